@@ -1,4 +1,6 @@
-"""Laws of the importers: an exported document is read back, losses are reported, no document ends in a traceback."""
+"""Laws of the importers: an exported document is read back, losses are reported, no document ends
+in a traceback.
+"""
 
 import copy
 import functools
@@ -65,7 +67,8 @@ def exported(of: Taxonomy, dialect: str) -> Any:
 def taken_in(imported: ImportedTaxonomy) -> Taxonomy:
     """The imported taxonomy, from its YAML text and without mistakes.
 
-    A document has no privacy section, so every detector checks its examples, where a path may be intended.
+    A document has no privacy section, so every detector checks its examples, where a path may be
+    intended.
     """
     loaded = read(write_yaml(imported.data, "faultspec.schema.json"), "imported.yaml")
     errors = [
@@ -84,7 +87,9 @@ def bytes_of(document: Any) -> str:
 @DIALECTS
 @pytest.mark.parametrize("path", OURS, ids=lambda path: path.parent.name)
 def test_what_was_exported_comes_back_to_the_byte(path: Path, dialect: str) -> None:
-    """Law 4: export(import(export(t))) = export(t), and nothing of the components is reported as lost."""
+    """Law 4: export(import(export(t))) = export(t), and nothing of the components is reported as
+    lost.
+    """
     document = exported(taxonomy(path), dialect)
     imported = openapi.read(document)
     again = exported(taken_in(imported), dialect)
@@ -284,7 +289,9 @@ LOST: list[tuple[str, Callable[[Any], None], str]] = [
     ("change", "pointer"), [each[1:] for each in LOST], ids=[each[0] for each in LOST]
 )
 def test_the_report_names_what_was_lost(change: Callable[[Any], None], pointer: str) -> None:
-    """A statement that a taxonomy cannot express is reported with its place, and the rest is imported."""
+    """A statement that a taxonomy cannot express is reported with its place, and the rest is
+    imported.
+    """
     imported = openapi.read(changed(change))
     assert pointer in {each.pointer for each in imported.losses}
     kept = exported(taken_in(imported), "v31")["components"]["schemas"]
@@ -361,8 +368,8 @@ def with_paths() -> Any:
 
 @pytest.mark.parametrize("what", IN_PATHS)
 def test_the_report_names_what_was_lost_of_paths(what: str) -> None:
-    """Whatever a document with paths says of failures is carried or reported with an existing place; nothing
-    else is reported.
+    """Whatever a document with paths says of failures is carried or reported with an existing
+    place; nothing else is reported.
     """
     change, pointer = IN_PATHS[what]
     whole = with_paths()
@@ -445,7 +452,9 @@ def errors_of(found: ImportedTaxonomy) -> Any:
 
 
 def test_a_response_without_a_code_is_called_by_its_status() -> None:
-    """K17: a non-2xx response is HTTP_<status> of its operation, with its schema; a redirect is reported."""
+    """K17: a non-2xx response is HTTP_<status> of its operation, with its schema; a redirect is
+    reported.
+    """
     found = openapi.read(
         document(
             **{
@@ -542,8 +551,8 @@ def test_a_range_of_media_types_without_json_is_not_read() -> None:
 def test_an_alternative_that_names_codes_is_read_whatever_stands_beside_it(
     word: str, turned: bool, inline: bool
 ) -> None:
-    """The alternatives of a body that name codes are these codes; the others are the code of the status, and each is
-    reported.
+    """The alternatives of a body that name codes are these codes; the others are the code of the
+    status, and each is reported.
     """
     made = document()
     plain = {"type": "object", "properties": {"title": {"type": "string"}}}
@@ -606,7 +615,9 @@ codes:
 
 
 def test_actions_that_send_again_come_back() -> None:
-    """Suggested actions come back, with those that send again; a condition of another kind is reported as lost."""
+    """Suggested actions come back, with those that send again; a condition of another kind is
+    reported as lost.
+    """
     loaded = read(SUGGESTING, "t.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics
     written_out = exported(loaded.taxonomy, "v31")
@@ -748,7 +759,9 @@ def model(service: str) -> Any:
 
 @pytest.mark.parametrize("service", SAMPLED)
 def test_a_service_model_becomes_a_sound_taxonomy(service: str) -> None:
-    """Every error shape is a code with its wire name and status, every operation names its codes, and the result compiles."""
+    """Every error shape is a code with its wire name and status, every operation names its codes,
+    and the result compiles.
+    """
     found = model(service)
     known = taken_in(botocore.read(found, service))
     shapes = {name: each for name, each in found["shapes"].items() if each.get("exception")}
@@ -812,7 +825,9 @@ def test_the_retry_facts_are_those_of_botocore() -> None:
 
 
 def test_throttling_is_a_kind_of_the_policy() -> None:
-    """A code that botocore or the model calls throttling has the cost that the standard mode takes for it."""
+    """A code that botocore or the model calls throttling has the cost that the standard mode takes
+    for it.
+    """
     known = taken_in(botocore.read(model("dynamodb"), "dynamodb"))
     kinds = known.retry_policies["standard"].kind_of
     named = {code.wire for code in known.codes.values() if kinds.get(code.name) == "throttled"}
@@ -822,7 +837,9 @@ def test_throttling_is_a_kind_of_the_policy() -> None:
 
 
 def test_the_page_of_all_services_is_current() -> None:
-    """Each sampled row of docs/botocore.md is the result of the service, if botocore has the version of the page."""
+    """Each sampled row of docs/botocore.md is the result of the service, if botocore has the
+    version of the page.
+    """
     page = (ROOT / "docs/botocore.md").read_text(encoding="utf-8")
     assert f"botocore {version('botocore')}:" in page, (
         "another botocore is installed than the page is about: make botocore"
@@ -927,7 +944,9 @@ PARTS = st.recursive(
 def test_every_place_of_a_json_text_is_found(
     data: Any, indent: int | str | None, separators: tuple[str, str], ascii_only: bool
 ) -> None:
-    """A pointer leads to its key or item in any layout of the text; one beyond the data leads to the last existing part."""
+    """A pointer leads to its key or item in any layout of the text; one beyond the data leads to
+    the last existing part.
+    """
     text = json.dumps(data, indent=indent, separators=separators, ensure_ascii=ascii_only)
     places = source_map(text, "x")
     assert places is not None
@@ -962,8 +981,8 @@ def test_a_place_is_the_same_in_json_and_in_the_same_text_as_yaml() -> None:
 
 
 def test_errors_and_losses_have_lines(tmp_path: Path) -> None:
-    """Errors and losses have line and column, in JSON and YAML; in a packed model, which editors do not show, they have
-    a pointer.
+    """Errors and losses have line and column, in JSON and YAML; in a packed model, which editors do
+    not show, they have a pointer.
     """
     (tmp_path / "empty.json").write_text('{"openapi": "3.1.0",\n "paths": {}}')
     (tmp_path / "empty.yaml").write_text('openapi: "3.1.0"\npaths: {}\n')
@@ -1001,7 +1020,9 @@ def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_command_writes_once_and_reports(tmp_path: Path) -> None:
-    """The taxonomy passes lint and compile, a file is overwritten with --force only, and the report can be JSON."""
+    """The taxonomy passes lint and compile, a file is overwritten with --force only, and the report
+    can be JSON.
+    """
     (tmp_path / "api.json").write_text(
         json.dumps(document(**{"302": {"description": "Moved."}, "404": {"description": "None."}}))
     )

@@ -1,4 +1,6 @@
-"""The service that a document describes, in OpenAPI 3 and Swagger 2.0: all that can be read is read, and nothing raises."""
+"""The service that a document describes, in OpenAPI 3 and Swagger 2.0: all that can be read is
+read, and nothing raises.
+"""
 
 from random import Random
 
@@ -48,7 +50,9 @@ JSON_VALUES = st.recursive(
 
 
 def test_operations_of_openapi_3() -> None:
-    """Methods, parameters, bodies, responses and security of the notebooks are those of the document."""
+    """Methods, parameters, bodies, responses and security of the notebooks are those of the
+    document.
+    """
     read = service.read(notebooks())
     create = read.find("POST", "/notebooks")
     assert create is not None
@@ -112,7 +116,9 @@ def test_operations_of_swagger_2() -> None:
 
 
 def test_resources_are_inferred_by_the_shape_of_paths() -> None:
-    """A collection to post to and an item to get form a resource; literal siblings of an item are not items."""
+    """A collection to post to and an item to get form a resource; literal siblings of an item are
+    not items.
+    """
     found = resources.resources(service.read(notebooks()))
     assert [resource.name for resource in found] == ["notebook"]
     resource = found[0]

@@ -1,7 +1,8 @@
 """Importers: a taxonomy from an OpenAPI document, or from a service model of botocore.
 
-An importer is a pure function of a parsed document. It reports everything that it could not carry over, with place and
-reason. It reads no ``x-`` extension and follows no reference out of the document.
+An importer is a pure function of a parsed document. It reports everything that it could not carry
+over, with place and reason. It reads no ``x-`` extension and follows no reference out of the
+document.
 """
 
 from collections.abc import Mapping
@@ -14,7 +15,8 @@ from faultspec.openapi.reader import Loss, Report
 class ImportedTaxonomy(NamedTuple):
     """The data of a taxonomy, its keys in the order in which they are written, and the losses.
 
-    ``examples``: for the path of a code in the data, the places in the document of each of its examples.
+    ``examples``: for the path of a code in the data, the places in the document of each of its
+    examples.
     """
 
     data: Json

@@ -1,4 +1,6 @@
-"""The failures of an OpenAPI document, as they were read: bodies with a code, responses without one, operations."""
+"""The failures of an OpenAPI document, as they were read: bodies with a code, responses without
+one, operations.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +11,10 @@ from faultspec.importers.rules import NONE, ImportedRules
 
 
 class SampledError(NamedTuple):
-    """An example of a body. ``number``: its number among those of its code, from 1; 0 if it has none."""
+    """An example of a body.
+
+    ``number``: its number among those of its code, from 1; 0 if it has none.
+    """
 
     number: int
     summary: str | None
@@ -28,7 +33,9 @@ class ImportedHeader(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class CodedBody:
-    """The body of one code. ``ref``: the name of its schema. ``schema``: without references, its code a constant.
+    """The body of one code.
+
+    ``ref``: the name of its schema. ``schema``: without references, its code a constant.
 
     ``description``: that of a response which has this body alone.
     """
@@ -46,9 +53,9 @@ class CodedBody:
 class BodyFamily:
     """Bodies that share an envelope.
 
-    ``wrapper_path``: the steps from the whole body to where the bodies differ; ``code_pointer`` leads from there to the
-    code. ``responses``: for each status in lower case, the bodies that its responses may have. ``headers``: for each
-    status, the headers of each response.
+    ``wrapper_path``: the steps from the whole body to where the bodies differ; ``code_pointer``
+    leads from there to the code. ``responses``: for each status in lower case, the bodies that its
+    responses may have. ``headers``: for each status, the headers of each response.
     """
 
     name: str | None
@@ -105,7 +112,10 @@ class ResponseDescription(NamedTuple):
 
 @dataclass(slots=True)
 class ImportedContract:
-    """Everything that was read. ``header_components``: the pointers of the header components, in order."""
+    """Everything that was read.
+
+    ``header_components``: the pointers of the header components, in order.
+    """
 
     info: Json
     has_paths: bool

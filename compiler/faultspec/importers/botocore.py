@@ -1,8 +1,9 @@
 """From a service model of botocore (``service-2.json``) to a taxonomy.
 
-Every structure that is an exception is a code. Each protocol has its place for the code: the member ``__type`` of a JSON
-body, alone or after the service's namespace, a header (REST JSON), or ``Error/Code`` in XML. XML has the shape of its
-tree in JSON, as botocore returns it. The older protocols of a service are reported, not carried.
+Every structure that is an exception is a code. Each protocol has its place for the code: the member
+``__type`` of a JSON body, alone or after the service's namespace, a header (REST JSON), or
+``Error/Code`` in XML. XML has the shape of its tree in JSON, as botocore returns it. The older
+protocols of a service are reported, not carried.
 """
 
 import html
@@ -108,8 +109,8 @@ _JSON_TYPES = {"structure": "object", "map": "object", "list": "array"}
 #: Levels of structures in structures; a structure below is any object.
 _DEEPEST = 5
 
-#: What botocore's standard mode retries for any service: statuses, codes of transient failures, codes of throttling
-#: (``botocore.retries.standard``; a test compares).
+#: What botocore's standard mode retries for any service: statuses, codes of transient failures,
+#: codes of throttling (``botocore.retries.standard``; a test compares).
 TRANSIENT_STATUSES = frozenset({500, 502, 503, 504})
 TRANSIENT = frozenset({"RequestTimeout", "RequestTimeoutException", "PriorRequestNotComplete"})
 THROTTLED = frozenset(
@@ -131,8 +132,9 @@ THROTTLED = frozenset(
     }
 )
 
-#: botocore's standard mode (``ExponentialBackoff`` and ``RetryQuotaChecker`` of ``botocore.retries.standard``). Its
-#: ``x-amz-retry-after`` is not Retry-After, so the policy omits it.
+#: botocore's standard mode (``ExponentialBackoff`` and ``RetryQuotaChecker`` of
+#: ``botocore.retries.standard``). Its ``x-amz-retry-after`` is not Retry-After, so the policy omits
+#: it.
 POLICY: Data = {
     "summary": "botocore's standard mode.",
     "max_attempts": 3,
@@ -215,7 +217,7 @@ class _Importer:
         return ImportedTaxonomy(data, tuple(dict.fromkeys(self.losses)))
 
     def _envelopes(self) -> tuple[Data, Any]:
-        """The envelopes of the protocol, and their names in the order in which a body is compared with them."""
+        """The envelopes of the protocol, and their names in the order of comparison."""
         envelope = _ENVELOPES.get(self.protocol)
         if envelope is None:
             message = f"the protocol `{self.protocol}` is not known"
@@ -452,7 +454,7 @@ def _retries(error: _ErrorShape, status: int) -> Data:
 
 
 def _qualified(envelope: Data) -> Data:
-    """The envelope with the namespace before the code (``ns#Code``), as ``BaseJSONParser`` reads it."""
+    """The envelope with a namespace before the code: ``ns#Code`` (``BaseJSONParser``)."""
     return {
         **envelope,
         "summary": "The code behind the namespace of the service, as in "
@@ -463,7 +465,7 @@ def _qualified(envelope: Data) -> Data:
 
 
 def _wire(shape: str, data: Json) -> str:
-    """The code of an error shape on the wire: its ``code``, or else its name (Smithy's AWS protocols)."""
+    """The code of an error shape on the wire: its ``code``, or else its name."""
     code = mapping(data.get("error")).get("code")
     return code if isinstance(code, str) and code.strip() else shape
 

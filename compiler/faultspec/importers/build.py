@@ -16,7 +16,8 @@ from faultspec.importers.statuses import assign_statuses
 from faultspec.openapi.nodes import text
 from faultspec.runtime.nodes import slot_places
 
-#: The shared code for answers that no response of the document declares: a taxonomy has at least one shared code.
+#: The shared code for answers that no response of the document declares: a taxonomy has at least
+#: one shared code.
 UNDECLARED = "UNDECLARED"
 
 _UNDECLARED_CODE: Data = {
@@ -153,7 +154,10 @@ def _header(contract: ImportedContract, lose: Report) -> Data:
 def _surfaces(
     envelopes: Sequence[ImportedEnvelope], lose: Report, *, imported: bool, unanswered: bool
 ) -> Data:
-    """The surfaces. ``imported``: some codes are those of statuses. ``unanswered``: some codes have no status."""
+    """The surfaces.
+
+    ``imported``: some codes are those of statuses. ``unanswered``: some codes have no status.
+    """
     responding = [envelope.name for envelope in envelopes if envelope.family.responses]
     found: Data = {}
     if responding:
@@ -179,7 +183,7 @@ def _surfaces(
 
 
 def _mark(envelopes: Sequence[ImportedEnvelope]) -> str:
-    """The member that marks an error where there is no status: the code; any body if its place differs."""
+    """The member that marks an error without a status: the code, or "" if its place differs."""
     places: set[Any] = {slot_places(envelope.shape)["code"][0].path for envelope in envelopes}
     places = places or {_PLAIN_MARK}
     return str(places.pop()) if len(places) == 1 else ""

@@ -13,7 +13,8 @@ _REMOVED = object()
 def cleaned(document: object, format: str) -> tuple[Json, list[Loss]]:
     """A copy of the document with nothing that YAML cannot represent, and what was removed.
 
-    ``format``: what the document should be, such as ``OpenAPI``. Raises NotImportable if it is not an object.
+    ``format``: what the document should be, such as ``OpenAPI``. Raises NotImportable if it is not
+    an object.
     """
     if not isinstance(document, dict):
         message = f"this is not a document of {format}: it is not an object"

@@ -49,7 +49,7 @@ def _can_be_code(value: object) -> bool:
 
 
 def listed_places(schema: object, pointer: str = "", depth: int = 4) -> dict[str, Listed]:
-    """The listed values of a body by the pointers of their members, at most ``depth`` objects deep."""
+    """The listed values of a body by pointer, at most ``depth`` objects deep."""
     found: dict[str, Listed] = {}
     if listed := listed_values(schema):
         found[pointer] = listed
@@ -64,8 +64,8 @@ def code_pointer(
 ) -> str | None:
     """The pointer of the member that holds the code in all of these bodies, or None.
 
-    ``names``: the name of each body's schema. If several members tell the bodies apart, the code is the one whose values
-    are the names, or else the one that is called like a code.
+    ``names``: the name of each body's schema. If several members tell the bodies apart, the code is
+    the one whose values are the names, or else the one that is called like a code.
     """
     listed = [listed_places(body) for body in bodies]
     common = [place for place in listed[0] if all(place in body for body in listed)]
@@ -90,7 +90,7 @@ def code_pointer(
 
 
 def _distinct(listed: Sequence[Listed]) -> int:
-    """The number of bodies that the values tell apart; 0 if two bodies share some of several values."""
+    """The number of bodies that differ in their values; 0 if two bodies share some of several."""
     values = [str(value) for body in listed for value in body]
     different = len(set(values))
     single = all(len(body) == 1 for body in listed)

@@ -21,7 +21,10 @@ class ImportedCode(NamedTuple):
 
 
 class CodeContext(NamedTuple):
-    """What the codes have in common. ``envelopes``: their number. ``flag_keys``: details keys that are retry flags."""
+    """What the codes have in common.
+
+    ``envelopes``: their number. ``flag_keys``: details keys that are retry flags.
+    """
 
     envelopes: int
     flag_keys: frozenset[str]

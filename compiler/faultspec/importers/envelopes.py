@@ -102,7 +102,8 @@ def _declare(inferred: InferredEnvelope, fields: Data, terms: Terms) -> None:
 class _Actions(NamedTuple):
     """The shape and fields of an envelope with `$actions` in it, if it has actions.
 
-    ``conditions``: of each body, those that the actions do not express. ``declared``: the actions of the taxonomy.
+    ``conditions``: of each body, those that the actions do not express. ``declared``: the actions
+    of the taxonomy.
     """
 
     shape: Any
@@ -112,7 +113,7 @@ class _Actions(NamedTuple):
 
 
 def _actions(family: BodyFamily, inferred: InferredEnvelope, declared: Data) -> _Actions:
-    """Actions exist if codes suggest some of a list's terms, or if conditions say which terms send a request again.
+    """Actions: a list of which codes suggest some terms, or of which some send a request again.
 
     ``declared``: the actions of the envelopes before this one.
     """
@@ -188,7 +189,10 @@ def _renamed(node: Any, slot: str, name: str) -> Any:
 
 
 def _wrapped(schema: Any, path: Sequence[str], inner: Any, fields: Data) -> Any:
-    """The shape of the whole body, with ``inner`` at the path. ``fields`` receives the slots of the wrapper."""
+    """The shape of the whole body, with ``inner`` at the path.
+
+    ``fields`` receives the slots of the wrapper.
+    """
     if not path:
         return inner
     if path[0] == "*":

@@ -90,7 +90,10 @@ def _example(use: CodeUse, sample: SampledError, code: Data, lose: Report) -> Da
 
 
 def _status(slots: dict[str, Any], code: Data) -> Data:
-    """The status of an example, unless it is the code's default. Statuses of the code are taken out of the slots."""
+    """The status of an example, unless it is the code's default.
+
+    Statuses of the code are taken out of the slots.
+    """
     statuses = code["http"] if isinstance(code["http"], list) else [code["http"]]
     status = slots.get("status")
     default = None if statuses[0] is None else status_range(str(statuses[0])).low

@@ -26,7 +26,10 @@ class _Response(NamedTuple):
 
 
 def header_rules(families: Sequence[BodyFamily], components: Sequence[str], lose: Report) -> Data:
-    """The rules by the names of headers. ``components``: the pointers of the header components, in order."""
+    """The rules by the names of headers.
+
+    ``components``: the pointers of the header components, in order.
+    """
     responses = []
     for family in families:
         for status, listed in family.headers.items():
@@ -65,7 +68,7 @@ def _rules(name: str, responses: Sequence[_Response], lose: Report) -> list[Data
 
 
 def _names(responses: Sequence[_Response], components: Sequence[str]) -> list[str]:
-    """The headers in the order of the document's components, which need not be that of each response."""
+    """The headers in the order of the document's components."""
     places = {
         name: header.pointer for response in responses for name, header in response.headers.items()
     }
@@ -76,7 +79,10 @@ def _names(responses: Sequence[_Response], components: Sequence[str]) -> list[st
 def _statuses(
     name: str, responses: Sequence[_Response], lose: Report, *, required: bool
 ) -> list[Any]:
-    """The statuses that require (or allow) a header. A class stands for all its statuses if they agree."""
+    """The statuses that require (or allow) a header.
+
+    A class stands for all its statuses if they agree.
+    """
     having: dict[str, bool] = {}
     for status, family, headers in responses:
         has = name in headers and headers[name].required == required
@@ -114,7 +120,7 @@ def header_rule(name: str, header: ImportedHeader, lose: Report) -> Data:
 
 
 def _formats(schema: Mapping[str, Any]) -> list[str]:
-    """The formats of a schema that is the pattern of a format, or a choice between such patterns."""
+    """The formats of a schema that is the pattern of a format, or a choice of such patterns."""
     if schema.get("type", "string") != "string":
         return []
     patterns = [

@@ -1,10 +1,11 @@
 """From the bodies of many codes to the shape of their envelope, and the facts of each code in it.
 
-The bodies differ only in what a code fixes: its constant, its boundary or domain, its retry flag, its details. A member
-that is the same in all bodies belongs to the envelope. A member that differs is the slot that differs in this way.
+The bodies differ only in what a code fixes: its constant, its boundary or domain, its retry flag,
+its details. A member that is the same in all bodies belongs to the envelope. A member that differs
+is the slot that differs in this way.
 
-A recognizer returns the slot of a member, or a template with slots, and records the facts of each code. It returns None
-if the member is another slot.
+A recognizer returns the slot of a member, or a template with slots, and records the facts of each
+code. It returns None if the member is another slot.
 """
 
 import re

@@ -50,8 +50,8 @@ _SOMETIMES_REQUIRED = "it is required for some codes only; here it is optional f
 class CodeFacts:
     """What one code fixes in its body.
 
-    ``flagged``: the body has a retry flag. ``retriable``: its fixed value, None if both are allowed. ``details``: the
-    schema of the details, None if there is no place for them.
+    ``flagged``: the body has a retry flag. ``retriable``: its fixed value, None if both are
+    allowed. ``details``: the schema of the details, None if there is no place for them.
     """
 
     retriable: bool | None = None
@@ -68,7 +68,8 @@ class InferredEnvelope(NamedTuple):
     """``shape`` and ``fields`` as the language writes them, and the facts of each body, in order.
 
     ``vocabularies``: of the slots that codes narrow. ``actions``: those that codes suggest.
-    ``losses``: pointers into the schemas of the bodies, with the reason why the envelope lacks what is there.
+    ``losses``: pointers into the schemas of the bodies, with the reason why the envelope lacks what
+    is there.
     """
 
     shape: Any
@@ -205,8 +206,8 @@ class Inference:
     ) -> list[str]:
         """The members of the envelope. Others are details, spread beside them.
 
-        Our OpenAPI target writes spread details first among the members, and last among the required ones. An optional
-        member that differs from code to code is a detail, too.
+        Our OpenAPI target writes spread details first among the members, and last among the
+        required ones. An optional member that differs from code to code is a detail, too.
         """
         names = [list(members) for members in properties]
         alike = all(set(listed) == set(names[0]) for listed in names)
@@ -276,7 +277,7 @@ class Inference:
         return shape
 
     def _checked_key(self, name: str, must: list[bool], pointer: str) -> str:
-        """The key of a member in the shape; that some bodies require it and others do not is a loss."""
+        """The key of a member in the shape. It is a loss if only some bodies require the member."""
         if any(must) and not all(must):
             self.lose(pointer, _SOMETIMES_REQUIRED)
         return _key(name, must)
@@ -286,7 +287,10 @@ Recognizer = Callable[[Inference, Variants], str | None]
 
 
 def _constant(variants: Variants) -> Data | None:
-    """``const`` of a member with the same scalar in all bodies, as the shape writes it; a retry flag is not one."""
+    """``const`` of a member with one scalar in all bodies, as the shape writes it.
+
+    A retry flag is not a constant.
+    """
     match variants.first:
         case {"const": dict() | list()}:
             return None

@@ -1,4 +1,4 @@
-"""Names of codes and envelopes that the OpenAPI target turns into the document's own names again."""
+"""Names of codes and envelopes from which the OpenAPI target makes the document's own names."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +10,8 @@ from faultspec.importers.bodies import BodyFamily, CodedBody, ImportedContract
 from faultspec.importers.naming import UniqueNames, identifier
 from faultspec.targets.filters import pascal, snake
 
-#: How the language names the codes of statuses unless a taxonomy names them (the pattern of alknet's ``from_openapi``).
+#: How the language names the codes of statuses unless a taxonomy names them (the pattern of
+#: alknet's ``from_openapi``).
 PATTERN = "HTTP_${status}"
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -78,7 +79,10 @@ def _code_name(wire: str | int, name: str) -> str:
 
 
 def _operations_of(family: BodyFamily, names: Sequence[str]) -> Iterator[str | None]:
-    """The operation of each code: the part of the name before the code's own, of the codes at the end that all have one."""
+    """The operation of each code: the part of the schema's name before the code's own name.
+
+    Only the last codes have operations, as our OpenAPI target writes them.
+    """
     wires = [str(body.wire) for body in family.bodies]
     own = [pascal(wire) for wire in wires]
     first = len(names)
@@ -98,7 +102,10 @@ def _is_longer(name: str, ending: str) -> bool:
 def _one_body_per_wire(
     families: Sequence[BodyFamily], codes: dict[CodedBody, CodeKey], lose: Report
 ) -> list[BodyFamily]:
-    """The families with one body for each code. Codes with one wire in one scope become one code, the first of them."""
+    """The families with one body for each code.
+
+    Codes with one wire in one scope become one code, the first of them.
+    """
     owners: dict[tuple[str | None, str], CodeKey] = {}
     found = []
     for family in families:

@@ -7,7 +7,10 @@ from faultspec.targets.filters import snake
 
 
 def identifier(text: str, default: str) -> str:
-    """Letters, digits and underscores, a letter or underscore first. ``default`` stands in for an empty result."""
+    """Letters, digits and underscores, a letter or underscore first.
+
+    ``default`` stands in for an empty result.
+    """
     found = re.sub(r"[^A-Za-z0-9_]+", "_", text).strip("_")
     if found != text:
         found = snake(found)
@@ -23,13 +26,16 @@ def version_of(text: object) -> str:
 
 
 class UniqueNames:
-    """Names that differ by more than case and underscores, as identifiers of generated code must."""
+    """Names that differ in more than case and underscores, as generated identifiers must."""
 
     def __init__(self, used: Iterable[str] = ()) -> None:
         self._used = set(map(_folded, used))
 
     def unused(self, name: str) -> str:
-        """The name, or the name with the first number that makes it unique. It counts as used from then on."""
+        """The name, or the name with the first number that makes it unique.
+
+        It counts as used from then on.
+        """
         found, number = name, 1
         while _folded(found) in self._used:
             number += 1

@@ -1,11 +1,12 @@
 """From an OpenAPI document, 3.0 or 3.1, to a taxonomy.
 
-A failure whose schema names its code (a constant, or a list of values, in the member that holds the code) is that code.
-Any other response outside 1xx, 2xx and 3xx is the code ``HTTP_<status>`` of its operation, with its schema: the rule of
-alknet's ``from_openapi``, whose form the language calls ``imported``.
+A failure whose schema names its code (a constant, or a list of values, in the member that holds the
+code) is that code. Any other response outside 1xx, 2xx and 3xx is the code ``HTTP_<status>`` of its
+operation, with its schema: the rule of alknet's ``from_openapi``, whose form the language calls
+``imported``.
 
-A document without paths is a library: each union of its schemas is an envelope. The name of a response ends in its
-status, as our OpenAPI target writes it.
+A document without paths is a library: each union of its schemas is an envelope. The name of a
+response ends in its status, as our OpenAPI target writes it.
 """
 
 import re
@@ -50,7 +51,10 @@ def read(document: object) -> ImportedTaxonomy:
     reader = DocumentReader(clean)
     contract = _contract(reader)
     if not contract.families and not any(item.uncoded for item in contract.operations):
-        hint = "a failure is a response such as 404 or default or, without paths, a union under components.schemas"
+        hint = (
+            "a failure is a response such as 404 or default; "
+            "without paths, a union under components.schemas"
+        )
         raise NotImportable("no-failures", "the document declares no failure", "/paths", hint)
     found = build_taxonomy(contract, reader.losses)
     placed = (loss._replace(pointer=nearest(clean, loss.pointer)) for loss in found.losses)
@@ -81,7 +85,10 @@ def _contract(reader: DocumentReader) -> ImportedContract:
 
 
 def _read_unions(reader: DocumentReader, contract: ImportedContract, components: Json) -> None:
-    """Add a family for each union of schemas; in a document with paths, for those that failures refer to."""
+    """Add a family for each union of schemas.
+
+    In a document with paths, only unions count that failures refer to.
+    """
     used = _referenced_by_failures(reader.document) if contract.has_paths else None
     for name, schema in reader.mapping(components, "schemas", "/components").items():
         pointer = child("/components/schemas", name)

@@ -10,9 +10,12 @@ Key = TypeVar("Key")
 
 
 class Details(NamedTuple):
-    """The details of a code. ``members``: as the language writes them, or None if they are kept as ``schema``.
+    """The details of a code.
 
-    ``flag``: the retry flag among the members, and its fixed value. ``elsewhere``: registered keys that the code lacks.
+    ``members``: as the language writes them, or None if they are kept as ``schema``.
+
+    ``flag``: the retry flag among the members, and its fixed value. ``elsewhere``: registered keys
+    that the code lacks.
     """
 
     members: Data | None
@@ -22,7 +25,7 @@ class Details(NamedTuple):
 
 
 def read(variants: Sequence[Json]) -> tuple[Data | None, list[Details]]:
-    """The field of an envelope for the details of all its codes, None if it has none, and the details of each code."""
+    """The field of an envelope for details, or None, and the details of each of its codes."""
     field: Data = {}
     first = variants[0].get("type")
     if isinstance(first, list) and all(schema.get("type") == first for schema in variants):
@@ -133,7 +136,10 @@ def _has(details: Details, name: str) -> bool:
 def _everywhere(
     codes: Mapping[Key, Details], alike: Sequence[str], forced: Sequence[str]
 ) -> tuple[list[str], dict[Key, dict[str, bool]]]:
-    """Keys that every code may carry, in the order of the codes' last members, and the members that each code still lists."""
+    """The keys that every code may carry, and for each code, whether it still lists a member.
+
+    The keys have the order of the codes' last members.
+    """
     members = {
         code: details.members for code, details in codes.items() if details.members is not None
     }
@@ -147,7 +153,8 @@ def _everywhere(
     ]
     if not common:
         return [], {}
-    # Most codes end in the keys of every code, in one order. A code with another order still lists some of them.
+    # Most codes end in the keys of every code, in one order. A code with another order still lists
+    # some of them.
     tails = [
         [key[:-1] for key in names if key.endswith("?") and key[:-1] in common] for names in lists
     ]

@@ -35,7 +35,9 @@ _UNCODED = "its body names no code; the schema became the details of the status'
 
 
 class _Body(NamedTuple):
-    """The JSON body of a response: its media type object, and the pointer of that. ``content``: all media types.
+    """The JSON body of a response: its media type object, and the pointer of that.
+
+    ``content``: all media types.
 
     ``media_type`` is None without a JSON body.
     """
@@ -53,7 +55,7 @@ class _Body(NamedTuple):
 
 
 class _CodedSchema(NamedTuple):
-    """The family of a body, those of its codes that the response may have, and the alternatives without a code."""
+    """The family of a body, the codes of the response in it, and alternatives without a code."""
 
     family: BodyFamily
     bodies: list[CodedBody]
@@ -126,7 +128,10 @@ def _json_body(reader: DocumentReader, response: Json, pointer: str) -> _Body:
 def _lose_other_media(
     reader: DocumentReader, body: _Body, pointer: str, *, same_body: bool
 ) -> None:
-    """Report the media types that are not read. ``same_body``: other JSON media types of the same body are read."""
+    """Report the media types that are not read.
+
+    ``same_body``: other JSON media types of the same body are read.
+    """
     same = body.same() if same_body else []
     reason = "another form of the same body"
     if body.media_type is None:
@@ -190,8 +195,8 @@ def _coded_schema(
     if not isinstance(schema, Mapping):
         return None
     union = find_union(reader, schema, pointer) or Union([], [(schema, pointer)])
-    # If an attempt succeeds, only its losses count; if all fail, those of the whole union and of each
-    # alternative count.
+    # If an attempt succeeds, only its losses count; if all fail, those of the whole union and of
+    # each alternative count.
     attempt, losses = reader.attempt(), None
     for chosen in _choices(attempt, pointer, union):
         found = _known_or_new(attempt, families, pointer, chosen)
@@ -206,7 +211,7 @@ def _coded_schema(
 
 
 def _choices(reader: DocumentReader, pointer: str, union: Union) -> Iterator[Union]:
-    """The alternatives that may form an envelope: all; else those that name a code; else the first of these."""
+    """Alternatives that may form an envelope: all, those that name a code, the first of these."""
     yield union
     if union.path or len(union.branches) < 2:
         return
@@ -223,7 +228,10 @@ def _choices(reader: DocumentReader, pointer: str, union: Union) -> Iterator[Uni
 def _known_or_new(
     reader: DocumentReader, families: list[BodyFamily], pointer: str, union: Union
 ) -> tuple[BodyFamily, list[CodedBody]] | None:
-    """The family of these alternatives, and their codes in it. A new family is added to ``families``."""
+    """The family of these alternatives, and their codes in it.
+
+    A new family is added to ``families``.
+    """
     names = union.names()
     for family in families:
         known = {body.ref: body for body in reversed(family.bodies) if body.ref is not None}

@@ -1,4 +1,4 @@
-"""Rules by condition, read back from the schemas that the targets write for them (``faultspec.targets.conditions``).
+"""Rules by condition, read back from the schemas that `faultspec.targets.conditions` writes.
 
 A rule is read back only if the target writes the same schema for it again.
 """
@@ -18,8 +18,8 @@ Data = dict[str, Any]
 class ImportedRules(NamedTuple):
     """The rules in the ``allOf`` of a body.
 
-    ``status``: the pointer of the member that repeats the status. ``spans``: its values, as the language writes them.
-    ``conditional``: the schemas with ``if`` and ``then``.
+    ``status``: the pointer of the member that repeats the status. ``spans``: its values, as the
+    language writes them. ``conditional``: the schemas with ``if`` and ``then``.
     """
 
     status: str | None
@@ -31,7 +31,10 @@ NONE = ImportedRules(None, (), ())
 
 
 class RetryRule(NamedTuple):
-    """``retriable:`` as the language writes it. ``hidden_fact``: it depends on a fact that bodies do not show."""
+    """``retriable:`` as the language writes it.
+
+    ``hidden_fact``: it depends on a fact that bodies do not show.
+    """
 
     data: Data
     hidden_fact: bool
@@ -61,7 +64,7 @@ def split_rules(schema: Json) -> tuple[Json, ImportedRules]:
 
 
 def _status(schema: Json, pointer: str) -> tuple[str, tuple[int | str, ...]] | None:
-    """The place and the statuses of a schema that lists the numbers at one place, and nothing else."""
+    """The place and the statuses of a schema that only lists the numbers at one place."""
     if (
         set(schema) == {"properties"}
         and isinstance(schema["properties"], Mapping)
@@ -84,7 +87,7 @@ def _status(schema: Json, pointer: str) -> tuple[str, tuple[int | str, ...]] | N
             case {"minimum": int(low), "maximum": int(high), **rest} if (
                 not rest.keys() - {"not"} and 100 <= low < high <= 599
             ):
-                # A fallback's status excludes the statuses of other codes; it is not the code's own.
+                # A fallback's range excludes other codes; it is not the code's own.
                 spans += [] if "not" in range_ else [str(StatusRange(low, high))]
             case _:
                 return None
@@ -94,7 +97,7 @@ def _status(schema: Json, pointer: str) -> tuple[str, tuple[int | str, ...]] | N
 def retry_rule(
     schemas: Sequence[Json], facts: Mapping[str, tuple[str, ...]], flags: Sequence[tuple[str, ...]]
 ) -> RetryRule | None:
-    """The rule of the retry flag for which the target writes these schemas; None if no simple rule is found.
+    """The simple rule of the retry flag for which the target writes these schemas, or None.
 
     ``facts`` and ``flags``: the places of facts and retry flags in the body.
     """

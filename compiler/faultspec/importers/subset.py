@@ -1,7 +1,7 @@
 """JSON Schema in the closed subset of the language: the inverse of what the targets write.
 
-A schema is carried over only if the subset says the same. Otherwise the result is None, and the caller keeps the schema
-as it is (``schema:`` of a code) or reports it.
+A schema is carried over only if the subset says the same. Otherwise the result is None, and the
+caller keeps the schema as it is (``schema:`` of a code) or reports it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -66,7 +66,8 @@ def value(schema: object) -> Data | None:
     if texts is None or bounds is None or inner is None:
         return None
     if "enum" in schema:
-        # The language requires that every listed value has the other keywords, so there are none beside a list.
+        # The language requires that every listed value has the other keywords, so there are none
+        # beside a list.
         if texts or bounds or not _is_list_of_values(schema["enum"], types):
             return None
         inner = {"enum": schema["enum"], **inner}
@@ -103,7 +104,10 @@ def _allow(types: Sequence[str], wanted: frozenset[str]) -> bool:
 
 
 def _texts(schema: Json, types: Sequence[str]) -> Data | None:
-    """``format`` and ``pattern``. The targets write several formats as ``anyOf``, ids as their patterns."""
+    """``format`` and ``pattern``.
+
+    The targets write several formats as ``anyOf``, ids as their patterns.
+    """
     if not schema.keys() & _TEXT_KEYWORDS:
         return {}
     alternatives = schema.get("anyOf", [])
@@ -145,7 +149,7 @@ def _format(schema: object) -> str | None:
 
 
 def usable(pattern: str) -> bool:
-    """Whether the language allows a regular expression: not blank, readable, and matched in bounded time."""
+    """Whether the language allows a pattern: not blank, readable, matched in bounded time."""
     return (
         bool(pattern.strip())
         and expression_problem(pattern) is None

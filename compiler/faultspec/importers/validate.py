@@ -10,7 +10,7 @@ from faultspec.importers.yaml_writer import write_yaml
 from faultspec.language import read
 from faultspec.lint import check
 
-#: Checks, each of which takes out the examples that the language refuses. A document needs one or two.
+#: Checks, each of which drops the examples that the language refuses. One or two are enough.
 _ROUNDS = 4
 
 CodePath = tuple[str, ...]

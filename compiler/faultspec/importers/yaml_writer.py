@@ -1,4 +1,4 @@
-"""The data of a taxonomy as YAML for people: named constructs in blocks, anything else on one line if it fits."""
+"""The data of a taxonomy as YAML: constructs in blocks, other values on one line if they fit."""
 
 import json
 import re

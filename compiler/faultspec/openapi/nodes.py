@@ -28,13 +28,16 @@ def text(value: object) -> str | None:
 
 
 def is_json(media_type: object) -> bool:
-    """Whether a media type is JSON (RFC 6839, section 3.1), whatever its parameters. A range of types is not."""
+    """Whether a media type is JSON (RFC 6839, section 3.1), whatever its parameters.
+
+    A range of types is not.
+    """
     bare = str(media_type).partition(";")[0].strip()
     return re.fullmatch(r"[^/;\s*]+/([^/;\s*]+\+)?json", bare, re.IGNORECASE) is not None
 
 
 def includes_json(media_range: object) -> bool:
-    """Whether a range of media types (RFC 9110, section 12.5.1) includes JSON, whatever its parameters."""
+    """Whether a range of media types (RFC 9110, section 12.5.1) includes JSON."""
     bare = str(media_range).partition(";")[0].strip().lower()
     return bare in ("*/*", "application/*", "application/*+json")
 

@@ -25,7 +25,8 @@ def value_at(document: Any, pointer: str) -> Any:
 def nearest(document: Any, pointer: str) -> str:
     """The longest beginning of the pointer that leads to a value.
 
-    A value behind a reference, or joined from several parts, thus has the place of the reference or of the whole.
+    A value behind a reference, or joined from several parts, thus has the place of the reference or
+    of the whole.
     """
     found = ""
     for step in steps(pointer):

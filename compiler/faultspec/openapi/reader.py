@@ -1,4 +1,4 @@
-"""Access to the parts of a document by pointer, with a record of every part that could not be read."""
+"""Access to the parts of a document by pointer, with a record of unreadable parts."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,8 +17,8 @@ _CHAIN = 32
 class Loss(NamedTuple):
     """A statement of a document that a reader did not carry over.
 
-    ``pointer``: its place in the document (JSON Pointer, RFC 6901). ``kind``: a word to count by, such as ``reference``.
-    ``reason``: a sentence without a full stop.
+    ``pointer``: its place in the document (JSON Pointer, RFC 6901). ``kind``: a word to count by,
+    such as ``reference``. ``reason``: a sentence without a full stop.
     """
 
     pointer: str
@@ -31,17 +31,17 @@ Report = Callable[[str, str, str], object]
 
 
 def is_old(document: Json) -> bool:
-    """Whether the document's schemas are in the dialect of OpenAPI 3.0 or Swagger 2.0, not in JSON Schema 2020-12."""
+    """Whether the schemas are in the dialect of OpenAPI 3.0 or Swagger 2.0, not in 2020-12."""
     return "swagger" in document or str(document.get("openapi", "")).startswith("3.0")
 
 
 def resolve(document: Json, value: object) -> Json:
-    """The object that a value refers to, or is; {} if the references lead nowhere or in a circle."""
+    """The object that a value is or refers to; {} if references lead nowhere or in a circle."""
     return mapping(follow(document, value, "", lambda *_: None)[0])
 
 
 def follow(document: Json, value: Any, pointer: str, report: Report) -> tuple[Any, str]:
-    """The value behind a chain of references, with its pointer; (None, the last reference) if the chain has no end."""
+    """The value behind a chain of references, with its pointer; None if the chain has no end."""
     for _ in range(_CHAIN):
         if not isinstance(value, Mapping) or not isinstance(value.get("$ref"), str):
             return value, pointer
@@ -71,7 +71,7 @@ class DocumentReader:
     losses: list[Loss] = field(default_factory=list)
 
     def attempt(self) -> "DocumentReader":
-        """A reader of the same document with losses of its own, for a reading that may be given up."""
+        """A reader of the same document with losses of its own, for a reading that may fail."""
         return DocumentReader(self.document)
 
     def lose(self, pointer: str, kind: str, reason: str) -> None:
@@ -90,7 +90,10 @@ class DocumentReader:
         return found if isinstance(found, Mapping) else {}
 
     def object(self, value: Any, pointer: str, what: str) -> tuple[Json | None, str]:
-        """The object behind references, with its pointer; None if there is none. ``what`` names it in the loss."""
+        """The object behind references, with its pointer; None if there is none.
+
+        ``what`` names it in the loss.
+        """
         found, place = self.follow(value, pointer)
         if isinstance(found, Mapping):
             return found, place

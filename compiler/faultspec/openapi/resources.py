@@ -8,7 +8,10 @@ from faultspec.openapi.service import Description, ServiceOperation
 
 @dataclass(frozen=True, slots=True)
 class DocumentedResource:
-    """A collection to create in, and an item to read and change. Each operation may be missing (None)."""
+    """A collection to create in, and an item to read and change.
+
+    Each operation may be missing (None).
+    """
 
     name: str
     create: ServiceOperation | None = None
@@ -25,9 +28,10 @@ class DocumentedResource:
 
 
 def resources(description: Description) -> tuple[DocumentedResource, ...]:
-    """Collections and items by the shape of their paths: POST /orders beside GET, PUT, PATCH or DELETE /orders/{id}.
+    """Collections and items by the shape of their paths, as in POST /orders and GET /orders/{id}.
 
-    A collection under another item counts as well. Items without an operation that creates them come last.
+    A collection under another item counts as well. Items without an operation that creates them
+    come last.
     """
     found = [resource for template in description.paths for resource in _at(description, template)]
     found.sort(key=lambda resource: (resource.create is None, (resource.item or "").count("{")))

@@ -1,4 +1,4 @@
-"""Schemas of a document as self-contained JSON Schema 2020-12: references replaced, the dialect of 3.0 upgraded."""
+"""Schemas of a document as self-contained JSON Schema 2020-12, whatever their dialect."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,8 @@ Data = dict[str, Any]
 #: Levels of schemas in schemas. The taxonomy's own nesting ends at 100 levels.
 _DEEPEST = 24
 
-#: Values in one schema with its references replaced. Without a limit a small document becomes a huge taxonomy.
+#: Values in one schema with its references replaced. Without a limit a small document becomes a
+#: huge taxonomy.
 _LARGEST = 2_000
 
 _MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
@@ -20,13 +21,13 @@ _LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _SINGLE = frozenset(
     {"items", "not", "additionalProperties", "contains", "propertyNames", "if", "then", "else"}
 )
-#: The alternatives themselves say what a discriminator says, and the result has a dialect of its own.
+#: The alternatives repeat what a discriminator says, and the result has its own dialect.
 _DROPPED = frozenset({"discriminator", "$schema"})
 _LOST = frozenset({"xml", "externalDocs", "$id", "$anchor", "$dynamicAnchor"})
 
 
 def self_contained(reader: DocumentReader, value: Any, pointer: str) -> Any:
-    """The schema at ``pointer`` with every reference replaced by its target, in the dialect of 2020-12."""
+    """The schema at ``pointer`` in 2020-12, with every reference replaced by its target."""
     return _Expansion(reader).schema(value, pointer, ())
 
 

@@ -1,4 +1,4 @@
-"""The service that an OpenAPI document describes: operations with parameters, bodies, responses and security.
+"""The service that an OpenAPI document describes: its operations, their bodies and security.
 
 `read` never raises. It leaves out every part that it cannot read.
 """
@@ -27,7 +27,7 @@ class OperationParameter:
 
 @dataclass(frozen=True, slots=True)
 class RequestBody:
-    """A request body: its media types in order of declaration, schema and example of the first JSON one."""
+    """A request body: all its media types, schema and example of the first that is JSON."""
 
     media_types: tuple[str, ...]
     required: bool
@@ -82,7 +82,7 @@ class ServiceOperation:
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """A way to send credentials: ``kind`` bearer, basic or key; a key is sent in ``where`` as ``name``."""
+    """A way to send credentials. A key is sent in ``where`` as ``name``."""
 
     kind: Literal["bearer", "basic", "key"]
     where: Literal["header", "query", "cookie"] = "header"
@@ -91,7 +91,7 @@ class Scheme:
 
 @dataclass(frozen=True, slots=True)
 class DocumentedSuccess:
-    """The first success that a document describes for an operation: status, schema and example of its JSON body."""
+    """The first documented success of an operation: status, schema and example of its JSON body."""
 
     status: int
     schema: Json | None = None
@@ -125,7 +125,10 @@ class Description:
         return None
 
     def at(self, method: str, path: str) -> ServiceOperation | None:
-        """The operation of a concrete path or a template. A literal segment wins over a placeholder."""
+        """The operation of a concrete path or a template.
+
+        A literal segment wins over a placeholder.
+        """
         found = self.find(method, path)
         if found is not None:
             return found
@@ -182,24 +185,27 @@ def read(document: Json, *, base: str | None = None) -> Description:
 
 
 def read_at(document: Json, path: str) -> tuple[Description, tuple[str, ...]]:
-    """The service of a document whose address ends in ``path``, and notes on what could not be read."""
+    """The service of a document at an address that ends in ``path``, and notes on the reading."""
     templates = list(mapping(document.get("paths")))
     notes = []
     prefix = f"{path.rstrip('/')}/"
     if path and templates and all(f"{template}/".startswith(prefix) for template in templates):
         description = replace(read(document, base=""), base=path.rstrip("/"))
         notes.append(
-            f"the paths of the OpenAPI document begin with {path} already, so it is not put before them again"
+            f"the paths of the OpenAPI document begin with {path} already, "
+            "so it is not put before them again"
         )
     else:
         description = read(document, base=path or None)
     if "swagger" in document:
         notes.append(
-            "the document is Swagger 2.0: its paths, methods and parameters are read, bodies and security are not"
+            "the document is Swagger 2.0: its paths, methods and parameters are read, "
+            "bodies and security are not"
         )
     if not description.operations:
         notes.append(
-            "the OpenAPI document names no operation, so only operations of the configuration are called"
+            "the OpenAPI document names no operation, "
+            "so only operations of the configuration are called"
         )
     return description, tuple(notes)
 

@@ -1,9 +1,9 @@
-"""From a JSON Pointer to the place in the text of a document, JSON or YAML: the line and column of the key or item."""
+"""From a JSON Pointer to line and column of the key or item in the text, JSON or YAML."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from json.decoder import JSONDecoder, scanstring  # type: ignore[attr-defined]  # the stubs do not have the second
+from json.decoder import JSONDecoder, scanstring  # type: ignore[attr-defined]  # not in the stubs
 from typing import Any, Protocol
 
 from faultspec import source
@@ -61,9 +61,10 @@ _Part = tuple[int, int, int]
 
 @dataclass(slots=True)
 class _JsonPlaces:
-    """Scans only the containers on the way to a pointer, each once, and skips their other members with the C decoder.
+    """Scans the containers on the way to a pointer, and skips other members with the C decoder.
 
-    The YAML reader refuses texts that JSON allows, such as lone surrogates, and is slow on megabytes.
+    The YAML reader refuses texts that JSON allows, such as lone surrogates, and is slow on
+    megabytes.
     """
 
     text: str

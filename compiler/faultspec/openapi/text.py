@@ -1,4 +1,7 @@
-"""The text of a document, JSON or YAML, as data. `parse` is strict, `parse_leniently` takes whatever it can read."""
+"""The text of a document, JSON or YAML, as data.
+
+`parse` is strict, `parse_leniently` takes whatever it can read.
+"""
 
 import json
 import re
@@ -9,7 +12,8 @@ from faultspec import source
 from faultspec.diagnostics.model import Diagnostic, Span
 from faultspec.openapi.nodes import Json
 
-#: Levels of nesting that are read. A taxonomy of the document must stay below the language's limit of 100.
+#: Levels of nesting that are read. A taxonomy of the document must stay below the language's limit
+#: of 100.
 DEEPEST = 200
 
 
@@ -49,8 +53,8 @@ def readable(text: str) -> str:
 def parse_leniently(text: str) -> tuple[Json | None, str]:
     """The data of an OpenAPI document, or None and the reason.
 
-    Values that YAML cannot represent here, such as numbers beyond 64 bits, are left out. Aliases are refused, because
-    what they stand for would be left out too.
+    Values that YAML cannot represent here, such as numbers beyond 64 bits, are left out. Aliases
+    are refused, because what they stand for would be left out too.
     """
     try:
         data = json.loads(text)

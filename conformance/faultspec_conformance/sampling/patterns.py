@@ -12,7 +12,8 @@ from faultspec_conformance.sampling.source import ValueSource
 #: Repetitions beyond the least number.
 _REPEAT = 6
 
-#: Attempts to sample a text, since parts such as ``\b`` are sampled without regard to their surroundings.
+#: Attempts to sample a text, since parts such as ``\b`` are sampled without regard to their
+#: surroundings.
 _ATTEMPTS = 20
 
 #: The first characters of a range such as ``[ -\uffff]``.
@@ -81,25 +82,32 @@ def _item(operator: str, argument: Any, random: Random) -> str:
     match operator:
         case "LITERAL":
             return chr(argument)
-        case "ANY":
-            return random.choice(string.ascii_lowercase)
-        case "NOT_LITERAL":
-            return random.choice(_ALPHABET.replace(chr(argument), ""))
-        case "IN":
-            return random.choice(_characters(argument))
+        case "ANY" | "IN" | "NOT_LITERAL":
+            return random.choice(_choices(operator, argument))
         case "AT":
             return ""
-        case "BRANCH":
-            return _sequence(argument[1][0], random)
-        case "SUBPATTERN":
-            return _sequence(argument[-1], random)
-        case "ATOMIC_GROUP":
-            return _sequence(argument, random)
         case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
             least, most, inner = argument
             count = random.randint(least, min(most, least + _REPEAT))
             return "".join(_sequence(inner, random) for _ in range(count))
-    raise _UnsupportedPattern
+        case "ATOMIC_GROUP":
+            inner = argument
+        case "SUBPATTERN":
+            inner = argument[-1]
+        case "BRANCH":
+            inner = argument[1][0]
+        case _:
+            raise _UnsupportedPattern
+    return _sequence(inner, random)
+
+
+def _choices(operator: str, argument: Any) -> str:
+    """Characters that an item of a pattern allows."""
+    if operator == "ANY":
+        return string.ascii_lowercase
+    if operator == "NOT_LITERAL":
+        return _ALPHABET.replace(chr(argument), "")
+    return _characters(argument)
 
 
 def _characters(members: Iterable[tuple[object, Any]]) -> str:

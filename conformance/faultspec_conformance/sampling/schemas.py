@@ -1,4 +1,4 @@
-"""A schema read for sampling: references followed, ``allOf`` merged, keywords of any form tolerated."""
+"""Schemas as sampling reads them: references followed, ``allOf`` merged, mistakes tolerated."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""New values: tokens, ids and keys, from the machine's entropy or, for a repeatable run, from a seed."""
+"""New tokens, ids and keys, from the machine's entropy or, for a repeatable run, a seed."""
 
 import random
 import time

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from faultspec.openapi.nodes import Json
+from faultspec.openapi.nodes import Json, listed
 from faultspec.runtime import ids
 from faultspec_conformance.sampling.identifiers import scrambled
 from faultspec_conformance.sampling.patterns import fits, matching
@@ -45,8 +45,7 @@ def value(source: ValueSource, schema: object, *, fresh: bool = True, depth: int
     for key in ("const", "default"):
         if key in node:
             return node[key]
-    enum = node.get("enum")
-    if isinstance(enum, list) and enum:
+    if enum := listed(node.get("enum")):
         return enum[0]
     example = example_of(node)
     if example is not None:
@@ -55,10 +54,16 @@ def value(source: ValueSource, schema: object, *, fresh: bool = True, depth: int
     def inside(schema: object) -> object:
         return value(source, schema, fresh=fresh, depth=depth + 1)
 
-    for key in ("oneOf", "anyOf"):
-        branches = node.get(key)
-        if isinstance(branches, list) and branches:
-            return inside(branches[0])
+    branches = [*listed(node.get("oneOf")), *listed(node.get("anyOf"))]
+    if branches:
+        return inside(branches[0])
+    return _of_kind(source, node, inside, fresh=fresh)
+
+
+def _of_kind(
+    source: ValueSource, node: Json, inside: Callable[[object], object], *, fresh: bool
+) -> object:
+    """A value of the schema's type. ``inside`` gives a value of a schema in it."""
     match kind(node):
         case "object":
             return _object(source, node, inside)
@@ -76,7 +81,10 @@ def value(source: ValueSource, schema: object, *, fresh: bool = True, depth: int
 
 
 def vary(source: ValueSource, schema: object, example: object) -> object:
-    """The example with its free strings, addresses and ids made new, at any depth. Read-only members are left out."""
+    """The example with its free strings, addresses and ids made new, at any depth.
+
+    Read-only members are left out.
+    """
     node = merged(source.document, schema)
     if isinstance(example, dict):
         properties = properties_of(node)
@@ -160,7 +168,7 @@ def _string(source: ValueSource, node: Json, *, fresh: bool = True) -> str:
 
 
 def _like(source: ValueSource, pattern: str, example: str) -> str:
-    """Another string that matches the pattern, preferably the example with other letters and digits."""
+    """Another string that matches the pattern, like the example if possible."""
     for _ in range(_ATTEMPTS):
         candidate = scrambled(source.tokens, example)
         if candidate != example and fits(pattern, candidate):

@@ -23,7 +23,9 @@ _FORMATS = frozenset({"uuid", "date", "date-time", "time", "email", "ipv4", "ipv
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A body that a schema rules out. ``what``: the violation in words. ``sure``: every validator finds it.
+    """A body that a schema rules out.
+
+    ``what``: the violation in words. ``sure``: every validator finds it.
 
     A validator may ignore ``format`` (JSON Schema 2020-12, validation, section 7.2).
     """
@@ -34,7 +36,10 @@ class Violation:
 
 
 def violations(source: ValueSource, schema: object, body: object, mark: str) -> Iterator[Violation]:
-    """Bodies that the schema rules out, the plainest first. ``mark`` is part of every wrong text."""
+    """Bodies that the schema rules out, the plainest first.
+
+    ``mark`` is part of every wrong text.
+    """
     node = merged(source.document, schema)
     if not isinstance(body, dict):
         return
@@ -93,7 +98,10 @@ def _wrong_format(members: dict[str, Json], body: Body, mark: str) -> Violation 
 
 
 def beyond(node: Json, mark: str) -> object:
-    """A value just outside the bounds of a schema, or None if it has no bounds. A text begins with the mark."""
+    """A value just outside the bounds of a schema, or None if it has no bounds.
+
+    A text begins with the mark.
+    """
     most, least = node.get("maximum"), node.get("minimum")
     if isinstance(most, int) and not isinstance(most, bool):
         return most + 1
