@@ -9,7 +9,7 @@ from faultspec.importers.codes import CodeContext, ImportedCode, build_code, det
 from faultspec.importers.envelopes import Data, ImportedEnvelope, build_envelopes, one_or_all
 from faultspec.importers.examples import CodeUse
 from faultspec.importers.headers import header_rules
-from faultspec.importers.names import PATTERN, CodeKey, assign_names
+from faultspec.importers.names import PATTERN, CodeKey, NamedFamilies, assign_names
 from faultspec.importers.naming import identifier, version_of
 from faultspec.importers.operations import StatusCodes, import_operations
 from faultspec.importers.statuses import assign_statuses
@@ -46,38 +46,17 @@ def build_taxonomy(contract: ImportedContract, losses: list[Loss]) -> ImportedTa
 
     named = assign_names(contract, lose)
     envelopes, terms = build_envelopes(named, lose)
-    uses: dict[CodeKey, list[CodeUse]] = {}
-    for envelope in envelopes:
-        for body in envelope.family.bodies:
-            uses.setdefault(named.codes[body], []).append(CodeUse(envelope, body))
-    details = {key: found for key in uses if (found := details_of(uses[key])) is not None}
-    detail_keys, members = registry.register(details)
-    statuses, fallback = assign_statuses(named, lose)
-    context = CodeContext(len(envelopes), _flag_keys(envelopes), lose)
-    built = {
-        key: build_code(
-            uses[key],
-            members=members.get(key, {}),
-            statuses=statuses.get(key, []),
-            name=key.name,
-            context=context,
-        )
-        for key in uses
-    }
+    built, detail_keys, fallback = _build_codes(named, envelopes, lose)
     codes = {key.name: code.data for key, code in built.items() if key.operation is None}
     operations = _operation_errors(built)
-    by_status = import_operations(contract, named, operations, codes, lose)
+    by_status = import_operations(contract, named, operations=operations, codes=codes, lose=lose)
     imported = any(operation.errors for operation in by_status)
     for operation in by_status:
         errors = {name: code.data for name, code in operation.errors.items()}
         operations[operation.name] = {**operation.data, **({"errors": errors} if errors else {})}
     codes = codes or {UNDECLARED: _UNDECLARED_CODE}
     headers = header_rules(named.families, contract.header_components, lose)
-    for description in contract.descriptions:
-        summaries = {built[named.codes[body]].data["summary"] for body in description.bodies}
-        if description.text is not None and description.text not in summaries:
-            reason = "the codes of the response have summaries of their own"
-            lose(description.pointer, "description", reason)
+    _lose_descriptions(contract, named, built, lose)
     sections: Data = {
         "domains": terms.domains,
         "boundaries": terms.boundaries,
@@ -103,6 +82,45 @@ def build_taxonomy(contract: ImportedContract, losses: list[Loss]) -> ImportedTa
         tuple(dict.fromkeys(losses)),
         _example_pointers(built, by_status),
     )
+
+
+def _build_codes(
+    named: NamedFamilies, envelopes: Sequence[ImportedEnvelope], lose: Report
+) -> tuple[dict[CodeKey, ImportedCode], Data, Data]:
+    """The codes that bodies name, the registry of details keys, and the fallbacks."""
+    uses: dict[CodeKey, list[CodeUse]] = {}
+    for envelope in envelopes:
+        for body in envelope.family.bodies:
+            uses.setdefault(named.codes[body], []).append(CodeUse(envelope, body))
+    details = {key: found for key in uses if (found := details_of(uses[key])) is not None}
+    detail_keys, members = registry.register(details)
+    statuses, fallback = assign_statuses(named, lose)
+    context = CodeContext(len(envelopes), _flag_keys(envelopes), lose)
+    built = {
+        key: build_code(
+            uses[key],
+            members=members.get(key, {}),
+            statuses=statuses.get(key, []),
+            name=key.name,
+            context=context,
+        )
+        for key in uses
+    }
+    return built, detail_keys, fallback
+
+
+def _lose_descriptions(
+    contract: ImportedContract,
+    named: NamedFamilies,
+    built: dict[CodeKey, ImportedCode],
+    lose: Report,
+) -> None:
+    """Report the descriptions of responses that are the summary of none of their codes."""
+    for description in contract.descriptions:
+        summaries = {built[named.codes[body]].data["summary"] for body in description.bodies}
+        if description.text is not None and description.text not in summaries:
+            reason = "the codes of the response have summaries of their own"
+            lose(description.pointer, "description", reason)
 
 
 def _flag_keys(envelopes: Sequence[ImportedEnvelope]) -> frozenset[str]:

@@ -71,13 +71,14 @@ def code_pointer(
     common = [place for place in listed[0] if all(place in body for body in listed)]
     if discriminator is not None and child("", discriminator) in common:
         return child("", discriminator)
+    common = [place for place in common if place]
     if len(bodies) == 1:
-        called = [place for place in common if place and steps(place)[-1] in CODE_NAMES]
-        named = [place for place in common if place and _is_named(listed[0][place], names[0])]
+        called = [place for place in common if steps(place)[-1] in CODE_NAMES]
+        named = [place for place in common if _is_named(listed[0][place], names[0])]
         return min(
             named or called, key=lambda place: (_rank(place), place.count("/")), default=None
         )
-    counts = {place: _distinct([body[place] for body in listed]) for place in common if place}
+    counts = {place: _distinct([body[place] for body in listed]) for place in common}
     most = max(counts.values(), default=0)
     if most < 2:
         return None

@@ -77,7 +77,15 @@ def _envelope(family: BodyFamily, name: str, terms: Terms, lose: Report) -> Impo
     if inferred.additional != "warn":
         data["additional"] = inferred.additional
     compiled = shape.compile_shape(whole)
-    return ImportedEnvelope(name, family, data, compiled, facts, details, actions.conditions)
+    return ImportedEnvelope(
+        name=name,
+        family=family,
+        data=data,
+        shape=compiled,
+        facts=facts,
+        details=details,
+        conditions=actions.conditions,
+    )
 
 
 def one_or_all(values: Sequence[Any]) -> Any:

@@ -133,7 +133,7 @@ def _read_library(reader: DocumentReader, contract: ImportedContract, components
         if ending is None:
             reader.lose(pointer, "response", "the name of the response does not end in a status")
         else:
-            read_response(reader, contract, ending[0].lower(), (response, pointer), None)
+            read_response(reader, contract, ending[0].lower(), response, before=pointer)
 
 
 def _read_path(reader: DocumentReader, contract: ImportedContract, path: str, value: Any) -> None:
@@ -166,8 +166,14 @@ def _read_path(reader: DocumentReader, contract: ImportedContract, path: str, va
         for status, response in reader.mapping(node, "responses", place).items():
             response_pointer = child(child(place, "responses"), status)
             if _is_failure(reader, str(status), response_pointer):
-                found = (response, response_pointer)
-                read_response(reader, contract, str(status).lower(), found, operation)
+                read_response(
+                    reader,
+                    contract,
+                    str(status).lower(),
+                    response,
+                    before=response_pointer,
+                    operation=operation,
+                )
         if isinstance(node.get("callbacks"), Mapping):
             reader.lose(child(place, "callbacks"), "callback", _NOT_OURS)
 

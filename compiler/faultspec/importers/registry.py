@@ -105,10 +105,9 @@ def register(codes: Mapping[Key, Details]) -> tuple[Data, dict[Key, Data]]:
             if name in forced or all(_has(details, name) for details in listing)
         ]
     everywhere, shown = _everywhere(codes, alike, forced)
-    order = merged([everywhere, forced]) if forced else everywhere
     flags = {details.flag[0] for details in codes.values() if details.flag}
     registry: Data = {}
-    for name in dict.fromkeys([*order, *alike]):
+    for name in dict.fromkeys([*(forced or everywhere), *alike]):
         entry = dict(uses[name][0]) if name in alike else {}
         if text := entry.pop("description", None):
             entry["summary"] = text
@@ -117,14 +116,19 @@ def register(codes: Mapping[Key, Details]) -> tuple[Data, dict[Key, Data]]:
         if name in everywhere:
             entry["everywhere"] = True
         registry[name] = entry
-    found: dict[Key, Data] = {}
-    for code, details in codes.items():
-        found[code] = {
-            key: {} if key.removesuffix("?") in alike else data
-            for key, data in (details.members or {}).items()
-            if shown.get(code, {}).get(key, True)
-        }
-    return registry, found
+    return registry, {
+        code: _listed_members(details, alike, shown.get(code, {}))
+        for code, details in codes.items()
+    }
+
+
+def _listed_members(details: Details, alike: Sequence[str], shown: Mapping[str, bool]) -> Data:
+    """The members that a code still lists; those of the registry refer to it with ``{}``."""
+    return {
+        key: {} if key.removesuffix("?") in alike else data
+        for key, data in (details.members or {}).items()
+        if shown.get(key, True)
+    }
 
 
 def _has(details: Details, name: str) -> bool:
@@ -162,12 +166,15 @@ def _everywhere(
     shown: dict[Key, dict[str, bool]] = {}
     for code, own in members.items():
         names = list(own)
-        for cut in range(len(names) + 1):
-            before = {key.removesuffix("?") for key in names[:cut]}
-            if names[cut:] == [f"{key}?" for key in order if key not in before]:
-                shown[code] = {key: index < cut for index, key in enumerate(names)}
-                break
+        cut = next((n for n in range(len(names) + 1) if _is_tail(names, n, order)), len(names))
+        shown[code] = {key: index < cut for index, key in enumerate(names)}
     return order, shown
+
+
+def _is_tail(names: Sequence[str], cut: int, order: Sequence[str]) -> bool:
+    """Whether the names from an index are the keys in ``order`` that do not precede it."""
+    before = {key.removesuffix("?") for key in names[:cut]}
+    return [*names[cut:]] == [f"{key}?" for key in order if key not in before]
 
 
 def merged(sequences: Iterable[Sequence[str]]) -> list[str]:

@@ -73,11 +73,12 @@ def read_response(
     reader: DocumentReader,
     contract: ImportedContract,
     status: str,
-    place: tuple[Any, str],
-    operation: ImportedOperation | None,
+    value: Any,
+    *,
+    before: str,
+    operation: ImportedOperation | None = None,
 ) -> None:
-    """Add a response to the contract and its operation. ``place``: its value and pointer."""
-    value, before = place
+    """Add a response to the contract and its operation. ``before``: its pointer."""
     response, pointer = reader.object(value, before, "the response")
     if response is None:
         return
@@ -85,7 +86,9 @@ def read_response(
     headers = _headers(reader, response, pointer)
     body = _json_body(reader, response, pointer)
     description = text(response.get("description"))
-    plain = ImportedResponse(status, description, None, headers, before)
+    plain = ImportedResponse(
+        status=status, description=description, schema=None, headers=headers, pointer=before
+    )
     schema_pointer = child(body.pointer, "schema")
     coded = _coded_schema(reader, contract.families, body.media.get("schema"), schema_pointer)
     _lose_other_media(reader, body, child(pointer, "content"), same_body=coded is not None)

@@ -1,10 +1,10 @@
 """The statuses of the codes, and the fallback of each class of statuses."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from faultspec.importers import Report
-from faultspec.importers.bodies import BodyFamily, CodedBody
+from faultspec.importers.bodies import BodyFamily
 from faultspec.importers.names import CodeKey, NamedFamilies
 
 Statuses = dict[CodeKey, list[Any]]
@@ -20,21 +20,24 @@ def assign_statuses(named: NamedFamilies, lose: Report) -> tuple[Statuses, dict[
     listed = {status for family in responding for status in family.responses} - {"default"}
     for status in sorted(listed):
         bodies = [family.responses[status] for family in responding if status in family.responses]
-        keys = list(dict.fromkeys(codes[body] for bodies_ in bodies for body in bodies_))
-        everywhere = len(bodies) == len(responding)
-        whole, rest = keys, list[CodeKey]()
+        keys = list(dict.fromkeys(codes[body] for alternatives in bodies for body in alternatives))
+        value: Any = int(status) if status.isdecimal() else status
+        rest: list[CodeKey] = []
         if not status.isdecimal():
-            whole, rest = _split_class(status, keys, responding, codes, own)
-            if everywhere and len(keys) == 1 and keys[0] in found and keys[0].operation is None:
-                whole, rest = [], keys
-        if len(rest) == 1 and rest[0].operation is None and everywhere:
-            reason = "The document answers so with any other status of the class."
-            fallbacks[status] = {"code": rest[0].name, "reason": reason}
-        elif rest:
-            whole = keys
-            _lose_class(status, responding, lose)
-        for key in whole:
-            found.setdefault(key, []).append(int(status) if status.isdecimal() else status)
+            rest = _without_whole_class(status, keys, named, own)
+            everywhere = len(bodies) == len(responding)
+            shared = [key for key in keys if key.operation is None]
+            if everywhere and shared == keys == [key for key in keys[:1] if key in found]:
+                rest = keys
+            if everywhere and len(rest) == 1 and rest[0] in shared:
+                reason = "The document answers so with any other status of the class."
+                fallbacks[status] = {"code": rest[0].name, "reason": reason}
+            elif rest:
+                rest = []
+                _lose_class(status, responding, lose)
+        for key in keys:
+            if key not in rest:
+                found.setdefault(key, []).append(value)
     for family in responding:
         if "default" in family.responses:
             for body in family.responses["default"]:
@@ -57,38 +60,26 @@ def _own_spans(named: NamedFamilies) -> Statuses:
     return found
 
 
-def _split_class(
-    status: str,
-    keys: Sequence[CodeKey],
-    families: Sequence[BodyFamily],
-    codes: Mapping[CodedBody, CodeKey],
-    own: Statuses,
-) -> tuple[list[CodeKey], list[CodeKey]]:
-    """Codes of a class such as ``4xx`` that have every single status of it, and the others."""
+def _without_whole_class(
+    status: str, keys: Sequence[CodeKey], named: NamedFamilies, own: Statuses
+) -> list[CodeKey]:
+    """Codes of a class such as ``4xx`` that lack a single status of it."""
 
     def has_whole_class(key: CodeKey) -> bool:
         if key in own:
             return status in own[key]
-        return all(key in single for single in _single_statuses(key, status[0], families, codes))
+        return all(key in single for single in _single_statuses(key, status[0], named))
 
-    return (
-        [key for key in keys if has_whole_class(key)],
-        [key for key in keys if not has_whole_class(key)],
-    )
+    return [key for key in keys if not has_whole_class(key)]
 
 
-def _single_statuses(
-    key: CodeKey,
-    digit: str,
-    families: Sequence[BodyFamily],
-    codes: Mapping[CodedBody, CodeKey],
-) -> Iterator[set[CodeKey]]:
+def _single_statuses(key: CodeKey, digit: str, named: NamedFamilies) -> Iterator[set[CodeKey]]:
     """The codes of each single status of a class, in the families that have the code."""
-    for family in families:
-        if any(codes[body] == key for body in family.bodies):
+    for family in named.families:
+        if any(named.codes[body] == key for body in family.bodies):
             for status, bodies in family.responses.items():
                 if status.isdecimal() and status[0] == digit:
-                    yield {codes[body] for body in bodies}
+                    yield {named.codes[body] for body in bodies}
 
 
 def _lose_class(status: str, families: Sequence[BodyFamily], lose: Report) -> None:

@@ -168,7 +168,7 @@ def read(document: Json, *, base: str | None = None) -> Description:
     reader = DocumentReader(document)
     prefix = _base(document) if base is None else base.rstrip("/")
     operations = tuple(
-        _operation(reader, method, prefix + template, item, node)
+        _operation(document, f"{method} {prefix}{template}", item, node)
         for template, path_item in mapping(document.get("paths")).items()
         if template.startswith("/")
         for item in [resolve(document, path_item)]
@@ -240,10 +240,9 @@ def _base(document: Json) -> str:
     return ""
 
 
-def _operation(
-    reader: DocumentReader, method: str, template: str, item: Json, node: Json
-) -> ServiceOperation:
-    document = reader.document
+def _operation(document: Json, name: str, item: Json, node: Json) -> ServiceOperation:
+    """The operation ``METHOD /template``, whose object is ``node``, of a path item."""
+    method, _, template = name.partition(" ")
     declared = [
         resolve(document, parameter)
         for parameter in (*listed(item.get("parameters")), *listed(node.get("parameters")))
