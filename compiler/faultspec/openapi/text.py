@@ -92,10 +92,10 @@ def _without_unreadable(data: object) -> object:
         return {
             key: _without_unreadable(value)
             for key, value in data.items()
-            if key is not source.UNTOLD and value is not source.UNTOLD
+            if key is not source.UNREADABLE and value is not source.UNREADABLE
         }
     if isinstance(data, list):
-        return [_without_unreadable(item) for item in data if item is not source.UNTOLD]
+        return [_without_unreadable(item) for item in data if item is not source.UNREADABLE]
     return data
 
 
