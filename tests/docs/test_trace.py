@@ -1,4 +1,6 @@
-"""The trace: no statement of the five documents is missing, and none points at nothing."""
+"""The trace: no statement of the five documents is missing, and each has constructs and clauses or
+reasons.
+"""
 
 import copy
 import re
@@ -43,7 +45,7 @@ def held(path: str) -> tuple[StatementTrace, ...]:
 
 @cache
 def tree(path: str) -> dict[str, str]:
-    """Everything that is generated from it."""
+    """The files generated from it."""
     taxonomy = loaded(path).taxonomy
     assert taxonomy is not None
     return dict(render(taxonomy, SHIPPED.values(), path))
@@ -51,13 +53,15 @@ def tree(path: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("path", DOCUMENTS)
 def test_every_statement_of_the_document_is_traced(path: str) -> None:
-    """Each statement is there once, in the order of the document, and nothing else is."""
+    """Each statement is traced once, in the order of the document, and nothing else is."""
     assert [each.statement for each in held(path)] == list(DOCUMENTS[path])
 
 
 @pytest.mark.parametrize("path", DOCUMENTS)
-def test_no_statement_points_at_nothing(path: str) -> None:
-    """Each is carried by a construct that is there, and is checked by a clause that is there, or says why it cannot be."""
+def test_every_statement_has_constructs_and_clauses_or_reasons(path: str) -> None:
+    """Each statement has existing constructs, and either existing clauses or a reason for having
+    none.
+    """
     each = loaded(path)
     assert each.taxonomy is not None
     assert each.document is not None
@@ -71,13 +75,13 @@ def test_no_statement_points_at_nothing(path: str) -> None:
 
 
 def stands(data: Any, path: tuple[str, ...]) -> Any:
-    """What stands at a path of the document."""
+    """The value at a path of the document."""
     for step in path:
         data = data[int(step)] if isinstance(data, list) else data[step]
     return data
 
 
-#: What can be left out with nothing referring to it, and the targets whose files tell of it.
+#: Constructs to which nothing refers, and the targets whose files contain them.
 ALONE = {
     ("taxonomy.yaml", "obligations.sdk"): {"markdown"},
     ("taxonomy.yaml", "headers.Cache-Control"): {"python", "openapi", "markdown", "overlay"},
@@ -94,10 +98,10 @@ ALONE = {
 
 
 @pytest.mark.parametrize(("path", "construct"), ALONE)
-def test_what_is_generated_of_a_construct_is_what_changes_without_it(
+def test_a_target_is_named_if_its_files_change_without_the_construct(
     path: str, construct: str
 ) -> None:
-    """A target is named for a construct if files of it are others without the construct, and only then."""
+    """A target is named for a construct if and only if its files change without the construct."""
     document = loaded(path).document
     assert document is not None
     rest = copy.deepcopy(document.data)
@@ -114,8 +118,10 @@ def test_what_is_generated_of_a_construct_is_what_changes_without_it(
     assert changed(document.data, tuple(construct.split("."))) == changes == ALONE[path, construct]
 
 
-def test_what_cannot_be_left_out_alone_takes_its_users_with_it() -> None:
-    """A domain goes with the codes' mention of it; of the only envelope the parts are left out, one after the other."""
+def test_a_construct_is_removed_with_everything_that_refers_to_it() -> None:
+    """A domain is removed with the references of codes to it; of the only envelope the parts are
+    removed in turn.
+    """
     document = loaded("taxonomy.yaml").document
     assert document is not None
     assert changed(document.data, ("domains", "request")) == {"python", "typescript", "markdown"}
@@ -125,8 +131,8 @@ def test_what_cannot_be_left_out_alone_takes_its_users_with_it() -> None:
 
 
 @pytest.mark.parametrize("path", DOCUMENTS)
-def test_a_reason_tells_of_what_no_clause_checks(path: str) -> None:
-    """What a clause watches is not said to be out of sight."""
+def test_a_reason_stands_for_parts_without_a_clause(path: str) -> None:
+    """A statement has no reason for parts that a clause checks."""
     for statement in held(path):
         families = {each.partition("/")[0] for each in statement.clauses}
         for reason, watched in UNJUDGED.values():
@@ -134,13 +140,13 @@ def test_a_reason_tells_of_what_no_clause_checks(path: str) -> None:
 
 
 def test_every_reason_is_of_a_section() -> None:
-    """A reason why something is not judged is of a section that there is, and names families of clauses that there are."""
+    """Every reason belongs to an existing section, and names existing families of clauses."""
     families = {each.partition("/")[0] for each in CLAUSES}
     assert set(UNJUDGED) <= set(DOCUMENT.keys)
     assert {family for _, watched in UNJUDGED.values() for family in watched} <= families
 
 
-#: Those that take longer than the others together.
+#: Taxonomies that take longer than the others together.
 LARGE = ("taxonomy.yaml", "examples/aileron/taxonomy.yaml", "examples/keenbench/taxonomy.yaml")
 
 
@@ -149,7 +155,7 @@ LARGE = ("taxonomy.yaml", "examples/aileron/taxonomy.yaml", "examples/keenbench/
     [pytest.param(each, marks=pytest.mark.full if each in LARGE else ()) for each in DOCUMENTS],
 )
 def test_the_page_is_current(path: str) -> None:
-    """`docs/trace.md` says what the taxonomies say today (`make docs`)."""
+    """`docs/trace.md` is what `make docs` writes."""
     head, *sections = page([(path, loaded(path))]).split("\n## ")
     text = (ROOT / "docs/trace.md").read_text(encoding="utf-8")
     assert text.startswith(head)
@@ -159,7 +165,7 @@ def test_the_page_is_current(path: str) -> None:
 
 
 def test_the_page_has_a_row_for_every_statement() -> None:
-    """Each once, in the order of the documents."""
+    """The page has each statement once, in the order of the documents."""
     text = (ROOT / "docs/trace.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([A-Z]\d+) \|", text, re.M)
     assert rows == [each for statements in DOCUMENTS.values() for each in statements]

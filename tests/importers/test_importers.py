@@ -1,4 +1,6 @@
-"""Laws of the importers: what is exported is read back, what is lost is told, and no document ends in a traceback."""
+"""Laws of the importers: an exported document is read back, losses are reported, no document ends
+in a traceback.
+"""
 
 import copy
 import functools
@@ -19,16 +21,16 @@ from faultspec.contract.model import build_contract
 from faultspec.docs import botocore as census
 from faultspec.exchange.body import resolve
 from faultspec.exchange.model import Exchange, Request, Response
-from faultspec.importers import ImportedTaxonomy, NotImportable, botocore, openapi, reading
-from faultspec.importers.places import child, walk
-from faultspec.importers.reading import parse, readable
-from faultspec.importers.source_map import source_map
+from faultspec.importers import ImportedTaxonomy, NotImportable, botocore, openapi
 from faultspec.importers.validate import drop_invalid
 from faultspec.importers.yaml_writer import write_yaml
 from faultspec.judge import judge
 from faultspec.language import load, read
 from faultspec.language.model import Taxonomy
 from faultspec.lint import check
+from faultspec.openapi.pointers import child, walk
+from faultspec.openapi.source_map import source_map
+from faultspec.openapi.text import parse, readable
 from faultspec.render import render
 from faultspec.source.document import Lines
 from faultspec.targets import SHIPPED
@@ -45,27 +47,28 @@ OTHERS = [
 ]
 DIALECTS = pytest.mark.parametrize("dialect", ["v31", "v30"])
 
-#: What a library of schemas says of itself, which is its file's business and no taxonomy's.
+#: What a library of schemas says about its file, which a taxonomy does not say.
 OF_THE_FILE = {"/info/version", "/info/description"}
 
 
 @functools.cache
 def taxonomy(path: Path) -> Taxonomy:
-    """A taxonomy that has nothing wrong with it."""
+    """A taxonomy without mistakes."""
     loaded = load(str(path))
     assert loaded.taxonomy is not None, loaded.diagnostics
     return loaded.taxonomy
 
 
 def exported(of: Taxonomy, dialect: str) -> Any:
-    """The document of the OpenAPI target, as a reader of JSON has it."""
+    """The document of the OpenAPI target, as JSON data."""
     return json.loads(json.dumps(getattr(target.view(of, model_of(of, "taxonomy.yaml")), dialect)))
 
 
 def taken_in(imported: ImportedTaxonomy) -> Taxonomy:
-    """The taxonomy that was imported, from the text that is written for it; without a mistake.
+    """The imported taxonomy, from its YAML text and without mistakes.
 
-    A document says nothing of privacy, so every detector looks at its examples, where a path may be meant.
+    A document has no privacy section, so every detector checks its examples, where a path may be
+    intended.
     """
     loaded = read(write_yaml(imported.data, "faultspec.schema.json"), "imported.yaml")
     errors = [
@@ -84,7 +87,9 @@ def bytes_of(document: Any) -> str:
 @DIALECTS
 @pytest.mark.parametrize("path", OURS, ids=lambda path: path.parent.name)
 def test_what_was_exported_comes_back_to_the_byte(path: Path, dialect: str) -> None:
-    """Law 4: export(import(export(t))) = export(t), and the report has nothing of the components."""
+    """Law 4: export(import(export(t))) = export(t), and nothing of the components is reported as
+    lost.
+    """
     document = exported(taxonomy(path), dialect)
     imported = openapi.read(document)
     again = exported(taken_in(imported), dialect)
@@ -101,7 +106,7 @@ def test_what_was_exported_comes_back_to_the_byte(path: Path, dialect: str) -> N
 @DIALECTS
 @pytest.mark.parametrize("path", OTHERS, ids=lambda path: path.stem)
 def test_what_was_exported_comes_back(path: Path, dialect: str) -> None:
-    """Law 4 for taxonomies that use every corner of the language; but for the order of members, of which JSON has none."""
+    """Law 4 for taxonomies that use every construct; the order of members may differ."""
     document = exported(taxonomy(path), dialect)
     assert (
         exported(taken_in(openapi.read(document)), dialect)["components"] == document["components"]
@@ -136,7 +141,7 @@ schemas = st.recursive(
     ),
     max_leaves=3,
 )
-#: Flags by what a body shows in some envelopes and not in others.
+#: Flags by facts that bodies of some envelopes show.
 CONDITIONAL: tuple[dict[str, Any], ...] = (
     {"when": [{"if": {"status": 503}, "then": True}], "else": False},
     {"when": [{"if": {"status": [429, "5xx"]}, "then": False}], "else": True},
@@ -188,13 +193,13 @@ shapes = st.sampled_from(
 
 @st.composite
 def taxonomies(draw: st.DrawFn) -> dict[str, Any]:
-    """Taxonomies as data; some of them are refused by the language."""
+    """Taxonomies as data, some of them invalid."""
     found = draw(st.dictionaries(names, codes, min_size=1, max_size=4))
     for code in found.values():
         if "http" not in code:
             code |= {"http": None, "http_reason": "Not over HTTP."}
     if sum(each.get("lifecycle") != "reserved" for each in found.values()) < 2:
-        # One number alone is no more a code than any other number of the body.
+        # One number alone looks like any other number of the body.
         for code in found.values():
             code.pop("wire", None)
     picture = draw(shapes)
@@ -233,7 +238,7 @@ def taxonomies(draw: st.DrawFn) -> dict[str, Any]:
 
 
 class Plain(yaml.SafeDumper):
-    """Writes what is shared twice: the language has no aliases."""
+    """Writes shared values twice: the language has no aliases."""
 
     def ignore_aliases(self, data: object) -> bool:
         """Always."""
@@ -244,7 +249,7 @@ class Plain(yaml.SafeDumper):
 @given(taxonomies())
 @examples(150)
 def test_any_taxonomy_comes_back(dialect: str, made: dict[str, Any]) -> None:
-    """Law 4 for taxonomies that nobody wrote, and with which nothing is wrong."""
+    """Law 4 for any valid taxonomy."""
     loaded = read(yaml.dump(made, Dumper=Plain, sort_keys=False, allow_unicode=True), "made.yaml")
     if loaded.taxonomy is None or not any(each.live for each in loaded.taxonomy.codes.values()):
         return
@@ -255,11 +260,11 @@ def test_any_taxonomy_comes_back(dialect: str, made: dict[str, Any]) -> None:
     assert exported(taken_in(imported), dialect)["components"] == document["components"]
 
 
-# What is lost is told
+# Losses are reported
 
 
 def changed(change: Callable[[Any], None]) -> Any:
-    """The Core Platform document with something in it that no taxonomy says."""
+    """The Core Platform document with a part that a taxonomy cannot express."""
     document = exported(taxonomy(ROOT / "taxonomy.yaml"), "v31")
     change(document)
     return document
@@ -284,7 +289,9 @@ LOST: list[tuple[str, Callable[[Any], None], str]] = [
     ("change", "pointer"), [each[1:] for each in LOST], ids=[each[0] for each in LOST]
 )
 def test_the_report_names_what_was_lost(change: Callable[[Any], None], pointer: str) -> None:
-    """A statement that a taxonomy has no word for is named by its place, and the rest comes back as it was."""
+    """A statement that a taxonomy cannot express is reported with its place, and the rest is
+    imported.
+    """
     imported = openapi.read(changed(change))
     assert pointer in {each.pointer for each in imported.losses}
     kept = exported(taken_in(imported), "v31")["components"]["schemas"]
@@ -292,7 +299,7 @@ def test_the_report_names_what_was_lost(change: Callable[[Any], None], pointer: 
     assert kept["Conflict"].keys() == whole["Conflict"].keys()
 
 
-#: What may be wrong in a document with paths, and where the report says so.
+#: Losses of a document with paths, each with its place.
 CART = "/paths/~1carts~1{id}/get"
 IN_PATHS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "spaces": (lambda d: d["paths"].update({"/a b": {"get": {"responses": {}}}}), "/paths/~1a b"),
@@ -326,7 +333,7 @@ IN_PATHS: dict[str, tuple[Callable[[Any], Any], str]] = {
 
 
 def beside(of: Any) -> None:
-    """Its one path item by reference, and an operation beside that."""
+    """Replace the one path item by a reference, with an operation beside it."""
     of["components"]["pathItems"] = {"P": of["paths"]["/carts/{id}"]}
     of["paths"]["/carts/{id}"] = {"$ref": "#/components/pathItems/P", "put": {}}
 
@@ -337,7 +344,7 @@ def responses(of: Any) -> Any:
 
 
 def body(of: Any, status: str = "404") -> Any:
-    """What one of them says of its body."""
+    """The media type object of one response."""
     return responses(of)[status]["content"]["application/json"]
 
 
@@ -347,7 +354,7 @@ def error(of: Any) -> Any:
 
 
 def with_paths() -> Any:
-    """A document with a failure that names its code and one that does not."""
+    """A document with a failure that names its code, and one that does not."""
     coded = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     made = document(
         **{
@@ -361,8 +368,8 @@ def with_paths() -> Any:
 
 @pytest.mark.parametrize("what", IN_PATHS)
 def test_the_report_names_what_was_lost_of_paths(what: str) -> None:
-    """Whatever a document with paths says of failures is carried or reported, by a place that is there; what it does
-    not say is not reported.
+    """Whatever a document with paths says of failures is carried or reported with an existing
+    place; nothing else is reported.
     """
     change, pointer = IN_PATHS[what]
     whole = with_paths()
@@ -376,7 +383,7 @@ def test_the_report_names_what_was_lost_of_paths(what: str) -> None:
 
 
 def test_nullable_of_old_documents_is_a_type_or_lost() -> None:
-    """3.0 has `nullable` for a type; without one beside it the word says nothing, and that is told."""
+    """`nullable` of 3.0 becomes a type; without a type beside it, it is reported as lost."""
     whole = with_paths() | {"openapi": "3.0.3"}
     error(whole)["message"]["nullable"] = True
     error(whole)["other"] = {"nullable": True}
@@ -389,7 +396,7 @@ def test_nullable_of_old_documents_is_a_type_or_lost() -> None:
 
 
 def test_one_bad_example_takes_no_other_with_it() -> None:
-    """Of several examples of a code only those are lost that break it."""
+    """Of several examples of a code only the invalid ones are lost."""
     whole = with_paths()
     body(whole, "409")["examples"] = {
         "one": {"value": {"code": "gone", "message": 12}},
@@ -403,7 +410,7 @@ def test_one_bad_example_takes_no_other_with_it() -> None:
 
 
 def test_an_extension_is_never_read() -> None:
-    """An `x-` extension changes nothing, wherever it stands."""
+    """An `x-` extension anywhere changes nothing."""
     document = exported(taxonomy(ROOT / "taxonomy.yaml"), "v31")
     planted = copy.deepcopy(document)
     planted["x-taxonomy"] = {"codes": ["other"]}
@@ -445,7 +452,9 @@ def errors_of(found: ImportedTaxonomy) -> Any:
 
 
 def test_a_response_without_a_code_is_called_by_its_status() -> None:
-    """K17: a non-2xx response is HTTP_<status> of its operation, with its schema; a redirect is none, and told."""
+    """K17: a non-2xx response is HTTP_<status> of its operation, with its schema; a redirect is
+    reported.
+    """
     found = openapi.read(
         document(
             **{
@@ -470,7 +479,7 @@ def test_a_response_without_a_code_is_called_by_its_status() -> None:
 
 
 def test_classes_and_default_are_codes_too() -> None:
-    """`4XX` is one code for the class; `default` one for all errors, and told."""
+    """`4XX` is one code for the class; `default` is one for all errors, and reported."""
     found = openapi.read(
         document(
             **{"4XX": {"description": "Yours.", "content": ANY}, "default": {"description": "Any."}}
@@ -481,8 +490,8 @@ def test_classes_and_default_are_codes_too() -> None:
     assert "default" in {each.kind for each in found.losses}
 
 
-def test_a_body_that_is_no_json_is_told() -> None:
-    """The status is kept, the body is not, and the report says so; headers are kept as rules."""
+def test_a_body_that_is_not_json_is_reported() -> None:
+    """The status and the headers are kept; the body is reported as lost."""
     response = {
         "description": "Wait.",
         "content": {"text/html": {}},
@@ -496,7 +505,7 @@ def test_a_body_that_is_no_json_is_told() -> None:
 
 
 def test_a_schema_that_names_its_codes_is_believed() -> None:
-    """A list in the member that stands for the code is a code for each value; the operation names them."""
+    """Each value in the list of the code member is a code; the operation names them."""
     content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     found = openapi.read(
         document(
@@ -517,7 +526,7 @@ def test_a_schema_that_names_its_codes_is_believed() -> None:
     "media", ["*/*", "application/*", "application/*; q=0.5", "APPLICATION/*+JSON"]
 )
 def test_a_range_of_media_types_that_includes_json_is_read_as_json(media: str) -> None:
-    """What may be anything may be JSON: the schema counts, the envelope is plain JSON, and what else there may be is told."""
+    """A range that includes JSON is read as JSON, and its other media types are reported as lost."""
     schema = {"schema": {"$ref": "#/components/schemas/Error"}}
     found = openapi.read(document(**{"409": {"description": "No.", "content": {media: schema}}}))
     known = taken_in(found)
@@ -529,8 +538,8 @@ def test_a_range_of_media_types_that_includes_json_is_read_as_json(media: str) -
     assert exact.envelopes["error"].media_types == ("application/problem+json",)
 
 
-def test_a_range_of_media_types_without_json_is_none() -> None:
-    """What can't be JSON is not read as such."""
+def test_a_range_of_media_types_without_json_is_not_read() -> None:
+    """A body of a range without JSON is not read."""
     content = {"text/*": {"schema": {"$ref": "#/components/schemas/Error"}}}
     found = openapi.read(document(**{"409": {"description": "No.", "content": content}}))
     assert errors_of(found) == {"HTTP_409": {"summary": "No.", "http": 409}}
@@ -542,8 +551,8 @@ def test_a_range_of_media_types_without_json_is_none() -> None:
 def test_an_alternative_that_names_codes_is_read_whatever_stands_beside_it(
     word: str, turned: bool, inline: bool
 ) -> None:
-    """Of a body that is one of several, those with a code are that code, and the others are the code of the status; each of
-    them is told.
+    """The alternatives of a body that name codes are these codes; the others are the code of the
+    status, and each is reported.
     """
     made = document()
     plain = {"type": "object", "properties": {"title": {"type": "string"}}}
@@ -574,25 +583,23 @@ def test_an_alternative_that_names_codes_is_read_whatever_stands_beside_it(
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "said"),
+    ("text", "place", "message"),
     [
         (
             '{"openapi": "3.1.0", "a":\n  {"NaN": "NaN", "x": NaN}}',
             (2, 23),
-            "NaN is no number of JSON",
+            "NaN is not a number of JSON",
         ),
-        ('{"a": "Infinity",\n "b": [1, -Infinity]}', (2, 11), "-Infinity is no number of JSON"),
+        ('{"a": "Infinity",\n "b": [1, -Infinity]}', (2, 11), "-Infinity is not a number of JSON"),
         ('{"a": {"400": 1,\n "400": 2}}', (2, 2), "400"),
     ],
 )
-def test_what_json_does_not_allow_has_its_place(
-    text: str, place: tuple[int, int], said: str
-) -> None:
-    """A number that is none, and a member that stands twice, are mistakes at their line and column, not guesses."""
-    data, found = reading.parse(text, "x.json")
+def test_mistakes_of_json_have_a_place(text: str, place: tuple[int, int], message: str) -> None:
+    """NaN, Infinity and a repeated member are mistakes with line and column."""
+    data, found = parse(text, "x.json")
     assert data is None
     assert [(each.span.line, each.span.column) for each in found if each.span] == [place]
-    assert said in found[0].message
+    assert message in found[0].message
 
 
 SUGGESTING = """
@@ -608,7 +615,9 @@ codes:
 
 
 def test_actions_that_send_again_come_back() -> None:
-    """What codes suggest comes back, and that a retriable error suggests one; a condition of another kind is told as lost."""
+    """Suggested actions come back, with those that send again; a condition of another kind is
+    reported as lost.
+    """
     loaded = read(SUGGESTING, "t.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics
     written_out = exported(loaded.taxonomy, "v31")
@@ -628,7 +637,7 @@ def test_actions_that_send_again_come_back() -> None:
 
 
 def test_a_code_of_the_form_of_imported_ones_is_called_otherwise() -> None:
-    """A document's own code `HTTP_404` is not the code of a status: it keeps its wire, gets another name, and that is told."""
+    """A document's own code `HTTP_404` keeps its wire and gets another name, which is reported."""
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     made = document(
         **{"409": {"description": "No.", "content": content}, "404": {"description": "None."}}
@@ -655,8 +664,8 @@ def test_a_code_of_the_form_of_imported_ones_is_called_otherwise() -> None:
         ({"openapi": "3.0.0", "paths": []}, "no-failures"),
     ],
 )
-def test_what_is_no_openapi_is_refused(made: object, code: str) -> None:
-    """Each with a code and a sentence of its own."""
+def test_other_documents_are_refused(made: object, code: str) -> None:
+    """A document that is not OpenAPI 3, or has no failure, is refused with a code."""
     with pytest.raises(NotImportable) as caught:
         openapi.read(made)
     assert caught.value.code == code
@@ -693,7 +702,7 @@ JUNK = st.one_of(
 @given(st.sampled_from(MUTABLE), st.data())
 @examples(250)
 def test_a_broken_document_is_imported_or_refused(good: Any, data: st.DataObject) -> None:
-    """Whatever is done to a document, it is imported soundly or refused with a reason; nothing else is ever raised."""
+    """Any change of a document is imported as a valid taxonomy or refused with a reason."""
     broken = copy.deepcopy(good)
     for _ in range(data.draw(st.integers(1, 3))):
         place = broken
@@ -723,7 +732,7 @@ def test_a_broken_document_is_imported_or_refused(good: Any, data: st.DataObject
         found = drop_invalid(openapi.read(broken))
     except NotImportable as problem:
         found, refused = None, problem.message
-    assert found is not None or "the taxonomy would not hold" not in refused, refused
+    assert found is not None or "the imported taxonomy would be invalid" not in refused, refused
     if found is not None:
         taken_in(found)
 
@@ -732,7 +741,7 @@ def test_a_broken_document_is_imported_or_refused(good: Any, data: st.DataObject
 
 data = pytest.importorskip("botocore", reason="botocore is not installed").__path__[0] + "/data"
 MODELS = dict(census.models(data))
-#: Three of each protocol, large ones and small ones, and those with something of their own.
+#: Three of each protocol, large and small, and services with peculiarities.
 SAMPLED = [
     "dynamodb", "kinesis", "organizations",  # json
     "lambda", "apigateway", "iot", "glacier",  # rest-json
@@ -750,7 +759,9 @@ def model(service: str) -> Any:
 
 @pytest.mark.parametrize("service", SAMPLED)
 def test_a_service_model_becomes_a_sound_taxonomy(service: str) -> None:
-    """Every error shape is a code with its wire name and status, every operation names its codes; and it compiles."""
+    """Every error shape is a code with its wire name and status, every operation names its codes,
+    and the result compiles.
+    """
     found = model(service)
     known = taken_in(botocore.read(found, service))
     shapes = {name: each for name, each in found["shapes"].items() if each.get("exception")}
@@ -779,7 +790,7 @@ def test_a_service_model_becomes_a_sound_taxonomy(service: str) -> None:
 @pytest.mark.parametrize("service", ["dynamodb", "lambda", "cloudwatch"])
 @pytest.mark.parametrize("namespace", ["", "com.amazonaws.sample#"])
 def test_a_code_of_a_json_protocol_may_have_a_namespace(service: str, namespace: str) -> None:
-    """What botocore reads as an error's code the judge reads as it: bare, and behind the namespace of the service."""
+    """The judge reads the code as botocore does: bare, and behind the namespace of the service."""
     known = taken_in(botocore.read(model(service), service))
     code = next(
         each for each in known.codes.values() if each.http.statuses and each.http.default < 500
@@ -794,7 +805,7 @@ def test_a_code_of_a_json_protocol_may_have_a_namespace(service: str, namespace:
 
 
 def test_the_retry_facts_are_those_of_botocore() -> None:
-    """The lists and numbers of the standard mode are the installed botocore's."""
+    """The lists and numbers of the standard mode are those of the installed botocore."""
     from botocore.retries import quota, standard
 
     assert set(standard.TransientRetryableChecker._TRANSIENT_ERROR_CODES) == botocore.TRANSIENT
@@ -814,7 +825,9 @@ def test_the_retry_facts_are_those_of_botocore() -> None:
 
 
 def test_throttling_is_a_kind_of_the_policy() -> None:
-    """A code that botocore or the model calls throttling pays what the standard mode takes for it."""
+    """A code that botocore or the model calls throttling has the cost that the standard mode takes
+    for it.
+    """
     known = taken_in(botocore.read(model("dynamodb"), "dynamodb"))
     kinds = known.retry_policies["standard"].kind_of
     named = {code.wire for code in known.codes.values() if kinds.get(code.name) == "throttled"}
@@ -824,7 +837,9 @@ def test_throttling_is_a_kind_of_the_policy() -> None:
 
 
 def test_the_page_of_all_services_is_current() -> None:
-    """Each sampled row of docs/botocore.md says what came of the service, as long as botocore is the one of the page."""
+    """Each sampled row of docs/botocore.md is the result of the service, if botocore has the
+    version of the page.
+    """
     page = (ROOT / "docs/botocore.md").read_text(encoding="utf-8")
     assert f"botocore {version('botocore')}:" in page, (
         "another botocore is installed than the page is about: make botocore"
@@ -841,7 +856,7 @@ def test_the_page_of_all_services_is_current() -> None:
 @given(st.data())
 @examples(80)
 def test_a_broken_model_is_imported_or_refused(data: st.DataObject) -> None:
-    """Whatever is done to a model, it is imported soundly or refused with a reason."""
+    """Any change of a model is imported as a valid taxonomy or refused with a reason."""
     broken: Any = copy.deepcopy(SMALL)
     for _ in range(data.draw(st.integers(1, 3))):
         place = broken
@@ -858,7 +873,7 @@ def test_a_broken_model_is_imported_or_refused(data: st.DataObject) -> None:
         found = drop_invalid(botocore.read(broken, "small"))
     except NotImportable as problem:
         found, refused = None, problem.message
-    assert found is not None or "the taxonomy would not hold" not in refused, refused
+    assert found is not None or "the imported taxonomy would be invalid" not in refused, refused
     if found is not None:
         taken_in(found)
 
@@ -904,7 +919,7 @@ SMALL = {
     ],
 )
 def test_any_text_is_read_or_refused(text: str) -> None:
-    """No text ends in a traceback: there is data, or a diagnostic."""
+    """Any text gives data or a diagnostic."""
     data, found = parse(text, "x")
     assert (data is None) == bool(found)
 
@@ -929,7 +944,9 @@ PARTS = st.recursive(
 def test_every_place_of_a_json_text_is_found(
     data: Any, indent: int | str | None, separators: tuple[str, str], ascii_only: bool
 ) -> None:
-    """However it is written: a pointer leads to its key or item, and one that goes on beyond leads to where it ends."""
+    """A pointer leads to its key or item in any layout of the text; one beyond the data leads to
+    the last existing part.
+    """
     text = json.dumps(data, indent=indent, separators=separators, ensure_ascii=ascii_only)
     places = source_map(text, "x")
     assert places is not None
@@ -950,7 +967,7 @@ def test_every_place_of_a_json_text_is_found(
 
 
 def test_a_place_is_the_same_in_json_and_in_the_same_text_as_yaml() -> None:
-    """A document that both readers take has the same lines and columns by either."""
+    """A document has the same lines and columns as JSON and as YAML."""
     text = json.dumps(
         document(**{"404": {"description": "None."}, "409": {"content": ANY}}), indent=2
     )
@@ -963,9 +980,9 @@ def test_a_place_is_the_same_in_json_and_in_the_same_text_as_yaml() -> None:
     assert source_map("a: [", "x") is None
 
 
-def test_what_is_said_of_a_document_is_said_of_its_lines(tmp_path: Path) -> None:
-    """Errors and losses have the line and the column of what they are about, in JSON and YAML; of a packed model, which no
-    editor shows by lines, they have the pointer.
+def test_errors_and_losses_have_lines(tmp_path: Path) -> None:
+    """Errors and losses have line and column, in JSON and YAML; in a packed model, which editors do
+    not show, they have a pointer.
     """
     (tmp_path / "empty.json").write_text('{"openapi": "3.1.0",\n "paths": {}}')
     (tmp_path / "empty.yaml").write_text('openapi: "3.1.0"\npaths: {}\n')
@@ -982,8 +999,8 @@ def test_what_is_said_of_a_document_is_said_of_its_lines(tmp_path: Path) -> None
             f"\n{name}:{at}:6: not carried [redirect]: "
             in "\n" + run("openapi", name, cwd=tmp_path).stderr
         )
-        told = run("openapi", name, "--format", "json", cwd=tmp_path).stderr
-        loss = json.loads(told[told.index("[") :])[0]["losses"][0]
+        report = run("openapi", name, "--format", "json", cwd=tmp_path).stderr
+        loss = json.loads(report[report.index("[") :])[0]["losses"][0]
         assert (loss["line"], loss["column"], loss["kind"]) == (at, 6, "redirect")
     model = {"metadata": {"protocol": "json"}, "operations": {}, "shapes": {}}
     (tmp_path / "service-2.json").write_text(json.dumps(model))
@@ -1003,7 +1020,9 @@ def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_command_writes_once_and_reports(tmp_path: Path) -> None:
-    """A taxonomy that lint and compile accept; nothing is overwritten untold; the report is data on request."""
+    """The taxonomy passes lint and compile, a file is overwritten with --force only, and the report
+    can be JSON.
+    """
     (tmp_path / "api.json").write_text(
         json.dumps(document(**{"302": {"description": "Moved."}, "404": {"description": "None."}}))
     )
@@ -1027,8 +1046,8 @@ def test_the_command_writes_once_and_reports(tmp_path: Path) -> None:
     assert (tmp_path / "taxonomy.yaml").read_text() == before
 
 
-def test_an_editor_is_sent_to_a_schema_that_is_there(tmp_path: Path) -> None:
-    """The line that names the schema is written where the schema stands beside the taxonomy, and nowhere else."""
+def test_the_first_line_names_a_schema_beside_the_taxonomy(tmp_path: Path) -> None:
+    """The line for editors is written only if the schema is beside the taxonomy."""
     (tmp_path / "api.json").write_text(json.dumps(document(**{"404": {"description": "None."}})))
     (tmp_path / "with").mkdir()
     (tmp_path / "with/faultspec.schema.json").write_text("{}")
@@ -1045,7 +1064,7 @@ def test_an_editor_is_sent_to_a_schema_that_is_there(tmp_path: Path) -> None:
 
 
 def test_the_command_refuses_in_one_line(tmp_path: Path) -> None:
-    """What can't be imported is exit code 2 with a diagnostic, and no file is left behind."""
+    """A document that cannot be imported gives exit code 2 and a diagnostic, and writes no file."""
     (tmp_path / "swagger.json").write_text('{"swagger": "2.0"}')
     (tmp_path / "broken.yaml").write_text("a: [")
     with (tmp_path / "large.json").open("wb") as file:

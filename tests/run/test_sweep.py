@@ -21,11 +21,11 @@ from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Request
 from faultspec.language import load
 from faultspec.language.model import Taxonomy
+from faultspec.openapi import service as openapi
+from faultspec.openapi.service import Description
 from faultspec_conformance.config import Identity, ServiceConfig, read
 from faultspec_conformance.drivers import Limits
 from faultspec_conformance.drivers.http import SAFE_METHODS, HttpDriver
-from faultspec_conformance.openapi import document as openapi
-from faultspec_conformance.openapi.document import Description
 from faultspec_conformance.orders import demo
 from faultspec_conformance.probes.resources import fixtures
 from faultspec_conformance.results.model import Report

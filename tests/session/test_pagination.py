@@ -15,9 +15,9 @@ from faultspec.exchange.model import Exchange
 from faultspec.exchange.model import Request as Asked
 from faultspec.exchange.model import Response as Answer
 from faultspec.language import read
+from faultspec.openapi.service import OperationParameter, ServiceOperation
 from faultspec_conformance.config import ServiceConfig
 from faultspec_conformance.drivers import Limits
-from faultspec_conformance.openapi.document import OperationParameter, ServiceOperation
 from faultspec_conformance.results.model import Report
 from faultspec_conformance.run.service import run
 from faultspec_conformance.session import pagination

@@ -1,10 +1,10 @@
-"""``faultspec import``: a taxonomy from what a team has already."""
+"""``faultspec import``: a taxonomy from an OpenAPI document or a service model of botocore."""
 
 import gzip
 import json
 import os
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -16,37 +16,38 @@ from faultspec.diagnostics import printers
 from faultspec.diagnostics.formats.escaping import visible
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.importers import Loss, NotImportable
-from faultspec.importers.reading import parse
-from faultspec.importers.source_map import SourceMap, source_map
 from faultspec.importers.validate import drop_invalid
 from faultspec.importers.yaml_writer import write_yaml
+from faultspec.openapi.source_map import SourceMap, source_map
+from faultspec.openapi.text import parse
 
 _OUT = click.option(
-    "--out", type=click.Path(), metavar="FILE", help="Where to write the taxonomy; default: stdout."
+    "--out", type=click.Path(), metavar="FILE", help="The file of the taxonomy; default: stdout."
 )
-_FORCE = click.option("--force", is_flag=True, help="Overwrite what is there.")
+_FORCE = click.option("--force", is_flag=True, help="Overwrite existing files.")
 _FORMAT = click.option(
     "--format",
     "style",
     type=click.Choice(["text", "json"]),
     default="text",
     show_default=True,
-    help="How to print the loss report, on stderr.",
+    help="The format of the loss report on stderr.",
 )
 
-#: The editor's schema, as `faultspec init` puts it beside a taxonomy.
+#: The schema for editors, which `faultspec init` writes beside a taxonomy.
 _SCHEMA = "faultspec.schema.json"
 
 
 class _Refused(Exception):
-    """Something that ends in exit code 2; it has been said already."""
+    """The command ends with exit code 2. The diagnostics are printed already."""
 
 
 @click.group(name="import")
 def command() -> None:
-    """Make a taxonomy of a document, and say what of the document it does not carry.
+    """Make a taxonomy from a document, and report what the taxonomy does not carry over.
 
-    Exit codes: 0 imported, whatever was lost; 2 the document is no such document, or a file is in the way.
+    Exit codes: 0 imported, with or without losses; 2 the document cannot be imported, or a file
+    exists.
     """
 
 
@@ -56,21 +57,24 @@ def command() -> None:
 @_FORCE
 @_FORMAT
 def openapi(file: str, out: str | None, force: bool, style: str) -> int:
-    """Import the failures of an OpenAPI document, 3.0 or 3.1, in JSON or YAML. Nothing outside FILE is fetched."""
+    """Import the failures of an OpenAPI document, 3.0 or 3.1, in JSON or YAML.
+
+    Nothing outside FILE is fetched.
+    """
     from faultspec.importers.openapi import read
 
     try:
-        _free(out, force)
+        _check_absent(out, force)
         text = _text(file)
         document = _parsed(text, file)
         try:
             imported = drop_invalid(read(document))
         except NotImportable as problem:
             raise _refused(problem, file, text) from None
-        _put(write_yaml(imported.data, _schema(out)), out, force)
+        _write(write_yaml(imported.data, _schema(out)), out, force)
     except _Refused:
         return 2
-    _report([_Told(file, file, imported.losses, source_map(text, file))], style)
+    _report([_LossReport(file, file, imported.losses, source_map(text, file))], style)
     return 0
 
 
@@ -88,24 +92,24 @@ def openapi(file: str, out: str | None, force: bool, style: str) -> int:
 def botocore(
     services: Sequence[str], everything: bool, out: str | None, force: bool, style: str
 ) -> int:
-    """Import the errors of SERVICE: a name of the installed botocore, or the path of a service-2.json."""
+    """Import the errors of SERVICE: a service of the installed botocore, or the path of a
+    service-2.json.
+    """
     from faultspec.importers.botocore import read
 
     if everything == bool(services):
-        raise click.UsageError("Name a service, or say --all.")
+        raise click.UsageError("Name a service, or give --all.")
     several = everything or len(services) > 1
     if several and out is None:
-        raise click.UsageError("Say with --out into which folder the taxonomies go.")
-    losses: list[_Told] = []
-    try:
-        chosen = (
-            _models()
-            if everything
-            else {name: path for service in services for name, path in [_model(service)]}
+        raise click.UsageError(
+            "Several services need a folder for their taxonomies: give --out PATH."
         )
+    reports: list[_LossReport] = []
+    try:
+        chosen = _models() if everything else dict(map(_model, services))
         for name, path in chosen.items():
             target = str(Path(out) / f"{name}.yaml") if several and out is not None else out
-            _free(target, force)
+            _check_absent(target, force)
             text = _text(path)
             document = _parsed(text, path)
             try:
@@ -115,19 +119,12 @@ def botocore(
                     click.echo(f"{name}: {problem.message}; skipped", err=True)
                     continue
                 raise _refused(problem, path, text) from None
-            _put(write_yaml(imported.data, _schema(target)), target, force)
-            packed = _is_packed(path)
-            losses.append(
-                _Told(
-                    name,
-                    name if packed else path,
-                    imported.losses,
-                    None if packed else source_map(text, path),
-                )
-            )
+            _write(write_yaml(imported.data, _schema(target)), target, force)
+            shown = name if _is_packed(path) else path
+            reports.append(_LossReport(name, shown, imported.losses, _places(text, path)))
     except _Refused:
         return 2
-    _report(losses, style)
+    _report(reports, style)
     return 0
 
 
@@ -137,9 +134,8 @@ def botocore(
 def _data() -> Path:
     found = find_spec("botocore")
     if found is None or not found.submodule_search_locations:
-        raise click.UsageError(
-            "this command needs botocore, which is not installed: pip install botocore"
-        )
+        message = "this command needs botocore, which is not installed: pip install botocore"
+        raise click.UsageError(message)
     return Path(found.submodule_search_locations[0]) / "data"
 
 
@@ -159,10 +155,8 @@ def _model(service: str) -> tuple[str, str]:
         import difflib
 
         near = difflib.get_close_matches(service, known, n=1)
-        raise click.UsageError(
-            f"botocore has no service {service!r}."
-            + (f" Did you mean {near[0]!r}?" if near else "")
-        )
+        suggestion = f" Did you mean {near[0]!r}?" if near else ""
+        raise click.UsageError(f"botocore has no service {service!r}.{suggestion}")
     return service, known[service]
 
 
@@ -174,78 +168,60 @@ def _text(path: str) -> str:
         content = source.read_bytes(path)
         if _is_packed(path):
             content = zlib.decompressobj(wbits=31).decompress(content, source.MAX_BYTES + 1)
-            if len(content) > source.MAX_BYTES:
-                _say(
-                    [
-                        Diagnostic(
-                            "file-too-large",
-                            f"unpacked, the file is larger than {source.MAX_BYTES // 1024**2} MiB",
-                            path,
-                        )
-                    ]
-                )
-                raise _Refused
     except source.SourceError as error:
-        _say(error.diagnostics)
-        raise _Refused from None
+        raise _failure(error.diagnostics) from None
     except (zlib.error, gzip.BadGzipFile, EOFError):
-        _say([Diagnostic("file-unreadable", "the file is no gzip file", path)])
-        raise _Refused from None
+        message = "the file is not a gzip file"
+        raise _failure([Diagnostic("file-unreadable", message, path)]) from None
+    if len(content) > source.MAX_BYTES:
+        message = f"unpacked, the file is larger than {source.MAX_BYTES // 1024**2} MiB"
+        raise _failure([Diagnostic("file-too-large", message, path)])
     text, found = source.decode(content, path)
     if text is None:
-        _say(found)
-        raise _Refused
+        raise _failure(found)
     return text
 
 
 def _parsed(text: str, path: str) -> object:
     data, found = parse(text, path)
     if found:
-        _say(found, {path: text})
-        raise _Refused
+        raise _failure(found, {path: text})
     return data
 
 
 def _is_packed(path: str) -> bool:
-    """Whether the lines of a file are none that an editor shows; places in it are pointers, then."""
+    """Whether a file is compressed. Editors do not show its lines, so places in it are pointers."""
     return path.endswith(".gz")
 
 
+def _places(text: str, path: str) -> SourceMap | None:
+    return None if _is_packed(path) else source_map(text, path)
+
+
 def _refused(problem: NotImportable, path: str, text: str) -> _Refused:
-    places = None if _is_packed(path) else source_map(text, path)
-    if places is None:
-        place = f" (at {problem.pointer})" if problem.pointer else ""
-        _say([Diagnostic(problem.code, f"{problem.message}{place}", path, hint=problem.hint)])
-    else:
+    places = _places(text, path)
+    message, span, hint = problem.message, None, problem.hint
+    if places is not None:
         span = places.span(problem.pointer)
-        _say(
-            [Diagnostic(problem.code, problem.message, path, span, hint=problem.hint)], {path: text}
-        )
-    return _Refused()
+    elif problem.pointer:
+        message += f" (at {problem.pointer})"
+    return _failure([Diagnostic(problem.code, message, path, span, hint=hint)], {path: text})
 
 
-def _free(out: str | None, force: bool) -> None:
+def _check_absent(out: str | None, force: bool) -> None:
+    """Refuse to overwrite a file."""
     if out is not None and not force and os.path.lexists(out):
-        _say(
-            [
-                Diagnostic(
-                    "file-exists",
-                    "this file is there already",
-                    out,
-                    hint="name another one, or say --force",
-                )
-            ]
-        )
-        raise _Refused
+        hint = "name another file, or give --force"
+        raise _failure([Diagnostic("file-exists", "the file exists already", out, hint=hint)])
 
 
 def _schema(out: str | None) -> str | None:
-    """Where the editor's schema stands beside the file; None where it does not."""
+    """The path of the schema for editors from the taxonomy, if it is beside it."""
     return _SCHEMA if out is not None and Path(out).with_name(_SCHEMA).is_file() else None
 
 
-def _put(text: str, out: str | None, force: bool) -> None:
-    """The taxonomy on stdout, or in a file, whole or not at all."""
+def _write(text: str, out: str | None, force: bool) -> None:
+    """Write the taxonomy to stdout, or to a file, whole or not at all."""
     if out is None:
         click.echo(text, nl=False)
         return
@@ -260,20 +236,25 @@ def _put(text: str, out: str | None, force: bool) -> None:
             beside.write_text(text, encoding="utf-8", newline="\n")
             beside.replace(target)
     except FileExistsError:
-        _free(out, False)
+        _check_absent(out, False)
         raise _Refused from None
     except OSError as error:
-        _say([Diagnostic("file-unwritable", f"the file cannot be written: {error.strerror}", out)])
-        raise _Refused from None
+        message = f"the file cannot be written: {error.strerror}"
+        raise _failure([Diagnostic("file-unwritable", message, out)]) from None
     click.echo(f"{out}: written", err=True)
 
 
-def _say(found: Sequence[Diagnostic], sources: Mapping[str, str] | None = None) -> None:
+def _failure(found: Sequence[Diagnostic], sources: Mapping[str, str] | None = None) -> _Refused:
+    """Print diagnostics; the result ends the command."""
     click.echo(printers.text(found, sources or {}), err=True, nl=False)
+    return _Refused()
 
 
-class _Told(NamedTuple):
-    """What of a document is not carried. ``path``: how its places are called; ``places``: None where it has no lines."""
+class _LossReport(NamedTuple):
+    """The losses of a document.
+
+    ``path``: its name in messages. ``places``: None if it has no lines.
+    """
 
     name: str
     path: str
@@ -284,33 +265,35 @@ class _Told(NamedTuple):
         """Line and column of a loss."""
         return self.places.span(loss.pointer)[:2] if self.places is not None else None
 
+    def data(self) -> dict[str, object]:
+        """The report as JSON."""
+        losses = []
+        for loss in self.losses:
+            place = self.place(loss)
+            position = {} if place is None else {"line": place[0], "column": place[1]}
+            losses.append({**loss._asdict(), **position})
+        return {"document": self.name, "losses": losses}
 
-def _data_of(told: _Told, loss: Loss) -> dict[str, object]:
-    place = told.place(loss)
-    return {**loss._asdict(), **({} if place is None else {"line": place[0], "column": place[1]})}
-
-
-def _report(told: Sequence[_Told], style: str) -> None:
-    if style == "json":
-        report = [
-            {"document": each.name, "losses": [_data_of(each, loss) for loss in each.losses]}
-            for each in told
-        ]
-        click.echo(json.dumps(report, indent=2, ensure_ascii=False), err=True)
-        return
-    for each in told:
-        for loss in each.losses:
-            place = each.place(loss)
-            where = each.path if place is None else f"{each.path}:{place[0]}:{place[1]}"
+    def lines(self) -> Iterator[str]:
+        """The report as text."""
+        for loss in self.losses:
+            place = self.place(loss)
+            where = self.path if place is None else f"{self.path}:{place[0]}:{place[1]}"
             pointer = f" (#{loss.pointer})" if loss.pointer else ""
-            click.echo(
-                visible(f"{where}: not carried [{loss.kind}]: {loss.reason}{pointer}"),
-                err=True,
-            )
-    total = sum(len(each.losses) for each in told)
-    click.echo(
-        "nothing was lost"
-        if not total
-        else f"{total} of the document's statements are not carried",
-        err=True,
+            text = f"{where}: not carried [{loss.kind}]: {loss.reason}{pointer}"
+            yield visible(text)
+
+
+def _report(reports: Sequence[_LossReport], style: str) -> None:
+    if style == "json":
+        data = [report.data() for report in reports]
+        click.echo(json.dumps(data, indent=2, ensure_ascii=False), err=True)
+        return
+    for report in reports:
+        for line in report.lines():
+            click.echo(line, err=True)
+    total = sum(len(report.losses) for report in reports)
+    summary = (
+        f"{total} of the document's statements are not carried" if total else "nothing was lost"
     )
+    click.echo(summary, err=True)

@@ -37,7 +37,8 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
     """
     conformance()
     from faultspec.language import load
-    from faultspec_conformance.openapi import document as description
+    from faultspec.openapi import service
+    from faultspec.openapi.text import parse_leniently
     from faultspec_conformance.run.draft import draft
 
     target = Path(file)
@@ -54,12 +55,12 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
     if isinstance(content, Diagnostic):
         click.echo(text([content], {}), err=True, nl=False)
         return 2
-    document, problem = description.parse(content)
+    document, problem = parse_leniently(content)
     if document is None:
         return _refuse("not-openapi", f"this is no OpenAPI document: {problem}", openapi, None)
     address, place = _address(openapi, http, document)
     written = draft(
-        description.read(document, base=urlsplit(address).path or None),
+        service.read(document, base=urlsplit(address).path or None),
         loaded.taxonomy,
         http=address,
         openapi=place

@@ -13,7 +13,7 @@ from faultspec.diagnostics.printers import text
 if TYPE_CHECKING:
     from faultspec.diagnostics.model import Diagnostic
     from faultspec.language.model import Taxonomy
-    from faultspec_conformance.openapi.document import Description
+    from faultspec.openapi.service import Description
     from faultspec_conformance.results.model import Report
     from faultspec_conformance.results.required_coverage import RequiredCoverage
 
@@ -91,13 +91,14 @@ def taxonomy(path: str | None) -> "Taxonomy":
 
 def description(path: str | None) -> "Description | None":
     """What an OpenAPI document says, where one is given; raises Refused."""
-    from faultspec_conformance.openapi import document
+    from faultspec.openapi.service import read
+    from faultspec.openapi.text import UnreadableDocument, read_file
 
     if path is None:
         return None
     try:
-        return document.read(document.of_file(path))
-    except document.NoDocument as error:
+        return read(read_file(path))
+    except UnreadableDocument as error:
         say("no-openapi", str(error))
         raise Refused from None
 

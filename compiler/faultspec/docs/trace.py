@@ -1,5 +1,6 @@
-"""From each statement of a document to what holds it: the constructs that cite it, what is generated from them, and the
-clauses by which a running service is held to it, or the reason why it can't be.
+"""The trace of each statement of a document: constructs that cite it, generated files, clauses.
+
+A statement that no clause checks has a reason for that.
 
 `python -m faultspec.docs.trace TAXONOMY… > docs/trace.md` writes the page.
 """
@@ -19,41 +20,43 @@ from faultspec.render import render
 from faultspec.runtime.nodes import child
 from faultspec.targets import SHIPPED
 
-#: What of a section no answer shows, and families of clauses that watch it from another side where the taxonomy gives
-#: them something to watch. Obligations say themselves why nobody can check them; a ruling is carried by what cites it.
+#: Why answers do not show a section, and the families of clauses that check it otherwise.
+#: Obligations have reasons of their own, and a ruling is traced through the constructs that cite
+#: it.
 UNJUDGED: Mapping[str, tuple[str, frozenset[str]]] = {
-    "audit": ("the record stays inside where no look-up is declared", frozenset({"audit"})),
+    "audit": ("the record is internal unless a look-up is declared", frozenset({"audit"})),
     "discovery": (
-        "the form in which it is published is not one that can be compared",
+        "the published form cannot be compared",
         frozenset({"discovery"}),
     ),
-    "imported": ("an answer does not show how its code came by its name", frozenset()),
+    "imported": ("an answer does not show where its code's name comes from", frozenset()),
     "navigation": (
-        "an answer alone does not show whether its offers can be taken",
+        "an answer alone does not show whether its offers are valid",
         frozenset({"navigation"}),
     ),
     "renderings": (
-        "the text is made by the reader of an answer, and never passes the service",
+        "the reader of an answer writes the text, not the service",
         frozenset(),
     ),
-    "retry_policies": ("no code is sent again by this policy", frozenset({"client", "upstream"})),
+    "retry_policies": ("no code is retried by this policy", frozenset({"client", "upstream"})),
     "telemetry": ("metrics, spans and logs stay inside the service", frozenset()),
-    "undeclared": ("an answer does not show what went wrong before it", frozenset()),
-    "unknown": ("what a client makes of a code it does not know, it tells nobody", frozenset()),
-    "upstream": ("calls to services behind are seen by those only", frozenset({"upstream"})),
+    "undeclared": ("an answer does not show the failure before it", frozenset()),
+    "unknown": ("a client does not report what it makes of an unknown code", frozenset()),
+    "upstream": ("only the upstream services see the calls to them", frozenset({"upstream"})),
 }
 
-#: Rounds in which what refers to a construct that was left out is left out too.
+#: Rounds in which constructs that refer to removed ones are removed.
 _ROUNDS = 8
 
 
 Files = Mapping[str, str]
-"""What is generated, by path."""
+"""The generated files by path."""
 
 
 class StatementTrace(NamedTuple):
-    """A statement and what holds it. ``constructs``: their paths; ``reasons``: why nothing more of it can be checked from
-    outside.
+    """A statement, the paths of the constructs that cite it, and the clauses that check it.
+
+    ``reasons``: why parts of it cannot be checked from outside.
     """
 
     statement: str
@@ -63,20 +66,20 @@ class StatementTrace(NamedTuple):
 
 
 def trace(taxonomy: Taxonomy, data: Mapping[str, object]) -> tuple[StatementTrace, ...]:
-    """Every statement that `data`, the document of the taxonomy, cites."""
+    """Every statement that `data`, the data of the taxonomy, cites."""
     cited: dict[str, list[tuple[str, ...]]] = {}
     rulings = data.get("rulings")
     decided = rulings if isinstance(rulings, dict) else {}
     for path, statements in _cited(data, (), decided):
-        for each in statements:
-            cited.setdefault(each, []).append(path)
+        for statement in statements:
+            cited.setdefault(statement, []).append(path)
     clauses = {
         address: clause
         for address, clause in {**service_clauses(taxonomy), **client_clauses(taxonomy)}.items()
         if clause.not_applicable(taxonomy) is None
     }
     found = []
-    for statement, paths in sorted(cited.items(), key=lambda each: _order(each[0])):
+    for statement, paths in sorted(cited.items(), key=lambda item: _order(item[0])):
         addresses = tuple(
             address for address, clause in clauses.items() if statement in clause.statements
         )
@@ -90,8 +93,10 @@ def trace(taxonomy: Taxonomy, data: Mapping[str, object]) -> tuple[StatementTrac
 def changed(
     data: Mapping[str, object], path: tuple[str, ...], whole: Files | None = None
 ) -> frozenset[str]:
-    """The targets whose files are others without the construct at a path, and without what refers to it; where it can't
-    be left out, those whose files are others without one of its parts. ``whole``: the files of all of `data`.
+    """The targets whose files change without the construct at a path and all references to it.
+
+    If the construct cannot be removed, the targets whose files change without one of its parts.
+    ``whole``: the files of the complete data.
     """
     before = _files(data) if whole is None else whole
     after = _without(data, path)
@@ -115,19 +120,21 @@ def _read(data: Mapping[str, object]) -> LoadedTaxonomy:
 
 
 def _files(data: Mapping[str, object]) -> Files:
-    """Everything that is generated."""
+    """All generated files."""
     found = _read(data).taxonomy
     assert found is not None
     return render(found, SHIPPED.values(), "")
 
 
 def _without(data: Mapping[str, object], path: tuple[str, ...]) -> Files | None:
-    """Everything that is generated without what stands at a path and what refers to that; None where the rest says nothing."""
+    """The generated files without the construct at a path and what refers to it; None if no valid
+    taxonomy is left.
+    """
     rest = copy.deepcopy(dict(data))
     gone: list[tuple[str | int, ...]] = [path]
     for _ in range(_ROUNDS):
-        for each in sorted(set(gone), key=_backwards, reverse=True):
-            _leave_out(rest, each)
+        for removed in sorted(set(gone), key=_numbers_padded, reverse=True):
+            _remove(rest, removed)
         loaded = _read(rest)
         if loaded.taxonomy is not None:
             return render(loaded.taxonomy, SHIPPED.values(), "")
@@ -136,48 +143,48 @@ def _without(data: Mapping[str, object], path: tuple[str, ...]) -> Files | None:
             for diagnostic in loaded.diagnostics
             if diagnostic.severity == "error"
         ]
-        if not all(gone) or any(len(each) < 2 for each in gone):
+        if not all(gone) or any(len(pointer) < 2 for pointer in gone):
             return None
     return None
 
 
-def _backwards(path: tuple[str | int, ...]) -> tuple[str, ...]:
-    """A key by which the later items of a list come after the earlier ones."""
-    return tuple(str(each).rjust(9, "0") if str(each).isdigit() else str(each) for each in path)
+def _numbers_padded(path: tuple[str | int, ...]) -> tuple[str, ...]:
+    """A sort key by which the items of a list keep their order."""
+    return tuple(str(step).rjust(9, "0") if str(step).isdigit() else str(step) for step in path)
 
 
-def _leave_out(data: object, path: tuple[str | int, ...]) -> None:
-    """Take what stands at a path out of the data, or, where nothing does, what stands around it."""
+def _remove(data: object, path: tuple[str | int, ...]) -> None:
+    """Remove the value at a path, or the innermost value on the way to it that exists."""
     holder = _at(data, path[:-1])
     if isinstance(holder, dict) and path[-1] in holder:
         del holder[path[-1]]
     elif isinstance(holder, list) and str(path[-1]).isdigit() and int(path[-1]) < len(holder):
         del holder[int(path[-1])]
     elif len(path) > 1:
-        _leave_out(data, path[:-1])
+        _remove(data, path[:-1])
 
 
 def _at(data: object, path: tuple[str | int, ...]) -> Any:
-    """What stands at a path, None where nothing does."""
-    return resolve(data, "".join(child("", each) for each in path))[1]
+    """The value at a path, or None."""
+    return resolve(data, "".join(child("", step) for step in path))[1]
 
 
 def _cited(
     value: object, path: tuple[str, ...], rulings: Mapping[str, dict[str, object]]
 ) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Every construct that names where it comes from, by its path, with the statements."""
+    """The path of every construct that cites its source, with the statements."""
     if isinstance(value, list):
-        for index, each in enumerate(value):
-            yield from _cited(each, (*path, str(index)), rulings)
+        for index, item in enumerate(value):
+            yield from _cited(item, (*path, str(index)), rulings)
     if not isinstance(value, dict):
         return
-    for key, each in value.items():
+    for key, inner in value.items():
         if key == "source":
-            yield path, _statements(each, rulings)
+            yield path, _statements(inner, rulings)
         elif path[:1] == ("rulings",) and key == "statements":
-            yield path, word_tuple(each)
+            yield path, word_tuple(inner)
         else:
-            yield from _cited(each, (*path, key), rulings)
+            yield from _cited(inner, (*path, key), rulings)
 
 
 def _statements(source: object, rulings: Mapping[str, dict[str, object]]) -> tuple[str, ...]:
@@ -185,16 +192,16 @@ def _statements(source: object, rulings: Mapping[str, dict[str, object]]) -> tup
         return word_tuple(source)
     named = word_tuple(source.get("statement"))
     return named or tuple(
-        each
+        statement
         for name in word_tuple(source.get("ruling"))
-        for each in word_tuple(rulings.get(name, {}).get("statements"))
+        for statement in word_tuple(rulings.get(name, {}).get("statements"))
     )
 
 
 def _reasons(
     paths: Iterable[tuple[str, ...]], taxonomy: Taxonomy, clauses: Iterable[str]
 ) -> Iterator[str]:
-    """Why something of a statement can't be checked; ``clauses``: by which the rest of it is."""
+    """Why parts of a statement cannot be checked. ``clauses``: those that check the other parts."""
     families = {clause.partition("/")[0] for clause in clauses}
     for path in paths:
         if path[0] == "obligations":
@@ -214,22 +221,23 @@ def page(loaded: Iterable[tuple[str, LoadedTaxonomy]]) -> str:
     out = [
         "# The trace",
         "",
-        "<!-- generated by `make docs`; what it says is what the taxonomies cite and the clauses judge -->",
+        "<!-- generated by `make docs` from the taxonomies and the clauses -->",
         "",
-        "Each statement of the five documents, the constructs that carry it, the targets whose files are others without one of those,",
-        "and the clauses that hold a running service or a client to it; and why what is left of it can't be checked.",
+        "Each statement of the five documents, the constructs that cite it, the targets whose",
+        "files change without one of them, the clauses that check it on a running service or",
+        "client, and the reason why other parts of it cannot be checked.",
     ]
-    for path, each in loaded:
-        assert each.taxonomy is not None, path
-        assert each.document is not None, path
-        out += ["", f"## {each.taxonomy.title}", "", f"[{path}](../{path})", ""]
+    for path, file in loaded:
+        assert file.taxonomy is not None, path
+        assert file.document is not None, path
+        out += ["", f"## {file.taxonomy.title}", "", f"[{path}](../{path})", ""]
         out += [
             "| statement | constructs | generated | clauses | not checkable |",
             "|---|---|---|---|---|",
         ]
-        data = each.document.data
+        data = file.document.data
         whole, made = _files(data), dict[tuple[str, ...], frozenset[str]]()
-        for held in trace(each.taxonomy, data):
+        for held in trace(file.taxonomy, data):
             made |= {
                 path: changed(data, path, whole) for path in held.constructs if path not in made
             }
@@ -248,7 +256,7 @@ def page(loaded: Iterable[tuple[str, LoadedTaxonomy]]) -> str:
 
 
 _SHOWN = 6
-"""Names in one cell; a statement about every code is cited by every code."""
+"""Names in one cell. Every code cites a statement about every code."""
 
 
 def _few(names: Sequence[str]) -> str:

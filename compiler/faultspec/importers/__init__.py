@@ -1,31 +1,22 @@
-"""Importers: what a team already has (an OpenAPI document, a service model of botocore) as a taxonomy.
+"""Importers: a taxonomy from an OpenAPI document, or from a service model of botocore.
 
-An importer is a pure function of a parsed document. It says what it could not carry over, each with its place and why;
-nothing is left out in silence. It reads no ``x-`` extension and follows no reference out of the document.
+An importer is a pure function of a parsed document. It reports everything that it could not carry
+over, with place and reason. It reads no ``x-`` extension and follows no reference out of the
+document.
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-Json = Mapping[str, Any]
-
-
-class Loss(NamedTuple):
-    """Something of the document that the taxonomy does not say.
-
-    ``pointer``: its place in the document (JSON Pointer, RFC 6901). ``kind``: a word to count by, such as ``reference``.
-    ``reason``: a sentence, without a full stop.
-    """
-
-    pointer: str
-    kind: str
-    reason: str
+from faultspec.openapi.nodes import Json
+from faultspec.openapi.reader import Loss, Report
 
 
 class ImportedTaxonomy(NamedTuple):
-    """The data of a taxonomy, its keys in the order in which they are written, and what it does not carry.
+    """The data of a taxonomy, its keys in the order in which they are written, and the losses.
 
-    ``examples``: by the path of a code in the data, the places in the document of each of its examples.
+    ``examples``: for the path of a code in the data, the places in the document of each of its
+    examples.
     """
 
     data: Json
@@ -34,9 +25,9 @@ class ImportedTaxonomy(NamedTuple):
 
 
 class NotImportable(Exception):
-    """The document is not what the importer reads, or has no failure in it.
+    """The importer cannot read the document, or the document declares no failure.
 
-    ``code`` in kebab case, ``pointer`` the place, ``hint`` what to do.
+    ``code`` is in kebab case, ``pointer`` the place, ``hint`` the remedy.
     """
 
     def __init__(self, code: str, message: str, pointer: str = "", hint: str | None = None) -> None:
@@ -47,4 +38,4 @@ class NotImportable(Exception):
         self.hint = hint
 
 
-__all__ = ["ImportedTaxonomy", "Json", "Loss", "NotImportable"]
+__all__ = ["ImportedTaxonomy", "Json", "Loss", "NotImportable", "Report"]

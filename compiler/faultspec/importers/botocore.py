@@ -1,30 +1,32 @@
 """From a service model of botocore (``service-2.json``) to a taxonomy.
 
-Every structure that is an exception is a code. The wire carries it as each protocol does: in the member ``__type`` of a
-JSON body, alone or behind the service's namespace, in a header (REST JSON), or as ``Error/Code`` in XML. XML is shown as
-the JSON of its tree, which is how botocore hands it on. What a query-compatible service is called by the older protocol
-is reported, not carried.
+Every structure that is an exception is a code. Each protocol has its place for the code: the member
+``__type`` of a JSON body, alone or after the service's namespace, a header (REST JSON), or
+``Error/Code`` in XML. XML has the shape of its tree in JSON, as botocore returns it. The older
+protocols of a service are reported, not carried.
 """
 
 import html
 import re
 from collections.abc import Iterator, Mapping
 from http import HTTPMethod
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from faultspec.importers import ImportedTaxonomy, Json, Loss, NotImportable, reading
+from faultspec.importers import ImportedTaxonomy, Json, Loss, NotImportable
+from faultspec.importers.clean import cleaned
 from faultspec.importers.naming import UniqueNames, identifier
-from faultspec.importers.places import child
-from faultspec.importers.reading import listed, mapping, texts
+from faultspec.openapi.nodes import listed, mapping, texts
+from faultspec.openapi.pointers import child
 
 Data = dict[str, Any]
 
-#: The pictures of errors by protocol (the AWS protocols of Smithy 2.0, and ``botocore.parsers``, which reads them).
+#: The envelopes by protocol (AWS protocols of Smithy 2.0; ``botocore.parsers`` reads them).
 _JSON = {
     "shape": {"__type": "$code", "message?": "$message", "...": "$details"},
     "additional": "allow",
 }
-_SHAPES: Mapping[str, Data] = {
+_ENVELOPES: Mapping[str, Data] = {
     "json": {
         "summary": "A JSON body that names its error.",
         "media_type": ["application/x-amz-json-1.1", "application/x-amz-json-1.0"],
@@ -71,24 +73,23 @@ _SHAPES: Mapping[str, Data] = {
         "fields": {"request_id": {"type": "string"}},
         "additional": "allow",
     },
-}
-_REST_XML = {
-    "summary": "An XML body, shown as the JSON of its tree.",
-    "media_type": "application/xml",
-    "shape": {
-        "Error": {
-            "Code": "$code",
-            "Message?": "$message",
-            "RequestId?": "$request_id",
-            "...": "$details",
-        }
+    "rest-xml": {
+        "summary": "An XML body, shown as the JSON of its tree.",
+        "media_type": "application/xml",
+        "shape": {
+            "Error": {
+                "Code": "$code",
+                "Message?": "$message",
+                "RequestId?": "$request_id",
+                "...": "$details",
+            }
+        },
+        "fields": {"request_id": {"type": "string"}},
+        "additional": "allow",
     },
-    "fields": {"request_id": {"type": "string"}},
-    "additional": "allow",
 }
-
-#: Members that are the picture's own, whatever the service calls them.
-_OWN = frozenset({"message", "code", "type", "requestid", "__type"})
+#: Members of the envelope, not of the details, in lower case.
+_ENVELOPE_MEMBERS = frozenset({"message", "code", "type", "requestid", "__type"})
 
 _TYPES: Mapping[str, Data] = {
     "string": {"type": "string"},
@@ -103,11 +104,13 @@ _TYPES: Mapping[str, Data] = {
     "bigDecimal": {"type": "number"},
 }
 
-#: Structures in structures are written out this deep; the sixth is any object.
+_JSON_TYPES = {"structure": "object", "map": "object", "list": "array"}
+
+#: Levels of structures in structures; a structure below is any object.
 _DEEPEST = 5
 
-#: What botocore's standard mode retries whatever a model says: statuses, codes of passing failures, codes of throttling
-#: (``botocore.retries.standard``; a test compares).
+#: What botocore's standard mode retries for any service: statuses, codes of transient failures,
+#: codes of throttling (``botocore.retries.standard``; a test compares).
 TRANSIENT_STATUSES = frozenset({500, 502, 503, 504})
 TRANSIENT = frozenset({"RequestTimeout", "RequestTimeoutException", "PriorRequestNotComplete"})
 THROTTLED = frozenset(
@@ -129,8 +132,9 @@ THROTTLED = frozenset(
     }
 )
 
-#: botocore's standard mode (``ExponentialBackoff`` and ``RetryQuotaChecker`` of ``botocore.retries.standard``). Its
-#: ``x-amz-retry-after`` is no Retry-After, so the policy says nothing of that.
+#: botocore's standard mode (``ExponentialBackoff`` and ``RetryQuotaChecker`` of
+#: ``botocore.retries.standard``). Its ``x-amz-retry-after`` is not Retry-After, so the policy omits
+#: it.
 POLICY: Data = {
     "summary": "botocore's standard mode.",
     "max_attempts": 3,
@@ -145,353 +149,331 @@ _FASTER = {"dynamodb": "25ms", "dynamodbstreams": "25ms"}
 
 
 def read(document: object, service: str) -> ImportedTaxonomy:
-    """The taxonomy of a service, by the name botocore has for it. Raises NotImportable."""
-    model, losses = reading.cleaned(document, "botocore")
+    """The taxonomy of a service, by botocore's name for it. Raises NotImportable."""
+    model, losses = cleaned(document, "botocore")
     if not all(isinstance(model.get(key), dict) for key in ("metadata", "operations", "shapes")):
+        message = "this is not a service model: it has no metadata, operations and shapes"
         hint = "name a service-2.json, or a service that botocore knows"
-        raise NotImportable(
-            "not-botocore",
-            "this is no service model: it has no metadata, operations and shapes",
-            "",
-            hint,
-        )
-    return _Model(model, service, losses).imported()
+        raise NotImportable("not-botocore", message, "", hint)
+    return _Importer(model, losses).taxonomy(service)
 
 
-class _Model:
-    def __init__(self, model: Json, service: str, losses: list[Loss]) -> None:
-        self.model = model
-        self.service = service
+class _ErrorShape(NamedTuple):
+    """A structure that is an error. ``wire``: its code on the wire. ``pointer``: its place."""
+
+    name: str
+    data: Json
+    wire: str
+    pointer: str
+
+
+class _Importer:
+    """``codes``: the names of the codes by their wires."""
+
+    def __init__(self, model: Json, losses: list[Loss]) -> None:
         self.losses = losses
         self.metadata: Json = model["metadata"]
         self.shapes: Json = model["shapes"]
+        self.operations: Json = model["operations"]
         self.protocol = str(self.metadata.get("protocol", ""))
-        self.wires: dict[str, str] = {}
-        self.throttled: list[str] = []
+        self.codes: dict[str, str] = {}
 
     def lose(self, pointer: str, kind: str, reason: str) -> None:
-        """Tell of a loss; one that is told twice is reported once."""
+        """Record a loss."""
         self.losses.append(Loss(pointer, kind, reason))
 
-    def imported(self) -> ImportedTaxonomy:
-        picture = _REST_XML if self.protocol == "rest-xml" else _SHAPES.get(self.protocol)
-        if picture is None:
-            raise NotImportable(
-                "unknown-protocol",
-                f"the protocol `{self.protocol}` is not known",
-                "/metadata/protocol",
-            )
-        envelopes: Data = {"error": picture}
-        surface: Any = "error"
-        if "__type" in picture["shape"]:
-            # What has more to it is declared first, since the bare code would be read from either.
-            envelopes, surface = (
-                {"qualified": _qualified(picture), "error": picture},
-                ["error", "qualified"],
-            )
-        names = self._names()
-        firsts: dict[str, str] = {}
-        for shape, name in names.items():
-            firsts.setdefault(name, shape)
-        codes = {name: self._code(shape, name) for name, shape in firsts.items()}
+    def taxonomy(self, service: str) -> ImportedTaxonomy:
+        """The taxonomy of the service."""
+        envelopes, names = self._envelopes()
+        errors = self._errors()
+        codes = {self.codes[error.wire]: self._code(error) for error in errors}
         if not codes:
-            message = "the model declares no errors" + (
-                ": EC2 documents its own in prose" if self.protocol == "ec2" else ""
-            )
-            raise NotImportable("no-failures", message, "/shapes", "there is nothing to import")
-        title = str(self.metadata.get("serviceFullName") or self.service)
-        retried = any(code.get("retry") for code in codes.values())
+            message = "the model declares no errors"
+            if self.protocol == "ec2":
+                message += ": EC2 documents its own in prose"
+            raise NotImportable("no-failures", message, "/shapes", "name another service")
+        title = str(self.metadata.get("serviceFullName") or service)
         for older in texts(self.metadata.get("protocols")):
             if older != self.protocol:
-                self.lose(
-                    "/metadata/protocols",
-                    "protocol",
-                    f"the service also speaks {older}; its first protocol is imported",
-                )
-        return ImportedTaxonomy(
-            {
-                "faultspec": 1,
-                "taxonomy": {
-                    "name": identifier(self.service, "service"),
-                    "version": "1.0.0",
-                    "title": f"{title} errors",
-                },
-                "boundaries": _boundaries(codes),
-                "envelopes": envelopes,
-                "surfaces": {"api": {"transport": "http", "envelope": surface, "codes": "open"}},
-                **({"retry_policies": {"standard": self._policy()}} if retried else {}),
-                "codes": codes,
-                **({"operations": found} if (found := self._operations(names)) else {}),
+                reason = f"the service also speaks {older}; its first protocol is imported"
+                self.lose("/metadata/protocols", "protocol", reason)
+        data: Data = {
+            "faultspec": 1,
+            "taxonomy": {
+                "name": identifier(service, "service"),
+                "version": "1.0.0",
+                "title": f"{title} errors",
             },
-            tuple(dict.fromkeys(self.losses)),
-        )
-
-    def _policy(self) -> Data:
-        backoff = POLICY["backoff"] | (
-            {"base": _FASTER[self.service]} if self.service in _FASTER else {}
-        )
-        kinds = {
-            "throttled": {
-                **POLICY["kinds"]["throttled"],
-                **({"codes": self.throttled} if self.throttled else {}),
-            }
+            "boundaries": _boundaries(codes),
+            "envelopes": envelopes,
+            "surfaces": {"api": {"transport": "http", "envelope": names, "codes": "open"}},
         }
-        return {**POLICY, "backoff": backoff, "kinds": kinds}
+        if any(code.get("retry") for code in codes.values()):
+            throttled = [self.codes[error.wire] for error in errors if _is_throttled(error)]
+            data["retry_policies"] = {"standard": _policy(service, throttled)}
+        data["codes"] = codes
+        if operations := self._operations():
+            data["operations"] = operations
+        return ImportedTaxonomy(data, tuple(dict.fromkeys(self.losses)))
 
-    def _names(self) -> dict[str, str]:
-        """The error shapes, each with the name of its code; those that the wire does not tell apart share one."""
-        taken, found = UniqueNames(), {}
-        for shape, each in self.shapes.items():
-            if isinstance(each, dict) and (
-                each.get("exception") is True or "error" in each or each.get("fault") is True
-            ):
-                wire = _wire(shape, each)
-                if wire in self.wires:
-                    found[shape] = self.wires[wire]
-                    reason = f"`{wire}` is `{self.wires[wire]}` already, and the wire does not tell the two apart"
-                    self.lose(child("/shapes", shape), "wire", reason)
-                else:
-                    found[shape] = self.wires[wire] = taken.unused(identifier(shape, "error"))
+    def _envelopes(self) -> tuple[Data, Any]:
+        """The envelopes of the protocol, and their names in the order of comparison."""
+        envelope = _ENVELOPES.get(self.protocol)
+        if envelope is None:
+            message = f"the protocol `{self.protocol}` is not known"
+            raise NotImportable("unknown-protocol", message, "/metadata/protocol")
+        if "__type" not in envelope["shape"]:
+            return {"error": envelope}, "error"
+        # The envelope with the namespace comes first, since a body with it also fits the other.
+        return {"qualified": _qualified(envelope), "error": envelope}, ["error", "qualified"]
+
+    def _errors(self) -> list[_ErrorShape]:
+        """The error shapes, the first of each wire; `codes` receives their names."""
+        names = UniqueNames()
+        found = []
+        for shape, data in self.shapes.items():
+            if not isinstance(data, dict) or not _is_error(data):
+                continue
+            error = _ErrorShape(shape, data, _wire(shape, data), child("/shapes", shape))
+            if error.wire in self.codes:
+                code = self.codes[error.wire]
+                reason = (
+                    f"`{error.wire}` is `{code}` already, and the wire does not tell the two apart"
+                )
+                self.lose(error.pointer, "wire", reason)
+            else:
+                self.codes[error.wire] = names.unused(identifier(shape, "error"))
+                found.append(error)
         return found
 
     # Codes
 
-    def _code(self, shape: str, name: str) -> Data:
-        data: Json = self.shapes[shape]
-        pointer = child("/shapes", shape)
-        error = mapping(data.get("error"))
+    def _code(self, error: _ErrorShape) -> Data:
+        data, name = error.data, self.codes[error.wire]
         text = _plain(data.get("documentation"))
-        summary = _sentence(text) or f"{shape}."
-        wire = _wire(shape, data)
-        sender = error.get("senderFault")
-        fault = data.get("fault") is True or error.get("fault") is True or sender is False
-        status = error.get("httpStatusCode")
-        if not isinstance(status, int) or isinstance(status, bool) or not 100 <= status <= 599:
-            status = (
-                500 if fault else 400
-            )  # botocore's models leave it out where the protocol's default holds
-            self.lose(
-                pointer,
-                "status",
-                f"the model gives no status; {status} is the default of the protocol for it",
-            )
+        summary = _sentence(text) or f"{error.name}."
+        fault = _is_fault(data)
         code: Data = {"summary": summary}
         if len(text) > len(summary) + 1:
             code["description"] = text
-        if wire != name:
-            code["wire"] = wire
+        if error.wire != name:
+            code["wire"] = error.wire
         code["boundary"] = "receiver" if fault else "sender"
-        code["http"] = status
-        code |= self._retries(data, wire, status, name)
-        details = self._details(data, pointer)
-        if details:
+        code["http"] = status = self._status(error, fault)
+        code |= _retries(error, status)
+        if details := self._details(error):
             code["details"] = details
         if data.get("deprecated") is True:
             code["lifecycle"] = "deprecated"
         if data.get("deprecatedMessage"):
-            self.lose(
-                child(pointer, "deprecatedMessage"),
-                "documentation",
-                "a taxonomy says what replaces a code, not why",
-            )
+            reason = "a taxonomy has a code's replacement, not the reason for it"
+            self.lose(child(error.pointer, "deprecatedMessage"), "documentation", reason)
         return code
 
-    def _retries(self, data: Json, wire: str, status: int, name: str) -> Data:
-        """What the standard mode does with the code: it is retried, or it is not; nothing is left open."""
-        told = data.get("retryable")
-        throttled = wire in THROTTLED or (isinstance(told, dict) and told.get("throttling") is True)
-        if (
-            told is None
-            and not throttled
-            and wire not in TRANSIENT
-            and status not in TRANSIENT_STATUSES
-        ):
-            return {"retriable": False}
-        if throttled:
-            self.throttled.append(name)
-        return {
-            "retriable": True,
-            "retry": "standard",
-            "effect": "none" if throttled else "unknown",
-        }
+    def _status(self, error: _ErrorShape, fault: bool) -> int:
+        """The status of an error. Models omit it if the protocol's default holds."""
+        status = mapping(error.data.get("error")).get("httpStatusCode")
+        if isinstance(status, int) and not isinstance(status, bool) and 100 <= status <= 599:
+            return status
+        default = 500 if fault else 400
+        reason = f"the model has no status; {default} is the protocol's default for it"
+        self.lose(error.pointer, "status", reason)
+        return default
 
-    def _details(self, data: Json, pointer: str) -> Data:
-        required = texts(data.get("required"))
+    def _details(self, error: _ErrorShape) -> Data:
+        required = texts(error.data.get("required"))
         found: Data = {}
-        taken: dict[str, str] = {}
-        for name, member in mapping(data.get("members")).items():
-            here = child(child(pointer, "members"), name)
-            if not isinstance(member, dict) or name.lower() in _OWN:
-                continue
-            if member.get("location") in ("header", "headers", "statusCode"):
-                self.lose(
-                    here,
-                    "header",
-                    f"it travels in the header {member.get('locationName', name)}, not in the body",
-                )
+        folded: set[str] = set()
+        for name, member in mapping(error.data.get("members")).items():
+            pointer = child(child(error.pointer, "members"), name)
+            if not isinstance(member, dict) or name.lower() in _ENVELOPE_MEMBERS:
                 continue
             wire = str(member.get("locationName", name))
-            if (
-                not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", wire)
-                or taken.setdefault(wire.casefold(), wire) != wire
-                or wire in found
-                or f"{wire}?" in found
-            ):
-                self.lose(here, "member", f"`{wire}` can be no name of a detail beside the others")
+            if member.get("location") in ("header", "headers", "statusCode"):
+                reason = f"it is in the header {wire}, not in the body"
+                self.lose(pointer, "header", reason)
                 continue
-            schema = self._value(member.get("shape"), here, ())
-            if text := _sentence(_plain(member.get("documentation"))):
-                schema = (
-                    {"type": schema.pop("type"), "description": text, **schema}
-                    if "type" in schema
-                    else {"description": text, **schema}
-                )
-            found[wire if name in required else f"{wire}?"] = schema
+            if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", wire) or wire.casefold() in folded:
+                reason = f"`{wire}` cannot be the name of a detail beside the others"
+                self.lose(pointer, "member", reason)
+                continue
+            folded.add(wire.casefold())
+            schema = self._schema(member.get("shape"), pointer, ())
+            type_ = {"type": schema.pop("type")} if "type" in schema else {}
+            text = _sentence(_plain(member.get("documentation")))
+            description = {"description": text} if text else {}
+            found[wire if name in required else f"{wire}?"] = {**type_, **description, **schema}
         return found
 
-    def _value(self, shape: object, pointer: str, above: tuple[object, ...]) -> Data:
+    def _schema(self, shape: object, pointer: str, above: tuple[object, ...]) -> Data:
+        """The schema of a shape. ``above``: the shapes around it."""
         data = self.shapes.get(shape) if isinstance(shape, str) else None
         if not isinstance(data, dict):
-            self.lose(pointer, "shape", f"there is no shape `{shape}`")
+            self.lose(pointer, "shape", f"the model has no shape `{shape}`")
             return {}
         kind = data.get("type")
         if shape in above or len(above) >= _DEEPEST:
-            self.lose(pointer, "depth", f"`{shape}` is written out no further")
-            return {
-                "type": {"structure": "object", "map": "object", "list": "array"}.get(
-                    str(kind), "string"
-                )
-            }
-        above = (*above, shape)
+            self.lose(pointer, "depth", f"the members of `{shape}` are not carried at this depth")
+            return {"type": _JSON_TYPES.get(str(kind), "string")}
         match kind:
             case "structure":
-                members = {
-                    (
-                        str(m.get("locationName", n))
-                        if n in texts(data.get("required"))
-                        else f"{m.get('locationName', n)}?"
-                    ): self._value(m.get("shape"), pointer, above)
-                    for n, m in mapping(data.get("members")).items()
-                    if isinstance(m, dict)
-                }
-                if len({member.casefold().removesuffix("?") for member in members}) < len(members):
-                    self.lose(
-                        pointer,
-                        "member",
-                        f"members of `{shape}` differ by case alone; it is any object",
-                    )
-                    members = {}
-                return {"type": "object", **({"properties": members} if members else {})}
+                return self._structure(str(shape), data, pointer, (*above, shape))
             case "list":
-                return {
-                    "type": "array",
-                    "items": self._value(mapping(data.get("member")).get("shape"), pointer, above),
-                }
+                item = mapping(data.get("member")).get("shape")
+                return {"type": "array", "items": self._schema(item, pointer, (*above, shape))}
             case "map":
-                self.lose(
-                    pointer,
-                    "map",
-                    f"the keys and values of `{shape}` have no word here; it is any object",
+                reason = (
+                    f"a taxonomy cannot express the keys and values of `{shape}`; it is any object"
                 )
+                self.lose(pointer, "map", reason)
                 return {"type": "object"}
             case "timestamp":
-                form = data.get(
-                    "timestampFormat",
-                    "iso8601" if self.protocol in ("query", "ec2", "rest-xml") else "unixTimestamp",
-                )
-                return (
-                    {"type": "string", "format": "date-time"}
-                    if form == "iso8601"
-                    else {"type": "string" if form == "rfc822" else "number"}
-                )
-            case "string" if texts(data.get("enum")):
-                return {"type": "string", "enum": texts(data.get("enum"))}
+                return self._timestamp(data)
+            case "string" if enum := texts(data.get("enum")):
+                return {"type": "string", "enum": enum}
+        return self._scalar(str(shape), data, pointer)
+
+    def _structure(self, shape: str, data: Json, pointer: str, above: tuple[object, ...]) -> Data:
+        required = texts(data.get("required"))
+        members: Data = {}
+        for name, member in mapping(data.get("members")).items():
+            if isinstance(member, dict):
+                wire = str(member.get("locationName", name))
+                schema = self._schema(member.get("shape"), pointer, above)
+                members[wire if name in required else f"{wire}?"] = schema
+        if len({wire.casefold().removesuffix("?") for wire in members}) < len(members):
+            reason = f"members of `{shape}` differ by case alone; it is any object"
+            self.lose(pointer, "member", reason)
+            members = {}
+        return {"type": "object", **({"properties": members} if members else {})}
+
+    def _timestamp(self, data: Json) -> Data:
+        in_xml = self.protocol in ("query", "ec2", "rest-xml")
+        match data.get("timestampFormat", "iso8601" if in_xml else "unixTimestamp"):
+            case "iso8601":
+                return {"type": "string", "format": "date-time"}
+            case "rfc822":
+                return {"type": "string"}
+        return {"type": "number"}
+
+    def _scalar(self, shape: str, data: Json, pointer: str) -> Data:
+        kind = data.get("type")
         if not isinstance(kind, str) or kind not in _TYPES:
             self.lose(pointer, "shape", f"the type `{kind}` of `{shape}` is not known")
             return {}
         if data.get("document") is True:
             return {}
-        if "pattern" in data or "min" in data or "max" in data:
-            self.lose(
-                pointer,
-                "constraint",
-                f"bounds and pattern of `{shape}` hold for requests; answers are not held to them",
-            )
+        if data.keys() & {"pattern", "min", "max"}:
+            reason = f"bounds and pattern of `{shape}` hold for requests only"
+            self.lose(pointer, "constraint", reason)
         return dict(_TYPES[kind])
 
     # Operations
 
-    def _operations(self, names: Mapping[str, str]) -> Data:
-        taken, found = UniqueNames(), {}
-        for key, operation in self.model["operations"].items():
+    def _operations(self) -> Data:
+        """The operations that have errors."""
+        wires = {
+            shape: _wire(shape, data)
+            for shape, data in self.shapes.items()
+            if isinstance(data, dict) and _is_error(data)
+        }
+        names = UniqueNames()
+        found: Data = {}
+        for key, operation in self.operations.items():
             pointer = child("/operations", key)
             if not isinstance(operation, dict):
-                self.lose(pointer, "form", "the operation is no object")
+                self.lose(pointer, "form", "the operation is not an object")
                 continue
-            codes: list[str] = []
-            for index, each in enumerate(listed(operation.get("errors"))):
-                shape = mapping(each).get("shape")
-                if isinstance(shape, str) and shape in names:
-                    codes.append(names[shape])
+            codes: dict[str, None] = {}
+            for index, error in enumerate(listed(operation.get("errors"))):
+                shape = mapping(error).get("shape")
+                if isinstance(shape, str) and shape in wires:
+                    codes[self.codes[wires[shape]]] = None
                 else:
-                    self.lose(
-                        child(child(pointer, "errors"), index),
-                        "reference",
-                        f"`{shape}` is no error of the model",
-                    )
-            if not codes:
-                continue
-            name = taken.unused(identifier(key, "operation"))
-            found[name] = {
-                **({"wire": key} if key != name else {}),
-                **self._match(operation, key, pointer),
-                **({"idempotent": True} if operation.get("idempotent") is True else {}),
-                "codes": list(dict.fromkeys(codes)),
-            }
+                    place = child(child(pointer, "errors"), index)
+                    self.lose(place, "reference", f"`{shape}` is not an error of the model")
+            if codes:
+                name = names.unused(identifier(key, "operation"))
+                found[name] = {
+                    **({"wire": key} if key != name else {}),
+                    **self._match(operation, key, pointer),
+                    **({"idempotent": True} if operation.get("idempotent") is True else {}),
+                    "codes": list(codes),
+                }
         return found
 
     def _match(self, operation: Json, key: str, pointer: str) -> Data:
-        """Where the operation is asked for: a route in the REST protocols, a name in the others."""
-        http = mapping(operation.get("http"))
-        method = str(http.get("method", "POST"))
-        path = re.sub(
-            r"\{(\w+)\+\}", r"**", str(http.get("requestUri", "/")).split("?")[0].split("#")[0]
-        )
+        """How a request names the operation: by a route in the REST protocols, else by its name."""
         if not self.protocol.startswith("rest-"):
             return {"match": {"tools": [key]}}
-        if method not in {each.value for each in HTTPMethod} or not re.fullmatch(r"/\S*", path):
-            self.lose(child(pointer, "http"), "route", "this is no method and path")
+        http = mapping(operation.get("http"))
+        method, uri = str(http.get("method", "POST")), str(http.get("requestUri", "/"))
+        path = re.sub(r"\{(\w+)\+\}", r"**", uri.split("?")[0].split("#")[0])
+        if method not in {known.value for known in HTTPMethod} or not re.fullmatch(r"/\S*", path):
+            self.lose(child(pointer, "http"), "route", "this is not a method and a path")
             return {}
-        if "?" in str(http.get("requestUri", "")):
-            self.lose(
-                child(pointer, "http/requestUri"),
-                "route",
-                "operations that differ by their query alone share a route",
-            )
+        if "?" in uri:
+            reason = "operations that differ by their query alone share a route"
+            self.lose(child(pointer, "http/requestUri"), "route", reason)
         return {"match": {"routes": [f"{method} {path}"]}}
 
 
-def _qualified(picture: Data) -> Data:
-    """The picture of the same body with the namespace in front of the code (``ns#Code``), as ``BaseJSONParser`` reads it."""
+def _policy(service: str, throttled: list[str]) -> Data:
+    """The retry policy. ``throttled``: the codes of throttling."""
+    base = {"base": _FASTER[service]} if service in _FASTER else {}
+    codes = {"codes": throttled} if throttled else {}
     return {
-        **picture,
-        "summary": "The code behind the namespace of the service, as in `com.amazonaws.sample#NotFound`; else as `error`.",
-        "shape": {**picture["shape"], "__type": "${namespace}#${code}"},
+        **POLICY,
+        "backoff": {**POLICY["backoff"], **base},
+        "kinds": {"throttled": {**POLICY["kinds"]["throttled"], **codes}},
+    }
+
+
+def _is_error(data: Json) -> bool:
+    return data.get("exception") is True or "error" in data or data.get("fault") is True
+
+
+def _is_fault(data: Json) -> bool:
+    """Whether the service is at fault."""
+    error = mapping(data.get("error"))
+    return True in (data.get("fault"), error.get("fault")) or error.get("senderFault") is False
+
+
+def _is_throttled(error: _ErrorShape) -> bool:
+    return error.wire in THROTTLED or mapping(error.data.get("retryable")).get("throttling") is True
+
+
+def _retries(error: _ErrorShape, status: int) -> Data:
+    """What the standard mode does with an error: it retries, or it does not."""
+    if _is_throttled(error):
+        return {"retriable": True, "retry": "standard", "effect": "none"}
+    transient = error.wire in TRANSIENT or status in TRANSIENT_STATUSES
+    if transient or error.data.get("retryable") is not None:
+        return {"retriable": True, "retry": "standard", "effect": "unknown"}
+    return {"retriable": False}
+
+
+def _qualified(envelope: Data) -> Data:
+    """The envelope with a namespace before the code: ``ns#Code`` (``BaseJSONParser``)."""
+    return {
+        **envelope,
+        "summary": "The code behind the namespace of the service, as in "
+        "`com.amazonaws.sample#NotFound`; else as `error`.",
+        "shape": {**envelope["shape"], "__type": "${namespace}#${code}"},
         "fields": {"namespace": {"type": "string"}},
     }
 
 
 def _wire(shape: str, data: Json) -> str:
-    """What stands on the wire for an error shape: its code where it has one, else its name (Smithy's AWS protocols)."""
-    error = data.get("error")
-    code = error.get("code") if isinstance(error, dict) else None
+    """The code of an error shape on the wire: its ``code``, or else its name."""
+    code = mapping(data.get("error")).get("code")
     return code if isinstance(code, str) and code.strip() else shape
 
 
 def _boundaries(codes: Data) -> Data:
     used = {code["boundary"] for code in codes.values()}
-    said = {"sender": "The request is at fault.", "receiver": "The service is at fault."}
-    return {name: text for name, text in said.items() if name in used}
+    summaries = {"sender": "The request is at fault.", "receiver": "The service is at fault."}
+    return {name: text for name, text in summaries.items() if name in used}
 
 
 def _plain(documentation: object) -> str:
@@ -508,10 +490,8 @@ def _sentence(text: str) -> str:
 
 
 def models(folder: str) -> Iterator[tuple[str, str]]:
-    """The newest model of every service in a data folder of botocore: its name and the path of the file."""
-    from pathlib import Path
-
-    for each in sorted(Path(folder).iterdir()):
-        versions = sorted(each.glob("*/service-2.json*")) if each.is_dir() else []
+    """Every service in a data folder of botocore, with the path of its newest model."""
+    for service in sorted(Path(folder).iterdir()):
+        versions = sorted(service.glob("*/service-2.json*")) if service.is_dir() else []
         if versions:
-            yield each.name, str(versions[-1])
+            yield service.name, str(versions[-1])

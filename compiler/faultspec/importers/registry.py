@@ -1,17 +1,21 @@
-"""The registry of details keys, made of the details that the codes of a document have."""
+"""The registry of details keys, from the details of the codes."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from faultspec.importers import Json, subset
 
 Data = dict[str, Any]
+Key = TypeVar("Key")
 
 
 class Details(NamedTuple):
-    """The details of a code. ``members``: as the language writes them, or None where they are kept as ``schema``.
+    """The details of a code.
 
-    ``flag``: the member whose value is fixed, and its value; ``elsewhere``: keys that are registered and not the code's.
+    ``members``: as the language writes them, or None if they are kept as ``schema``.
+
+    ``flag``: the retry flag among the members, and its fixed value. ``elsewhere``: registered keys
+    that the code lacks.
     """
 
     members: Data | None
@@ -21,167 +25,164 @@ class Details(NamedTuple):
 
 
 def read(variants: Sequence[Json]) -> tuple[Data | None, list[Details]]:
-    """What an envelope says of the details of all its codes (None: nothing), and the details of each."""
+    """The field of an envelope for details, or None, and the details of each of its codes."""
     field: Data = {}
     first = variants[0].get("type")
-    if isinstance(first, list) and all(each.get("type") == first for each in variants):
+    if isinstance(first, list) and all(schema.get("type") == first for schema in variants):
         field["type"] = first
-    with_members = [each for each in variants if each.get("properties")]
-    forbid = bool(with_members) and all(
-        member.get("additionalProperties") is False for member in with_members
-    )
+    closed = [schema.get("additionalProperties") for schema in variants if schema.get("properties")]
+    forbid = bool(closed) and all(additional is False for additional in closed)
     if forbid:
         field["additional"] = "forbid"
-    own = variants[0].get("allOf")
-    if (
-        isinstance(own, list)
-        and len(own) == 1
-        and all(each.get("allOf") == own for each in variants)
-    ):
-        inside = subset.members(own[0]) if set(own[0]) <= {"properties", "required"} else None
-        if inside:
+    match variants[0].get("allOf"):
+        case [shared] as own if (
+            all(schema.get("allOf") == own for schema in variants)
+            and set(shared) <= {"properties", "required"}
+            and (inside := subset.members(shared))
+        ):
             field["properties"] = inside
-    bare = all("type" not in each for each in variants)
+    bare = all("type" not in schema for schema in variants)
     if field and "type" not in field and not bare:
         field = {"type": "object", **field}
-    return (field if field or bare else None), [
-        _one(each, field, forbid, bare) for each in variants
-    ]
+    details = [_details(schema, field, forbid=forbid, bare=bare) for schema in variants]
+    return (field if field or bare else None), details
 
 
-def _one(schema: Json, field: Json, forbid: bool, bare: bool) -> Details:
+def _details(schema: Json, field: Json, *, forbid: bool, bare: bool) -> Details:
+    """The details of one code. ``bare``: the schemas have no ``type``."""
     rest = dict(schema)
     if rest.pop("type", None) != (None if bare else field.get("type", "object")):
         return Details(None, schema)
     if "properties" in field:
         rest.pop("allOf")
-    elsewhere: tuple[str, ...] = ()
-    if forbid:
-        rest.pop("additionalProperties", None)
     properties = rest.get("properties", {})
     if not isinstance(properties, Mapping):
         return Details(None, schema)
+    elsewhere: tuple[str, ...] = ()
     if forbid:
-        elsewhere = tuple(name for name, each in properties.items() if each is True)
-        properties = {name: each for name, each in properties.items() if each is not True}
-    flag = None
-    plain = {}
-    for name, each in properties.items():
-        fixed = (
-            each.get("const")
-            if isinstance(each, Mapping) and each.get("type") == "boolean"
-            else None
-        )
-        if isinstance(fixed, bool) and flag is None and "retr" in name.lower():
-            flag = (name, fixed)
-            each = {key: value for key, value in each.items() if key != "const"}
-        plain[name] = each
-    known = rest.keys() <= {"properties", "required", "description"}
-    members = (
-        subset.members({"properties": plain, "required": rest.get("required", [])})
-        if known
-        else None
-    )
-    if (
-        members is None
-        or not all(_name(key) for key in members)
-        or rest.get("description") is not None
-    ):
+        rest.pop("additionalProperties", None)
+        elsewhere = tuple(name for name, member in properties.items() if member is True)
+    own = {name: member for name, member in properties.items() if name not in elsewhere}
+    flag = next(filter(None, (_fixed_flag(name, member) for name, member in own.items())), None)
+    if flag is not None:
+        own[flag[0]] = {key: value for key, value in own[flag[0]].items() if key != "const"}
+    members = None
+    if rest.keys() <= {"properties", "required", "description"} and rest.get("description") is None:
+        members = subset.members({"properties": own, "required": rest.get("required", [])})
+    if members is None or not all(map(_is_key, members)):
         return Details(None, schema, elsewhere=elsewhere)
     return Details(members, schema, flag, elsewhere)
 
 
-def _name(key: str) -> bool:
+def _fixed_flag(name: str, member: object) -> tuple[str, bool] | None:
+    """A retry flag whose value is fixed."""
+    match member:
+        case {"type": "boolean", "const": bool(value)} if "retr" in name.lower():
+            return name, value
+    return None
+
+
+def _is_key(key: str) -> bool:
     return key.removesuffix("?").isidentifier() and key.isascii()
 
 
-def register(codes: Mapping[Any, Details]) -> tuple[Data, dict[Any, Data]]:
+def register(codes: Mapping[Key, Details]) -> tuple[Data, dict[Key, Data]]:
     """The registry, and the members of each code with what the registry says left out.
 
-    A key is registered where it is the same in every code, and where a body shows that it must be.
+    A key is registered if it is the same in every code, or if a body shows that it is registered.
     """
     uses: dict[str, list[Data]] = {}
-    for each in codes.values():
-        for key, data in (each.members or {}).items():
+    for details in codes.values():
+        for key, data in (details.members or {}).items():
             uses.setdefault(key.removesuffix("?"), []).append(data)
-    forced = merged([each.elsewhere for each in codes.values() if each.elsewhere])
-    strict = any(each.elsewhere for each in codes.values())
-    flags = {each.flag[0] for each in codes.values() if each.flag}
-    alike = [name for name, found in uses.items() if all(each == found[0] for each in found)]
-    if strict:
-        everyone = [each for each in codes.values() if each.members is not None]
-        alike = [n for n in alike if n in forced or all(_has(each, n) for each in everyone)]
-    always, shown = _everywhere(codes, alike, forced if strict else ())
-    order = (
-        merged([always, forced])
-        if strict
-        else [*always, *(name for name in alike if name not in always)]
-    )
+    forced = merged([details.elsewhere for details in codes.values() if details.elsewhere])
+    alike = [name for name, found in uses.items() if all(data == found[0] for data in found)]
+    if forced:
+        listing = [details for details in codes.values() if details.members is not None]
+        alike = [
+            name
+            for name in alike
+            if name in forced or all(_has(details, name) for details in listing)
+        ]
+    everywhere, shown = _everywhere(codes, alike, forced)
+    flags = {details.flag[0] for details in codes.values() if details.flag}
     registry: Data = {}
-    for name in [*order, *(n for n in alike if n not in order)]:
-        data = dict(uses[name][0]) if name in alike else {}
-        text = data.pop("description", None)
-        entry = {**data, **({"summary": text} if text else {})}
+    for name in dict.fromkeys([*(forced or everywhere), *alike]):
+        entry = dict(uses[name][0]) if name in alike else {}
+        if text := entry.pop("description", None):
+            entry["summary"] = text
         if name in flags:
             entry["role"] = "retriable"
-        if name in always:
+        if name in everywhere:
             entry["everywhere"] = True
         registry[name] = entry
-    found = {}
-    for code, each in codes.items():
-        kept = (
-            {}
-            if each.members is None
-            else {k: v for k, v in each.members.items() if shown.get(code, {}).get(k, True)}
-        )
-        found[code] = {
-            k: {} if k.removesuffix("?") in alike and k.removesuffix("?") in registry else v
-            for k, v in kept.items()
-        }
-    return registry, found
+    return registry, {
+        code: _listed_members(details, alike, shown.get(code, {}))
+        for code, details in codes.items()
+    }
 
 
-def _has(each: Details, name: str) -> bool:
-    return each.members is not None and (name in each.members or f"{name}?" in each.members)
+def _listed_members(details: Details, alike: Sequence[str], shown: Mapping[str, bool]) -> Data:
+    """The members that a code still lists; those of the registry refer to it with ``{}``."""
+    return {
+        key: {} if key.removesuffix("?") in alike else data
+        for key, data in (details.members or {}).items()
+        if shown.get(key, True)
+    }
+
+
+def _has(details: Details, name: str) -> bool:
+    return details.members is not None and (
+        name in details.members or f"{name}?" in details.members
+    )
 
 
 def _everywhere(
-    codes: Mapping[Any, Details], alike: Sequence[str], forced: Sequence[str]
-) -> tuple[list[str], dict[Any, dict[str, bool]]]:
-    """Keys that every code may carry, in the order in which the codes end in them, and which members are left to that."""
-    known = {code: each for code, each in codes.items() if each.members is not None}
-    if len(known) < 2 or len(known) < len(codes):
+    codes: Mapping[Key, Details], alike: Sequence[str], forced: Sequence[str]
+) -> tuple[list[str], dict[Key, dict[str, bool]]]:
+    """The keys that every code may carry, and for each code, whether it still lists a member.
+
+    The keys have the order of the codes' last members.
+    """
+    members = {
+        code: details.members for code, details in codes.items() if details.members is not None
+    }
+    if forced or len(members) < max(2, len(codes)):
         return [], {}
-    lists = [list(each.members or {}) for each in known.values()]
+    lists = [list(own) for own in members.values()]
     common = [
         key[:-1]
         for key in lists[0]
-        if key.endswith("?") and key[:-1] in alike and all(key in each for each in lists)
+        if key.endswith("?") and key[:-1] in alike and all(key in names for names in lists)
     ]
-    if forced or not common:
+    if not common:
         return [], {}
-    # The tail that most codes end in gives the order; a code that has another keeps its keys in front of it.
+    # Most codes end in the keys of every code, in one order. A code with another order still lists
+    # some of them.
     tails = [
-        [key[:-1] for key in each if key[:-1] in common and key.endswith("?")] for each in lists
+        [key[:-1] for key in names if key.endswith("?") and key[:-1] in common] for names in lists
     ]
     order = max(tails, key=tails.count)
-    shown = {}
-    for code, each in known.items():
-        names = list(each.members or {})
-        for cut in range(len(names) + 1):
-            before = {key.removesuffix("?") for key in names[:cut]}
-            if names[cut:] == [f"{key}?" for key in order if key not in before]:
-                shown[code] = {key: index < cut for index, key in enumerate(names)}
-                break
+    shown: dict[Key, dict[str, bool]] = {}
+    for code, own in members.items():
+        names = list(own)
+        cut = next((n for n in range(len(names) + 1) if _is_tail(names, n, order)), len(names))
+        shown[code] = {key: index < cut for index, key in enumerate(names)}
     return order, shown
 
 
+def _is_tail(names: Sequence[str], cut: int, order: Sequence[str]) -> bool:
+    """Whether the names from an index are the keys in ``order`` that do not precede it."""
+    before = {key.removesuffix("?") for key in names[:cut]}
+    return [*names[cut:]] == [f"{key}?" for key in order if key not in before]
+
+
 def merged(sequences: Iterable[Sequence[str]]) -> list[str]:
-    """One order in which each of the sequences is kept, as far as they agree."""
+    """One order that keeps the order of each sequence, as far as they agree."""
     found: list[str] = []
-    for each in sequences:
+    for names in sequences:
         place = 0
-        for name in each:
+        for name in names:
             if name in found:
                 place = max(place, found.index(name) + 1)
             else:

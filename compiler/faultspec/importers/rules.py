@@ -1,22 +1,25 @@
-"""Rules by condition, read back from the schemas that the targets make of them (``faultspec.targets.conditions``).
+"""Rules by condition, read back from the schemas that `faultspec.targets.conditions` writes.
 
-A rule is read back where the target makes the same of it again, and of nothing else: what its schema says is compared.
+A rule is read back only if the target writes the same schema for it again.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from faultspec.importers import Json
-from faultspec.importers.places import child
 from faultspec.language.conditions import ConditionalRule, StatusRange, Test
+from faultspec.openapi.nodes import listed, mapping
+from faultspec.openapi.pointers import child
 from faultspec.targets import conditions
 
 Data = dict[str, Any]
 
 
 class ImportedRules(NamedTuple):
-    """``status``: where the body repeats the status, as a pointer, and ``spans``: the statuses it may be, as the language
-    writes them; ``conditional``: what else is said by condition.
+    """The rules in the ``allOf`` of a body.
+
+    ``status``: the pointer of the member that repeats the status. ``spans``: its values, as the
+    language writes them. ``conditional``: the schemas with ``if`` and ``then``.
     """
 
     status: str | None
@@ -27,18 +30,29 @@ class ImportedRules(NamedTuple):
 NONE = ImportedRules(None, (), ())
 
 
-def taken(schema: Json) -> tuple[Json, ImportedRules]:
-    """A body without the rules in its ``allOf``, and those."""
+class RetryRule(NamedTuple):
+    """``retriable:`` as the language writes it.
+
+    ``hidden_fact``: it depends on a fact that bodies do not show.
+    """
+
+    data: Data
+    hidden_fact: bool
+
+
+def split_rules(schema: Json) -> tuple[Json, ImportedRules]:
+    """A body without the rules in its ``allOf``, and the rules."""
     parts = schema.get("allOf")
     if not isinstance(parts, list) or "properties" not in schema:
         return schema, NONE
     status: str | None = None
     spans: tuple[int | str, ...] = ()
-    conditional, rest = [], []
+    conditional: list[Json] = []
+    rest: list[Any] = []
     for part in parts:
-        told = _status(part, "") if isinstance(part, Mapping) else None
-        if told is not None and status is None:
-            status, spans = told
+        found = _status(part, "") if isinstance(part, Mapping) else None
+        if found is not None and status is None:
+            status, spans = found
         elif isinstance(part, Mapping) and set(part) == {"if", "then"}:
             conditional.append(part)
         elif part != {}:
@@ -50,7 +64,7 @@ def taken(schema: Json) -> tuple[Json, ImportedRules]:
 
 
 def _status(schema: Json, pointer: str) -> tuple[str, tuple[int | str, ...]] | None:
-    """The place and the statuses of a schema that says nothing but which number stands at one place."""
+    """The place and the statuses of a schema that only lists the numbers at one place."""
     if (
         set(schema) == {"properties"}
         and isinstance(schema["properties"], Mapping)
@@ -73,40 +87,41 @@ def _status(schema: Json, pointer: str) -> tuple[str, tuple[int | str, ...]] | N
             case {"minimum": int(low), "maximum": int(high), **rest} if (
                 not rest.keys() - {"not"} and 100 <= low < high <= 599
             ):
-                # What a fallback borrows excludes what codes claim; it is no status of the code's own.
+                # A fallback's range excludes other codes; it is not the code's own.
                 spans += [] if "not" in range_ else [str(StatusRange(low, high))]
             case _:
                 return None
     return (pointer, tuple(spans)) if pointer and spans else None
 
 
-def flag(
-    said: Sequence[Json], facts: Mapping[str, tuple[str, ...]], flags: Sequence[tuple[str, ...]]
-) -> tuple[Data, bool] | None:
-    """``retriable:`` of the rules that say this, and whether a fact that no body shows has a part in it; None where no
-    simple one does.
+def retry_rule(
+    schemas: Sequence[Json], facts: Mapping[str, tuple[str, ...]], flags: Sequence[tuple[str, ...]]
+) -> RetryRule | None:
+    """The simple rule of the retry flag for which the target writes these schemas, or None.
+
+    ``facts`` and ``flags``: the places of facts and retry flags in the body.
     """
-    tests = list(
-        {repr(test): test for each in said for test in _tests(each["if"], (), facts)}.values()
-    )
+    found = (test for schema in schemas for test in _tests(schema["if"], (), facts))
+    tests = list({repr(test): test for test in found}.values())
     hidden = ConditionalRule((Test("operation.idempotent", (False,)),), False)
     for then in (True, False):
-        own = [ConditionalRule((each,), then) for each in tests]
+        own = [ConditionalRule((test,), then) for test in tests]
         joined = [ConditionalRule(tuple(tests), then)] if len(tests) > 1 else []
         for rules in (own, joined) if joined else (own,):
             for before in ([], [hidden], [hidden._replace(then=True)]):
                 tried = (*before, *rules, ConditionalRule((), not then))
-                if rules and list(conditions.of_rules(tried, facts, flags)) == list(said):
-                    return _written(tried), bool(before)
+                if rules and list(conditions.of_rules(tried, facts, flags)) == list(schemas):
+                    return RetryRule(_written(tried), bool(before))
     return None
 
 
-def suggested(said: Json) -> tuple[str, list[str]] | None:
-    """Where actions stand, as a pointer, and those of them of which one must be there where the flag is true; None for a
-    condition of another kind.
+def suggested_actions(condition: Json) -> tuple[str, list[str]] | None:
+    """The pointer of the actions, and the actions of which a retriable error must suggest one.
+
+    None for a condition of another kind.
     """
-    at, schema = "", said["then"]
-    if not _is_flag(said["if"]):
+    at, schema = "", condition["then"]
+    if not _is_flag(condition["if"]):
         return None
     while (
         isinstance(schema, Mapping)
@@ -117,12 +132,12 @@ def suggested(said: Json) -> tuple[str, list[str]] | None:
         at = child(at, name)
     match schema:
         case {"contains": {"enum": [*names], **more}, **rest} if at and not rest and not more:
-            return at, [each for each in names if isinstance(each, str)]
+            return at, [name for name in names if isinstance(name, str)]
     return None
 
 
 def _is_flag(schema: Any) -> bool:
-    """Whether all that is asked for is that one member is there and true."""
+    """Whether a condition only requires that one member exists and is true."""
     while isinstance(schema, Mapping) and set(schema) == {"type", "required", "properties"}:
         if len(schema["properties"]) != 1:
             return False
@@ -149,23 +164,20 @@ def _written(rules: Sequence[ConditionalRule]) -> Data:
 def _tests(
     schema: Any, path: tuple[str, ...], facts: Mapping[str, tuple[str, ...]]
 ) -> Iterator[Test]:
-    """The facts that a condition reads, each with the values it is compared with."""
+    """The facts that a condition reads, each with its values."""
     if not isinstance(schema, Mapping):
         return
-    for name, each in (
-        schema.get("properties", {}).items()
-        if isinstance(schema.get("properties"), Mapping)
-        else ()
-    ):
+    for name, member in mapping(schema.get("properties")).items():
         here = (*path, name)
-        yield from _tests(each, here, facts)
-        if (fact := _fact(here, facts)) is not None and (test := _values(each, fact)) is not None:
+        yield from _tests(member, here, facts)
+        fact = _fact(here, facts)
+        if fact is not None and (test := _test(member, fact)) is not None:
             yield test
     if isinstance(schema.get("not"), Mapping):
         yield from _tests(schema["not"], path, facts)
     for word in ("anyOf", "allOf"):
-        for each in schema.get(word, ()) if isinstance(schema.get(word), list) else ():
-            yield from _tests(each, path, facts)
+        for part in listed(schema.get(word)):
+            yield from _tests(part, path, facts)
 
 
 def _fact(path: tuple[str, ...], facts: Mapping[str, tuple[str, ...]]) -> str | None:
@@ -174,17 +186,18 @@ def _fact(path: tuple[str, ...], facts: Mapping[str, tuple[str, ...]]) -> str | 
     return f"details.{path[-1]}" if "details" in facts and path[:-1] == facts["details"] else None
 
 
-def _values(schema: Any, fact: str) -> Test | None:
+def _test(schema: Any, fact: str) -> Test | None:
+    """The test of a fact that a schema makes."""
     if isinstance(schema, Mapping) and set(schema) == {"not"}:
         schema = schema["not"]
     if not isinstance(schema, Mapping):
         return None
     values: tuple[object, ...] = ()
     ranges: list[StatusRange] = []
-    for each in schema["anyOf"] if set(schema) == {"anyOf"} else [schema]:
-        match each:
-            case {"enum": [*listed], **rest} if not rest:
-                values = (*values, *listed)
+    for choice in schema["anyOf"] if set(schema) == {"anyOf"} else [schema]:
+        match choice:
+            case {"enum": [*terms], **rest} if not rest:
+                values = (*values, *terms)
             case {"type": "integer", "minimum": int(low), "maximum": int(high), **rest} if not rest:
                 ranges.append(StatusRange(low, high))
             case _:

@@ -1,10 +1,10 @@
-"""JSON Schema in the language's closed subset: the way back from what the targets write.
+"""JSON Schema in the closed subset of the language: the inverse of what the targets write.
 
-A schema is carried over only where the subset says the same; for any other the answer is None, and the caller keeps it
-as it is (``schema:`` of a code) or reports it.
+A schema is carried over only if the subset says the same. Otherwise the result is None, and the
+caller keeps the schema as it is (``schema:`` of a code) or reports it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from faultspec.importers import Json
@@ -18,7 +18,10 @@ _IDENTIFIERS = {pattern: name for name, pattern in reversed(list(ids.PATTERNS.it
 
 _STRING = frozenset({"string"})
 _NUMBER = frozenset({"number", "integer"})
-#: What a keyword needs, and the types that it says something of (JSON Schema 2020-12 validation, section 6).
+_ARRAY = frozenset({"array"})
+_OBJECT = frozenset({"object"})
+
+#: The types that each bound restricts (JSON Schema 2020-12, validation, section 6).
 _BOUNDS: Mapping[str, frozenset[str]] = {
     "minimum": _NUMBER,
     "maximum": _NUMBER,
@@ -34,112 +37,100 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "array": list,
     "null": type(None),
 }
-_KNOWN = frozenset(
-    {
-        "type",
-        "description",
-        "format",
-        "pattern",
-        "anyOf",
-        "allOf",
-        "enum",
-        "items",
-        "properties",
-        "required",
-    }
-    | {"additionalProperties", *_BOUNDS}
+_SCALARS = ("string", "number", "boolean", "null")
+_TEXT_KEYWORDS = frozenset({"format", "pattern", "anyOf", "allOf"})
+_MEMBER_KEYWORDS = frozenset({"properties", "required", "additionalProperties"})
+_KNOWN = (
+    frozenset({"type", "description", "enum", "items"})
+    | _TEXT_KEYWORDS
+    | _MEMBER_KEYWORDS
+    | {*_BOUNDS}
 )
 
 
 def value(schema: object) -> Data | None:
-    """The schema as the language writes it, or None where it can't say the same."""
+    """The schema as the language writes it, or None if the language cannot say the same."""
     if schema is True:
         return {}
     if not isinstance(schema, Mapping) or not schema.keys() <= _KNOWN:
         return None
-    found: Data = {}
-    types = schema.get("type", [])
-    types = [types] if isinstance(types, str) else types
-    if (
-        not isinstance(types, list)
-        or len(set(map(str, types))) < len(types)
-        or any(e not in _TYPES for e in types)
-    ):
+    types = _types(schema)
+    if types is None:
         return None
+    found: Data = {}
     if types:
         found["type"] = types[0] if len(types) == 1 else types
     if isinstance(schema.get("description"), str) and schema["description"].strip():
         found["description"] = schema["description"]
-    texts = _texts(schema, types)
-    bounds = _bounds(schema, types)
-    inner = _inner(schema, types)
+    texts, bounds, inner = _texts(schema, types), _bounds(schema, types), _inner(schema, types)
     if texts is None or bounds is None or inner is None:
         return None
-    found |= texts
     if "enum" in schema:
-        listed = schema["enum"]
-        if (
-            not isinstance(listed, list)
-            or not listed
-            or not all(_listable(each, types) for each in listed)
-        ):
+        # The language requires that every listed value has the other keywords, so there are none
+        # beside a list.
+        if texts or bounds or not _is_list_of_values(schema["enum"], types):
             return None
-        if any(each == other for index, each in enumerate(listed) for other in listed[:index]):
-            return None
-        if len(found.keys() - {"type", "description"}) + len(bounds):
-            return None  # the language holds every value to the other keywords; which of them it would refuse is not asked
-        found["enum"] = listed
-    return {**found, **bounds, **inner}
+        inner = {"enum": schema["enum"], **inner}
+    return {**found, **texts, **bounds, **inner}
 
 
-def _listable(item: object, types: list[str]) -> bool:
+def _types(schema: Json) -> list[Any] | None:
+    types = schema.get("type", [])
+    types = [types] if isinstance(types, str) else types
+    if not isinstance(types, list) or len(set(map(str, types))) < len(types):
+        return None
+    return types if all(isinstance(name, str) and name in _TYPES for name in types) else None
+
+
+def _is_list_of_values(listed: object, types: Sequence[str]) -> bool:
+    """Whether an ``enum`` lists different scalars of the types."""
+    if not isinstance(listed, list) or not listed:
+        return False
+    repeated = any(item == other for index, item in enumerate(listed) for other in listed[:index])
+    return not repeated and all(_has_type(item, types or _SCALARS) for item in listed)
+
+
+def _has_type(item: object, types: Sequence[str]) -> bool:
     if isinstance(item, dict | list):
         return False
-    kinds = tuple(types) or ("string", "number", "boolean", "null")
     if isinstance(item, bool):
-        return "boolean" in kinds
-    return any(kind != "boolean" and isinstance(item, _TYPES[kind]) for kind in kinds)
+        return "boolean" in types
+    return any(name != "boolean" and isinstance(item, _TYPES[name]) for name in types)
 
 
-def _fits(types: list[str], wanted: frozenset[str]) -> bool:
-    return not types or bool(wanted & set(types))
+def _allow(types: Sequence[str], wanted: frozenset[str]) -> bool:
+    """Whether a value of the wanted types is allowed."""
+    return not types or not wanted.isdisjoint(types)
 
 
-def _texts(schema: Json, types: list[str]) -> Data | None:
-    """``pattern``, ``format``, and the lists that formats become."""
-    if not schema.keys() & {"pattern", "format", "anyOf", "allOf"}:
+def _texts(schema: Json, types: Sequence[str]) -> Data | None:
+    """``format`` and ``pattern``.
+
+    The targets write several formats as ``anyOf``, ids as their patterns.
+    """
+    if not schema.keys() & _TEXT_KEYWORDS:
         return {}
-    if not _fits(types, _STRING):
-        return None
-    formats: list[str] = []
-    patterns: list[object] = []
     alternatives = schema.get("anyOf", [])
-    if not isinstance(alternatives, list) or ("anyOf" in schema and len(alternatives) < 2):
+    if not _allow(types, _STRING) or not isinstance(alternatives, list):
         return None
-    for each in [
-        *alternatives,
-        *({key: schema[key]} for key in ("format", "pattern") if key in schema),
-    ]:
-        match each:
-            case {"pattern": str(pattern), **rest} if not rest and pattern in _IDENTIFIERS:
-                formats.append(_IDENTIFIERS[pattern])
-            case {"format": str(name), **rest} if (
-                not rest and name in FORMATS and name not in ids.PATTERNS
-            ):
-                formats.append(name)
-            case {"pattern": pattern} if each not in alternatives:
-                patterns.append(pattern)
-            case _:
-                return None
+    if "anyOf" in schema and (len(alternatives) < 2 or "format" in schema):
+        return None
+    formats = [_format(choice) for choice in alternatives]
+    patterns: list[object] = []
+    if "format" in schema:
+        formats.append(_format({"format": schema["format"]}))
+    if "pattern" in schema:
+        name = _format({"pattern": schema["pattern"]})
+        (patterns if name is None else formats).append(schema["pattern"] if name is None else name)
     if "allOf" in schema:
         match schema["allOf"]:
             case [{"pattern": pattern, **rest}] if not rest:
                 patterns.append(pattern)
             case _:
                 return None
-    if len(patterns) > 1 or (alternatives and "format" in schema):
+    if None in formats or len(patterns) > 1:
         return None
-    if not all(isinstance(each, str) and usable(each) for each in patterns):
+    if not all(isinstance(pattern, str) and usable(pattern) for pattern in patterns):
         return None
     return {
         **({"format": formats[0] if len(formats) == 1 else formats} if formats else {}),
@@ -147,8 +138,18 @@ def _texts(schema: Json, types: list[str]) -> Data | None:
     }
 
 
+def _format(schema: object) -> str | None:
+    """The format of a schema that says nothing else."""
+    match schema:
+        case {"pattern": str(pattern), **rest} if not rest:
+            return _IDENTIFIERS.get(pattern)
+        case {"format": str(name), **rest} if not rest and name not in ids.PATTERNS:
+            return name if name in FORMATS else None
+    return None
+
+
 def usable(pattern: str) -> bool:
-    """Whether the language takes a regular expression: one that can be read, says something, and comes to an end."""
+    """Whether the language allows a pattern: not blank, readable, matched in bounded time."""
     return (
         bool(pattern.strip())
         and expression_problem(pattern) is None
@@ -156,17 +157,13 @@ def usable(pattern: str) -> bool:
     )
 
 
-def _bounds(schema: Json, types: list[str]) -> Data | None:
+def _bounds(schema: Json, types: Sequence[str]) -> Data | None:
     found = {key: schema[key] for key in _BOUNDS if key in schema}
     for key, limit in found.items():
         whole = key.endswith("Length")
-        if (
-            isinstance(limit, bool)
-            or not isinstance(limit, int if whole else int | float)
-            or (whole and limit < 0)
-        ):
+        if isinstance(limit, bool) or not isinstance(limit, int if whole else int | float):
             return None
-        if not _fits(types, _BOUNDS[key]):
+        if (whole and limit < 0) or not _allow(types, _BOUNDS[key]):
             return None
     for low, high in (("minimum", "maximum"), ("minLength", "maxLength")):
         if low in found and high in found and found[low] > found[high]:
@@ -174,29 +171,22 @@ def _bounds(schema: Json, types: list[str]) -> Data | None:
     return found
 
 
-def _inner(schema: Json, types: list[str]) -> Data | None:
-    """What an array and an object hold."""
+def _inner(schema: Json, types: Sequence[str]) -> Data | None:
+    """The items of an array, the members of an object."""
     found: Data = {}
     if "items" in schema:
         items = value(schema["items"])
-        if items is None or not _fits(types, frozenset({"array"})):
+        if items is None or not _allow(types, _ARRAY):
             return None
         found["items"] = items
-    if schema.keys() & {"properties", "required", "additionalProperties"}:
-        if not _fits(types, frozenset({"object"})):
-            return None
-        inside = members(schema)
-        if inside is None:
+    if schema.keys() & _MEMBER_KEYWORDS:
+        inside, additional = members(schema), schema.get("additionalProperties", True)
+        if inside is None or not _allow(types, _OBJECT) or not isinstance(additional, bool):
             return None
         if inside:
             found["properties"] = inside
-        match schema.get("additionalProperties", True):
-            case False:
-                found["additional"] = "forbid"
-            case True:
-                pass
-            case _:
-                return None
+        if not additional:
+            found["additional"] = "forbid"
     return found
 
 
@@ -205,13 +195,13 @@ def members(schema: Json) -> Data | None:
     properties, required = schema.get("properties", {}), schema.get("required", [])
     if not isinstance(properties, Mapping) or not isinstance(required, list):
         return None
-    if any(not isinstance(each, str) or each not in properties for each in required):
+    if any(not isinstance(name, str) or name not in properties for name in required):
         return None
     if len({name.casefold() for name in properties}) < len(properties):
-        return None  # the language takes names that differ by case for a slip of the pen
+        return None  # the language takes names that differ by case for a mistake
     found: Data = {}
-    for name, each in properties.items():
-        inside = value(each)
+    for name, member in properties.items():
+        inside = value(member)
         if inside is None or name.endswith("?"):
             return None
         found[name if name in required else f"{name}?"] = inside

@@ -1,62 +1,76 @@
-"""A last look at what was imported, by the language itself and by its lint."""
+"""A check of what was imported, by the language itself and its lint."""
 
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import Any
 
+from faultspec.diagnostics.model import Diagnostic
 from faultspec.importers import ImportedTaxonomy, Loss, NotImportable
 from faultspec.importers.yaml_writer import write_yaml
 from faultspec.language import read
 from faultspec.lint import check
 
-#: Each look takes at least one thing out; a document needs one look, or two.
-_LOOKS = 4
+#: Checks, each of which drops the examples that the language refuses. One or two are enough.
+_ROUNDS = 4
+
+CodePath = tuple[str, ...]
 
 
 def drop_invalid(imported: ImportedTaxonomy) -> ImportedTaxonomy:
-    """The same without the examples that the language refuses, each of them a loss. Raises NotImportable where something
-    else is left that the language refuses, which is a mistake of the importer's.
+    """The taxonomy without the examples that the language refuses, each of which is a loss.
+
+    Raises NotImportable if the language refuses anything else, which is a mistake of the importer.
     """
-    data, losses, places = (
-        deepcopy(dict(imported.data)),
-        list(imported.losses),
-        dict(imported.examples),
-    )
-    for _ in range(_LOOKS):
-        errors = [each for each in check(read(write_yaml(data), "")) if each.severity == "error"]
+    data, losses = deepcopy(dict(imported.data)), list(imported.losses)
+    pointers = dict(imported.examples)
+    for _ in range(_ROUNDS):
+        loaded = read(write_yaml(data), "")
+        errors = [found for found in check(loaded) if found.severity == "error"]
         if not errors:
-            return ImportedTaxonomy(data, tuple(dict.fromkeys(losses)), places)
-        refused: dict[tuple[str, ...], dict[int, str]] = {}
-        for error in errors:
-            if "example" in error.pointer:
-                at = error.pointer.index("example")
-                number = error.pointer[at + 1] if len(error.pointer) > at + 1 else 0
-                known = refused.setdefault(tuple(map(str, error.pointer[:at])), {})
-                known.setdefault(number if isinstance(number, int) else 0, error.message)
-        for code, reasons in refused.items():
-            holder: Any = data
-            for step in code:
-                holder = holder[step]
-            listed = (
-                holder["example"] if isinstance(holder["example"], list) else [holder["example"]]
-            )
-            where = places.get(code) or ((),) * len(listed)
-            for number, reason in reasons.items():
-                told = f"the language refuses it as an example of `{code[-1]}`: {reason}"
-                losses += [Loss(pointer, "example", told) for pointer in where[number] or ("",)]
-            kept = [number for number in range(len(listed)) if number not in reasons]
-            places[code] = tuple(where[number] for number in kept)
-            if kept:
-                holder["example"] = (
-                    [listed[number] for number in kept] if len(kept) > 1 else listed[kept[0]]
-                )
-            else:
-                del holder["example"]
+            return ImportedTaxonomy(data, tuple(dict.fromkeys(losses)), pointers)
+        refused = _refused_examples(errors)
+        for path, reasons in refused.items():
+            code: Any = data
+            for step in path:
+                code = code[step]
+            losses += _drop(code, path, reasons, pointers)
         if not refused:
             break
     first = errors[0]
     place = "/".join(map(str, first.pointer))
-    raise NotImportable(
-        first.code,
-        f"the taxonomy would not hold at {place}: {first.message}",
-        hint="please report this document",
-    )
+    message = f"the imported taxonomy would be invalid at {place}: {first.message}"
+    raise NotImportable(first.code, message, hint="please report this document")
+
+
+def _refused_examples(errors: Sequence[Diagnostic]) -> dict[CodePath, dict[int, str]]:
+    """For each code, the indices of its refused examples, each with the reason."""
+    refused: dict[CodePath, dict[int, str]] = {}
+    for error in errors:
+        if "example" in error.pointer:
+            at = error.pointer.index("example")
+            index = error.pointer[at + 1] if len(error.pointer) > at + 1 else 0
+            reasons = refused.setdefault(tuple(map(str, error.pointer[:at])), {})
+            reasons.setdefault(index if isinstance(index, int) else 0, error.message)
+    return refused
+
+
+def _drop(
+    code: Any,
+    path: CodePath,
+    reasons: dict[int, str],
+    pointers: dict[CodePath, tuple[tuple[str, ...], ...]],
+) -> Iterator[Loss]:
+    """Take refused examples out of a code and out of ``pointers``, the places of its examples."""
+    examples = code["example"] if isinstance(code["example"], list) else [code["example"]]
+    places = pointers.get(path) or ((),) * len(examples)
+    for index, problem in reasons.items():
+        reason = f"the language refuses it as an example of `{path[-1]}`: {problem}"
+        for pointer in places[index] or ("",):
+            yield Loss(pointer, "example", reason)
+    kept = [index for index in range(len(examples)) if index not in reasons]
+    pointers[path] = tuple(places[index] for index in kept)
+    if not kept:
+        del code["example"]
+    else:
+        left = [examples[index] for index in kept]
+        code["example"] = left if len(left) > 1 else left[0]

@@ -1,13 +1,13 @@
-"""The data of a taxonomy as YAML that people read: blocks for what has a name, one line for what fits on it."""
+"""The data of a taxonomy as YAML: constructs in blocks, other values on one line if they fit."""
 
 import json
 import re
 from collections.abc import Mapping
 
-#: Columns of a line, as in the examples of the house.
+#: Columns of a line, as in our examples.
 _WIDTH = 140
 
-#: How many levels of a section always stand in blocks; below, what fits on a line is written on one.
+#: Levels of a section that are always blocks. Below, a value is written on one line if it fits.
 _BLOCKS: Mapping[str, int] = {
     "taxonomy": 1,
     "envelopes": 2,
@@ -24,13 +24,13 @@ _BLOCKS: Mapping[str, int] = {
 }
 
 _PLAIN = re.compile(r"[A-Za-z_$][A-Za-z0-9_ $./()+'?-]*[A-Za-z0-9_./()+'?-]|[A-Za-z_$]")
-#: Versions, classes of statuses and durations begin with a digit and are no numbers.
+#: Versions, classes of statuses and durations begin with a digit and are not numbers.
 _NUMBERED = re.compile(r"\d+\.\d+\.\d+|[1-5]xx|\d+(ms|s|m|h|d)|[1-5]\d\d-[1-5]\d\d")
 _WORDS = frozenset({"true", "false", "null", "nan", "inf"})
 
 
 def write_yaml(data: Mapping[str, object], schema: str | None = None) -> str:
-    """The whole file. ``schema``: where an editor finds the schema of the language, if anywhere."""
+    """The whole file. ``schema``: the path at which an editor finds the schema of the language."""
     head = "" if schema is None else f"# yaml-language-server: $schema={schema}\n"
     parts = ["\n".join(_entry(key, value, 0, _BLOCKS.get(key, 0))) for key, value in data.items()]
     return head + "\n\n".join(parts) + "\n"
@@ -39,34 +39,36 @@ def write_yaml(data: Mapping[str, object], schema: str | None = None) -> str:
 def _entry(key: str, value: object, indent: int, levels: int) -> list[str]:
     levels = 0 if key == "match" else levels
     lead = f"{' ' * indent}{_scalar(key)}:"
-    empty = not value and isinstance(value, dict | list)
-    if not isinstance(value, dict | list) or empty or levels <= 0:
-        flat = _flow(value)
-        if not isinstance(value, dict | list) or empty or len(lead) + 1 + len(flat) <= _WIDTH:
-            return [f"{lead} {flat}"]
+    if not _has_parts(value):
+        return [f"{lead} {_flow(value)}"]
+    if levels <= 0 and len(line := f"{lead} {_flow(value)}") <= _WIDTH:
+        return [line]
     return [lead, *_block(value, indent + 2, levels - 1)]
+
+
+def _has_parts(value: object) -> bool:
+    return isinstance(value, dict | list) and bool(value)
 
 
 def _block(value: object, indent: int, levels: int) -> list[str]:
     if isinstance(value, dict):
-        return [line for key, each in value.items() for line in _entry(key, each, indent, levels)]
+        return [line for key, inner in value.items() for line in _entry(key, inner, indent, levels)]
     assert isinstance(value, list)
     lines = []
-    for each in value:
-        flat = _flow(each)
-        if not isinstance(each, dict | list) or not each or indent + 2 + len(flat) <= _WIDTH:
-            lines.append(f"{' ' * indent}- {flat}")
+    for item in value:
+        flat = f"{' ' * indent}- {_flow(item)}"
+        if not _has_parts(item) or len(flat) <= _WIDTH:
+            lines.append(flat)
         else:
-            inner = _block(each, indent + 2, 0)
+            inner = _block(item, indent + 2, 0)
             lines += [f"{' ' * indent}- {inner[0][indent + 2 :]}", *inner[1:]]
     return lines
 
 
 def _flow(value: object) -> str:
     if isinstance(value, Mapping):
-        return (
-            "{" + ", ".join(f"{_scalar(key)}: {_flow(each)}" for key, each in value.items()) + "}"
-        )
+        members = (f"{_scalar(key)}: {_flow(inner)}" for key, inner in value.items())
+        return "{" + ", ".join(members) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_flow, value)) + "]"
     return _scalar(value)

@@ -16,13 +16,13 @@ from faultspec.language import formats
 from faultspec.language.carriers import reaches, uses_envelope
 from faultspec.language.conditions import possible_outcomes
 from faultspec.language.model import Code, Envelope, Example, HeaderRule, Operation, Taxonomy
+from faultspec.openapi.service import Description, documented_success
 from faultspec.runtime import ids
 from faultspec.runtime import shape as shapes
 from faultspec.targets import openapi as samples
+from faultspec_conformance import sampling
 from faultspec_conformance.config import CREDENTIALS
 from faultspec_conformance.faults.script import Fault
-from faultspec_conformance.openapi import document, sampling
-from faultspec_conformance.openapi.document import Description
 
 #: Who may be asked in place of a caller without credentials (RFC 9110 section 11.6.1).
 _CHALLENGE = 'Bearer realm="api"'
@@ -105,7 +105,7 @@ def good(
     path = request.target.partition("?")[0]
     operation = description.at(request.method, path) if description is not None else None
     promised = (
-        document.promised(description, operation)
+        documented_success(description, operation)
         if description is not None and operation is not None
         else None
     )

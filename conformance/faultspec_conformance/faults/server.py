@@ -9,9 +9,9 @@ from urllib.parse import parse_qsl, unquote
 from faultspec.contract.model import Contract
 from faultspec.exchange.model import Request, Response, first
 from faultspec.language.routes import Route
+from faultspec.openapi.service import Description
 from faultspec_conformance.faults.replies import Unanswerable, failure, good, renewed
 from faultspec_conformance.faults.script import ASKED, IN_PATH, Fault, Turns, parse, problem
-from faultspec_conformance.openapi.document import Description
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

@@ -14,7 +14,7 @@ from faultspec.contract.model import Contract, paths_of
 from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Exchange
 from faultspec.judge import judge
-from faultspec_conformance.openapi.document import Description
+from faultspec.openapi.service import Description
 from faultspec_conformance.results.model import (
     ClauseResult,
     Coverage,

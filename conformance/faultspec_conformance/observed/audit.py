@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import date
 
 from faultspec.contract.model import Contract, with_cache
+from faultspec.openapi.service import Description
 from faultspec_conformance.observed.accumulator import Accumulator
 from faultspec_conformance.observed.formats import opened
 from faultspec_conformance.observed.formats.record import NotARecording, Skipped
-from faultspec_conformance.openapi.document import Description
 from faultspec_conformance.results.model import Report, settled
 from faultspec_conformance.results.waivers import Waiver
 

@@ -204,8 +204,9 @@ def _tally(config: pytest.Config) -> "Accumulator":
     from faultspec import language
     from faultspec.contract.model import build_contract
     from faultspec.diagnostics.printers import text
+    from faultspec.openapi import service
+    from faultspec.openapi.text import UnreadableDocument, read_file
     from faultspec_conformance.observed.accumulator import Accumulator
-    from faultspec_conformance.openapi import document
     from faultspec_conformance.reports import FORMATS
     from faultspec_conformance.results import waivers
 
@@ -240,8 +241,8 @@ def _tally(config: pytest.Config) -> "Accumulator":
     description = None
     if (path := _file(config, "faultspec_openapi")) is not None:
         try:
-            description = document.read(document.of_file(path))
-        except document.NoDocument as error:
+            description = service.read(read_file(path))
+        except UnreadableDocument as error:
             raise pytest.UsageError(str(error)) from None
     return Accumulator(build_contract(loaded.taxonomy), waivers=known, description=description)
 

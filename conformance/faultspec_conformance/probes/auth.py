@@ -4,8 +4,8 @@ import base64
 from collections.abc import Iterator, Mapping
 
 from faultspec.exchange.model import Canary
+from faultspec.openapi.service import Scheme, ServiceOperation
 from faultspec_conformance.config import ABSENT, ANONYMOUS, CREDENTIALS, NOBODY, Identity
-from faultspec_conformance.openapi.document import Scheme, ServiceOperation
 from faultspec_conformance.probes.framework import body_for, one_of_each_method
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.credentials import authority

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from faultspec.language.model import Batch
+from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import ABSENT, ConfiguredCall, Identity
-from faultspec_conformance.openapi.document import ServiceOperation
 from faultspec_conformance.probes.idempotency import same
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.correlation import new_id

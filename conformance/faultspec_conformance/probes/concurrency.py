@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator
 
+from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import ABSENT
-from faultspec_conformance.openapi.document import ServiceOperation
 from faultspec_conformance.probes.idempotency import change_body, changes
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import fresh_key, untouched

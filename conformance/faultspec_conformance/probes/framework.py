@@ -12,10 +12,10 @@ from dataclasses import replace
 from faultspec.exchange.finding import Finding, Level
 from faultspec.exchange.model import Canary
 from faultspec.language.model import Code, Taxonomy
+from faultspec.openapi.service import OperationParameter, ServiceOperation
+from faultspec_conformance import sampling
 from faultspec_conformance.config import ABSENT
 from faultspec_conformance.drivers import NoAnswer
-from faultspec_conformance.openapi import sampling
-from faultspec_conformance.openapi.document import OperationParameter, ServiceOperation
 from faultspec_conformance.probes import correlation
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import fresh_key, likely_body

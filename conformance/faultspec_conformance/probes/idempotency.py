@@ -5,8 +5,8 @@ another.
 from collections.abc import Iterator, Mapping
 
 from faultspec.language.model import Idempotency
+from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import ABSENT, Identity
-from faultspec_conformance.openapi.document import ServiceOperation
 from faultspec_conformance.probes.framework import body_for
 from faultspec_conformance.probes.ownership import marks, shows
 from faultspec_conformance.results.model import Outcome

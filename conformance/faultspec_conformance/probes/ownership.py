@@ -3,8 +3,8 @@
 import json
 from collections.abc import Iterator, Sequence
 
+from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import Identity
-from faultspec_conformance.openapi.document import ServiceOperation
 from faultspec_conformance.session.fixtures import likely_body, make
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation, parsed

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from faultspec.exchange.model import Canary
+from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import ABSENT
-from faultspec_conformance.openapi.document import ServiceOperation
 from faultspec_conformance.probes.framework import body_for, refused
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import fixture, fresh_key

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import Recipe
-from faultspec_conformance.openapi.document import ServiceOperation
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (

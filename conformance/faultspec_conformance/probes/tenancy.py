@@ -10,9 +10,9 @@ from collections.abc import Generator, Iterator, Mapping
 from faultspec.exchange.body import steps
 from faultspec.exchange.model import Canary
 from faultspec.language.model import Concealment
+from faultspec.openapi.service import ServiceOperation, shape_of
+from faultspec_conformance import sampling
 from faultspec_conformance.config import ABSENT, Identity
-from faultspec_conformance.openapi import sampling
-from faultspec_conformance.openapi.document import ServiceOperation, shape_of
 from faultspec_conformance.probes.idempotency import change_body
 from faultspec_conformance.probes.ownership import (
     given,

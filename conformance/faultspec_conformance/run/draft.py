@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from random import Random
 
 from faultspec.language.model import Code, Taxonomy
-from faultspec_conformance.openapi import sampling
-from faultspec_conformance.openapi.document import (
+from faultspec.openapi.resources import DocumentedResource, resources
+from faultspec.openapi.service import (
     Description,
-    DocumentedResource,
     Scheme,
     ServiceOperation,
-    resources,
 )
+from faultspec_conformance import sampling
 
 #: What the probes bring about by themselves on any service with a route, a body and a token.
 _GENERAL = frozenset({400, 401, 404, 405, 406, 413, 415})

@@ -11,13 +11,13 @@ from faultspec.contract.clauses import Clause
 from faultspec.contract.model import Contract, build_contract
 from faultspec.exchange.model import Exchange, Response
 from faultspec.language.model import Taxonomy
+from faultspec.openapi.service import Description
 from faultspec_conformance.config import Identity, ServiceConfig
 from faultspec_conformance.drivers import Limits, NoAnswer
 from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.drivers.jsonrpc import Peer, Remote
 from faultspec_conformance.drivers.processes import StartFailed
 from faultspec_conformance.drivers.stdio import Process
-from faultspec_conformance.openapi.document import Description
 from faultspec_conformance.probes import (
     OF_A_KIND,
     OF_CALLS,

@@ -23,9 +23,9 @@ from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
 from faultspec.exchange.model import Headers, Request
+from faultspec.openapi.service import Description, ServiceOperation
 from faultspec_conformance.config import CREDENTIALS, NOBODY, Identity
 from faultspec_conformance.drivers.http import SAFE_METHODS
-from faultspec_conformance.openapi.document import Description, ServiceOperation
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Unanswered
 from faultspec_conformance.session.parameters import known_values

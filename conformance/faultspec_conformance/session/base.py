@@ -10,8 +10,8 @@ from faultspec.exchange.model import Canary, Exchange
 from faultspec.language.model import Taxonomy
 from faultspec_conformance.config import NOBODY, Identity, ServiceConfig
 from faultspec_conformance.drivers import Driver, NoAnswer
-from faultspec_conformance.openapi.tokens import Tokens, fresh
 from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.sampling.tokens import Tokens, fresh
 from faultspec_conformance.session.observation import Observation, Unanswered, lost, not_exercised
 
 #: After so many requests in a row without an answer in time, the service is taken to hang as a whole.

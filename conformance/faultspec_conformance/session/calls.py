@@ -17,8 +17,8 @@ from faultspec.language.values import same
 from faultspec_conformance.config import ABSENT, Identity, SampleCall
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.drivers.jsonrpc import Message, Peer, ReceivedMessage
-from faultspec_conformance.openapi.tokens import seeded
 from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.sampling.tokens import seeded
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.observation import (
     Observation,

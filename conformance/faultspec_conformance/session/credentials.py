@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable
 
+from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import Identity
-from faultspec_conformance.openapi.document import ServiceOperation
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation
 from faultspec_conformance.session.parameters import readable, required_query

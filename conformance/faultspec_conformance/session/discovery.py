@@ -4,11 +4,11 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from faultspec.exchange.model import Request, Response
+from faultspec.openapi.service import Description, read_at
+from faultspec.openapi.text import UnreadableDocument, parse_leniently, read_file
 from faultspec_conformance.config import ServiceConfig
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.drivers.http import HttpDriver
-from faultspec_conformance.openapi import document as openapi
-from faultspec_conformance.openapi.document import Description
 from faultspec_conformance.session.options import Unreachable
 
 #: Where services commonly publish their document, when nobody says.
@@ -45,13 +45,13 @@ def describe(
     where = target.openapi
     if target.openapi_file is not None:
         try:
-            document = openapi.of_file(target.openapi_file)
-        except openapi.NoDocument as error:
+            document = read_file(target.openapi_file)
+        except UnreadableDocument as error:
             return Unreachable(str(error))
         alive = driver.send(_get("/"))
         if isinstance(alive, NoAnswer):
             return _unheard(alive)
-        return openapi.understood(document, path)
+        return read_at(document, path)
     places = (
         [where]
         if where is not None
@@ -73,12 +73,12 @@ def describe(
             hint = "it is fetched without credentials: save it, and give the file, such as `openapi: openapi.json`"
             return Unreachable(f"the OpenAPI document {place} was answered {status}", hint)
         found, problem = (
-            openapi.parse(answer.body.decode("utf-8", "replace"))
+            parse_leniently(answer.body.decode("utf-8", "replace"))
             if status == 200
             else (None, f"{status}")
         )
         if found is not None:
-            return openapi.understood(found, path)
+            return read_at(found, path)
         reason = f"{place} holds no OpenAPI document ({problem})"
     if where is not None:
         hint = "check `openapi`: give the document's path, URL or file, or `none` where there is no document"

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from faultspec.openapi.service import ServiceOperation, shape_of
+from faultspec_conformance import sampling
 from faultspec_conformance.config import ABSENT, ConfiguredCall, Identity
-from faultspec_conformance.openapi import sampling
-from faultspec_conformance.openapi.document import ServiceOperation, shape_of
 from faultspec_conformance.session.credentials import authority
 from faultspec_conformance.session.http import Correlation, HttpSession
 from faultspec_conformance.session.observation import Observation, failed, said

@@ -15,13 +15,13 @@ from urllib.parse import urlencode
 
 from faultspec.exchange.model import Canary, Exchange, Headers, Request, Response
 from faultspec.judge import judge
+from faultspec.openapi.service import Description, ServiceOperation
 from faultspec.runtime import ids, retry_after
+from faultspec_conformance import sampling
 from faultspec_conformance.config import ABSENT, Identity
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.drivers.http import HttpDriver
-from faultspec_conformance.openapi import sampling
-from faultspec_conformance.openapi.document import Description, ServiceOperation
-from faultspec_conformance.openapi.tokens import seeded
+from faultspec_conformance.sampling.tokens import seeded
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.correlation import EchoRule, check_echo, echo_rule, lenient
 from faultspec_conformance.session.observation import Observation, Unanswered, streamed

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from urllib.parse import parse_qsl, urlsplit
 
-from faultspec_conformance.openapi.document import OperationParameter, ServiceOperation
+from faultspec.openapi.service import OperationParameter, ServiceOperation
 from faultspec_conformance.session.observation import Observation
 
 #: The parameters in common use, without case and punctuation: the size of a page, its number, and where it begins.

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping
 
-from faultspec_conformance.openapi import sampling
-from faultspec_conformance.openapi.document import ServiceOperation, shape_of
-from faultspec_conformance.openapi.tokens import Tokens
+from faultspec.openapi.service import ServiceOperation, shape_of
+from faultspec_conformance import sampling
+from faultspec_conformance.sampling.tokens import Tokens
 from faultspec_conformance.session.http import HttpSession
 
 

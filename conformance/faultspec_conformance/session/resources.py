@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote, urlsplit
 
-from faultspec_conformance.config import ConfiguredCall, Identity, ResourceConfig, ServiceConfig
-from faultspec_conformance.drivers.http import SAFE_METHODS
-from faultspec_conformance.openapi.document import (
+from faultspec.openapi.resources import DocumentedResource, resources
+from faultspec.openapi.service import (
     Description,
-    DocumentedResource,
     RequestBody,
     ServiceOperation,
     matches,
-    resources,
     shape_of,
 )
+from faultspec_conformance.config import ConfiguredCall, Identity, ResourceConfig, ServiceConfig
+from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.session.observation import Observation, point
 
 JSON = "application/json"

@@ -1,4 +1,4 @@
-"""Values that are new: tokens, ids and keys, drawn from the machine's entropy or, for a run that is to be repeated, from a seed."""
+"""New tokens, ids and keys, from the machine's entropy or, for a repeatable run, a seed."""
 
 import random
 import time
@@ -8,19 +8,19 @@ from itertools import count
 
 from faultspec.runtime import ids
 
-#: Where the time in ids of a seeded run begins, in seconds since 1970: the first of January 2026.
+#: The first time in the ids of a seeded run, in seconds since 1970: 2026-01-01.
 _EPOCH = 1_767_225_600
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """A source of values that are new. ``clock``: the seconds since 1970 that stand in ids which begin with the time."""
+    """A source of new values. ``clock``: the seconds since 1970 in ids that begin with the time."""
 
     random: random.Random
     clock: Callable[[], float]
 
     def hex(self, size: int) -> str:
-        """Two hexadecimal digits for each of ``size`` bytes."""
+        """``size`` bytes as hexadecimal digits."""
         return self.random.randbytes(size).hex()
 
     def id(self, format: str) -> str:
@@ -28,7 +28,7 @@ class Tokens:
         return ids.new(format, clock=self.clock, entropy=self.random.randbytes)
 
     def choice(self, members: Sequence[str]) -> str:
-        """One of them."""
+        """One of the members."""
         return self.random.choice(members)
 
 
@@ -38,6 +38,6 @@ def fresh() -> Tokens:
 
 
 def seeded(seed: str) -> Tokens:
-    """The same values for the same seed, in ids a time that passes by a millisecond each."""
+    """The same values for the same seed. The time in ids advances by a millisecond with each id."""
     ticks: Iterator[int] = count()
     return Tokens(random.Random(seed), lambda: _EPOCH + next(ticks) / 1000)

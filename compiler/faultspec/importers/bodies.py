@@ -1,0 +1,125 @@
+"""The failures of an OpenAPI document, as they were read: bodies with a code, responses without
+one, operations.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from faultspec.importers import Json, Loss
+from faultspec.importers.rules import NONE, ImportedRules
+
+
+class SampledError(NamedTuple):
+    """An example of a body.
+
+    ``number``: its number among those of its code, from 1; 0 if it has none.
+    """
+
+    number: int
+    summary: str | None
+    value: Any
+    pointer: str
+
+
+class ImportedHeader(NamedTuple):
+    """A header of a response."""
+
+    required: bool
+    schema: Json
+    description: str | None
+    pointer: str
+
+
+@dataclass(eq=False, slots=True)
+class CodedBody:
+    """The body of one code.
+
+    ``ref``: the name of its schema. ``schema``: without references, its code a constant.
+
+    ``description``: that of a response which has this body alone.
+    """
+
+    wire: str | int
+    schema: Json
+    pointer: str
+    ref: str | None = None
+    rules: ImportedRules = NONE
+    samples: list[SampledError] = field(default_factory=list)
+    description: str | None = None
+
+
+@dataclass(eq=False, slots=True)
+class BodyFamily:
+    """Bodies that share an envelope.
+
+    ``wrapper_path``: the steps from the whole body to where the bodies differ; ``code_pointer``
+    leads from there to the code. ``responses``: for each status in lower case, the bodies that its
+    responses may have. ``headers``: for each status, the headers of each response.
+    """
+
+    name: str | None
+    pointer: str
+    wrapper_path: list[str]
+    code_pointer: str
+    bodies: list[CodedBody]
+    wrapper: Json | None = None
+    summary: str | None = None
+    responses: dict[str, list[CodedBody]] = field(default_factory=dict)
+    headers: dict[str, list[dict[str, ImportedHeader]]] = field(default_factory=dict)
+    media_types: list[str] = field(default_factory=list)
+    losses: list[Loss] = field(default_factory=list)
+
+    def members(self) -> set[str]:
+        """The names at the top of the bodies."""
+        return {name for body in self.bodies for name in body.schema.get("properties", {})}
+
+
+class ImportedResponse(NamedTuple):
+    """A response whose body names no code. ``schema``: None without a JSON body."""
+
+    status: str
+    description: str | None
+    schema: Any
+    headers: Mapping[str, ImportedHeader]
+    pointer: str
+    samples: tuple[SampledError, ...] = ()
+
+
+@dataclass(eq=False, slots=True)
+class ImportedOperation:
+    """An operation. ``wire``: its operationId, unless an operation before it has the same.
+
+    ``coded``: the bodies of its responses that name a code. ``uncoded``: its other responses.
+    """
+
+    identity: str
+    route: str
+    description: str | None
+    method: str
+    wire: str | None = None
+    coded: list[CodedBody] = field(default_factory=list)
+    uncoded: list[ImportedResponse] = field(default_factory=list)
+
+
+class ResponseDescription(NamedTuple):
+    """The description of a response whose bodies name codes."""
+
+    text: str | None
+    pointer: str
+    bodies: list[CodedBody]
+
+
+@dataclass(slots=True)
+class ImportedContract:
+    """Everything that was read.
+
+    ``header_components``: the pointers of the header components, in order.
+    """
+
+    info: Json
+    has_paths: bool
+    header_components: list[str]
+    families: list[BodyFamily] = field(default_factory=list)
+    operations: list[ImportedOperation] = field(default_factory=list)
+    descriptions: list[ResponseDescription] = field(default_factory=list)

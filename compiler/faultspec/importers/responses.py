@@ -1,0 +1,338 @@
+"""Responses that are failures: those whose bodies name codes, and the others."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from faultspec.importers import Json
+from faultspec.importers.bodies import (
+    BodyFamily,
+    CodedBody,
+    ImportedContract,
+    ImportedHeader,
+    ImportedOperation,
+    ImportedResponse,
+    ResponseDescription,
+    SampledError,
+)
+from faultspec.importers.families import Branch, Union, find_union, read_family
+from faultspec.language.values import foreign_schema_problem
+from faultspec.openapi.nodes import first_json, includes_json, is_json, text
+from faultspec.openapi.pointers import child, steps
+from faultspec.openapi.reader import DocumentReader
+from faultspec.openapi.schemas import self_contained
+
+#: The members of each kind of object that are read.
+_OF_RESPONSES = frozenset({"description", "headers", "content", "links"})
+_OF_MEDIA = frozenset({"schema", "example", "examples"})
+_OF_HEADERS = frozenset({"description", "required", "schema"})
+_OF_EXAMPLES = frozenset({"summary", "value"})
+
+#: A field name (RFC 9110, section 5.6.2).
+_FIELD_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~\-]+")
+
+_UNCODED = "its body names no code; the schema became the details of the status's code"
+
+
+class _Body(NamedTuple):
+    """The JSON body of a response: its media type object, and the pointer of that.
+
+    ``content``: all media types.
+
+    ``media_type`` is None without a JSON body.
+    """
+
+    media_type: str | None
+    media: Json
+    pointer: str
+    content: Json
+
+    def same(self) -> list[str]:
+        """The JSON media types with this same body."""
+        return [
+            str(key) for key, media in self.content.items() if media == self.media and is_json(key)
+        ]
+
+
+class _CodedSchema(NamedTuple):
+    """The family of a body, the codes of the response in it, and alternatives without a code."""
+
+    family: BodyFamily
+    bodies: list[CodedBody]
+    uncoded: list[Branch]
+
+
+def lose_unknown(reader: DocumentReader, holder: Json, pointer: str, known: frozenset[str]) -> None:
+    """Report the members of an object that are not read."""
+    for key in holder:
+        if key not in known and not str(key).startswith("x-"):
+            reader.lose(child(pointer, key), "member", "a taxonomy cannot express it")
+
+
+def read_response(
+    reader: DocumentReader,
+    contract: ImportedContract,
+    status: str,
+    value: Any,
+    *,
+    before: str,
+    operation: ImportedOperation | None = None,
+) -> None:
+    """Add a response to the contract and its operation. ``before``: its pointer."""
+    response, pointer = reader.object(value, before, "the response")
+    if response is None:
+        return
+    lose_unknown(reader, response, pointer, _OF_RESPONSES)
+    headers = _headers(reader, response, pointer)
+    body = _json_body(reader, response, pointer)
+    description = text(response.get("description"))
+    plain = ImportedResponse(
+        status=status, description=description, schema=None, headers=headers, pointer=before
+    )
+    schema_pointer = child(body.pointer, "schema")
+    coded = _coded_schema(reader, contract.families, body.media.get("schema"), schema_pointer)
+    _lose_other_media(reader, body, child(pointer, "content"), same_body=coded is not None)
+    if coded is not None:
+        _add_coded(coded, plain, body, operation)
+        if operation is not None:
+            place_of_text = child(pointer, "description")
+            found = ResponseDescription(description, place_of_text, coded.bodies)
+            contract.descriptions.append(found)
+        _read_samples(reader, body, coded)
+        if coded.uncoded:
+            _add_uncoded_rest(reader, plain, coded.uncoded, operation)
+    elif operation is None:
+        reader.lose(before, "response", "no member of its body holds a code")
+    else:
+        _add_uncoded(reader, plain, body, operation)
+
+
+def _json_body(reader: DocumentReader, response: Json, pointer: str) -> _Body:
+    content = reader.mapping(response, "content", pointer)
+    place = child(pointer, "content")
+    media_type = first_json(content)
+    if media_type is None:
+        media_type = next((key for key in content if includes_json(key)), None)
+        if media_type is not None:
+            reason = "of a range of media types only JSON is read"
+            reader.lose(child(place, media_type), "media-type", reason)
+    if isinstance(response.get("links"), Mapping) and response["links"]:
+        reader.lose(child(pointer, "links"), "link", "a taxonomy has no links")
+    if media_type is None:
+        return _Body(None, {}, "", content)
+    where = child(place, media_type)
+    media = reader.mapping(content, media_type, place)
+    lose_unknown(reader, media, where, _OF_MEDIA)
+    if "schema" in media and not isinstance(media["schema"], Mapping | bool):
+        reader.lose(child(where, "schema"), "form", "the schema is not an object")
+    return _Body(media_type, media, where, content)
+
+
+def _lose_other_media(
+    reader: DocumentReader, body: _Body, pointer: str, *, same_body: bool
+) -> None:
+    """Report the media types that are not read.
+
+    ``same_body``: other JSON media types of the same body are read.
+    """
+    same = body.same() if same_body else []
+    reason = "another form of the same body"
+    if body.media_type is None:
+        reason = "the body is not JSON, so it is not read"
+    for other in body.content:
+        if other != body.media_type and other not in same:
+            reader.lose(child(pointer, other), "media-type", reason)
+
+
+def _add_coded(
+    coded: _CodedSchema,
+    response: ImportedResponse,
+    body: _Body,
+    operation: ImportedOperation | None,
+) -> None:
+    family = coded.family
+    family.media_types += [key for key in body.same() if key not in family.media_types]
+    responses = family.responses.setdefault(response.status, [])
+    responses += [coded_body for coded_body in coded.bodies if coded_body not in responses]
+    family.headers.setdefault(response.status, []).append(dict(response.headers))
+    if operation is not None:
+        operation.coded += [found for found in coded.bodies if found not in operation.coded]
+        for coded_body in coded.bodies:
+            coded_body.description = coded_body.description or response.description
+
+
+def _add_uncoded_rest(
+    reader: DocumentReader,
+    response: ImportedResponse,
+    branches: Sequence[Branch],
+    operation: ImportedOperation | None,
+) -> None:
+    """Add the alternatives without a code, of a body that has others, as the code of the status."""
+    for _, place in branches:
+        reader.lose(place, "body", "it names no code" if operation is None else _UNCODED)
+    if operation is not None:
+        schemas = [self_contained(reader, schema, place) for schema, place in branches]
+        schema = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
+        operation.uncoded.append(response._replace(schema=schema))
+
+
+def _add_uncoded(
+    reader: DocumentReader, response: ImportedResponse, body: _Body, operation: ImportedOperation
+) -> None:
+    if body.media_type is not None:
+        reader.lose(body.pointer, "body", _UNCODED)
+    pointer, schema = child(body.pointer, "schema"), body.media.get("schema")
+    carried = None if schema is None else self_contained(reader, schema, pointer)
+    if carried is False:
+        reader.lose(pointer, "schema", "no body fits it; details may be anything")
+    samples = tuple(
+        sample._replace(number=0) for _, sample in _examples(reader, body.media, body.pointer)
+    )
+    operation.uncoded.append(response._replace(schema=carried, samples=samples))
+
+
+def _coded_schema(
+    reader: DocumentReader, families: list[BodyFamily], schema: Any, pointer: str
+) -> _CodedSchema | None:
+    """The codes of a body, new ones or known ones; None if its alternatives name no code."""
+    if not isinstance(schema, Mapping):
+        return None
+    union = find_union(reader, schema, pointer) or Union([], [(schema, pointer)])
+    # If an attempt succeeds, only its losses count; if all fail, those of the whole union and of
+    # each alternative count.
+    attempt, losses = reader.attempt(), None
+    for chosen in _choices(attempt, pointer, union):
+        found = _known_or_new(attempt, families, pointer, chosen)
+        if found is not None:
+            reader.losses.extend(attempt.losses)
+            uncoded = [branch for branch in union.branches if branch not in chosen.branches]
+            return _CodedSchema(*found, uncoded=uncoded)
+        losses = list(attempt.losses) if losses is None else losses
+        attempt.losses.clear()
+    reader.losses.extend([*attempt.losses, *(losses or ())])
+    return None
+
+
+def _choices(reader: DocumentReader, pointer: str, union: Union) -> Iterator[Union]:
+    """Alternatives that may form an envelope: all, those that name a code, the first of these."""
+    yield union
+    if union.path or len(union.branches) < 2:
+        return
+    coded = [
+        branch
+        for branch in union.branches
+        if read_family(reader, None, pointer, union._replace(branches=[branch])) is not None
+    ]
+    for branches in (coded, coded[:1]):
+        if branches:
+            yield union._replace(branches=branches)
+
+
+def _known_or_new(
+    reader: DocumentReader, families: list[BodyFamily], pointer: str, union: Union
+) -> tuple[BodyFamily, list[CodedBody]] | None:
+    """The family of these alternatives, and their codes in it.
+
+    A new family is added to ``families``.
+    """
+    names = union.names()
+    for family in families:
+        known = {body.ref: body for body in reversed(family.bodies) if body.ref is not None}
+        if known.keys() >= set(names) and len(family.wrapper_path) == len(union.path):
+            return family, [known[name] for name in names if name is not None]
+    made = read_family(reader, None, pointer, union)
+    if made is None:
+        return None
+    for family in families:
+        if (family.code_pointer, family.wrapper_path, family.members()) == (
+            made.code_pointer,
+            made.wrapper_path,
+            made.members(),
+        ):
+            return family, [_same_code(reader, family, body) for body in made.bodies]
+    made.name = names[0] if len(names) == 1 else None
+    families.append(made)
+    return made, list(made.bodies)
+
+
+def _same_code(reader: DocumentReader, family: BodyFamily, body: CodedBody) -> CodedBody:
+    """The body of the family with the same code, or this one, added to the family."""
+    for known in family.bodies:
+        if known.wire == body.wire:
+            if known.schema != body.schema:
+                reason = f"`{body.wire}` has another schema elsewhere; that one is kept"
+                reader.lose(body.pointer, "schema", reason)
+            return known
+    family.bodies.append(body)
+    return body
+
+
+def _headers(reader: DocumentReader, response: Json, pointer: str) -> dict[str, ImportedHeader]:
+    found: dict[str, ImportedHeader] = {}
+    for name, value in reader.mapping(response, "headers", pointer).items():
+        before = child(child(pointer, "headers"), name)
+        header, place = reader.object(value, before, "the header")
+        if header is None:
+            continue
+        if not _FIELD_NAME.fullmatch(str(name)):
+            reader.lose(before, "header", "this is not the name of a header")
+            continue
+        if str(name).lower() == "content-type":
+            reason = "OpenAPI ignores it here; the media type has its value"
+            reader.lose(before, "header", reason)
+            continue
+        lose_unknown(reader, header, place, _OF_HEADERS)
+        schema_pointer = child(place, "schema")
+        schema = self_contained(reader, header.get("schema", {}), schema_pointer)
+        if not isinstance(schema, Mapping) or foreign_schema_problem(schema) is not None:
+            reader.lose(schema_pointer, "schema", "this is not JSON Schema")
+            schema = {}
+        found[str(name)] = ImportedHeader(
+            header.get("required") is True, schema, text(header.get("description")), place
+        )
+    return found
+
+
+def _read_samples(reader: DocumentReader, body: _Body, coded: _CodedSchema) -> None:
+    """Add the examples of a body, each to the code that it shows."""
+    path = [*coded.family.wrapper_path, *steps(coded.family.code_pointer)]
+    for name, sample in _examples(reader, body.media, body.pointer):
+        wire = _at(sample.value, path)
+        fitting = [found for found in coded.bodies if found.wire == wire]
+        if not fitting:
+            reason = "it shows none of the codes that the response may have"
+            reader.lose(sample.pointer, "example", reason)
+            continue
+        refs = {found: found.ref for found in fitting if found.ref and name.startswith(found.ref)}
+        chosen = max(refs, key=lambda found: len(refs[found] or ""), default=fitting[0])
+        number = name.removeprefix(refs.get(chosen) or "")
+        index = int(number) if re.fullmatch(r"[1-9]\d?", number) else 0 if number else 1
+        if all((known.number, known.value) != (index, sample.value) for known in chosen.samples):
+            chosen.samples.append(sample._replace(number=index))
+
+
+def _examples(
+    reader: DocumentReader, media: Json, pointer: str
+) -> Iterator[tuple[str, SampledError]]:
+    """The examples of a body with their names, all with the number 0."""
+    if "example" in media:
+        yield "", SampledError(0, None, media["example"], child(pointer, "example"))
+    for name, value in reader.mapping(media, "examples", pointer).items():
+        before = child(child(pointer, "examples"), name)
+        example, place = reader.object(value, before, "the example")
+        if example is not None and "value" in example:
+            lose_unknown(reader, example, place, _OF_EXAMPLES)
+            summary = text(example.get("summary"))
+            yield str(name), SampledError(0, summary, example["value"], place)
+        elif example is not None:
+            reader.lose(place, "example", "its value is not in the document")
+
+
+def _at(body: Any, path: Sequence[str]) -> Any:
+    """The value at a path of a body; ``*`` is the first item of a list."""
+    for step in path:
+        if step == "*":
+            body = body[0] if isinstance(body, list) and body else None
+        else:
+            body = body.get(step) if isinstance(body, Mapping) else None
+    return body

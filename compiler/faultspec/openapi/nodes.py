@@ -1,0 +1,47 @@
+"""Parts of a document whose types nobody has checked, as the types a reader expects."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+Json = Mapping[str, Any]
+
+
+def mapping(value: object) -> Json:
+    """The value if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def listed(value: object) -> list[Any]:
+    """The value if it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def texts(value: object) -> list[str]:
+    """The strings in a list, each once; empty if the value is not a list."""
+    return list(dict.fromkeys(item for item in listed(value) if isinstance(item, str)))
+
+
+def text(value: object) -> str | None:
+    """The value if it is a string with visible characters."""
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def is_json(media_type: object) -> bool:
+    """Whether a media type is JSON (RFC 6839, section 3.1), whatever its parameters.
+
+    A range of types is not.
+    """
+    bare = str(media_type).partition(";")[0].strip()
+    return re.fullmatch(r"[^/;\s*]+/([^/;\s*]+\+)?json", bare, re.IGNORECASE) is not None
+
+
+def includes_json(media_range: object) -> bool:
+    """Whether a range of media types (RFC 9110, section 12.5.1) includes JSON."""
+    bare = str(media_range).partition(";")[0].strip().lower()
+    return bare in ("*/*", "application/*", "application/*+json")
+
+
+def first_json(media_types: Iterable[str]) -> str | None:
+    """The first media type that is JSON."""
+    return next((media_type for media_type in media_types if is_json(media_type)), None)

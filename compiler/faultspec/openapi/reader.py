@@ -1,0 +1,113 @@
+"""Access to the parts of a document by pointer, with a record of unreadable parts."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from faultspec.openapi.nodes import Json, mapping
+from faultspec.openapi.pointers import child, value_at
+
+#: Methods of a path item (OpenAPI 3.1, section 4.8.9), reads first.
+METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE", "TRACE")
+
+#: References that lead to references; a longer chain counts as a circle.
+_CHAIN = 32
+
+
+class Loss(NamedTuple):
+    """A statement of a document that a reader did not carry over.
+
+    ``pointer``: its place in the document (JSON Pointer, RFC 6901). ``kind``: a word to count by,
+    such as ``reference``. ``reason``: a sentence without a full stop.
+    """
+
+    pointer: str
+    kind: str
+    reason: str
+
+
+Report = Callable[[str, str, str], object]
+"""Takes the pointer, kind and reason of a loss."""
+
+
+def is_old(document: Json) -> bool:
+    """Whether the schemas are in the dialect of OpenAPI 3.0 or Swagger 2.0, not in 2020-12."""
+    return "swagger" in document or str(document.get("openapi", "")).startswith("3.0")
+
+
+def resolve(document: Json, value: object) -> Json:
+    """The object that a value is or refers to; {} if references lead nowhere or in a circle."""
+    return mapping(follow(document, value, "", lambda *_: None)[0])
+
+
+def follow(document: Json, value: Any, pointer: str, report: Report) -> tuple[Any, str]:
+    """The value behind a chain of references, with its pointer; None if the chain has no end."""
+    for _ in range(_CHAIN):
+        if not isinstance(value, Mapping) or not isinstance(value.get("$ref"), str):
+            return value, pointer
+        target = value["$ref"]
+        for key in value:
+            if key != "$ref" and not key.startswith("x-"):
+                reason = "members beside a `$ref` are not carried"
+                report(child(pointer, key), "reference", reason)
+        if not target.startswith("#"):
+            reason = f"the reference leads out of the document, to {target}; nothing is fetched"
+            report(pointer, "reference", reason)
+            return None, pointer
+        found = value_at(document, target[1:])
+        if found is None:
+            report(pointer, "reference", f"the document has nothing at {target}")
+            return None, pointer
+        value, pointer = found, target[1:]
+    report(pointer, "reference", "the reference leads back to itself")
+    return None, pointer
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentReader:
+    """Reads parts of ``document``. ``losses``: what could not be read so far."""
+
+    document: Json
+    losses: list[Loss] = field(default_factory=list)
+
+    def attempt(self) -> "DocumentReader":
+        """A reader of the same document with losses of its own, for a reading that may fail."""
+        return DocumentReader(self.document)
+
+    def lose(self, pointer: str, kind: str, reason: str) -> None:
+        """Record a loss."""
+        self.losses.append(Loss(pointer, kind, reason))
+
+    def follow(self, value: Any, pointer: str) -> tuple[Any, str]:
+        """The value behind references, with its pointer; None if they lead nowhere."""
+        return follow(self.document, value, pointer, self.lose)
+
+    def mapping(self, parent: Json, key: str, pointer: str) -> Json:
+        """The object under a key of ``parent``, which is at ``pointer``; empty if there is none."""
+        found = parent.get(key)
+        if key in parent and not isinstance(found, Mapping):
+            self.lose(child(pointer, key), "form", f"`{key}` is not an object")
+        return found if isinstance(found, Mapping) else {}
+
+    def object(self, value: Any, pointer: str, what: str) -> tuple[Json | None, str]:
+        """The object behind references, with its pointer; None if there is none.
+
+        ``what`` names it in the loss.
+        """
+        found, place = self.follow(value, pointer)
+        if isinstance(found, Mapping):
+            return found, place
+        if found is not None or value is None:
+            self.lose(pointer, "form", f"{what} is not an object")
+        return None, place
+
+    def operations(self, item: Json, pointer: str) -> Iterator[tuple[str, Json, str]]:
+        """The operations of a path item: method, object, pointer."""
+        for method in METHODS:
+            if method.lower() not in item:
+                continue
+            operation, place = item[method.lower()], child(pointer, method.lower())
+            if isinstance(operation, Mapping):
+                yield method, operation, place
+            else:
+                self.lose(place, "form", "the operation is not an object")

@@ -1,0 +1,135 @@
+"""Schemas of a document as self-contained JSON Schema 2020-12, whatever their dialect."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from faultspec.openapi.pointers import child
+from faultspec.openapi.reader import DocumentReader, is_old
+
+Data = dict[str, Any]
+
+#: Levels of schemas in schemas. The taxonomy's own nesting ends at 100 levels.
+_DEEPEST = 24
+
+#: Values in one schema with its references replaced. Without a limit a small document becomes a
+#: huge taxonomy.
+_LARGEST = 2_000
+
+_MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+_LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+_SINGLE = frozenset(
+    {"items", "not", "additionalProperties", "contains", "propertyNames", "if", "then", "else"}
+)
+#: The alternatives repeat what a discriminator says, and the result has its own dialect.
+_DROPPED = frozenset({"discriminator", "$schema"})
+_LOST = frozenset({"xml", "externalDocs", "$id", "$anchor", "$dynamicAnchor"})
+
+
+def self_contained(reader: DocumentReader, value: Any, pointer: str) -> Any:
+    """The schema at ``pointer`` in 2020-12, with every reference replaced by its target."""
+    return _Expansion(reader).schema(value, pointer, ())
+
+
+@dataclass(slots=True)
+class _Expansion:
+    reader: DocumentReader
+    values: int = 0
+    old: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.old = is_old(self.reader.document)
+
+    def schema(self, value: Any, pointer: str, above: tuple[str, ...]) -> Any:
+        """``above``: the pointers of the schemas around this one."""
+        before = pointer
+        value, pointer = self.reader.follow(value, pointer)
+        if not isinstance(value, Mapping):
+            return value if isinstance(value, bool) else {}
+        if pointer in above:
+            self.reader.lose(before, "reference", "the schema contains itself; it is cut here")
+            return {}
+        self.values += 1
+        if len(above) >= _DEEPEST or self.values > _LARGEST:
+            reason = "the schema is too large once its references are followed; it is cut here"
+            self.reader.lose(before, "size", reason)
+            return {}
+        found: Data = {}
+        for key, inner in value.items():
+            if self._carries(key, inner, child(pointer, key), has_type="type" in value):
+                found[key] = self._keyword(key, inner, child(pointer, key), (*above, pointer))
+        return upgraded(found) if self.old else found
+
+    def _keyword(self, key: str, value: Any, pointer: str, above: tuple[str, ...]) -> Any:
+        if isinstance(value, Mapping):
+            if key in _MAPS:
+                return {
+                    name: self.schema(schema, child(pointer, name), above)
+                    for name, schema in value.items()
+                }
+            if key in _SINGLE:
+                return self.schema(value, pointer, above)
+        if key in _LISTS and isinstance(value, list):
+            return [
+                self.schema(schema, child(pointer, index), above)
+                for index, schema in enumerate(value)
+            ]
+        return value
+
+    def _carries(self, key: str, value: Any, pointer: str, *, has_type: bool) -> bool:
+        """Whether a keyword is carried over."""
+        if key in _DROPPED or key.startswith("x-"):
+            return False
+        if key in _LOST:
+            reason = "an annotation beside the schema, or a name that does not hold in a copy"
+            self.reader.lose(pointer, "schema", reason)
+            return False
+        if key == "nullable" and not self.old:
+            reason = "3.1 has no `nullable`; `null` is a type there"
+        elif key == "nullable" and not (isinstance(value, bool) and (has_type or not value)):
+            reason = "`nullable` must be true or false, and needs a `type` beside it"
+        else:
+            return True
+        self.reader.lose(pointer, "schema", reason)
+        return False
+
+
+def upgraded(schema: Data) -> Data:
+    """One schema of OpenAPI 3.0 in the words of 2020-12, those inside it being upgraded already."""
+    found = dict(schema)
+    nullable = found.pop("nullable", False) is True
+    if nullable and found.get("enum") == [None]:
+        rest = {key: value for key, value in found.items() if key not in ("type", "enum")}
+        return {"type": "null", **rest}
+    if nullable and isinstance(found.get("type"), str):
+        found["type"] = [found["type"], "null"]
+    for bound, limit in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        exclusive = found.get(bound)
+        if isinstance(exclusive, bool):
+            del found[bound]
+            if exclusive and limit in found:
+                found[bound] = found.pop(limit)
+    if "example" in found:
+        found["examples"] = [found.pop("example")]
+    match found.get("enum"):
+        case [only] if found.get("type") in (None, "boolean"):
+            # The place among the keywords stays: exported documents come back to the byte.
+            found = dict(
+                ("const", only) if key == "enum" else (key, value) for key, value in found.items()
+            )
+    return _with_types(found)
+
+
+def _with_types(schema: Data) -> Data:
+    """``anyOf`` of nothing but types as a list of types, which 3.0 cannot write."""
+    branches = schema.get("anyOf")
+    if not isinstance(branches, list) or "type" in schema or not branches:
+        return schema
+    names: list[str] = []
+    for branch in branches:
+        if not isinstance(branch, Mapping) or set(branch) != {"type"}:
+            return schema
+        names += [branch["type"]] if isinstance(branch["type"], str) else branch["type"]
+    types = [name for name in dict.fromkeys(names) if name != "null"]
+    types += ["null"] if "null" in names else []
+    return {"type": types, **{key: value for key, value in schema.items() if key != "anyOf"}}

@@ -1,0 +1,357 @@
+"""The service that an OpenAPI document describes: its operations, their bodies and security.
+
+`read` never raises. It leaves out every part that it cannot read.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Literal
+from urllib.parse import urlsplit
+
+from faultspec.openapi.nodes import Json, first_json, is_json, listed, mapping
+from faultspec.openapi.reader import DocumentReader, resolve
+
+
+@dataclass(frozen=True, slots=True)
+class OperationParameter:
+    """A parameter of an operation. ``example`` is None if the document gives none."""
+
+    name: str
+    where: Literal["path", "query", "header", "cookie"]
+    required: bool
+    schema: Json
+    example: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class RequestBody:
+    """A request body: all its media types, schema and example of the first that is JSON."""
+
+    media_types: tuple[str, ...]
+    required: bool
+    schema: Json
+    example: object = None
+
+    @property
+    def json_type(self) -> str | None:
+        """The first media type that is JSON, or None."""
+        return first_json(self.media_types)
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceOperation:
+    """One method of one path. ``template`` includes the base path of the document's server.
+
+    ``secured``: whether it needs credentials, None if the document says nothing of credentials.
+    """
+
+    method: str
+    template: str
+    parameters: tuple[OperationParameter, ...] = ()
+    body: RequestBody | None = None
+    responses: tuple[str, ...] = ()
+    media_types: tuple[str, ...] = ()
+    secured: bool | None = None
+    scopes: tuple[str, ...] = ()
+    id: str | None = None
+
+    @property
+    def name(self) -> str:
+        """``METHOD /template``, the name of the operation in reports."""
+        return f"{self.method} {self.template}"
+
+    @property
+    def writes(self) -> bool:
+        """Whether the method is anything but a read."""
+        return self.method not in ("GET", "HEAD", "OPTIONS", "TRACE")
+
+    @property
+    def placeholders(self) -> tuple[str, ...]:
+        """The names in braces, in order."""
+        return tuple(re.findall(r"{([^{}]+)}", self.template))
+
+    def parameter(self, name: str, where: str) -> OperationParameter | None:
+        """The declared parameter of that name and place. Names are compared without case."""
+        for parameter in self.parameters:
+            if parameter.where == where and parameter.name.lower() == name.lower():
+                return parameter
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Scheme:
+    """A way to send credentials. A key is sent in ``where`` as ``name``."""
+
+    kind: Literal["bearer", "basic", "key"]
+    where: Literal["header", "query", "cookie"] = "header"
+    name: str = "Authorization"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentedSuccess:
+    """The first documented success of an operation: status, schema and example of its JSON body."""
+
+    status: int
+    schema: Json | None = None
+    example: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """Everything read from the document. ``document`` stays, for references inside schemas.
+
+    ``base``: the path that all templates begin with, such as ``/api/v2``; "" for none.
+    """
+
+    operations: tuple[ServiceOperation, ...] = ()
+    schemes: tuple[Scheme, ...] = ()
+    title: str = ""
+    document: Json = field(default_factory=dict, repr=False)
+    base: str = ""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Every path template once, in order."""
+        return tuple(dict.fromkeys(operation.template for operation in self.operations))
+
+    def find(self, method: str, template: str) -> ServiceOperation | None:
+        """The operation of that method and template, whatever the names of its placeholders."""
+        wanted = shape_of(template)
+        for operation in self.operations:
+            if operation.method == method and shape_of(operation.template) == wanted:
+                return operation
+        return None
+
+    def at(self, method: str, path: str) -> ServiceOperation | None:
+        """The operation of a concrete path or a template.
+
+        A literal segment wins over a placeholder.
+        """
+        found = self.find(method, path)
+        if found is not None:
+            return found
+        matching = [
+            operation
+            for operation in self.operations
+            if operation.method == method and matches(operation.template, path)
+        ]
+        return min(matching, key=lambda operation: len(operation.placeholders), default=None)
+
+    def methods(self, template: str) -> tuple[str, ...]:
+        """The methods declared for a path."""
+        return tuple(
+            operation.method for operation in self.operations if operation.template == template
+        )
+
+    def schema(self, schema: object) -> Json:
+        """A schema with its own reference followed. References inside it stay."""
+        return resolve(self.document, schema)
+
+
+@lru_cache(maxsize=4096)  # templates are compared often, and a document has fewer than that
+def shape_of(template: str) -> str:
+    """The template with every placeholder anonymous."""
+    return re.sub(r"{[^{}]*}", "{}", template.rstrip("/") or "/")
+
+
+def matches(template: str, path: str) -> bool:
+    """Whether a concrete path fits the template. A placeholder takes one segment."""
+    parts = re.split(r"({[^{}]*})", template)
+    pattern = "".join("[^/]+" if part.startswith("{") else re.escape(part) for part in parts)
+    return re.fullmatch(pattern, path) is not None
+
+
+def read(document: Json, *, base: str | None = None) -> Description:
+    """The service of a document. ``base`` replaces the path of the document's first server."""
+    reader = DocumentReader(document)
+    prefix = _base(document) if base is None else base.rstrip("/")
+    operations = tuple(
+        _operation(document, f"{method} {prefix}{template}", item, node)
+        for template, path_item in mapping(document.get("paths")).items()
+        if template.startswith("/")
+        for item in [resolve(document, path_item)]
+        for method, node, _ in reader.operations(item, "")
+    )
+    title = mapping(document.get("info")).get("title")
+    return Description(
+        operations=operations,
+        schemes=_schemes(document),
+        title=title if isinstance(title, str) else "",
+        document=document,
+        base=prefix,
+    )
+
+
+def read_at(document: Json, path: str) -> tuple[Description, tuple[str, ...]]:
+    """The service of a document at an address that ends in ``path``, and notes on the reading."""
+    templates = list(mapping(document.get("paths")))
+    notes = []
+    prefix = f"{path.rstrip('/')}/"
+    if path and templates and all(f"{template}/".startswith(prefix) for template in templates):
+        description = replace(read(document, base=""), base=path.rstrip("/"))
+        notes.append(
+            f"the paths of the OpenAPI document begin with {path} already, "
+            "so it is not put before them again"
+        )
+    else:
+        description = read(document, base=path or None)
+    if "swagger" in document:
+        notes.append(
+            "the document is Swagger 2.0: its paths, methods and parameters are read, "
+            "bodies and security are not"
+        )
+    if not description.operations:
+        notes.append(
+            "the OpenAPI document names no operation, "
+            "so only operations of the configuration are called"
+        )
+    return description, tuple(notes)
+
+
+def documented_success(
+    description: Description, operation: ServiceOperation
+) -> DocumentedSuccess | None:
+    """The first status below 300 that the document describes for an operation, or None."""
+    document = description.document
+    path = operation.template.removeprefix(description.base)
+    item = resolve(document, mapping(document.get("paths")).get(path))
+    responses = mapping(mapping(item.get(operation.method.lower())).get("responses"))
+    for status, response in responses.items():
+        if not re.fullmatch("2[0-9][0-9]", str(status)):
+            continue
+        node = resolve(document, response)
+        content = mapping(node.get("content"))
+        # Swagger 2.0 has the schema in the response itself.
+        media = mapping(next((body for key, body in content.items() if is_json(key)), node))
+        schema = resolve(document, media["schema"]) if "schema" in media else None
+        return DocumentedSuccess(int(str(status)), schema, _example(document, media))
+    return None
+
+
+def _base(document: Json) -> str:
+    if isinstance(document.get("basePath"), str):
+        return str(document["basePath"]).rstrip("/")
+    for server in listed(document.get("servers")):
+        url = mapping(server).get("url")
+        if isinstance(url, str) and "{" not in url:
+            return urlsplit(url).path.rstrip("/")
+    return ""
+
+
+def _operation(document: Json, name: str, item: Json, node: Json) -> ServiceOperation:
+    """The operation ``METHOD /template``, whose object is ``node``, of a path item."""
+    method, _, template = name.partition(" ")
+    declared = [
+        resolve(document, parameter)
+        for parameter in (*listed(item.get("parameters")), *listed(node.get("parameters")))
+    ]
+    secured, scopes = _security(document, node)
+    identifier = node.get("operationId")
+    return ServiceOperation(
+        method=method,
+        template=template,
+        # A parameter of the operation replaces the path item's of the same name and place.
+        parameters=tuple({(p.where, p.name): p for p in _parameters(document, declared)}.values()),
+        body=_body(document, node, declared),
+        responses=tuple(str(status) for status in mapping(node.get("responses"))),
+        media_types=_produced(document, node),
+        secured=secured,
+        scopes=scopes,
+        id=identifier if isinstance(identifier, str) else None,
+    )
+
+
+def _parameters(document: Json, declared: Sequence[Json]) -> Iterator[OperationParameter]:
+    for node in declared:
+        name, where = node.get("name"), node.get("in")
+        if not isinstance(name, str) or where not in ("path", "query", "header", "cookie"):
+            continue
+        # A parameter of Swagger 2.0 is its own schema.
+        inline = {
+            key: value for key, value in node.items() if key not in ("name", "in", "required")
+        }
+        yield OperationParameter(
+            name=name,
+            where=where,
+            required=node.get("required") is True or where == "path",
+            schema=resolve(document, node.get("schema")) or inline,
+            example=_example(document, node),
+        )
+
+
+def _example(document: Json, node: Json) -> object:
+    if "example" in node:
+        return node["example"]
+    for example in mapping(node.get("examples")).values():
+        return resolve(document, example).get("value")
+    return None
+
+
+def _body(document: Json, node: Json, declared: Sequence[Json]) -> RequestBody | None:
+    body = resolve(document, node.get("requestBody"))
+    content = mapping(body.get("content"))
+    if content:
+        media = mapping(content[first_json(content) or next(iter(content))])
+        return RequestBody(
+            tuple(content),
+            body.get("required") is True,
+            resolve(document, media.get("schema")),
+            _example(document, media),
+        )
+    old = next((parameter for parameter in declared if parameter.get("in") == "body"), None)
+    if old is None:
+        return None
+    types = tuple(map(str, listed(node.get("consumes", document.get("consumes")))))
+    return RequestBody(
+        types or ("application/json",),
+        old.get("required") is True,
+        resolve(document, old.get("schema")),
+    )
+
+
+def _produced(document: Json, node: Json) -> tuple[str, ...]:
+    types: dict[str, None] = {}
+    for status, response in mapping(node.get("responses")).items():
+        if str(status).startswith("2"):
+            types |= dict.fromkeys(mapping(resolve(document, response).get("content")))
+    return tuple(types) or tuple(map(str, listed(node.get("produces", document.get("produces")))))
+
+
+def _security(document: Json, node: Json) -> tuple[bool | None, tuple[str, ...]]:
+    """Whether the operation needs credentials, and the scopes of all alternatives."""
+    requirements = node.get("security", document.get("security"))
+    if not isinstance(requirements, list):
+        return None if not _schemes(document) else False, ()
+    if not requirements or any(requirement == {} for requirement in requirements):
+        return False, ()
+    scopes = [
+        str(scope)
+        for requirement in requirements
+        for names in mapping(requirement).values()
+        for scope in listed(names)
+    ]
+    return True, tuple(dict.fromkeys(scopes))
+
+
+def _schemes(document: Json) -> tuple[Scheme, ...]:
+    declared = mapping(mapping(document.get("components")).get("securitySchemes"))
+    declared = declared or mapping(document.get("securityDefinitions"))
+    found: list[Scheme] = []
+    for scheme in declared.values():
+        match resolve(document, scheme):
+            case {"type": "http", **rest}:
+                basic = str(rest.get("scheme", "")).lower() == "basic"
+                found.append(Scheme("basic" if basic else "bearer"))
+            case {"type": "basic"}:
+                found.append(Scheme("basic"))
+            case {"type": "oauth2" | "openIdConnect"}:
+                found.append(Scheme("bearer"))
+            case {
+                "type": "apiKey",
+                "in": "header" | "query" | "cookie" as where,
+                "name": str(name),
+            }:
+                found.append(Scheme("key", where, name))
+    return tuple(dict.fromkeys(found))

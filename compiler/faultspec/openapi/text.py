@@ -1,0 +1,122 @@
+"""The text of a document, JSON or YAML, as data.
+
+`parse` is strict, `parse_leniently` takes whatever it can read.
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from faultspec import source
+from faultspec.diagnostics.model import Diagnostic, Span
+from faultspec.openapi.nodes import Json
+
+#: Levels of nesting that are read. A taxonomy of the document must stay below the language's limit
+#: of 100.
+DEEPEST = 200
+
+
+def parse(text: str, path: str) -> tuple[Any, tuple[Diagnostic, ...]]:
+    """The data of a text, or None and diagnostics. ``path`` names the text in the diagnostics."""
+    if not is_json_text(text):
+        document, found = source.parse(text, path)
+        return (None, tuple(found)) if found or document is None else (document.data, ())
+    try:
+        plain = text.removeprefix("\ufeff")
+        return json.loads(plain, parse_constant=_refuse, object_pairs_hook=_distinct), ()
+    except _Repeated:  # JSON is YAML to our YAML reader, which knows the place of the second member
+        found = source.parse(text, path)[1]
+        message = "an object has the same member twice"
+        return None, tuple(found) or (Diagnostic("duplicate-key", message, path),)
+    except json.JSONDecodeError as error:
+        span = Span(error.lineno, error.colno, error.lineno, error.colno)
+        return None, (Diagnostic("json-syntax", f"the text is not JSON: {error.msg}", path, span),)
+    except RecursionError:
+        message = f"there are more than {DEEPEST} levels of nesting"
+        return None, (Diagnostic("nested-too-deeply", message, path),)
+    except ValueError as error:
+        message = f"the text is not JSON: {error}"
+        return None, (Diagnostic("json-syntax", message, path, _first_constant(text)),)
+
+
+def is_json_text(text: str) -> bool:
+    """Whether a text is read as JSON rather than YAML."""
+    return text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[")
+
+
+def readable(text: str) -> str:
+    """The text with U+FFFD in place of lone surrogates, which are not characters."""
+    return text if text.isascii() else re.sub("[\ud800-\udfff]", "\ufffd", text)
+
+
+def parse_leniently(text: str) -> tuple[Json | None, str]:
+    """The data of an OpenAPI document, or None and the reason.
+
+    Values that YAML cannot represent here, such as numbers beyond 64 bits, are left out. Aliases
+    are refused, because what they stand for would be left out too.
+    """
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        document, found = source.parse(text, "the OpenAPI document")
+        alias = next((diagnostic for diagnostic in found if diagnostic.code == "yaml-alias"), None)
+        if document is None or alias is not None:
+            return None, (alias or found[0]).message
+        data = _without_unreadable(document.data)
+    if not isinstance(data, dict):
+        return None, "it is not a mapping"
+    if not data.keys() & {"paths", "openapi", "swagger"}:
+        return None, "it has no `paths`, so it is not an OpenAPI document"
+    return data, ""
+
+
+class UnreadableDocument(Exception):
+    """A file is not an OpenAPI document. The message names the file and the reason."""
+
+
+def read_file(path: str) -> Json:
+    """The data of the document in a file, read leniently. Raises UnreadableDocument."""
+    try:
+        document, problem = parse_leniently(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UnreadableDocument(f"the OpenAPI document {path} cannot be read: {error}") from None
+    if document is None:
+        raise UnreadableDocument(f"{path} is not an OpenAPI document: {problem}")
+    return document
+
+
+def _without_unreadable(data: object) -> object:
+    """The data without the values that `faultspec.source` could not read."""
+    if isinstance(data, dict):
+        return {
+            key: _without_unreadable(value)
+            for key, value in data.items()
+            if key is not source.UNREADABLE and value is not source.UNREADABLE
+        }
+    if isinstance(data, list):
+        return [_without_unreadable(item) for item in data if item is not source.UNREADABLE]
+    return data
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(f"{name} is not a number of JSON")
+
+
+def _first_constant(text: str) -> Span:
+    """The place of the first NaN or Infinity outside of strings."""
+    tokens = re.finditer(r'"(?:[^"\\]|\\.)*+"|-?Infinity|NaN', text)
+    start = next((token.start() for token in tokens if token[0][0] != '"'), 0)
+    line, column = text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
+    return Span(line, column, line, column)
+
+
+class _Repeated(Exception):
+    """An object has a member twice. RFC 8259, section 4 leaves the meaning open."""
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _Repeated
+    return found

@@ -1,1 +1,0 @@
-"""The service's own OpenAPI document, and values that its schemas allow."""

@@ -1,0 +1,20 @@
+"""Where sampled values come from."""
+
+from dataclasses import dataclass, field
+from random import Random
+
+from faultspec.openapi.nodes import Json
+from faultspec_conformance.sampling.tokens import Tokens, fresh
+
+
+@dataclass(frozen=True, slots=True)
+class ValueSource:
+    """The document for references, a seeded generator, and the tokens that no earlier run used."""
+
+    document: Json
+    random: Random
+    tokens: Tokens = field(default_factory=fresh)
+
+    def token(self) -> str:
+        """Ten characters that no earlier run used."""
+        return self.tokens.hex(5)

@@ -1,0 +1,117 @@
+"""Values that a schema rules out."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from faultspec.openapi.nodes import Json
+from faultspec_conformance.sampling.patterns import compiles, fits
+from faultspec_conformance.sampling.schemas import (
+    is_read_only,
+    kind,
+    merged,
+    properties_of,
+    required_of,
+    types_of,
+)
+from faultspec_conformance.sampling.source import ValueSource
+
+Body = dict[str, object]
+
+#: Formats of which no mark is an instance.
+_FORMATS = frozenset({"uuid", "date", "date-time", "time", "email", "ipv4", "ipv6", "uri"})
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A body that a schema rules out.
+
+    ``what``: the violation in words. ``sure``: every validator finds it.
+
+    A validator may ignore ``format`` (JSON Schema 2020-12, validation, section 7.2).
+    """
+
+    what: str
+    body: object
+    sure: bool = True
+
+
+def violations(source: ValueSource, schema: object, body: object, mark: str) -> Iterator[Violation]:
+    """Bodies that the schema rules out, the plainest first.
+
+    ``mark`` is part of every wrong text.
+    """
+    node = merged(source.document, schema)
+    if not isinstance(body, dict):
+        return
+    members = {name: merged(source.document, each) for name, each in properties_of(node).items()}
+    # Services calculate with numbers, so a wrong number is the likelier mistake.
+    names = sorted(members, key=lambda name: kind(members[name]) not in ("integer", "number"))
+    for found in (
+        _without_required(node, body),
+        _wrong_type(members, body, names, mark),
+        _out_of_range(members, body, names, mark),
+        _wrong_format(members, body, mark),
+    ):
+        if found is not None:
+            yield found
+
+
+def _without_required(node: Json, body: Body) -> Violation | None:
+    for name in required_of(node):
+        if name in body:
+            rest = {key: value for key, value in body.items() if key != name}
+            return Violation(f"the required member `{name}` left out", rest)
+    return None
+
+
+def _wrong_type(
+    members: dict[str, Json], body: Body, names: list[str], mark: str
+) -> Violation | None:
+    numbers = [name for name in names if kind(members[name]) in ("integer", "number")]
+    for name in sorted(body, key=lambda name: name not in numbers):
+        types = types_of(members.get(name, {}))
+        if types and "object" not in types:
+            wrong = {**body, name: {"unexpected": mark}}
+            return Violation(f"an object where `{name}` is {types[0]}", wrong)
+    return None
+
+
+def _out_of_range(
+    members: dict[str, Json], body: Body, names: list[str], mark: str
+) -> Violation | None:
+    for name in names:
+        outside = beyond(members[name], mark)
+        if outside is not None and not is_read_only(members[name]):
+            return Violation(f"a value of `{name}` out of its range", {**body, name: outside})
+    return None
+
+
+def _wrong_format(members: dict[str, Json], body: Body, mark: str) -> Violation | None:
+    for name, member in members.items():
+        named = member.get("format")
+        if not isinstance(named, str) or named not in _FORMATS or is_read_only(member):
+            continue
+        if "enum" not in member:
+            wrong = {**body, name: mark}
+            return Violation(f"a value of `{name}` that is not a {named}", wrong, sure=False)
+    return None
+
+
+def beyond(node: Json, mark: str) -> object:
+    """A value just outside the bounds of a schema, or None if it has no bounds.
+
+    A text begins with the mark.
+    """
+    most, least = node.get("maximum"), node.get("minimum")
+    if isinstance(most, int) and not isinstance(most, bool):
+        return most + 1
+    if isinstance(least, int) and not isinstance(least, bool):
+        return least - 1
+    if isinstance(node.get("enum"), list) and kind(node) in ("string", None):
+        return mark
+    longest, pattern = node.get("maxLength"), node.get("pattern")
+    if isinstance(longest, int) and longest < 10_000:
+        return mark.ljust(longest + 1, "x")
+    if isinstance(pattern, str) and compiles(pattern) and not fits(pattern, mark):
+        return mark
+    return None

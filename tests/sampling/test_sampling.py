@@ -1,0 +1,157 @@
+"""Sampled values obey their schemas, violations do not, and new values differ."""
+
+import re
+from random import Random
+
+import jsonschema
+import pytest
+
+from faultspec.runtime import ids
+from faultspec_conformance import sampling
+
+
+def test_a_circle_of_references_ends() -> None:
+    """A schema that refers to itself gives a value of finite depth."""
+    document = {
+        "components": {
+            "schemas": {
+                "Node": {
+                    "type": "object",
+                    "required": ["next"],
+                    "properties": {"next": {"$ref": "#/components/schemas/Node"}},
+                },
+                "Loop": {"$ref": "#/components/schemas/Loop"},
+            }
+        }
+    }
+    source = sampling.ValueSource(document, Random(1))
+    assert isinstance(sampling.value(source, {"$ref": "#/components/schemas/Node"}), dict)
+    assert isinstance(sampling.value(source, {"$ref": "#/components/schemas/Loop"}), str)
+
+
+SCHEMAS = [
+    {
+        "type": "object",
+        "required": ["sku", "quantity"],
+        "properties": {
+            "sku": {"type": "string", "pattern": "^[A-Z]{2}-\\d{3}$"},
+            "quantity": {"type": "integer", "minimum": 3, "maximum": 9},
+        },
+    },
+    {
+        "type": "object",
+        "required": ["email", "when"],
+        "properties": {
+            "email": {"type": "string", "format": "email"},
+            "when": {"type": "string", "format": "date-time"},
+        },
+    },
+    {
+        "allOf": [
+            {
+                "type": "object",
+                "required": ["a"],
+                "properties": {"a": {"type": "string", "maxLength": 4}},
+            },
+            {"required": ["b"], "properties": {"b": {"enum": ["x", "y"]}}},
+        ]
+    },
+    {
+        "type": "array",
+        "minItems": 2,
+        "items": {"type": "number", "exclusiveMinimum": 4, "multipleOf": 5},
+    },
+    {
+        "type": "object",
+        "required": ["name"],
+        "properties": {
+            "name": {"type": "string", "minLength": 12, "maxLength": 30},
+            "on": {"type": "boolean"},
+        },
+        "additionalProperties": False,
+    },
+]
+
+
+@pytest.mark.parametrize("schema", SCHEMAS)
+def test_values_obey_and_violations_do_not(schema: dict[str, object]) -> None:
+    """A sampled value is valid under its schema; every violation is not."""
+    source = sampling.ValueSource({}, Random(7))
+    for _ in range(20):
+        value = sampling.value(source, schema)
+        jsonschema.validate(value, schema)
+        for violation in sampling.violations(source, schema, value, "mark-1"):
+            # The only format that jsonschema checks without another package.
+            checker = None if violation.sure else jsonschema.FormatChecker(["email"])
+            with pytest.raises(jsonschema.ValidationError):
+                jsonschema.validate(violation.body, schema, format_checker=checker)
+            assert violation.what
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"^[A-Z]{3}$",
+        r"\S",
+        r"^(foo|bar)-\d+$",
+        r"^[a-f0-9]{8}(-[a-f0-9]{4}){3}$",
+        r"^\w+@\w+\.com$",
+        r"^[^a-z]{2}$",
+        r"^(?:v|w\.)[0-9]+?\b-x$",
+        "^[!-\uffff]{2,}[^x]*$",
+    ],
+)
+def test_sampled_texts_match_their_pattern(pattern: str) -> None:
+    """A sampled text matches its pattern."""
+    source = sampling.ValueSource({}, Random(3))
+    for _ in range(20):
+        made = sampling.matching(source, pattern)
+        assert made is not None
+        assert re.search(pattern, made)
+
+
+def test_unsupported_patterns_give_no_text() -> None:
+    """A look-ahead, a back-reference or a pattern that Python cannot read gives no text."""
+    source = sampling.ValueSource({}, Random(3))
+    assert sampling.matching(source, r"^(?=a)b$") is None
+    assert sampling.matching(source, r"(a)\1") is None
+    assert sampling.matching(source, r"\p{Lu}") is None
+    assert sampling.matching(source, "a{2,1}") is None
+
+
+@pytest.mark.parametrize(
+    "identifier",
+    [
+        "3ecd3d0f-e321-4bd6-9f59-b1220d6ac2bb",
+        "01a200b2-880a-7af7-bcf5-aa0a40369b99",
+        "01M80B520AJBGJENDHT0TNQZ7W",
+        "3MRKdlohOsRCVSTQ9deLnYyQ2rf",
+        12,
+        "12",
+        "ord_8f3a2c",
+        "order-17",
+        "a1b2c3d4e5f60718",
+        "PO-2024-0001",
+    ],
+)
+def test_another_id_has_the_same_format(identifier: object) -> None:
+    """Another id differs from the given one, and has the same format."""
+    source = sampling.ValueSource({}, Random(5))
+    other = sampling.another(source, identifier)
+    assert other != identifier
+    assert type(other) is type(identifier)
+    if isinstance(identifier, str):
+        for name in ("uuid4", "uuid7", "ulid"):
+            assert ids.FORMATS[name](str(other)) or not ids.FORMATS[name](identifier)
+        assert str(other).split("_")[0].isalpha() == identifier.split("_")[0].isalpha()
+
+
+def test_fresh_values_differ() -> None:
+    """Two sampled bodies differ in their free texts."""
+    source = sampling.ValueSource({}, Random(5))
+    schema = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}
+    assert sampling.value(source, schema) != sampling.value(source, schema)
+    assert sampling.vary(source, schema, {"name": "Tea"}) != {"name": "Tea"}
+    assert sampling.vary(
+        source, {"properties": {"currency": {"enum": ["EUR"]}}}, {"currency": "EUR"}
+    ) == {"currency": "EUR"}
