@@ -4,6 +4,8 @@ Two of its parts are there for speed alone, each with its figure: the look-up of
 templates.
 """
 
+from collections.abc import Hashable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +23,16 @@ class _Sandbox(ImmutableSandboxedEnvironment):
     """
 
     def getattr(self, obj: Any, attribute: str) -> Any:
-        row = type(obj)
-        if attribute in getattr(row, "_fields", ()) or (
-            hasattr(row, "_fields") and not attribute.startswith("_") and hasattr(row, attribute)
-        ):
+        if attribute in _members(type(obj)):
             return getattr(obj, attribute)
         return super().getattr(obj, attribute)
+
+
+@cache
+def _members(row: Hashable) -> frozenset[str]:
+    """The public members of a type of rows; none of any other type."""
+    public = (name for name in dir(row) if not name.startswith("_"))
+    return frozenset(public if hasattr(row, "_fields") else ())
 
 
 def environment(

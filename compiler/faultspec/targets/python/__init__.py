@@ -21,6 +21,7 @@ from faultspec.targets.python.annotations import Annotations
 from faultspec.targets.python.bare_codes import bare_codes
 from faultspec.targets.python.constructors import (
     Constructor,
+    ConstructorArguments,
     ConstructorParameter,
     Package,
     allowed,
@@ -63,7 +64,7 @@ class PythonErrorRow(NamedTuple):
     """An exception class.
 
     ``code``: the member of ``ErrorCode``. ``facts``: those of an operation's own code, else None. ``defaults``: attributes
-    that the code decides. ``made``: its constructor, whose mandatory parameters are first. ``envelope``: the default one.
+    that the code decides. ``parameters``: those of its constructor, mandatory ones first. ``envelope``: the default one.
     ``functional``: a key of the details is not an identifier, so that their TypedDict needs the functional form.
     ``flagless``: its details have no place for the retry flag, although those of other codes have. ``opaque``: its details
     have a schema of their own.
@@ -78,18 +79,14 @@ class PythonErrorRow(NamedTuple):
     facts: facts.Facts | None
     defaults: tuple[tuple[str, object], ...]
     checks: Check | None
-    made: Constructor
+    parameters: Sequence[ConstructorParameter]
+    arguments: ConstructorArguments
     envelope: str
     details: str
     fields: tuple[DetailField, ...]
     functional: bool
     flagless: bool
     opaque: bool
-
-    @property
-    def parameters(self) -> Sequence[ConstructorParameter]:
-        """The parameters of the constructor."""
-        return self.made.parameters
 
 
 class PythonPolicyRow(NamedTuple):
@@ -438,7 +435,8 @@ def _error_row(
             if code.facts.get(slot.slot)
         ),
         checks=checks.of_details(code, taxonomy, flag),
-        made=made,
+        parameters=made.parameters,
+        arguments=made.arguments,
         envelope=envelope.name,
         details=f"{name}Details",
         fields=tuple(

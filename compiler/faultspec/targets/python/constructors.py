@@ -1,6 +1,6 @@
 """The constructor of an exception: what a code requires, what it allows, and what it decides itself."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from faultspec.language.conditions import ConditionalRule
@@ -36,6 +36,22 @@ class ConstructorParameter(NamedTuple):
     doc: str = ""
 
 
+class ConstructorArguments(NamedTuple):
+    """What a constructor passes to the base class.
+
+    ``details``: by key, the parameter, or the source of the whole. ``nullable``: keys that may be None. ``passed``:
+    parameters that are passed under their own name. ``other_facts``: by fact, its parameter. ``retry_after``: the parameter
+    that is the wait. ``headers``: by name, the source of the value.
+    """
+
+    details: Mapping[str, Verbatim] | Verbatim
+    nullable: Sequence[str]
+    passed: Sequence[str]
+    other_facts: Mapping[str, Verbatim]
+    retry_after: str | None
+    headers: Mapping[str, str]
+
+
 class Package(NamedTuple):
     """What is the same for every exception.
 
@@ -63,12 +79,7 @@ def _given(envelope: Envelope) -> Iterator[str]:
 
 
 class Constructor:
-    """The parameters of one exception, and what its constructor passes to the base class.
-
-    ``details``: the details, as a mapping of keys to parameters, or the source of the whole. ``nullable``: keys that may
-    be None. ``passed``: parameters that are passed under their own name. ``other_facts``: by fact, the parameter that gives it.
-    ``retry_after``: the parameter that is the wait. ``headers``: by name, the source of the value.
-    """
+    """The parameters of one exception, and the arguments that its constructor passes to the base class."""
 
     def __init__(self, code: Code, name: str, envelope: Envelope, package: Package) -> None:
         self.code = code
@@ -101,6 +112,18 @@ class Constructor:
         self._add("headers", "Mapping[str, str] | None", "None")
         # Python demands mandatory parameters first only of positional ones; for readers they stand first here too.
         self.parameters.sort(key=lambda parameter: parameter.default is not None)
+
+    @property
+    def arguments(self) -> ConstructorArguments:
+        """The arguments for the base class, beside the message and the slots."""
+        return ConstructorArguments(
+            details=self.details,
+            nullable=self.nullable,
+            passed=self.passed,
+            other_facts=self.other_facts,
+            retry_after=self.retry_after,
+            headers=self.headers,
+        )
 
     def _add(self, name: str, annotation: str, default: str | None, doc: str = "") -> None:
         self.parameters.append(ConstructorParameter(name, annotation, default, doc))
