@@ -1,10 +1,9 @@
 """The Jinja environment of every template, and the shipped templates.
 
-Two of its parts are there for speed alone, each with its figure: the look-up of members of rows, and the cache of compiled
-templates.
+Two of its parts are there for speed alone, each with its figure: the look-up of members of rows,
+and the cache of compiled templates.
 """
 
-from collections.abc import Hashable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,18 +17,19 @@ from faultspec.targets import filters
 class _Sandbox(ImmutableSandboxedEnvironment):
     """The sandbox, which lets templates read the members of rows without its own checks.
 
-    A row is a named tuple of ours, and nearly all look-ups of a template are of its members. The sandbox's checks take ten
-    times as long: 0.2 s of CPU at 1,000 codes, all targets. Calls are still checked.
+    A row is a named tuple of ours, and nearly all look-ups of a template are of its members. The
+    sandbox's checks take ten times as long: 0.2 s of CPU at 1,000 codes, all targets. Calls are
+    still checked.
     """
 
     def getattr(self, obj: Any, attribute: str) -> Any:
-        if attribute in _members(type(obj)):
+        if attribute in _members(type(obj)):  # type: ignore[arg-type]  # a type has a hash
             return getattr(obj, attribute)
         return super().getattr(obj, attribute)
 
 
 @cache
-def _members(row: Hashable) -> frozenset[str]:
+def _members(row: type) -> frozenset[str]:
     """The public members of a type of rows; none of any other type."""
     public = (name for name in dir(row) if not name.startswith("_"))
     return frozenset(public if hasattr(row, "_fields") else ())
@@ -40,8 +40,9 @@ def environment(
 ) -> ImmutableSandboxedEnvironment:
     """The environment of every template; ``compiled`` is the cache of compiled templates.
 
-    It is sandboxed, because a folder of templates may come from anywhere, and strict, because a misspelled name must not
-    render as nothing. Autoescaping is off: no output is HTML, and each language has a filter for its quoting.
+    It is sandboxed, because a folder of templates may come from anywhere, and strict, because a
+    misspelled name must not render as nothing. Autoescaping is off: no output is HTML, and each
+    language has a filter for its quoting.
     """
     made = _Sandbox(
         loader=loader,
@@ -59,7 +60,8 @@ def environment(
 def bytecode() -> FileSystemBytecodeCache | None:
     """The compiled templates of earlier runs; compiling them takes a third of a small compile.
 
-    Jinja keeps them in a folder for temporary files that belongs to this user alone, and refuses any other.
+    Jinja keeps them in a folder for temporary files that belongs to this user alone, and refuses
+    any other.
     """
     try:
         return FileSystemBytecodeCache(pattern="__faultspec_%s.cache")
@@ -68,7 +70,9 @@ def bytecode() -> FileSystemBytecodeCache | None:
 
 
 def shipped_templates() -> Path:
-    """The folder of the shipped templates: ``faultspec/templates`` in a wheel, ``templates`` in a checkout."""
+    """The folder of the shipped templates: ``faultspec/templates`` in a wheel, ``templates`` in a
+    checkout.
+    """
     here = Path(__file__).resolve().parents[1]
     installed = here / "templates"
     return installed if installed.is_dir() else here.parent.parent / "templates"

@@ -1,7 +1,8 @@
-"""The output folder: comparing it with rendered files, and making it equal to them, wholly or not at all.
+"""The output folder: comparing it with rendered files, and making it equal to them, wholly or not
+at all.
 
-``MANIFEST`` lists the files that a compile wrote, by path only. A later compile can so remove those that are no longer
-produced, and never touches a file that no compile wrote.
+``MANIFEST`` lists the files that a compile wrote, by path only. A later compile can so remove those
+that are no longer produced, and never touches a file that no compile wrote.
 """
 
 import os
@@ -24,8 +25,9 @@ Files = Mapping[str, str] | Iterable[tuple[str, str]]
 class Drift(NamedTuple):
     """One way in which a folder differs from the files that it should hold.
 
-    ``modified``: other content. ``missing``: not there. ``stale``: listed in the manifest, no longer produced.
-    ``untracked``: there, and neither produced nor listed. ``diff``: a unified diff from the present to the compiled text.
+    ``modified``: other content. ``missing``: not there. ``stale``: listed in the manifest, no
+    longer produced. ``untracked``: there, and neither produced nor listed. ``diff``: a unified diff
+    from the present to the compiled text.
     """
 
     path: str
@@ -48,11 +50,13 @@ def check(
     *,
     whole: bool = False,
 ) -> tuple[Drift, ...]:
-    """How ``folder`` differs from ``files``, in order of path; empty if it does not. Raises TargetError.
+    """How ``folder`` differs from ``files``, in order of path; empty if it does not. Raises
+    TargetError.
 
-    ``targets``: the targets that were rendered; files of others are not compared. ``source``: the taxonomy's file. If the
-    folder contains it, the folder is more than an output folder, and only the targets' own folders in it are searched.
-    ``whole``: all targets were rendered, so that a folder of any other name is untracked.
+    ``targets``: the targets that were rendered; files of others are not compared. ``source``: the
+    taxonomy's file. If the folder contains it, the folder is more than an output folder, and only
+    the targets' own folders in it are searched. ``whole``: all targets were rendered, so that a
+    folder of any other name is untracked.
     """
     found: list[Drift] = []
     produced = set()
@@ -89,7 +93,9 @@ def listed_targets(folder: Path) -> tuple[str, ...]:
 
 
 def _manifest_text(produced: Iterable[str], folder: Path, targets: Sequence[str]) -> str:
-    """The manifest after a compile of ``targets``: one path a line, sorted; those of other targets are kept."""
+    """The manifest after a compile of ``targets``: one path a line, sorted; those of other targets
+    are kept.
+    """
     kept = [path for path in _manifest(folder) if not _belongs(path, targets)]
     return "".join(f"{path}\n" for path in sorted({*kept, *produced}))
 
@@ -113,7 +119,9 @@ def _read(folder: Path, path: str) -> str | None:
 
 
 def _files(folder: Path) -> Iterator[str]:
-    """Every file below ``folder`` except in ``__pycache__`` and dot folders, which tools leave behind."""
+    """Every file below ``folder`` except in ``__pycache__`` and dot folders, which tools leave
+    behind.
+    """
     for root, folders, files in os.walk(folder):
         folders[:] = sorted(
             name for name in folders if name != "__pycache__" and not name.startswith(".")
@@ -137,7 +145,9 @@ def _diff(path: str, there: str, wanted: str) -> str:
 
 
 class WriteSummary(NamedTuple):
-    """The result of a write: the paths that it wrote and removed, in order, and the number of files it was given."""
+    """The result of a write: the paths that it wrote and removed, in order, and the number of files
+    it was given.
+    """
 
     written: tuple[str, ...]
     removed: tuple[str, ...]
@@ -145,11 +155,13 @@ class WriteSummary(NamedTuple):
 
 
 def write(files: Files, folder: Path, targets: Sequence[str]) -> WriteSummary:
-    """Make the targets' part of ``folder`` equal to ``files``; on TargetError the folder is left as it was.
+    """Make the targets' part of ``folder`` equal to ``files``; on TargetError the folder is left as
+    it was.
 
-    Each file that differs is written to a folder beside the files it will replace as soon as it is rendered. When all are
-    there, they are moved into place one rename at a time, each undone if a later one fails. Files that are right already
-    are not touched. Only files that an earlier manifest lists are ever removed.
+    Each file that differs is written to a folder beside the files it will replace as soon as it is
+    rendered. When all are there, they are moved into place one rename at a time, each undone if a
+    later one fails. Files that are right already are not touched. Only files that an earlier
+    manifest lists are ever removed.
     """
     made: list[Path] = []
     try:
@@ -187,7 +199,9 @@ def write(files: Files, folder: Path, targets: Sequence[str]) -> WriteSummary:
 
 
 class _Staging:
-    """Files on their way into ``folder``; ``made`` collects the folders that were made for it, outermost first."""
+    """Files on their way into ``folder``; ``made`` collects the folders that were made for it,
+    outermost first.
+    """
 
     def __init__(self, folder: Path, made: list[Path]) -> None:
         self.folder = folder

@@ -23,7 +23,9 @@ from faultspec.targets import CompileTarget, Context, Output, TargetError
 from faultspec.targets.model import model_of
 
 RenderedFile = tuple[str, str]
-"""The POSIX path of a file, relative to the output folder, and its text. A path begins with the name of its target."""
+"""The POSIX path of a file, relative to the output folder, and its text. A path begins with the
+name of its target.
+"""
 
 
 def rendered_files(
@@ -31,9 +33,10 @@ def rendered_files(
 ) -> Iterator[RenderedFile]:
     """The files of the targets, one by one; raises TargetError.
 
-    Each file is rendered when it is asked for, and each view is made for its target and then dropped, so that a large
-    taxonomy takes memory for one target. ``source``: the path of the taxonomy in the header of each file. ``overrides``: a
-    folder of templates. One at ``<target>/<name>`` replaces the shipped template of that name.
+    Each file is rendered when it is asked for, and each view is made for its target and then
+    dropped, so that a large taxonomy takes memory for one target. ``source``: the path of the
+    taxonomy in the header of each file. ``overrides``: a folder of templates. One at
+    ``<target>/<name>`` replaces the shipped template of that name.
     """
     taken: set[str] = set()
     model = model_of(taxonomy, source)
@@ -87,7 +90,9 @@ def _items(output: Output, context: Context) -> Iterable[object]:
 
 
 def _path(templates: ImmutableSandboxedEnvironment, path: str, names: Mapping[str, object]) -> str:
-    """The output path; one with a single plain name, as all shipped ones are, is not compiled as a template."""
+    """The output path; one with a single plain name, as all shipped ones are, is not compiled as a
+    template.
+    """
     plain = re.fullmatch(r"([^{}]*)(?:\{\{ (view|each)\.([a-z]+) \}\}([^{}]*))?", path)
     if plain is None:
         return templates.from_string(path).render(names)

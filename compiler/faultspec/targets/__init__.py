@@ -1,7 +1,8 @@
-"""Targets: what can be compiled from a taxonomy, and from which templates.
+"""Targets: the outputs of a compile, each with its templates.
 
-A target turns the taxonomy into a view (frozen rows in which every decision has been made) and its templates loop over
-it. The shipped ones are the literal table ``SHIPPED``; a folder of templates with a ``target.yaml`` adds another.
+A target turns the taxonomy into a view (frozen rows in which every decision has been made) and its
+templates loop over it. The shipped ones are the literal table ``SHIPPED``; a folder of templates
+with a ``target.yaml`` adds another.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -18,7 +19,9 @@ LISTS = ("codes", "envelopes", "statuses", "domains", "boundaries", "actions", "
 
 
 class TargetError(Exception):
-    """A target, a template, an output path or the output folder is not usable; ``diagnostic`` says which and why."""
+    """A target, a template, an output path or the output folder is not usable; ``diagnostic`` says
+    which and why.
+    """
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.message)
@@ -26,10 +29,11 @@ class TargetError(Exception):
 
 
 class Output(NamedTuple):
-    """A template and the path, below the target's folder, of the file it becomes; the path is a template too.
+    """A template and the path, below the target's folder, of the file it becomes; the path is a
+    template too.
 
-    ``each``: a list of the model, e.g. ``codes``, or ``view.`` and a list of the view; the template is then rendered
-    once for each of its items, as ``each``.
+    ``each``: a list of the model, e.g. ``codes``, or ``view.`` and a list of the view; the template
+    is then rendered once for each of its items, as ``each``.
     """
 
     template: str
@@ -38,17 +42,22 @@ class Output(NamedTuple):
 
 
 class Context(NamedTuple):
-    """What templates see. ``model``: the taxonomy in ready rows, versioned. ``view``: the rows of this one target."""
+    """The names that templates see. ``model``: the taxonomy as versioned rows. ``view``: the rows
+    of the target.
+    """
 
     model: Model
     view: object
 
 
 class CompileTarget(NamedTuple):
-    """A name, the outputs, and where its view is made: ``module:function`` of ``(taxonomy, model)``, or None for the
-    model. Where that function returns None the target has nothing to say of the taxonomy, and no files.
+    """A name, the outputs, and the function that makes the view.
 
-    ``copied``: ``module:function`` of the view that yields files taken over verbatim, as (path, origin).
+    ``view``: ``module:function`` of ``(taxonomy, model)``, or None for the model itself. If the
+    function returns None, the target has no files for the taxonomy.
+
+    ``copied``: ``module:function`` of the view that yields files taken over verbatim, as (path,
+    origin).
     """
 
     name: str
@@ -58,7 +67,7 @@ class CompileTarget(NamedTuple):
     copied: str | None = None
 
     def context(self, taxonomy: Taxonomy, model: Model) -> Context | None:
-        """The values for this target's templates, None where it has no files."""
+        """The values for this target's templates, or None if it has no files."""
         view = model if self.view is None else _function(self.view)(taxonomy, model)
         return None if view is None else Context(model, view)
 
@@ -151,7 +160,7 @@ SHIPPED: Mapping[str, CompileTarget] = {
     ),
     "discovery": CompileTarget(
         name="discovery",
-        summary="what services publish of each operation's errors, with JSON Schema of their details",
+        summary="the errors of each operation as services publish them, with JSON Schema of their details",
         outputs=(Output("document.json.jinja", "{{ each.name }}.json", each="view.files"),),
         view="faultspec.targets.discovery:view",
     ),

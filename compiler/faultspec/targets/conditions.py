@@ -1,8 +1,8 @@
-"""Rules by condition as JSON Schema: what a body itself says of the flag and of the status that stand in it.
+"""Conditional rules as JSON Schema of the retry flag and of the status in a body.
 
-A condition reads facts; of those a body shows the members of ``details``, and the status where the envelope has a place
-for it. A fact that is not shown decides nothing, as for the judge (``faultspec.judge.facts``): a rule that it might have
-decided leaves both outcomes open.
+A condition reads facts. A body shows the members of ``details``, and the status if the envelope has
+a place for it. A fact that is not shown is unknown, as for the judge (``faultspec.judge.facts``):
+its rule leaves both outcomes open.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,9 @@ NEVER: Json = {"not": {}}
 
 
 def of_code(code: Code, shape: Node, taxonomy: Taxonomy) -> list[Json]:
-    """What a body with this code must obey beside its members' own schemas; ``shape`` is the part that holds the code."""
+    """The schemas of a body with this code beside those of its members; ``shape`` is the part with
+    the code.
+    """
     facts = places(shape)
     flags = [facts["retriable"]] if "retriable" in facts else []
     if "details" in facts:
@@ -35,7 +37,9 @@ def of_code(code: Code, shape: Node, taxonomy: Taxonomy) -> list[Json]:
 
 @lru_cache(maxsize=64)  # asked for each code of an envelope, and of those there are few
 def places(shape: Node) -> Mapping[str, tuple[str, ...]]:
-    """Where the slots stand that conditions and their outcomes are about; none that is inside a list, or inside a text."""
+    """Where the slots stand that conditions and their outcomes are about; none that is inside a
+    list, or inside a text.
+    """
     found: dict[str, tuple[str, ...]] = {}
     for slot in ("details", "status", "retriable", "actions"):
         for place in slot_places(shape).get(slot, ()):
@@ -56,8 +60,8 @@ def of_rules(
     facts: Mapping[str, tuple[str, ...]],
     flags: Sequence[tuple[str, ...]],
 ) -> Iterator[Json]:
-    """What rules decide of the flags at these paths, where slots that a body shows stand at ``facts``; nothing where a body
-    has no flag.
+    """The values of the flags at these paths as the rules decide; ``facts``: the paths of the slots
+    that a body shows.
     """
     for value in (True, False) if flags else ():
         decided = _decided(rules, value, facts)
@@ -74,7 +78,7 @@ def _actions(
     flags: Sequence[tuple[str, ...]],
     taxonomy: Taxonomy,
 ) -> Iterator[Json]:
-    """That an action which sends again is among those suggested, where the flag is true."""
+    """That an action which retries is among those suggested, if the flag is true."""
     if "actions" not in facts or code.retriable.kind == "never" or not taxonomy.sending_again:
         return
     suggested: Json = {"contains": {"enum": list(taxonomy.sending_again)}}
@@ -86,7 +90,7 @@ def _actions(
 
 
 def _status(code: Code, facts: Mapping[str, tuple[str, ...]], taxonomy: Taxonomy) -> Iterator[Json]:
-    """The statuses that the code may travel under, where the body repeats the status."""
+    """The statuses of the code, if the body repeats the status."""
     if "status" not in facts or not code.http.statuses:
         return
     ranges = [_range(status) for status in code.http.statuses]
@@ -112,7 +116,7 @@ def _status(code: Code, facts: Mapping[str, tuple[str, ...]], taxonomy: Taxonomy
 
 
 def _borrowed(on: StatusRange, taxonomy: Taxonomy) -> Json:
-    """The statuses of a fallback: its range without those that a code claims, or a narrower fallback has."""
+    """The statuses of a fallback: its range without those of codes and of narrower fallbacks."""
     claimed = [span for code in taxonomy.live_codes() for span in code.http.statuses]
     claimed += [fallback.on for fallback in taxonomy.fallbacks if fallback.on.width < on.width]
     if any(each.covers(on) for each in claimed):
@@ -136,7 +140,7 @@ def _range(each: StatusRange) -> Json:
 def _decided(
     rules: Sequence[ConditionalRule], value: object, facts: Mapping[str, tuple[str, ...]]
 ) -> Json:
-    """When the rules come to this value and to no other, whatever is not shown."""
+    """When the rules decide for this value, whatever the unknown facts are."""
     wanted = [each for each, rule in enumerate(rules) if rule.then == value]
     others = []
     for each, rule in enumerate(rules):
@@ -176,11 +180,11 @@ def _test(test: Test, facts: Mapping[str, tuple[str, ...]], *, holds: bool) -> J
     return _at((*facts[slot], key) if key else facts[slot], values if holds else _not(values))
 
 
-# Schemas put together, with nothing in them that says nothing
+# Combined schemas, without parts that accept everything
 
 
 def _at(path: Sequence[str], schema: Json, *, there: bool = True) -> Json:
-    """The schema for what stands at a path; ``there``: and something does."""
+    """The schema with ``schema`` at a path; ``there``: a value is required."""
     for name in reversed(path):
         inner: Json = {"properties": {name: schema}}
         schema = {"type": "object", "required": [name], **inner} if there else inner

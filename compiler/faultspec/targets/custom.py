@@ -1,4 +1,6 @@
-"""Targets of the user's own: a folder of templates with a ``target.yaml`` that maps each to the file it becomes."""
+"""Targets of the user's own: a folder of templates with a ``target.yaml`` that maps each to the
+file it becomes.
+"""
 
 import re
 from collections.abc import Mapping
@@ -15,8 +17,8 @@ DESCRIPTION = "target.yaml"
 def targets_in(folder: Path, shipped: Mapping[str, CompileTarget]) -> dict[str, CompileTarget]:
     """The targets that a folder of templates adds, by name, in order of name; raises TargetError.
 
-    A subfolder with the name of a shipped target overrides templates of that one and needs no description. A template
-    that nothing would ever ask for is refused: it is misspelled, or in the wrong place.
+    A subfolder with the name of a shipped target overrides its templates and needs no description.
+    A template that is never used is refused: it is misspelled, or in the wrong place.
     """
     if not folder.is_dir():
         raise TargetError(
@@ -41,7 +43,7 @@ def targets_in(folder: Path, shipped: Mapping[str, CompileTarget]) -> dict[str, 
             raise TargetError(
                 Diagnostic(
                     "no-target-description",
-                    f"`{each.name}` is no shipped target, and its folder has no {DESCRIPTION}",
+                    f"`{each.name}` is not a shipped target, and its folder lacks {DESCRIPTION}",
                     str(each),
                     hint=f"override one of {', '.join(shipped)}, or list the files in {DESCRIPTION}",
                 )
@@ -55,7 +57,9 @@ def targets_in(folder: Path, shipped: Mapping[str, CompileTarget]) -> dict[str, 
 
 
 def _refuse_unknown(folder: Path, target: CompileTarget) -> None:
-    """Refuse a template of a shipped target that the target does not have and that no other one here includes."""
+    """Refuse a template that its shipped target lacks and that no other template of the folder
+    includes.
+    """
     known = tuple(dict.fromkeys(output.template for output in target.outputs))
     texts = {
         path.relative_to(folder).as_posix(): path
@@ -84,7 +88,7 @@ def _target(name: str, path: Path) -> CompileTarget:
         raise TargetError(
             Diagnostic(
                 "bad-target-name",
-                f"`{name}` is no name of a target",
+                f"`{name}` is not the name of a target",
                 str(path),
                 hint="lower-case letters, digits, `-` and `_`",
             )

@@ -1,7 +1,8 @@
-"""The discovery target: what a service publishes of the errors that each operation declares, as its clients read it.
+"""The discovery target: the errors of each operation, as services publish them and clients read
+them.
 
-One document a publication: by operation, what is at the place of the list in the answer to the publication's request. The
-schema of an item is JSON Schema 2020-12 of the error's details.
+Each publication has one document: by operation, the value at the place of the list in the answer to
+its request. The schema of an item is JSON Schema 2020-12 of the error's details.
 """
 
 from faultspec.exchange.body import replaced
@@ -12,7 +13,7 @@ from faultspec.targets.surfaces import SurfaceFile, SurfacesView
 
 
 def view(taxonomy: Taxonomy, model: Model) -> SurfacesView | None:
-    """The documents, or None where errors are published nowhere."""
+    """The documents, or None if errors are not published."""
     files = tuple(
         SurfaceFile(each.name, _document(each, taxonomy, model))
         for each in taxonomy.discovery.values()

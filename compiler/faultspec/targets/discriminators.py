@@ -1,7 +1,8 @@
-"""What tells an error on a surface from a success, as JSON Schema: its marks.
+"""The marks that distinguish an error on a surface from a success, as JSON Schema.
 
-An answer is an error where a member is present, where members have their values, or, of an MCP tool, where the result
-says so itself (``faultspec.judge``). A mark is one of these: what stands at some pointers (RFC 6901) together.
+An answer is an error if a member is present, if members have their values, or, for an MCP tool, if
+``isError`` is set (``faultspec.judge``). A mark is one of these: the values at some pointers (RFC
+6901) together.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,17 +14,19 @@ from faultspec.runtime.nodes import Array, Node, Object, slot_places
 
 Json = dict[str, Any]
 Mark = Mapping[str, Json]
-"""By pointer, what stands there."""
+"""The schema of the value at each pointer."""
 
 IS_ERROR: Mark = {"/isError": {"const": True}}
-"""What a tool result says of itself (Model Context Protocol 2025-06-18, CallToolResult)."""
+"""The mark of a tool result (Model Context Protocol 2025-06-18, CallToolResult)."""
 
 _LAST = 99
-"""The last index of a list that a pointer is followed to; each before it costs an item of the schema."""
+"""The last index of a list that a pointer is followed to; each before it costs an item of the
+schema.
+"""
 
 
 def of_surface(surface: Surface) -> tuple[Mark, ...]:
-    """What ``error_when`` says, any of which makes an error."""
+    """The marks of ``error_when``, each of which makes an error."""
     present: tuple[Mark, ...] = (
         () if surface.error_pointer is None else ({surface.error_pointer: {}},)
     )
@@ -31,9 +34,9 @@ def of_surface(surface: Surface) -> tuple[Mark, ...]:
     return (*present, equal) if equal else present
 
 
-def says_so(code: Code | None) -> tuple[bool, ...]:
-    """What ``isError`` may be of a tool result with this code; of a code that nobody declared, or that leaves it open,
-    anything.
+def error_flags(code: Code | None) -> tuple[bool, ...]:
+    """The values that ``isError`` may have with this code; both for an undeclared code, or one that
+    leaves it open.
     """
     if code is None or code.mcp is None:
         return (True, False)
@@ -43,20 +46,20 @@ def says_so(code: Code | None) -> tuple[bool, ...]:
 
 
 def below(mark: Mark, place: str) -> Mark | None:
-    """The mark as what stands at ``place`` shows it; None where something else belongs to it."""
+    """The mark relative to ``place``; None if a part of it lies elsewhere."""
     if not all(f"{pointer}/".startswith(f"{place}/") for pointer in mark):
         return None
     return {pointer.removeprefix(place): value for pointer, value in mark.items()}
 
 
 def shown(mark: Mark) -> Json:
-    """That the mark is there."""
+    """The schema of values that have the mark."""
     parts = [at(steps(pointer), value) for pointer, value in mark.items()]
     return parts[0] if len(parts) == 1 else {"allOf": parts}
 
 
 def implied(schema: Json, mark: Mark) -> bool:
-    """Whether whatever the schema accepts has the mark."""
+    """Whether every value that the schema accepts has the mark."""
     return all(_implied(schema, steps(pointer), value) for pointer, value in mark.items())
 
 
@@ -71,7 +74,9 @@ def _implied(schema: Json, keys: Sequence[str], value: Json) -> bool:
 
 
 def marked(schema: Json, marks: Sequence[Mark]) -> Json:
-    """The schema of an error that has one of the marks; as it was where there are none, or it has one anyway."""
+    """The schema of an error with one of the marks; unchanged without marks, or if it implies
+    one.
+    """
     if not marks or any(implied(schema, each) for each in marks):
         return schema
     if len(marks) > 1:
@@ -82,8 +87,8 @@ def marked(schema: Json, marks: Sequence[Mark]) -> Json:
 
 
 def member(schema: Json, pointer: str, value: Json, *, there: bool = True) -> Json:
-    """The schema, with ``value`` for what stands at ``pointer`` beside whatever it says already; ``there``: and something
-    does.
+    """The schema, with ``value`` as an additional schema at ``pointer``; ``there``: a value is
+    required.
     """
     keys = steps(pointer)
     if len(keys) == 1 and not _is_index(keys[0]) and keys[0] not in schema.get("properties", {}):
@@ -97,7 +102,9 @@ def member(schema: Json, pointer: str, value: Json, *, there: bool = True) -> Js
 
 
 def at(keys: Sequence[str], schema: Json, *, there: bool = True) -> Json:
-    """The schema for what a pointer leads to, through objects and lists; ``there``: and it leads somewhere."""
+    """The schema with ``schema`` at a pointer, through objects and lists; ``there``: a value is
+    required.
+    """
     for key in reversed(keys):
         inner: Json = {"properties": {key: schema}} if schema else {}
         named = {"type": "object", "required": [key], **inner} if there else inner
@@ -116,7 +123,9 @@ def _is_index(key: str) -> bool:
 
 
 def coded(shape: Node, codes: Mapping[Node, Json]) -> Json:
-    """That in the place of the code stands a code: by the node of the shape that has it, what may stand there."""
+    """The schema of a shape with a code in its place; ``codes``: the schema of each node that has
+    the code.
+    """
     if shape in codes:
         return codes[shape]
     if isinstance(shape, Array):

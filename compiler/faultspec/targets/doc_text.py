@@ -1,4 +1,4 @@
-"""What the documentation of a code says, whatever the language of the bindings."""
+"""Texts about a code in the documentation of bindings in any language."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,12 +7,12 @@ from faultspec.language.model import Code
 from faultspec.runtime.retry import Policy
 from faultspec.targets.literals import Verbatim
 
-#: The message of an answer nobody can read, where the taxonomy has no code for it.
-NO_MESSAGE = "The answer is not an error that is known here"
+#: The message of an unknown error, if the taxonomy declares no code for it.
+NO_MESSAGE = "The answer is not a known error"
 
 
 def described(code: Code) -> list[str]:
-    """The paragraphs about a code: what it means, what is known of it, and what takes its place."""
+    """The paragraphs about a code: its meaning, its facts, and its replacement."""
     paragraphs = [code.summary]
     if code.description:
         paragraphs.append(code.description)
@@ -22,18 +22,18 @@ def described(code: Code) -> list[str]:
     if code.boundaries:
         known.append("from " + " or ".join(code.boundaries))
     policy = f" ({code.retry})" if code.retry else ""
-    says = code.retriable.kind in ("conditional", "caller")
+    decides = code.retriable.kind in ("conditional", "caller")
     actions = {
         "retry": f"clients retry{policy}",
         "refetch": "clients read again before they retry",
         "user": "a person has to act",
-        "none": f"clients retry where the error says that they may{policy}"
-        if says
+        "none": f"clients retry if the error allows it{policy}"
+        if decides
         else "clients do not retry",
     }
     known.append(actions[code.client_action])
-    said = "; ".join(known)
-    paragraphs.append(f"{said[0].upper()}{said[1:]}.")
+    facts = "; ".join(known)
+    paragraphs.append(f"{facts[0].upper()}{facts[1:]}.")
     if code.effect != "none":
         paragraphs[-1] += " The operation may have taken effect."
     if code.lifecycle == "deprecated":
@@ -42,7 +42,7 @@ def described(code: Code) -> list[str]:
 
 
 def summary(code: Code) -> str:
-    """What is said of a code in one line."""
+    """A code in one line."""
     return code.summary + (f" Deprecated{instead(code)}." if code.lifecycle == "deprecated" else "")
 
 
@@ -53,7 +53,9 @@ NAMED_STATUSES = 8
 def statuses(
     ranges: Sequence[StatusRange], span: Callable[[StatusRange], str], spread: str
 ) -> Verbatim | tuple[object, ...]:
-    """Statuses as a list; a long stretch as what ``span`` writes, with ``spread`` in front of it among others."""
+    """Statuses as a tuple; a long range as the source from ``span``, after ``spread`` if it is one
+    of several.
+    """
     if len(ranges) == 1 and ranges[0].width > NAMED_STATUSES:
         return Verbatim(span(ranges[0]))
     parts: list[object] = []
@@ -66,7 +68,7 @@ def statuses(
 
 
 def plain_policy(policy: Policy) -> Policy:
-    """The policy without what does not count: the step of a phase that is not linear."""
+    """The policy without fields that have no effect: the step of a phase that is not linear."""
     phases = tuple(
         phase if phase.kind == "linear" else phase._replace(step=0.0) for phase in policy.phases
     )

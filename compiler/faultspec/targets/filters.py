@@ -1,4 +1,6 @@
-"""The filters of the templates: how a value is quoted in each language. Documented in ``templates/README.md``."""
+"""The filters of the templates: how a value is quoted in each language. Documented in
+``templates/README.md``.
+"""
 
 import re
 import textwrap
@@ -11,14 +13,14 @@ from faultspec.targets.literals import TYPESCRIPT_WIDTH, WIDTH, columns, escaped
 
 
 def yaml(value: str | int) -> str:
-    """A scalar of YAML: a number as it is, a text in double quotes, whose escapes are like those of Python."""
+    """A scalar of YAML: a number, or a text in double quotes, with the escapes of Python."""
     if isinstance(value, int):
         return str(value)
     return '"' + "".join(escaped(each, '"') for each in value) + '"'
 
 
 def visible(text: str) -> str:
-    """One line: runs of white space as a space, and what cannot be seen as an escape."""
+    """The text on one line: white space as single spaces, invisible characters as escapes."""
     line = " ".join(text.split())
     return (
         line
@@ -28,7 +30,9 @@ def visible(text: str) -> str:
 
 
 def docstring(text: str, indent: int = 4) -> str:
-    """A docstring, quotes and all, for a body indented by ``indent``; blank lines of ``text`` part its paragraphs."""
+    """A docstring, quotes and all, for a body indented by ``indent``; blank lines of ``text`` part
+    its paragraphs.
+    """
     pad = " " * indent
     paragraphs = [
         visible(each).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
@@ -36,7 +40,7 @@ def docstring(text: str, indent: int = 4) -> str:
     ]
     first, *rest = [each for each in paragraphs if each] or [""]
     lead = " " if first.startswith('"') else ""
-    # The quotes take three columns in front of the first line, and three behind it where it is the only one.
+    # The quotes take three columns before the first line, and three after it if it is the only one.
     lines = _wrapped(first, WIDTH - indent - 6 - len(lead)) or [""]
     lines[0] = lead + lines[0]
     for each in rest:
@@ -52,8 +56,8 @@ def docstring(text: str, indent: int = 4) -> str:
 
 
 def tsdoc(text: str, indent: int = 0) -> str:
-    """A comment that documents what follows it; blank lines of ``text`` part its paragraphs, and nothing in it can end
-    the comment early.
+    """A documentation comment; blank lines of ``text`` separate paragraphs, and the text cannot end
+    the comment.
     """
     pad = " " * indent
     paragraphs = [
@@ -69,7 +73,8 @@ def tsdoc(text: str, indent: int = 0) -> str:
 
 
 def comment(text: str, prefix: str = "#", indent: int = 0) -> str:
-    """Lines of comment, each behind ``prefix`` and wrapped; nothing in ``text`` can end the comment early.
+    """Lines of comment, each behind ``prefix`` and wrapped; nothing in ``text`` can end the comment
+    early.
 
     ``indent``: columns in front of every line but the first, whose place the template gives.
     """
@@ -79,14 +84,16 @@ def comment(text: str, prefix: str = "#", indent: int = 0) -> str:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """The lines of what is one line already (see ``visible``), none for nothing."""
+    """A text of one line (see ``visible``) wrapped; no lines for an empty text."""
     if len(text) <= width:
         return [text] if text else []
     return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def words(name: str) -> list[str]:
-    """The words of an identifier in any case: ``fileNotFound``, ``FILE_NOT_FOUND`` and ``file-not-found`` alike."""
+    """The words of an identifier in any case: ``fileNotFound``, ``FILE_NOT_FOUND`` and
+    ``file-not-found`` alike.
+    """
     return re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+", name)
 
 
@@ -132,7 +139,7 @@ FILTERS: Mapping[str, Callable[..., str]] = {
 
 
 def unique(name: str, taken: set[str]) -> str:
-    """``name``, or with a number behind it where it is taken; takes it."""
+    """``name``, with a number appended if it is in ``taken``; the result is added to ``taken``."""
     candidate, number = name, 2
     while candidate in taken:
         candidate, number = f"{name}_{number}", number + 1

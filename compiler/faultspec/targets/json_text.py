@@ -6,12 +6,13 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Optional
 
-#: What ``json.dumps`` quotes strings with where it leaves characters beyond ASCII.
+#: The quoting of ``json.dumps`` without ``ensure_ascii``.
 _quoted: Callable[[str], str] = _json.encoder.encode_basestring
 
 
 class Fragment(dict[str, Any]):
-    """An object that stands in several JSON documents: its text is made once, so nothing may change it any more.
+    """An object that stands in several JSON documents: its text is made once, so nothing may change
+    it any more.
 
     ``old``: the same as a schema in the dialect of OpenAPI 3.0, once it was asked for.
     """
@@ -27,7 +28,8 @@ class Fragment(dict[str, Any]):
 def json(value: object, indent: int = 0) -> str:
     """JSON text, its lines after the first indented by ``indent`` columns.
 
-    Characters that are invisible, change the direction of a line or are half of a surrogate pair become escapes.
+    Characters that are invisible, change the direction of a line or are half of a surrogate pair
+    become escapes.
     """
     text = _pretty(value, "")
     if not text.isascii():
@@ -39,8 +41,8 @@ def json(value: object, indent: int = 0) -> str:
     return text.replace("\n", "\n" + " " * indent) if indent else text
 
 
-# ``json.dumps`` takes three times as long with an indentation, for the encoder in C has none: 0.5 s of CPU at 1,000 codes,
-# all targets.
+# ``json.dumps`` takes three times as long with an indentation, for the encoder in C has none: 0.5 s
+# of CPU at 1,000 codes, all targets.
 def _pretty(value: object, pad: str) -> str:
     if type(value) is Fragment:
         return value.text.replace("\n", f"\n{pad}")

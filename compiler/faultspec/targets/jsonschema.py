@@ -1,6 +1,7 @@
 """The JSON Schema target: one schema for each envelope, and one with the details of every code.
 
-An envelope is a ``oneOf`` over its codes, each branch told apart by its constant, with a definition for each code.
+An envelope is a ``oneOf`` over its codes, each branch with its own constant, with a definition for
+each code.
 """
 
 from collections.abc import Mapping
@@ -14,7 +15,9 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 class JsonSchemaView(NamedTuple):
-    """``envelopes``: the schema of each, by its name; ``details``: the schema of the details of each code."""
+    """``envelopes``: the schema of each, by its name; ``details``: the schema of the details of
+    each code.
+    """
 
     envelopes: Mapping[str, schemas.Json]
     details: schemas.Json
@@ -40,7 +43,7 @@ def view(taxonomy: Taxonomy, model: Model) -> JsonSchemaView:
 
 
 def definition(operation: str | None, code: Code) -> str:
-    """The name of a code's definition; an operation's own code says whose it is."""
+    """The name of a code's definition; that of an operation's own code names the operation."""
     return code.name if operation is None else f"{operation}.{code.name}"
 
 
@@ -58,7 +61,7 @@ def envelope_schema(envelope: Envelope, taxonomy: Taxonomy, model: Model) -> sch
             by_wire.setdefault(code.wire, []).append(
                 {"$ref": f"#/$defs/{definition(operation, code)}"}
             )
-    # Operations may each have a code of the same name: which one is meant the body alone can't tell.
+    # Operations may have codes of the same name, which the body alone does not distinguish.
     branches += [{"anyOf": each} for each in by_wire.values()]
     definitions = {
         definition(operation, code): described(envelope, code, taxonomy)
@@ -78,7 +81,7 @@ def envelope_schema(envelope: Envelope, taxonomy: Taxonomy, model: Model) -> sch
 
 
 def described(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> schemas.Json:
-    """The body of a code, with what the code means."""
+    """The body of a code, with its meaning."""
     return {
         "description": code.summary,
         **({"deprecated": True} if code.lifecycle == "deprecated" else {}),

@@ -1,9 +1,10 @@
-"""Values as source of Python and of TypeScript, laid out so that ruff and prettier leave them as they are.
+"""Values as source of Python and of TypeScript, laid out so that ruff and prettier leave them as
+they are.
 
-An object, a call with keywords and a list are exploded: one element a line, with a comma after the last. The formatters
-join a few constructs again where they fit on one line. Each has its helper here: a tuple of one scalar (``py``), a name, a
-string or a type that is too long for its line (``assigned``, ``annotated``, ``fold``), an array and a union of TypeScript
-(``ts``, ``union``).
+An object, a call with keywords and a list are exploded: one element a line, with a comma after the
+last. The formatters join a few constructs again where they fit on one line. Each has its helper
+here: a tuple of one scalar (``py``), a name, a string or a type that is too long for its line
+(``assigned``, ``annotated``, ``fold``), an array and a union of TypeScript (``ts``, ``union``).
 """
 
 import textwrap
@@ -29,7 +30,9 @@ class Verbatim(str):
 
 
 def columns(text: str) -> int:
-    """The width of a text as ruff counts it: two columns for a wide character, none for a combining one."""
+    """The width of a text as ruff counts it: two columns for a wide character, none for a combining
+    one.
+    """
     if text.isascii():
         return len(text)
     return sum(
@@ -41,7 +44,9 @@ def columns(text: str) -> int:
 
 
 def string(text: str, beyond: str = "\\U{:08x}") -> str:
-    """A literal of Python or TypeScript; ``beyond`` is the escape of a character of more than 16 bits."""
+    """A literal of Python or TypeScript; ``beyond`` is the escape of a character of more than 16
+    bits.
+    """
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     quote = "'" if text.count('"') > text.count("'") else '"'
@@ -80,8 +85,8 @@ def literal(value: Any) -> str:
 def py(value: Any, indent: int = 0, before: int = 0) -> str:
     """``value`` as Python; the lines after the first are indented by ``indent``. Raises TypeError.
 
-    A named tuple becomes a call with those of its fields that differ from their default. ``before``: columns of the first
-    line in front of the value.
+    A named tuple becomes a call with those of its fields that differ from their default.
+    ``before``: columns of the first line in front of the value.
     """
     if isinstance(value, _SCALARS):
         return _py_scalar(value)
@@ -173,7 +178,8 @@ def assigned(value: str, target: str, indent: int = 0) -> str:
 
 
 def annotated(lead: str, annotation: str, tail: str, indent: int) -> str:
-    """``lead``, a type and ``tail``; a type that is too long is broken at its bars or in its brackets.
+    """``lead``, a type and ``tail``; a type that is too long is broken at its bars or in its
+    brackets.
 
     Without a ``tail`` it is a statement, in which parentheses go around a union.
     """
@@ -210,7 +216,8 @@ _WORTH_A_LINE = 5
 
 
 def ts(value: object, indent: int = 0, before: int = 0) -> str:
-    """``value`` as TypeScript; the lines after the first are indented by ``indent``. Raises TypeError.
+    """``value`` as TypeScript; the lines after the first are indented by ``indent``. Raises
+    TypeError.
 
     ``before``: columns of the first line in front of the value, with those of a comma behind it.
     """
@@ -241,7 +248,8 @@ def member(name: str, value: object, indent: int = 0) -> str:
     lead = f"{key(name)}:"
     before = indent + columns(lead) + len(" ,")
     text = ts(value, indent, before)
-    # prettier moves a long string or name below its key, unless the key is so short that this gains nothing.
+    # prettier moves a long string or name below its key, unless the key is so short that this gains
+    # nothing.
     long = isinstance(value, str) and before + columns(text) > TYPESCRIPT_WIDTH
     if long and len(lead) > _WORTH_A_LINE:
         return f"{lead}\n{' ' * (indent + 2)}{text}"
@@ -259,7 +267,9 @@ def key(name: str | int) -> str:
 
 
 def _ts_array(value: Sequence[object], indent: int, before: int) -> str:
-    """prettier joins an array that fits on its line, unless its items are arrays, and fills lines with numbers."""
+    """prettier joins an array that fits on its line, unless its items are arrays, and fills lines
+    with numbers.
+    """
     exploded = any(isinstance(item, (dict, Mapping)) and item for item in value) or (
         len(value) > 1 and all(isinstance(item, (list, tuple)) and len(item) > 1 for item in value)
     )
@@ -287,7 +297,8 @@ def union(parts: Iterable[str]) -> str:
 def declared(parts: Sequence[str], lead: str, indent: int = 0) -> str:
     """``lead``, a type that is the union of the parts, and a semicolon.
 
-    A union that is too long goes to a line of its own, and if it is too long even for that, each part does.
+    A union that is too long goes to a line of its own, and if it is too long even for that, each
+    part does.
     """
     flat = union(parts)
     pad = " " * (indent + 2)

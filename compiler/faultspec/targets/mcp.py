@@ -1,7 +1,9 @@
-"""The MCP target: the output schema of each tool that a surface names, its refusals and its successes.
+"""The MCP target: the output schema of each tool that a surface names, its refusals and its
+successes.
 
-A tool that declares one must answer with structured content that conforms to it, successes and refusals alike, and a
-client may validate it (Model Context Protocol 2025-06-18, Server Features / Tools, "Output Schema"); its root is an object.
+A tool that declares one must answer with structured content that conforms to it, successes and
+refusals alike, and a client may validate it (Model Context Protocol 2025-06-18, Server Features /
+Tools, "Output Schema"); its root is an object.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,7 +30,7 @@ _CONTENT = "/structuredContent"
 
 
 def view(taxonomy: Taxonomy, model: Model) -> SurfacesView | None:
-    """The documents, or None where no tool keeps its envelope in structured content."""
+    """The documents, or None if no tool has its envelope in structured content."""
     files = tuple(
         SurfaceFile(tool.replace("/", "."), _document(tool, surface, taxonomy, model))
         for surface in taxonomy.surfaces.values()
@@ -40,11 +42,11 @@ def view(taxonomy: Taxonomy, model: Model) -> SurfacesView | None:
 
 
 def _document(tool: str, surface: Surface, taxonomy: Taxonomy, model: Model) -> schemas.Json:
-    meant = _meant(tool, taxonomy)
+    output = _possible_operations(tool, taxonomy)
     refusals = [
         error._replace(schema=_marked(error, surface))
         for error in errors(surface, taxonomy)
-        if _may_be(error, meant, taxonomy)
+        if _may_be(error, output, taxonomy)
     ]
     others = {
         label: wrapped(schema, surface.at.removeprefix(_CONTENT))
@@ -74,13 +76,13 @@ def _document(tool: str, surface: Surface, taxonomy: Taxonomy, model: Model) -> 
 
 
 class _ToolOutput(NamedTuple):
-    """The operations that a call of a tool may be one of, the first that matches; ``surely``: it is one of them."""
+    """The operations that a call of a tool may be; ``surely``: it is one of them."""
 
     operations: Sequence[Operation]
     surely: bool
 
 
-def _meant(tool: str, taxonomy: Taxonomy) -> _ToolOutput:
+def _possible_operations(tool: str, taxonomy: Taxonomy) -> _ToolOutput:
     found: list[Operation] = []
     for operation in taxonomy.operations.values():
         if tool in (operation.name, operation.wire):
@@ -95,34 +97,40 @@ def _meant(tool: str, taxonomy: Taxonomy) -> _ToolOutput:
     return _ToolOutput(found, surely=False)
 
 
-def _may_be(error: CarriedError, meant: _ToolOutput, taxonomy: Taxonomy) -> bool:
-    """Whether a call of a tool may end with an error: shared codes are everybody's where no operation is known, and so are
-    those of operations that only HTTP tells apart, as for the judge (``code/operation``).
+def _may_be(error: CarriedError, output: _ToolOutput, taxonomy: Taxonomy) -> bool:
+    """Whether a call of a tool may end with an error, as the judge decides it (``code/operation``).
+
+    If no operation is known, shared codes may come from any, and so may those of operations that
+    only HTTP distinguishes.
     """
     if error.operation is None:
-        return not meant.surely or any(
+        return not output.surely or any(
             operation.codes is None or error.code.name in operation.codes
-            for operation in meant.operations
+            for operation in output.operations
         )
-    if any(operation.name == error.operation for operation in meant.operations):
+    if any(operation.name == error.operation for operation in output.operations):
         return True
     owner = taxonomy.operations[error.operation].match
-    return not meant.surely and bool(owner.routes or owner.methods)
+    return not output.surely and bool(owner.routes or owner.methods)
 
 
 # Error or success
 
 
 def _visible(surface: Surface) -> list[discriminators.Mark]:
-    """The marks of an error that structured content shows whole; the rest of the result it knows nothing about."""
+    """The marks of an error that structured content shows whole; the rest of the result it knows
+    nothing about.
+    """
     found = (discriminators.below(each, _CONTENT) for each in discriminators.of_surface(surface))
     return [each for each in found if each is not None]
 
 
 def _marked(error: CarriedError, surface: Surface) -> schemas.Json:
-    """The schema of the content of an error, marked in it where nothing else of the result may say that it is one."""
+    """The schema of the content of an error, with its mark if the rest of the result may not show
+    it.
+    """
     found, visible = wrapped(error.schema, surface.at.removeprefix(_CONTENT)), _visible(surface)
-    elsewhere = True in discriminators.says_so(error.code) or len(visible) < len(
+    elsewhere = True in discriminators.error_flags(error.code) or len(visible) < len(
         discriminators.of_surface(surface)
     )
     return found if elsewhere else discriminators.marked(found, visible)
@@ -131,7 +139,8 @@ def _marked(error: CarriedError, surface: Surface) -> schemas.Json:
 def _success(
     surface: Surface, refusals: Sequence[schemas.Json], taxonomy: Taxonomy
 ) -> schemas.Json:
-    """What is no refusal: without any mark of one, and with what every success owes.
+    """The schema of a success: without the marks of an error, and with the required members of
+    every success.
 
     Where content alone does not show the mark, what looks like a refusal is none of the successes.
     """
@@ -155,7 +164,7 @@ def _success(
 
 
 def _alike(surface: Surface, taxonomy: Taxonomy) -> Iterator[schemas.Json]:
-    """What looks like an error: a declared code in the code's place, or any other code in what is else the envelope."""
+    """The schema of an error by its look: a declared code, or any other code in an envelope."""
     codes = [code for _, code in schemas.live(taxonomy)]
     for name in surface.envelopes:
         envelope = taxonomy.envelopes[name]

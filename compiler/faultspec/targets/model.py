@@ -1,7 +1,7 @@
 """The model every template sees: the taxonomy as rows in which every decision has been made.
 
-Templates loop over it and quote with filters; they decide nothing. ``VERSION`` counts incompatible changes: a row or a
-member that goes or changes its meaning. What is new does not count.
+Templates loop over it and quote with filters; they decide nothing. ``VERSION`` counts incompatible
+changes: a row or a member that goes or changes its meaning. What is new does not count.
 """
 
 from collections.abc import Mapping
@@ -16,8 +16,8 @@ VERSION = 1
 
 
 class DetailRow(NamedTuple):
-    """A member of a code's details. ``presence``: required, expected, optional or forbidden. ``schema``: JSON Schema
-    2020-12.
+    """A member of a code's details. ``presence``: required, expected, optional or forbidden.
+    ``schema``: JSON Schema 2020-12.
     """
 
     name: str
@@ -27,7 +27,9 @@ class DetailRow(NamedTuple):
 
 
 class HeaderRow(NamedTuple):
-    """A response header the code travels with. ``on``: the statuses the rule is for, as ``429`` or ``4xx``."""
+    """A response header the code travels with. ``on``: the statuses the rule is for, as ``429`` or
+    ``4xx``.
+    """
 
     name: str
     presence: str
@@ -38,9 +40,10 @@ class HeaderRow(NamedTuple):
 class CodeRow(NamedTuple):
     """A code that a service may answer with.
 
-    ``operation``: the one operation that has it, or None. ``status``: the default, None where the code never travels
-    over HTTP; ``statuses``: all it may have, as ``429`` or ``502-504``. ``retriable``: always, never, caller, none or
-    conditional. ``retryable``: the client action is ``retry``.
+    ``operation``: the one operation that has it, or None. ``status``: the default, None where the
+    code never travels over HTTP; ``statuses``: all it may have, as ``429`` or ``502-504``.
+    ``retriable``: always, never, caller, none or conditional. ``retryable``: the client action is
+    ``retry``.
     """
 
     name: str
@@ -77,7 +80,9 @@ class TermRow(NamedTuple):
 
 
 class StatusRow(NamedTuple):
-    """An HTTP status and the names of the codes that may travel under it. ``phrase``: as RFC 9110 has it, or empty."""
+    """An HTTP status and the names of the codes that may travel under it. ``phrase``: as RFC 9110
+    has it, or empty.
+    """
 
     status: int
     phrase: str
@@ -85,8 +90,8 @@ class StatusRow(NamedTuple):
 
 
 class EnvelopeRow(NamedTuple):
-    """A wire shape. ``picture``: as the taxonomy draws it. ``codes``: names of the codes it carries; ``open``: and any
-    other.
+    """A wire shape. ``picture``: as the taxonomy draws it. ``codes``: names of the codes it
+    carries; ``open``: and any other.
     """
 
     name: str
@@ -106,7 +111,9 @@ class PolicyRow(NamedTuple):
 
 
 class Model(NamedTuple):
-    """A taxonomy. ``header``: the line for the top of each file. Every list is in order of declaration."""
+    """A taxonomy. ``header``: the line for the top of each file. Every list is in order of
+    declaration.
+    """
 
     version: int
     header: str
@@ -143,12 +150,12 @@ def model_of(taxonomy: Taxonomy, source: str) -> Model:
         statuses=status_rows(taxonomy),
         envelopes=tuple(
             EnvelopeRow(
-                envelope.name,
-                envelope.summary,
-                envelope.media_types,
-                envelope.picture,
-                tuple(code.name for _, code in schemas.carried(taxonomy, envelope.name)),
-                schemas.is_open(taxonomy, envelope.name),
+                name=envelope.name,
+                summary=envelope.summary,
+                media_types=envelope.media_types,
+                picture=envelope.picture,
+                codes=tuple(code.name for _, code in schemas.carried(taxonomy, envelope.name)),
+                open=schemas.is_open(taxonomy, envelope.name),
             )
             for envelope in taxonomy.envelopes.values()
         ),
@@ -216,7 +223,9 @@ def status_rows(taxonomy: Taxonomy) -> tuple[StatusRow, ...]:
 
 
 def phrase(status: int) -> str:
-    """The reason phrase of a status, or nothing for one that RFC 9110 and its neighbours don't name."""
+    """The reason phrase of a status, or nothing for one that RFC 9110 and its neighbours don't
+    name.
+    """
     try:
         return HTTPStatus(status).phrase
     except ValueError:

@@ -1,7 +1,9 @@
-"""The OpenAPI target: components for 3.1 and 3.0 in a document that is complete, so that any tool loads it.
+"""The OpenAPI target: components for 3.1 and 3.0 in a document that is complete, so that any tool
+loads it.
 
-Schemas for each code, whatever carries it; a response for each status an error may have on an HTTP surface, its headers,
-and an example of each code there. A response is always a ``oneOf``: a second code under a status then only adds lines.
+Schemas for each code, whatever carries it; a response for each status an error may have on an HTTP
+surface, its headers, and an example of each code there. A response is always a ``oneOf``: a second
+code under a status then only adds lines.
 """
 
 import re
@@ -45,7 +47,8 @@ def _document(version: str, parts: Json, taxonomy: Taxonomy, model: Model) -> Js
         "info": {
             "title": taxonomy.title,
             "description": model.header,
-            # The version of the taxonomy would change this file with every release; the components carry no version.
+            # The taxonomy's version would change this file with every release, and the components
+            # do not depend on it.
             "version": "1",
         },
         "paths": {},
@@ -104,7 +107,9 @@ def components(taxonomy: Taxonomy) -> Json:
 
 
 class ComponentNames:
-    """Names of components: the first envelope's codes go by their own name, those of others say which envelope."""
+    """Names of components: the first envelope's codes go by their own name, those of others say
+    which envelope.
+    """
 
     def __init__(self, taxonomy: Taxonomy) -> None:
         self.first = next(iter(taxonomy.envelopes))
@@ -121,7 +126,9 @@ class ComponentNames:
         return f"{prefix}{pascal(operation or '')}{pascal(code.name) or code.name}"
 
     def schema(self, envelope: Envelope, operation: str | None, code: Code) -> str:
-        """Of a code in an envelope; where names differ by case or underscores alone, with a number behind it."""
+        """Of a code in an envelope; with a number appended if names differ by case or underscores
+        only.
+        """
         return self.schemas[envelope.name, operation, code.name]
 
     def union(self, envelope: Envelope) -> str:
@@ -145,7 +152,7 @@ def _one_of(
     names: ComponentNames,
     taxonomy: Taxonomy,
 ) -> Json:
-    """One of the codes, with a discriminator where the code is a text at the top of the body."""
+    """One of the codes, with a discriminator if the code is a text at the top of the body."""
     references = [
         f"#/components/schemas/{names.schema(envelope, operation, code)}"
         for operation, code in codes
@@ -187,15 +194,21 @@ Codes = Sequence[tuple[str | None, Code]]
 def responses(
     envelope: Envelope, answered: Codes, names: ComponentNames, taxonomy: Taxonomy
 ) -> Iterator[tuple[str, Json]]:
-    """The response under each status that one of the codes may have in the envelope, in order of number."""
+    """The response under each status that one of the codes may have in the envelope, in order of
+    number.
+    """
     for status in _statuses(answered, taxonomy):
-        response = _response(envelope, status, answered, names, taxonomy)
+        response = _response(
+            envelope=envelope, status=status, answered=answered, names=names, taxonomy=taxonomy
+        )
         if response is not None:
             yield status, response
 
 
 def _statuses(answered: Codes, taxonomy: Taxonomy) -> list[str]:
-    """The statuses, in order of number, that one of the codes or a fallback claims; a whole class as ``4xx``."""
+    """The statuses, in order of number, that one of the codes or a fallback claims; a whole class
+    as ``4xx``.
+    """
     claimed = {
         str(status) if each.width < 100 else str(each)
         for _, code in answered
@@ -260,8 +273,8 @@ def _span(status: str) -> StatusRange:
 
 @memoized
 def _header_names(taxonomy: Taxonomy) -> list[str]:
-    """Response headers, each once, in the order they are declared; Content-Type is the media type's business in
-    OpenAPI.
+    """Response headers, each once, in the order they are declared; Content-Type is the media type's
+    business in OpenAPI.
     """
     found: dict[str, str] = {}
     for field in taxonomy.fields():
@@ -281,7 +294,7 @@ def _rules(taxonomy: Taxonomy) -> Iterator[HeaderRule]:
 
 
 def _component(name: str, required: bool) -> str:
-    """The name of a header's component; where it is required, that is said, since a reference cannot add it."""
+    """The name of a header's component; it shows ``required``, which a reference cannot add."""
     plain = re.sub(r"[^A-Za-z0-9._-]", "_", name)
     return f"{plain}-Required" if required else plain
 
@@ -309,7 +322,9 @@ def _may_carry(
 
 
 def _always(name: str, span: StatusRange, taxonomy: Taxonomy) -> bool:
-    """Whether every answer under the status has the header, whatever its code; so another code changes nothing here."""
+    """Whether every answer under the status has the header, whatever its code; so another code
+    changes nothing here.
+    """
     return any(
         _repeats(name, field) and field.echo is not None for field in taxonomy.fields()
     ) or any(
@@ -322,22 +337,24 @@ def _always(name: str, span: StatusRange, taxonomy: Taxonomy) -> bool:
 
 
 def _header(name: str, taxonomy: Taxonomy) -> Json:
-    """A header object, described by the rules for statuses: those of single codes would change it with each code."""
+    """A header object, described by the rules for statuses: those of single codes would change it
+    with each code.
+    """
     rules = [rule for rule in _rules(taxonomy) if rule.name.lower() == name.lower()]
     field = next((each for each in taxonomy.fields() if _repeats(name, each)), None)
-    said = dict.fromkeys(
+    summaries = dict.fromkeys(
         rule.summary
         for rule in taxonomy.headers
         if rule.name.lower() == name.lower() and rule.summary
     )
-    text = " ".join(said) or (f"The {field.slot} of the error." if field is not None else "")
+    text = " ".join(summaries) or (f"The {field.slot} of the error." if field is not None else "")
     return {
         **({"description": text} if text else {}),
         "schema": _header_schema(rules, field, taxonomy),
     }
 
 
-#: Headers whose own specification gives them a form, as patterns.
+#: The patterns of headers that have a form in their specification.
 HEADER_PATTERNS: Mapping[str, str] = {
     "retry-after": "^([0-9]+|[A-Za-z]{3,9},? [0-9A-Za-z: -]+( GMT)?)$",  # RFC 9110 §10.2.3
     "etag": '^(W/)?"[^"]*"$',  # RFC 9110 §8.8.3
@@ -372,7 +389,7 @@ def _header_schema(rules: Sequence[HeaderRule], field: Field | None, taxonomy: T
 
 
 def _examples(name: str, envelope: Envelope, code: Code, taxonomy: Taxonomy) -> dict[str, Json]:
-    """The examples of a code as bodies; one is made up where the taxonomy gives none."""
+    """The examples of a code as bodies; one is made up if the taxonomy has none."""
     found = bodies(envelope, code, taxonomy)
     return {
         each: Fragment({"summary": example.summary or code.summary, "value": body})
@@ -393,7 +410,9 @@ def _example_names(name: str, envelope: Envelope, code: Code, taxonomy: Taxonomy
 def bodies(
     envelope: Envelope, code: Code, taxonomy: Taxonomy
 ) -> Sequence[tuple[int, Example, object]]:
-    """The examples of a code that fill the envelope: number, example and body; a made up one where none is given."""
+    """The examples of a code that fill the envelope: number, example and body; a made up one if it
+    has none.
+    """
     return tuple(_bodies(envelope, code, taxonomy))
 
 
@@ -408,14 +427,16 @@ def _bodies(
                 envelope.shape, slots(envelope, code, example._replace(details=details), taxonomy)
             )
         except (KeyError, ValueError):
-            continue  # an envelope that this example was not written for, or a value that nobody can make up
+            continue  # the example is for another envelope, or a value cannot be made up
         yield number, example, Fragment(body) if isinstance(body, dict) else body
 
 
 def slots(
     envelope: Envelope, code: Code, example: Example, taxonomy: Taxonomy
 ) -> dict[str, object]:
-    """What fills the envelope for an example of a code; what nobody says is made up. Raises ValueError where nothing can be."""
+    """The slots of the envelope for an example of a code; missing values are made up. Raises
+    ValueError.
+    """
     message = example.message or code.message or code.summary
     details = dict(example.details) if example.details is not None else None
     for key, value in (details or {}).items():
@@ -433,7 +454,8 @@ def slots(
         if details is not None and schemas.lists_details(envelope)
         else details,
     }
-    # A slot that the code says nothing of is made up like any other; null is no boundary and no domain.
+    # A slot that the code leaves open is made up like any other; null is neither a boundary nor a
+    # domain.
     decided = {
         slot: each
         for slot, each in decided.items()
@@ -461,7 +483,9 @@ def _required(envelope: Envelope, taxonomy: Taxonomy) -> tuple[str, ...]:
 
 
 def _flag(code: Code, example: Example) -> bool:
-    """The retry flag of an example: the code's, or what its rules say of the example's status and details."""
+    """The retry flag of an example: the code's, or the result of its rules for status and
+    details.
+    """
     facts: dict[str, object] = {"status": example.status or code.http.default}
     facts |= {f"details.{name}": value for name, value in (example.details or {}).items()}
     match code.retriable.kind:
@@ -479,7 +503,7 @@ def _flag(code: Code, example: Example) -> bool:
 
 
 def sample_details(code: Code, taxonomy: Taxonomy) -> dict[str, object]:
-    """Made up details: those that the code requires. Raises ValueError where a value cannot be made up."""
+    """Made up values of the required details. Raises ValueError if one cannot be made up."""
     return {
         name: sample_error(member.schema, taxonomy)
         for name, member in code.details.items()
@@ -489,7 +513,9 @@ def sample_details(code: Code, taxonomy: Taxonomy) -> dict[str, object]:
 
 @memoized
 def sample_error(schema: Schema, taxonomy: Taxonomy) -> object:
-    """A value that the schema allows, the same every time; raises ValueError where none is found without solving it."""
+    """A value that the schema allows, the same every time. Raises ValueError if simple candidates
+    all fail.
+    """
     for each in _candidates(schema, taxonomy):
         if next(check_value(schema, each, schemas.terms(taxonomy)), None) is None:
             return each
@@ -502,7 +528,8 @@ def _candidates(schema: Schema, taxonomy: Taxonomy) -> Iterator[object]:
         yield from schemas.vocabulary(schema.vocabulary, taxonomy)
     for each in schema.format:
         if each in ids.PATTERNS:
-            # A fixed clock and fixed entropy: 2024-01-01, and bytes that are not all zero, which no trace id may be.
+            # Fixed clock and entropy: 2024-01-01, and bytes that are not all zero, as trace ids
+            # forbid that.
             yield ids.new(
                 each, clock=lambda: 1_704_067_200.0, entropy=lambda size: bytes(range(1, size + 1))
             )

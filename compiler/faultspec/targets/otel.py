@@ -1,9 +1,10 @@
-"""The OpenTelemetry target: the attributes, metrics and log record of the telemetry as a registry of semantic conventions.
+"""The OpenTelemetry target: the attributes, metrics and log record of the telemetry as a registry
+of semantic conventions.
 
-The format is that of OpenTelemetry's own registry, which its tool ``weaver`` reads (open-telemetry/weaver,
-schemas/semconv.schema.json). Every attribute is defined once, in one group; spans, metrics and the log record refer to it.
-What holds the code is an enumeration of the codes.
-A manifest of the registry, with the address it is published at, is left to whoever publishes it.
+The format is that of OpenTelemetry's own registry, which its tool ``weaver`` reads
+(open-telemetry/weaver, schemas/semconv.schema.json). Every attribute is defined once, in one group;
+spans, metrics and the log record refer to it. What holds the code is an enumeration of the codes. A
+manifest of the registry, with the address it is published at, is left to whoever publishes it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,18 +14,21 @@ from faultspec.language.model import DetailMember, Metric, Schema, Taxonomy, Tel
 from faultspec.targets import schema as schemas
 from faultspec.targets.model import Model
 
-#: How an attribute that must, should, or may be there is marked; what may not be there is left out.
+#: The requirement level of each presence; forbidden attributes are left out.
 _LEVELS = {"required": "required", "expected": "recommended", "optional": "opt_in"}
 
-#: Types of JSON as types of attributes; what has no such type, or several, travels as text.
+#: The type of an attribute by the type of JSON; values without such a type, or of several, travel
+#: as text.
 _TYPES = {"string": "string", "integer": "int", "number": "double", "boolean": "boolean"}
 
-#: Slots whose type nobody has to declare.
+#: The types of slots without a declaration.
 _SLOT_TYPES = {"$status": "int", "$retriable": "boolean", "$retryable": "boolean"}
 
 
 class MemberRow(NamedTuple):
-    """A value of an enumeration. ``deprecated``: by what, or an empty text; None where it is not."""
+    """A value of an enumeration. ``deprecated``: its replacement, or an empty text; None if it is
+    not deprecated.
+    """
 
     id: str
     value: str | int
@@ -33,7 +37,7 @@ class MemberRow(NamedTuple):
 
 
 class Attribute(NamedTuple):
-    """An attribute. ``members``: the values of an enumeration, whose ``type`` is not used."""
+    """An attribute. ``members``: the values of an enumeration, which has no ``type``."""
 
     id: str
     type: str
@@ -79,7 +83,7 @@ class OtelView(NamedTuple):
 
 
 def view(taxonomy: Taxonomy, model: Model) -> OtelView | None:
-    """The registry, or None where no telemetry is declared."""
+    """The registry, or None without telemetry."""
     telemetry = taxonomy.telemetry
     if telemetry is None or not (telemetry.metrics or telemetry.log or telemetry.span):
         return None
@@ -90,14 +94,14 @@ def view(taxonomy: Taxonomy, model: Model) -> OtelView | None:
         if each.presence != "forbidden"
     )
     return OtelView(
-        taxonomy.name,
-        taxonomy.title,
-        tuple(_attributes(telemetry, taxonomy)),
-        (References("span", "Attributes of the span in which an error occurred.", spans),)
+        name=taxonomy.name,
+        title=taxonomy.title,
+        attributes=tuple(_attributes(telemetry, taxonomy)),
+        spans=(References("span", "Attributes of the span in which an error occurred.", spans),)
         if spans
         else (),
-        (References("log", "The log record of an error.", logs),) if logs else (),
-        tuple(_instrument(metric) for metric in telemetry.metrics.values()),
+        logs=(References("log", "The log record of an error.", logs),) if logs else (),
+        metrics=tuple(_instrument(metric) for metric in telemetry.metrics.values()),
     )
 
 
@@ -107,25 +111,31 @@ def _attributes(telemetry: Telemetry, taxonomy: Taxonomy) -> Iterator[Attribute]
     members = {each.name: each for each in telemetry.log.values() if each.presence != "forbidden"}
     for name in dict.fromkeys((*telemetry.span, *members, *labels)):
         member = members.get(name)
-        meant = telemetry.means.get(name)
-        said = telemetry.span.get(name) or (member.schema.description if member else None)
-        yield _attribute(name, meant, said or _said(name, meant, taxonomy), member, taxonomy)
+        fact = telemetry.means.get(name)
+        text = telemetry.span.get(name) or (member.schema.description if member else None)
+        yield _attribute(
+            name=name,
+            fact=fact,
+            brief=text or _default_brief(name, fact, taxonomy),
+            member=member,
+            taxonomy=taxonomy,
+        )
 
 
-def _said(name: str, meant: str | None, taxonomy: Taxonomy) -> str:
-    """What a name that nothing is said of holds."""
-    if meant is None:
+def _default_brief(name: str, fact: str | None, taxonomy: Taxonomy) -> str:
+    """The description of an attribute without one."""
+    if fact is None:
         return f"The {name} of the error."
-    if meant.startswith("$"):
-        return f"The {meant[1:].replace('_', ' ')} of the error."
-    key = meant.removeprefix("details.")
+    if fact.startswith("$"):
+        return f"The {fact[1:].replace('_', ' ')} of the error."
+    key = fact.removeprefix("details.")
     return taxonomy.detail_keys[key].summary or f"The detail {key} of the error."
 
 
 def _attribute(
-    name: str, meant: str | None, brief: str, member: DetailMember | None, taxonomy: Taxonomy
+    name: str, fact: str | None, brief: str, member: DetailMember | None, taxonomy: Taxonomy
 ) -> Attribute:
-    match meant:
+    match fact:
         case "$code":
             rows = _codes(taxonomy)
         case "$boundary":
@@ -135,8 +145,8 @@ def _attribute(
         case _:
             rows = ()
     schema = member.schema if member is not None else Schema()
-    if meant is not None and meant.startswith("details."):
-        schema = taxonomy.detail_keys[meant.removeprefix("details.")].schema
+    if fact is not None and fact.startswith("details."):
+        schema = taxonomy.detail_keys[fact.removeprefix("details.")].schema
     if not rows and (
         schema.vocabulary or all(isinstance(each, str) for each in schema.enum)
     ):  # no enumeration of others
@@ -144,12 +154,12 @@ def _attribute(
             schemas.vocabulary(schema.vocabulary, taxonomy) if schema.vocabulary else schema.enum
         )
         rows = tuple(MemberRow(str(value), str(value), str(value), None) for value in values)
-    kind = _SLOT_TYPES.get(meant or "") or (
+    kind = _SLOT_TYPES.get(fact or "") or (
         _TYPES.get(schema.types[0], "string") if len(schema.types) == 1 else "string"
     )
     # Weaver asks for examples of texts, and of texts alone.
     example = ("text",) if kind == "string" and not rows else ()
-    return Attribute(name, kind, brief, example, rows)
+    return Attribute(id=name, type=kind, brief=brief, example=example, members=rows)
 
 
 def _codes(taxonomy: Taxonomy) -> tuple[MemberRow, ...]:
@@ -170,7 +180,9 @@ def _terms(terms: Iterable[Term]) -> tuple[MemberRow, ...]:
 
 def _instrument(metric: Metric) -> Instrument:
     unit = {"errors": "{error}", "requests": "{request}"}.get(metric.counts or "", "1")
-    # OpenTelemetry has no instrument for a share; it is a gauge of 0 to 1.
+    # OpenTelemetry has no instrument for a ratio, so it is a gauge from 0 to 1.
     kind = "gauge" if metric.kind == "ratio" else metric.kind
     labels = tuple(Reference(each, "required") for each in metric.labels)
-    return Instrument(metric.name, kind, unit, metric.summary, labels)
+    return Instrument(
+        name=metric.name, instrument=kind, unit=unit, brief=metric.summary, references=labels
+    )

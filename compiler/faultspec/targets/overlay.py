@@ -1,7 +1,8 @@
-"""The overlay target: OpenAPI Overlay 1.0 documents that add the declared errors to a service's own OpenAPI document.
+"""The overlay target: OpenAPI Overlay 1.0 documents that add the declared errors to a service's own
+OpenAPI document.
 
-Of the service's paths nothing is known, and JSONPath (RFC 9535) cannot compare a path with a pattern. So operations are
-first marked, then answered for:
+Of the service's paths nothing is known, and JSONPath (RFC 9535) cannot compare a path with a
+pattern. So operations are first marked, then answered for:
 
 * ``x-error-operation`` names the operation of the taxonomy, found by its route or by ``operationId``;
 * ``x-error-surface-<name>`` says that the routes of a surface cover the operation. Routes without ``*`` are found by their
@@ -35,7 +36,9 @@ class OverlayView(NamedTuple):
 
 
 class OverlayResponse(NamedTuple):
-    """A response to be added. ``where``: the filter that chooses operations; ``name``: its component."""
+    """A response to be added. ``where``: the filter that chooses operations; ``name``: its
+    component.
+    """
 
     name: str
     status: str
@@ -44,7 +47,7 @@ class OverlayResponse(NamedTuple):
 
 
 def view(taxonomy: Taxonomy, model: Model) -> OverlayView | None:
-    """The overlays, or None where no error travels over HTTP in an envelope."""
+    """The overlays, or None if no error travels over HTTP in an envelope."""
     answers = list(_answers(taxonomy))
     if not answers:
         return None
@@ -99,7 +102,9 @@ def _http(taxonomy: Taxonomy) -> Iterator[Surface]:
 
 
 def _paths(route: str) -> str | None:
-    """The JSONPath of the operations of a route, or None where a pattern stands in it; ``/**`` alone is every path."""
+    """The JSONPath of the operations of a route, or None if it has a pattern; ``/**`` alone is
+    every path.
+    """
     method, _, path = route.rpartition(" ")
     last = f".{method.lower()}" if method else "[?(@.responses)]"
     if path == "/**":
@@ -155,7 +160,13 @@ def _answers(taxonomy: Taxonomy) -> Iterator[OverlayResponse]:
             continue
         for operation in (*filter(_differs, taxonomy.operations.values()), None):
             for status, response in _responses(surface, operation, names, taxonomy):
-                where = _where(surface, http[:index], operation, status, taxonomy)
+                where = _where(
+                    surface=surface,
+                    earlier=http[:index],
+                    operation=operation,
+                    status=status,
+                    taxonomy=taxonomy,
+                )
                 if where is not None:
                     whose = f"{pascal(surface.name)}{pascal(operation.name) if operation else ''}"
                     yield OverlayResponse(f"{whose}{status}", status, where, response)
@@ -168,7 +179,9 @@ def _where(
     status: str,
     taxonomy: Taxonomy,
 ) -> str | None:
-    """The filter for operations that the surface is the first to claim under the status; None where it never is."""
+    """The filter for operations that the surface is the first to claim under the status; None if it
+    never is.
+    """
     parts = [] if _everywhere(surface.match) else [f"@['{_mark(surface)}']"]
     for other in earlier:
         if not other.match.statuses or _covered(status, other.match.statuses):
@@ -195,7 +208,7 @@ def _covered(status: str, spans: tuple[StatusRange, ...]) -> bool:
 def _responses(
     surface: Surface, operation: Operation | None, names: openapi.ComponentNames, taxonomy: Taxonomy
 ) -> Iterator[tuple[str, Json]]:
-    """The response under each status, whatever the envelope; of an operation those that only it has."""
+    """The response under each status, for all envelopes; of an operation only its own."""
     own = [] if operation is None else [error for error in operation.errors.values() if error.live]
     allowed = None if operation is None else operation.codes
     shared = [
@@ -231,7 +244,9 @@ def _responses(
 
 
 def _merged(responses: list[Json], surface: Surface) -> Json:
-    """One response of those in each envelope; where the surface has several, or none at times, any of their bodies."""
+    """One response for all envelopes; any of their bodies if there are several, or if some errors
+    have none.
+    """
     several = len(surface.envelopes) > 1 or surface.reason is not None
     content: Json = {}
     headers: Json = {}
@@ -286,7 +301,7 @@ def _used(components: Json) -> Json:
 
 
 def _refers_to_nothing(value: Json) -> bool:
-    """Whether the text of a fragment, which is made anyway, holds no reference to a component."""
+    """Whether the text of a fragment, which is needed anyway, has no reference to a component."""
     return isinstance(value, Fragment) and '"#/components/' not in value.text
 
 

@@ -1,9 +1,11 @@
-"""The problems target: each code as a problem type of RFC 9457, and JSON Schema of the problem object.
+"""The problems target: each code as a problem type of RFC 9457, and JSON Schema of the problem
+object.
 
-A type's URI is what the taxonomy's own envelope of ``application/problem+json`` writes there for the code. Where there
-is no such envelope, or it writes nothing fixed, it is ``urn:problem-type:<taxonomy>:<code>`` (an operation's own code
-``…:<operation>:<code>``): a name that needs no page to be published, as RFC 9457 §3.1.1 allows. The object then has the
-members of §3.1, and two extension members: ``code`` and, where the code has any, ``details``.
+A type's URI is what the taxonomy's own envelope of ``application/problem+json`` writes there for
+the code. Where there is no such envelope, or it writes nothing fixed, it is
+``urn:problem-type:<taxonomy>:<code>`` (an operation's own code ``…:<operation>:<code>``): a name
+that needs no page to be published, as RFC 9457 §3.1.1 allows. The object then has the members of
+§3.1, and two extension members: ``code`` and, where the code has any, ``details``.
 """
 
 from functools import lru_cache
@@ -45,7 +47,7 @@ class ProblemType(NamedTuple):
 
 
 def view(taxonomy: Taxonomy, model: Model) -> ProblemsView | None:
-    """The documents, or None where no code travels over HTTP."""
+    """The documents, or None if no code travels over HTTP."""
     problems = [
         _problem(operation, code, taxonomy)
         for operation, code in schemas.live(taxonomy)
@@ -73,10 +75,18 @@ def _problem(operation: str | None, code: Code, taxonomy: Taxonomy) -> ProblemTy
         body = schemas.of_envelope(envelope, schemas.of_body(envelope, code, taxonomy), taxonomy)
         fixed = body.get("properties", {}).get("type", {}).get("const")
         if isinstance(fixed, str):
-            return ProblemType(label, operation, code, fixed, {"description": code.summary, **body})
+            return ProblemType(
+                label=label,
+                operation=operation,
+                code=code,
+                type=fixed,
+                body={"description": code.summary, **body},
+            )
     names = [taxonomy.name, *([operation] if operation is not None else []), code.name]
     urn = ":".join(["urn:problem-type", *(quote(name, safe="") for name in names)])
-    return ProblemType(label, operation, code, urn, _body(urn, code, taxonomy))
+    return ProblemType(
+        label=label, operation=operation, code=code, type=urn, body=_body(urn, code, taxonomy)
+    )
 
 
 def _envelope(code: Code, taxonomy: Taxonomy) -> Envelope | None:
@@ -106,7 +116,8 @@ def _body(type: str, code: Code, taxonomy: Taxonomy) -> Json:
         "type": "object",
         "properties": {
             "type": {"const": type},
-            # A title stays the same from one occurrence to another, but for its language (RFC 9457 §3.1.3).
+            # A title stays the same from one occurrence to another, but for its language (RFC 9457
+            # §3.1.3).
             "title": schemas.STRING,
             "status": _any_of(code.http.statuses),
             "detail": schemas.STRING,
@@ -131,7 +142,7 @@ def _span(low: int, high: int) -> Json:
 
 
 def _entry(problem: ProblemType) -> Json:
-    """A row of the registry: what RFC 9457 §4.2 asks for, and what this taxonomy knows beside it."""
+    """A row of the registry: the fields of RFC 9457 §4.2, and the facts of the code."""
     code = problem.code
     optional = {
         "description": code.description,

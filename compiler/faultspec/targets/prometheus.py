@@ -1,8 +1,10 @@
-"""The Prometheus target: alert rules over the metrics that the telemetry declares, and a runbook stub for each alert.
+"""The Prometheus target: alert rules over the metrics that the telemetry declares, and a runbook
+stub for each alert.
 
-Names are what OpenTelemetry makes of them for Prometheus (OpenTelemetry specification, "Prometheus and OpenMetrics
-Compatibility"): what may not stand in a name becomes ``_``, a counter ends in ``_total``, and requests in a histogram
-are its ``_count``. An alert has a rule where the taxonomy says enough for one; the stub of any other says what is missing.
+Names are what OpenTelemetry makes of them for Prometheus (OpenTelemetry specification, "Prometheus
+and OpenMetrics Compatibility"): what may not stand in a name becomes ``_``, a counter ends in
+``_total``, and requests in a histogram are its ``_count``. An alert has a rule where the taxonomy
+says enough for one; the stub of any other says what is missing.
 """
 
 import re
@@ -18,14 +20,18 @@ from faultspec.targets.model import Model
 
 
 class Label(NamedTuple):
-    """A label of an alert, or an annotation of it, whose text is a template of Prometheus."""
+    """A label or an annotation of an alert; the text of an annotation is a template of
+    Prometheus.
+    """
 
     name: str
     value: str
 
 
 class AlertRule(NamedTuple):
-    """An alert. ``expression``: lines of PromQL; ``lasting``: how long it holds before it fires, as ``2m``, or None."""
+    """An alert. ``expression``: lines of PromQL; ``lasting``: how long it holds before it fires, as
+    ``2m``, or None.
+    """
 
     name: str
     expression: tuple[str, ...]
@@ -48,8 +54,8 @@ class RunbookFile(NamedTuple):
 
 
 class PrometheusView(NamedTuple):
-    """``group``: what the rules are kept under. ``header``: where a page comes from, as a comment. ``files``: one, or none
-    where no alert says enough for a rule.
+    """``group``: the group of the rules. ``header``: the origin of a page, as a comment. ``files``:
+    one, or none where no alert says enough for a rule.
     """
 
     group: str
@@ -60,7 +66,7 @@ class PrometheusView(NamedTuple):
 
 
 def view(taxonomy: Taxonomy, model: Model) -> PrometheusView | None:
-    """The rules and the stubs, or None where there is no alert."""
+    """The rules and the stubs, or None without alerts."""
     telemetry = taxonomy.telemetry
     if telemetry is None or not telemetry.alerts:
         return None
@@ -70,28 +76,32 @@ def view(taxonomy: Taxonomy, model: Model) -> PrometheusView | None:
         _runbook(alert, rule) for alert, rule in zip(telemetry.alerts.values(), rules, strict=True)
     )
     return PrometheusView(
-        taxonomy.name, comment(model.header), kept, pages, (RunbookFile("alerts"),) if kept else ()
+        group=taxonomy.name,
+        header=comment(model.header),
+        rules=kept,
+        runbooks=pages,
+        files=(RunbookFile("alerts"),) if kept else (),
     )
 
 
 def unsaid(alert: Alert, telemetry: Telemetry, taxonomy: Taxonomy) -> str | None:
-    """What the taxonomy does not say of an alert that would make a rule of it; None where it says enough."""
+    """The declaration that an alert lacks for a rule, or None if it is complete."""
     expression = _expression(alert, telemetry, taxonomy)
     return expression if isinstance(expression, str) else None
 
 
 def _rule(alert: Alert, telemetry: Telemetry, taxonomy: Taxonomy) -> AlertRule | str:
-    """The rule of an alert, or what the taxonomy does not say of it."""
+    """The rule of an alert, or the declaration that it lacks."""
     expression = _expression(alert, telemetry, taxonomy)
     if isinstance(expression, str):
         return expression
     steps = "\n".join(f"{number}. {visible(step)}" for number, step in enumerate(alert.runbook, 1))
     return AlertRule(
-        alert.name,
-        expression,
-        () if alert.lasting is None else (_duration(alert.lasting),),
-        (Label("severity", alert.severity), Label("taxonomy", taxonomy.name)),
-        (
+        name=alert.name,
+        expression=expression,
+        lasting=() if alert.lasting is None else (_duration(alert.lasting),),
+        labels=(Label("severity", alert.severity), Label("taxonomy", taxonomy.name)),
+        annotations=(
             Label("summary", _plain(visible(alert.when))),
             Label("description", _plain(steps)),
             Label("runbook_url", _plain(f"{telemetry.runbooks or 'runbooks/'}{alert.name}.md")),
@@ -169,7 +179,7 @@ def _matchers(
 
 
 def _wires(alert: Alert, taxonomy: Taxonomy) -> Iterator[str]:
-    """What stands in the code slot for the codes of an alert, operations' own included."""
+    """The values of the code slot for the codes of an alert, with operations' own."""
     for name in alert.codes:
         if name in taxonomy.codes:
             yield str(taxonomy.codes[name].wire)
@@ -196,7 +206,7 @@ def _name(name: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A string of PromQL, whose escapes are those of Go."""
+    """A string of PromQL, with the escapes of Go."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
@@ -205,7 +215,9 @@ def _number(value: float) -> str:
 
 
 def _duration(seconds: float) -> str:
-    """A duration of Prometheus, whose units take whole numbers; at least a millisecond, for a range is never empty."""
+    """A duration of Prometheus in whole units; at least a millisecond, because a range is never
+    empty.
+    """
     for unit, length in (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000)):
         if round(seconds * 1000) % length == 0 and seconds:
             return f"{round(seconds * 1000) // length}{unit}"

@@ -1,4 +1,6 @@
-"""The records target: JSON Schema of the log record of an error and of its record in the audit log."""
+"""The records target: JSON Schema of the log record of an error and of its record in the audit
+log.
+"""
 
 from collections.abc import Mapping
 
@@ -10,7 +12,7 @@ from faultspec.targets.surfaces import SurfaceFile, SurfacesView
 
 
 def view(taxonomy: Taxonomy, model: Model) -> SurfacesView | None:
-    """The documents, or None where no record is declared."""
+    """The documents, or None without declared records."""
     records: dict[str, Mapping[str, DetailMember]] = {}
     if taxonomy.telemetry is not None and taxonomy.telemetry.log:
         records["log"] = taxonomy.telemetry.log
@@ -21,7 +23,12 @@ def view(taxonomy: Taxonomy, model: Model) -> SurfacesView | None:
         "audit": taxonomy.audit.means if taxonomy.audit is not None else {},
     }
     files = tuple(
-        SurfaceFile(kind, _document(kind, members, means[kind], taxonomy, model))
+        SurfaceFile(
+            kind,
+            _document(
+                kind=kind, members=members, means=means[kind], taxonomy=taxonomy, model=model
+            ),
+        )
         for kind, members in records.items()
     )
     return SurfacesView(files) if files else None
@@ -35,8 +42,8 @@ def _document(
     model: Model,
 ) -> schemas.Json:
     found = schemas.of_members(members, taxonomy)
-    for name, meant in means.items():
-        if meant == "$code" and name in members:
+    for name, fact in means.items():
+        if fact == "$code" and name in members:
             codes = list(dict.fromkeys(code.wire for _, code in schemas.live(taxonomy)))
             found["properties"][name] = {**found["properties"][name], "enum": codes}
     return {

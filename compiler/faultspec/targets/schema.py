@@ -1,8 +1,8 @@
-"""JSON Schema of what travels: values, the details of a code, and the whole body of a code in an envelope.
+"""JSON Schema of values, of the details of a code, and of the whole body of a code in an envelope.
 
-Everything is made as JSON Schema 2020-12, which OpenAPI 3.1 takes as it is; ``openapi30`` turns that into the dialect
-of OpenAPI 3.0. A schema accepts what the judge has nothing to say against: a missing ``expected`` member or an
-undeclared one where those are ``warn`` or ``allow`` is accepted.
+Everything is made as JSON Schema 2020-12, which OpenAPI 3.1 takes as it is; ``openapi30`` turns
+that into the dialect of OpenAPI 3.0. A schema accepts everything that the judge accepts: also a
+body without an ``expected`` member, and undeclared members if those are ``warn`` or ``allow``.
 """
 
 import re
@@ -25,8 +25,8 @@ Json = dict[str, Any]
 
 
 def live(taxonomy: Taxonomy) -> Iterator[tuple[str | None, Code]]:
-    """Every code a service may produce, with the operation that alone has it: shared ones first, in order of
-    declaration.
+    """Every code a service may produce, with the operation that alone has it: shared ones first, in
+    order of declaration.
     """
     for path, code in taxonomy.located_codes():
         if code.live:
@@ -42,7 +42,9 @@ def is_open(taxonomy: Taxonomy, envelope: str) -> bool:
 
 
 def carried(taxonomy: Taxonomy, envelope: str) -> tuple[tuple[str | None, Code], ...]:
-    """The codes that may stand in an envelope, by the surfaces that use it; all of them where no surface does."""
+    """The codes that may stand in an envelope, by the surfaces that use it; all if no surface
+    does.
+    """
     using = [surface for surface in taxonomy.surfaces.values() if envelope in surface.envelopes]
     if not using and any(
         each.protocol and each.protocol.envelope == envelope for each in taxonomy.surfaces.values()
@@ -61,7 +63,7 @@ def carried(taxonomy: Taxonomy, envelope: str) -> tuple[tuple[str | None, Code],
 
 
 def answered(taxonomy: Taxonomy, envelope: str) -> tuple[tuple[str | None, Code], ...]:
-    """The codes that an HTTP answer may have in an envelope, by the HTTP surfaces that use it; none where none does."""
+    """The codes that an HTTP answer may have in an envelope, by the HTTP surfaces that use it."""
     using = [
         surface
         for surface in taxonomy.surfaces.values()
@@ -79,9 +81,8 @@ def answered(taxonomy: Taxonomy, envelope: str) -> tuple[tuple[str | None, Code]
 
 
 def own_envelope(taxonomy: Taxonomy, operation: str | None, code: Code) -> Envelope:
-    """The envelope a code travels in unless told otherwise: the first, by its surfaces, that its examples show it in.
-
-    Where none is shown, the first of them.
+    """The default envelope of a code: the first of its surfaces that its examples show, else the
+    first.
     """
     possible = carriers(taxonomy, code, of_operation=operation is not None)
     if len(possible) == 1:
@@ -93,7 +94,7 @@ def own_envelope(taxonomy: Taxonomy, operation: str | None, code: Code) -> Envel
 
 
 def _shows(example: Example, code: Code, envelope: Envelope) -> bool:
-    """Whether the example fills the envelope, and has nothing that the envelope has no place for."""
+    """Whether the example fills the envelope, and all its values have a place there."""
     given = {*example.slots, *code.facts}
     return (
         set(example.slots) <= set(slot_places(envelope.shape))
@@ -101,7 +102,7 @@ def _shows(example: Example, code: Code, envelope: Envelope) -> bool:
     )
 
 
-#: Slots that have a value without anybody giving one: the code decides it, or the request that is answered.
+#: Slots whose value the code or the request decides.
 _DECIDED = frozenset(
     {
         "code",
@@ -119,7 +120,7 @@ _DECIDED = frozenset(
 
 
 def given_slots(envelope: Envelope) -> tuple[str, ...]:
-    """The slots that the envelope requires and that only whoever raises the error can fill."""
+    """The slots that the envelope requires and that must be given when the error is raised."""
     made = {
         field.slot
         for field in envelope.fields.values()
@@ -171,12 +172,12 @@ def of_value(schema: Schema, taxonomy: Taxonomy) -> Json:
 
 @memoized
 def known_value(schema: Schema, taxonomy: Taxonomy) -> Fragment:
-    """The schema of a value, for whoever does not change it."""
+    """The schema of a value, shared by its users."""
     return Fragment(of_value(schema, taxonomy))
 
 
 def _format(formats: tuple[str, ...]) -> Json:
-    """Identifier formats as patterns, so that no validator has to know them; others as the annotation that they are."""
+    """Identifier formats as patterns, which every validator knows; others as annotations."""
     known: list[Json] = [
         {"pattern": ids.PATTERNS[format_]} if format_ in ids.PATTERNS else {"format": format_}
         for format_ in formats
@@ -198,7 +199,7 @@ def vocabulary(name: str, taxonomy: Taxonomy) -> list[str]:
 
 
 def of_members(members: Mapping[str, DetailMember], taxonomy: Taxonomy) -> Json:
-    """``properties`` and ``required`` of an object; neither where it would be empty."""
+    """``properties`` and ``required`` of an object, each unless it is empty."""
     found: Json = {}
     if members:
         found["properties"] = {
@@ -213,7 +214,7 @@ def of_members(members: Mapping[str, DetailMember], taxonomy: Taxonomy) -> Json:
 
 @memoized
 def of_details(code: Code, taxonomy: Taxonomy) -> Fragment:
-    """The schema of a code's details; the imported one where there is one."""
+    """The schema of a code's details; the imported one if there is one."""
     if code.details_schema is not None:
         return Fragment(of_value(code.details_schema, taxonomy))
     members = {
@@ -245,7 +246,9 @@ def lists_details(envelope: Envelope) -> bool:
 
 
 def shows_details(envelope: Envelope) -> bool:
-    """Whether details are an object that is there even where it is empty: neither optional, nor null, nor spread."""
+    """Whether details are an object that is present even if it is empty: not optional, not null,
+    not spread.
+    """
     field = envelope.fields.get("details")
     types = ("object",) if field is None else field.schema.types
     places = slot_places(envelope.shape).get("details", ())
@@ -255,7 +258,9 @@ def shows_details(envelope: Envelope) -> bool:
 
 
 def needs_details(code: Code) -> bool:
-    """Whether the code cannot do without details; an imported schema only speaks of details that are there."""
+    """Whether the code requires details; an imported schema describes only those that are
+    present.
+    """
     return code.details_schema is None and any(
         member.presence == "required" for member in code.details.values()
     )
@@ -265,8 +270,8 @@ def needs_details(code: Code) -> bool:
 
 
 def branch_point(node: Node) -> Node:
-    """The part of a shape that differs from code to code: the innermost list item that holds the code, or the whole
-    body.
+    """The part of a shape that differs from code to code: the innermost list item that holds the
+    code, or the whole body.
     """
     found = node
     for place in walk(node):
@@ -292,7 +297,8 @@ def of_body(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Json:
 
 
 def of_undeclared(envelope: Envelope, taxonomy: Taxonomy, others: Iterable[Json] = ()) -> Json:
-    """An envelope's branch point when it carries a code that is not declared, where that is allowed.
+    """An envelope's branch point when it carries a code that is not declared, where that is
+    allowed.
 
     ``others``: what stands in the place of the code and is none.
     """
@@ -304,11 +310,19 @@ def of_undeclared(envelope: Envelope, taxonomy: Taxonomy, others: Iterable[Json]
         "type": kinds[0] if len(kinds) == 1 else kinds,
         "not": {"anyOf": [none, *others]} if others else none,
     }
-    return _of_node(branch_point(envelope.shape), envelope, None, taxonomy, other)
+    return _of_node(
+        node=branch_point(envelope.shape),
+        envelope=envelope,
+        code=None,
+        taxonomy=taxonomy,
+        other=other,
+    )
 
 
 def of_place(place: Node, codes: Iterable[Code]) -> Json:
-    """What may stand in a place of the code, as its slot or inside a text, whichever of the codes it is."""
+    """What may stand in a place of the code, as its slot or inside a text, whichever of the codes
+    it is.
+    """
     if not isinstance(place, Template):
         return {"enum": list(dict.fromkeys(code.wire for code in codes))}
     return {"anyOf": [_template(place, code) for code in codes]}
@@ -316,7 +330,9 @@ def of_place(place: Node, codes: Iterable[Code]) -> Json:
 
 def of_shape(envelope: Envelope, code: Json, taxonomy: Taxonomy) -> Json:
     """The whole body of an envelope whose code slot holds what ``code`` describes."""
-    return _of_node(envelope.shape, envelope, None, taxonomy, code)
+    return _of_node(
+        node=envelope.shape, envelope=envelope, code=None, taxonomy=taxonomy, other=code
+    )
 
 
 def of_envelope(envelope: Envelope, branches: Json, taxonomy: Taxonomy) -> Json:
@@ -325,7 +341,13 @@ def of_envelope(envelope: Envelope, branches: Json, taxonomy: Taxonomy) -> Json:
     return (
         branches
         if point is envelope.shape
-        else _around(envelope.shape, point, branches, envelope, taxonomy)
+        else _around(
+            node=envelope.shape,
+            point=point,
+            branches=branches,
+            envelope=envelope,
+            taxonomy=taxonomy,
+        )
     )
 
 
@@ -337,7 +359,13 @@ def _around(
     match node:
         case Object():
             inner = {
-                member.name: _around(member.node, point, branches, envelope, taxonomy)
+                member.name: _around(
+                    node=member.node,
+                    point=point,
+                    branches=branches,
+                    envelope=envelope,
+                    taxonomy=taxonomy,
+                )
                 for member in node.members
             }
             return _object(node, inner, (), envelope)
@@ -345,7 +373,13 @@ def _around(
             return {
                 "type": "array",
                 "minItems": 1,
-                "items": _around(node.item, point, branches, envelope, taxonomy),
+                "items": _around(
+                    node=node.item,
+                    point=point,
+                    branches=branches,
+                    envelope=envelope,
+                    taxonomy=taxonomy,
+                ),
             }
         case _:
             return _of_node(node, envelope, None, taxonomy)
@@ -375,11 +409,15 @@ def _of_node(
             return {
                 "type": "array",
                 "minItems": 1,
-                "items": _of_node(item, envelope, code, taxonomy, other),
+                "items": _of_node(
+                    node=item, envelope=envelope, code=code, taxonomy=taxonomy, other=other
+                ),
             }
         case Object():
             inner = {
-                member.name: _of_node(member.node, envelope, code, taxonomy, other)
+                member.name: _of_node(
+                    node=member.node, envelope=envelope, code=code, taxonomy=taxonomy, other=other
+                )
                 for member in node.members
             }
             needed = ("details",) if code is not None and needs_details(code) else ()
@@ -394,7 +432,9 @@ def _of_node(
 def _object(
     node: Object, inner: Mapping[str, Json], needed: tuple[str, ...], envelope: Envelope
 ) -> Json:
-    """``needed``: slots that must be there although the shape leaves them out when they have no value."""
+    """``needed``: slots that must be there although the shape leaves them out when they have no
+    value.
+    """
     found: Json = {"type": "object"}
     if inner:
         found["properties"] = dict(inner)
@@ -445,7 +485,9 @@ def _template(node: Template, code: Code | None) -> Json:
 
 
 def _escaped(text: str) -> str:
-    """The text in a regular expression of ECMA-262, which takes an escape of nothing but its own syntax characters."""
+    """The text in a regular expression of ECMA-262, which takes an escape of nothing but its own
+    syntax characters.
+    """
     return re.sub(r"[\\^$.*+?()\[\]{}|/]", lambda each: f"\\{each[0]}", text)
 
 
@@ -454,7 +496,9 @@ STRING = Fragment({"type": "string"})
 
 
 def of_slot(name: str, field: Field | None, code: Code | None, taxonomy: Taxonomy) -> Json:
-    """What a slot may hold when it travels with ``code``: what the code fixes, then what the envelope's field says."""
+    """What a slot may hold when it travels with ``code``: what the code fixes, then what the
+    envelope's field says.
+    """
     if code is not None:
         fixed = _fixed(name, field, code, taxonomy)
         if fixed is not None:
@@ -474,7 +518,7 @@ def of_slot(name: str, field: Field | None, code: Code | None, taxonomy: Taxonom
 
 
 def _suggested(actions: Json, code: Code) -> Json:
-    """The actions that an error may suggest: those of its code, where it has any."""
+    """The actions that an error may suggest: those of its code, if it has any."""
     if not code.actions:
         return actions
     items = actions.get("items", {})
@@ -514,7 +558,7 @@ def _details_in(field: Field, code: Code, taxonomy: Taxonomy) -> Json:
         if not field.schema.types:
             del found["type"]
     if field.additional == "forbid" and (code.details or taxonomy.detail_keys):
-        # What is registered may stand with any code; the type it is registered with is only a warning there.
+        # A registered key may stand with any code; a value of another type is only a warning there.
         elsewhere = {name: True for name in taxonomy.detail_keys if name not in code.details}
         found["properties"] = {**found.get("properties", {}), **elsewhere}
         found["additionalProperties"] = False
@@ -528,7 +572,7 @@ def _details_in(field: Field, code: Code, taxonomy: Taxonomy) -> Json:
 
 # OpenAPI 3.0
 
-#: Keywords of 2020-12 that 3.0 has no word for; without them a schema accepts more, never less.
+#: Keywords of 2020-12 that 3.0 lacks; without them a schema accepts more, never less.
 _UNKNOWN_TO_30 = frozenset(
     {
         "$schema",
@@ -574,15 +618,17 @@ _OTHERWISE_IN_30 = _UNKNOWN_TO_30 | {
 
 
 def openapi30(schema: object) -> Json:
-    """A 2020-12 schema in the dialect of OpenAPI 3.0: ``nullable``, no ``const``, no lists of types, boolean exclusive
-    bounds.
+    """A 2020-12 schema in the dialect of OpenAPI 3.0: ``nullable``, no ``const``, no lists of
+    types, boolean exclusive bounds.
     """
     if isinstance(schema, Fragment):
         if schema.old is None:
             found = _translated30(schema)
             schema.old = schema if found == schema else Fragment(found)
         return schema.old
-    if isinstance(schema, (dict, Mapping)):  # nearly all are the first, of which it is quickly told
+    if isinstance(
+        schema, (dict, Mapping)
+    ):  # nearly all are the first, which is quicker to find out
         return _translated30(schema)
     return {} if schema is True else {"not": {}}
 
@@ -615,13 +661,13 @@ def _translated30(schema: Mapping[str, Any]) -> Json:
                 found[key] = value if isinstance(value, bool) else openapi30(value)
             case "allOf":
                 # An `if` leaves nothing behind.
-                said = [each for each in map(openapi30, value) if each]
-                found |= {key: said} if said else {}
+                parts = [part for part in map(openapi30, value) if part]
+                found |= {key: parts} if parts else {}
             case "anyOf" | "oneOf":
                 found[key] = [openapi30(each) for each in value]
             case _ if key not in _UNKNOWN_TO_30:
                 found[key] = value
-    # 3.0 reads `nullable` only beside a type, and a null in an enum only where it is nullable.
+    # 3.0 reads `nullable` only beside a type, and a null in an enum only if it is nullable.
     if None in found.get("enum", ()) and "type" in found:
         found["nullable"] = True
     return found

@@ -1,7 +1,8 @@
-"""The surfaces target: what an error is on each surface that is not HTTP, as JSON Schema of the whole body.
+"""The surfaces target: JSON Schema of a whole error on each surface that is not HTTP.
 
-For JSON-RPC that is the response object, the protocol's own errors included; for MCP the tool result with its mark; for
-events, streams and logs the record. (On HTTP it is the envelope, and OpenAPI says where it travels.)
+For JSON-RPC that is the response object, the protocol's own errors included; for MCP the tool
+result with its mark; for events, streams and logs the record. (On HTTP it is the envelope, and
+OpenAPI says where it travels.)
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,7 +36,7 @@ class SurfacesView(NamedTuple):
 
 
 def view(taxonomy: Taxonomy, model: Model) -> SurfacesView | None:
-    """The documents, or None where there is nothing but HTTP."""
+    """The documents, or None if all surfaces are HTTP."""
     files = tuple(
         SurfaceFile(surface.name, _document(surface, taxonomy, model))
         for surface in taxonomy.surfaces.values()
@@ -94,7 +95,7 @@ def _whole(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> schemas.Json:
 
 
 def branches(carried: Iterable[CarriedError]) -> list[schemas.Json]:
-    """References to the errors, of which one alone can be meant; those that only the operation tells apart as one."""
+    """References to the errors; those that only the operation distinguishes are one branch."""
     found: dict[tuple[bool, object], list[schemas.Json]] = {}
     for each in carried:
         reference = {"$ref": f"#/$defs/{each.label}"}
@@ -106,7 +107,9 @@ def branches(carried: Iterable[CarriedError]) -> list[schemas.Json]:
 
 
 def _others(surface: Surface, taxonomy: Taxonomy) -> Iterator[tuple[str, schemas.Json]]:
-    """What may stand there besides the declared codes: undeclared ones, and the protocol's."""
+    """The schemas beside those of declared codes: of undeclared ones, and of the protocol's
+    errors.
+    """
     for label, schema in undeclared(surface, taxonomy):
         yield label, _carried(surface, None, schema)
     if surface.protocol is not None:
@@ -115,8 +118,8 @@ def _others(surface: Surface, taxonomy: Taxonomy) -> Iterator[tuple[str, schemas
 
 
 def undeclared(surface: Surface, taxonomy: Taxonomy) -> Iterator[tuple[str, schemas.Json]]:
-    """Each envelope of a surface with a code that is not declared, by its name among the definitions; none where the
-    surface allows no such code.
+    """Each envelope of a surface with an undeclared code, by its name among the definitions, if the
+    surface allows such.
     """
     for name in surface.envelopes if surface.codes is None else ():
         envelope = taxonomy.envelopes[name]
@@ -164,18 +167,18 @@ def _numbers(protocol: Protocol) -> list[schemas.Json]:
 
 
 def _carried(surface: Surface, code: Code | None, inner: schemas.Json) -> schemas.Json:
-    """The schema of the body that has ``inner`` where the surface keeps its envelope, and the marks of an error."""
+    """The schema of the body with ``inner`` in the envelope's place, and the marks of an error."""
     found, mine = wrapped(inner, surface.at), discriminators.of_surface(surface)
     if surface.transport == "mcp":
-        said = discriminators.says_so(code)
+        flags = discriminators.error_flags(code)
         if code is not None and code.mcp is not None:
             # Left out, the mark is false (MCP, CallToolResult).
             found = discriminators.member(
-                found, "/isError", {"enum": list(said)}, there=False not in said
+                found, "/isError", {"enum": list(flags)}, there=False not in flags
             )
-            if said == (True,):
+            if flags == (True,):
                 return found
-        if mine and True in said:
+        if mine and True in flags:
             mine = (*mine, discriminators.IS_ERROR)
     return discriminators.marked(found, mine)
 

@@ -1,8 +1,8 @@
 """The Markdown target: a reference, one page a taxonomy, with one anchor for each code.
 
-A code's anchor is its name, an operation's own code ``operation.code``; everything else has a kind in front
-(``envelope:error``), which no code can have. What there is one of for each code stands on a line of its own, so that
-another code only adds lines.
+A code's anchor is its name, an operation's own code ``operation.code``; everything else has a kind
+in front (``envelope:error``), which no code can have. What there is one of for each code stands on
+a line of its own, so that another code only adds lines.
 """
 
 from typing import NamedTuple
@@ -24,7 +24,7 @@ class MarkdownSection(NamedTuple):
 
 
 class MarkdownView(NamedTuple):
-    """The page. ``header``: where it comes from, as a comment."""
+    """The page. ``header``: its origin, as a comment."""
 
     header: str
     parts: tuple[MarkdownSection, ...]
@@ -48,7 +48,7 @@ def view(taxonomy: Taxonomy, model: Model) -> MarkdownView:
 
 
 def declared(taxonomy: Taxonomy) -> list[tuple[str | None, Code]]:
-    """Every code, those no service sends included, with the operation that alone has it."""
+    """Every code, also those that no service sends, with the operation that alone has it."""
     shared = [(None, code) for code in taxonomy.codes.values()]
     own = [
         (operation.name, code)
@@ -79,5 +79,5 @@ def _index(codes: list[tuple[str | None, Code]], anchors: Anchors) -> list[str]:
     return [
         "## Codes",
         "",
-        *table(("code", "status", "retriable", "client action", "what happened"), rows),
+        *table(("code", "status", "retriable", "client action", "meaning"), rows),
     ]

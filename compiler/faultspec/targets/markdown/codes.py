@@ -1,4 +1,4 @@
-"""One code, on the page: what happened, whose turn it is, how it travels, and an example of it."""
+"""One code on the page: its meaning, the client's action, its transport, and an example."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -24,7 +24,7 @@ class Anchors(NamedTuple):
     codes: frozenset[str]
 
     def code(self, name: str, operation: str | None = None) -> str:
-        """A link to a code, seen from an operation; its mere name where nothing of that name is declared."""
+        """A link to a code, as an operation names it; only its name if it is not declared."""
         own = name if operation is None else f"{operation}.{name}"
         for each in (own, name):
             if each in self.codes:
@@ -89,7 +89,7 @@ def _facts(
 
 
 def lifecycle(operation: str | None, code: Code, anchors: Anchors) -> Iterator[str]:
-    """What there is to say of a code that is not simply there."""
+    """The remarks on a code that is not stable."""
     if code.lifecycle != "stable":
         since = f" since {inline(code.since)}" if code.since else ""
         yield f"**{code.lifecycle.capitalize()}**{since}"
@@ -102,12 +102,14 @@ def lifecycle(operation: str | None, code: Code, anchors: Anchors) -> Iterator[s
 
 
 def _headers(code: Code, taxonomy: Taxonomy) -> list[str]:
-    """The headers it travels with: its own rules, and those by status that its statuses fall under."""
+    """The headers it travels with: its own rules, and those by status that its statuses fall
+    under.
+    """
     shared = (
         [rule for rule in taxonomy.headers if _concerns(rule, code)] if code.http.statuses else []
     )
     rows = (words.header_rule(rule) for rule in (*code.headers, *shared))
-    return table(("header", "presence", "on", "what it says"), rows)
+    return table(("header", "presence", "on", "meaning"), rows)
 
 
 def _concerns(rule: HeaderRule, code: Code) -> bool:
@@ -134,12 +136,12 @@ def _details(code: Code, taxonomy: Taxonomy) -> list[str]:
                 inline(row.description),
             )
         )
-    return table(("detail", "presence", "schema", "what it says"), rows)
+    return table(("detail", "presence", "schema", "meaning"), rows)
 
 
 @memoized
 def _schema(schema: Schema, taxonomy: Taxonomy) -> str:
-    """What a value has to be; what it is stands beside it."""
+    """The constraints on a value; its meaning stands beside them."""
     return data(
         {
             key: each
@@ -150,7 +152,7 @@ def _schema(schema: Schema, taxonomy: Taxonomy) -> str:
 
 
 def _examples(operation: str | None, code: Code, taxonomy: Taxonomy) -> list[str]:
-    """Each example in the envelope it is shown in, with its status and headers where it travels over HTTP."""
+    """Each example in its envelope, with status and headers if it travels over HTTP."""
     if not carriers(taxonomy, code, of_operation=operation is not None):
         return []
     envelope = schemas.own_envelope(taxonomy, operation, code)
@@ -160,15 +162,15 @@ def _examples(operation: str | None, code: Code, taxonomy: Taxonomy) -> list[str
     )
     lines: list[str] = []
     for _, example, body in openapi.bodies(envelope, code, taxonomy):
-        said = f": {inline(example.summary)}" if example.summary else ":"
+        summary = f": {inline(example.summary)}" if example.summary else ":"
         lines.append(
-            f"For example, in {link(typed(envelope.name), f'envelope:{envelope.name}')}{said}"
+            f"For example, in {link(typed(envelope.name), f'envelope:{envelope.name}')}{summary}"
         )
         status = example.status or code.http.default
         if http and status is not None:
             given = {
                 "Content-Type": envelope.media_types[0],
-                **_owed(code, status, envelope, body, taxonomy),
+                **_owed(code=code, status=status, envelope=envelope, body=body, taxonomy=taxonomy),
             }
             fields = [
                 f"{name}: {visible(value)}"
@@ -182,7 +184,9 @@ def _examples(operation: str | None, code: Code, taxonomy: Taxonomy) -> list[str
 def _owed(
     code: Code, status: int, envelope: Envelope, body: object, taxonomy: Taxonomy
 ) -> dict[str, str]:
-    """The headers that an answer has whatever the occasion, as far as their value is known: slots and directives."""
+    """The headers that an answer has whatever the occasion, as far as their value is known: slots
+    and directives.
+    """
     slots = shape.extract(envelope.shape, body).slots
     repeated = {
         field.echo or field.mirror: slots.get(field.slot) for field in envelope.fields.values()

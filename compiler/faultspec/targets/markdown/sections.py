@@ -1,4 +1,4 @@
-"""What the page has after the codes: one section for each thing a taxonomy declares beside them."""
+"""The sections after the codes: one for each construct that a taxonomy declares beside them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
@@ -19,8 +19,10 @@ Section = Callable[[Taxonomy, Anchors], list[str]]
 def every(
     taxonomy: Taxonomy, gone: list[tuple[str | None, Code]], anchors: Anchors
 ) -> Iterator[list[str]]:
-    """The sections in their order; those of which nothing is declared are empty. ``gone``: codes no service sends."""
-    yield _titled("gone", "Codes no service sends", _gone(gone, anchors))
+    """The sections in their order; those without declarations are empty. ``gone``: codes that no
+    service sends.
+    """
+    yield _titled("gone", "Codes that no service sends", _gone(gone, anchors))
     for kind, title, make in _SECTIONS:
         yield _titled(kind, title, make(taxonomy, anchors))
 
@@ -47,7 +49,7 @@ def _entries(kind: str, entries: Iterable[tuple[str, list[str]]]) -> list[str]:
     ]
 
 
-def _said(*facts: str | None) -> list[str]:
+def _bulleted(*facts: str | None) -> list[str]:
     return bullets(each for each in facts if each)
 
 
@@ -67,7 +69,7 @@ def _terms(kind: str, terms: Mapping[str, Term]) -> list[str]:
         (f'<a id="{kind}:{term.name}"></a>{typed(term.name)}', inline(term.summary), term.lifecycle)
         for term in terms.values()
     )
-    return table(("name", "what it is", "lifecycle"), rows)
+    return table(("name", "meaning", "lifecycle"), rows)
 
 
 def _domains(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
@@ -108,7 +110,7 @@ def _detail_keys(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
         )
         for detail_key in taxonomy.detail_keys.values()
     )
-    return table(("detail", "schema", "codes", "what it says"), rows)
+    return table(("detail", "schema", "codes", "meaning"), rows)
 
 
 # The wire
@@ -136,15 +138,15 @@ def _envelopes(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
         media = [f"Media type: {typed(media)}" for media in each.media_types]
         lines += bullets([*media, f"Other members: {more}"])
         lines += table(("slot", "schema", "headers"), fields)
-        lines += _said(_cited(words.source(each.source)))
+        lines += _bulleted(_cited(words.source(each.source)))
         return lines
 
     return _entries("envelope", ((name, entry(name)) for name in taxonomy.envelopes))
 
 
 def _field(echo: str | None, invalid: str, mirror: str | None) -> str:
-    said = [f"echoes {typed(echo)}; a malformed one: {invalid}"] if echo else []
-    return "; ".join([*said, *([f"repeated in {typed(mirror)}"] if mirror else [])])
+    parts = [f"echoes {typed(echo)}; a malformed one: {invalid}"] if echo else []
+    return "; ".join([*parts, *([f"repeated in {typed(mirror)}"] if mirror else [])])
 
 
 def _surfaces(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
@@ -275,7 +277,7 @@ def _statuses(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
         )
         for fallback in taxonomy.fallbacks
     ]
-    return table(("status", "what it is", "code"), rows)
+    return table(("status", "meaning", "code"), rows)
 
 
 def _headers(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
@@ -287,10 +289,10 @@ def _headers(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
         )
         for rule in taxonomy.headers
     )
-    return table(("header", "presence", "on", "what it says", "codes", "source"), rows)
+    return table(("header", "presence", "on", "meaning", "codes", "source"), rows)
 
 
-# What clients and services do
+# The behaviour of clients and services
 
 
 def _policies(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
@@ -322,7 +324,7 @@ def _idempotency(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
     rule = taxonomy.idempotency
     if rule is None:
         return []
-    return _said(
+    return _bulleted(
         f"The request header {typed(rule.key)} names an intent, on {', '.join(rule.methods)}",
         f"A replay repeats {' and '.join(rule.equal)}" if rule.equal else None,
         *(f"A replay repeats the header {typed(header)}" for header in rule.headers),
@@ -330,7 +332,7 @@ def _idempotency(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
         f"One key with two bodies: {anchors.code(rule.mismatch)}"
         if rule.mismatch
         else "One key with two bodies: unspecified",
-        f"An operation that says nothing is {rule.default.replace('_', ' ')}",
+        f"An undeclared operation is {rule.default.replace('_', ' ')}",
         _cited(words.source(rule.source)),
     )
 
@@ -339,15 +341,13 @@ def _upstream(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
     rule = taxonomy.upstream
     if rule is None:
         return []
-    return _said(
+    return _bulleted(
         f"Services behind are called by the policy {link(typed(rule.retry), f'policy:{rule.retry}')}"
         if rule.retry
         else None,
-        f"An operation that says nothing is {rule.default.replace('_', ' ')}"
-        if rule.default
-        else None,
+        f"An undeclared operation is {rule.default.replace('_', ' ')}" if rule.default else None,
         *(f"The same in each retry: {typed(key)}" for key in rule.keys),
-        f"What the service behind answered stands in {typed(f'details.{rule.status}')}"
+        f"The status of the service behind stands in {typed(f'details.{rule.status}')}"
         if rule.status
         else None,
         _cited(words.source(rule.source)),
@@ -378,7 +378,7 @@ def _privacy(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
     rule = taxonomy.privacy
     if rule is None:
         return []
-    facts = [f"Never seen in an error: {inline(detector)}" for detector in rule.detectors]
+    facts = [f"Never in an error: {inline(detector)}" for detector in rule.detectors]
     facts += [f"Never comes back: the {inline(each)} of the caller" for each in rule.never_echoed]
     facts += [f"Stays inside: {typed(name)}" for name in rule.internal_names]
     for concealment in rule.conceal:
@@ -390,7 +390,7 @@ def _privacy(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
         facts.append(
             f"What is another {concealment.across}'s is answered {anchors.code(concealment.answer)}{never}"
         )
-    return _said(*facts, _cited(words.source(rule.source)))
+    return _bulleted(*facts, _cited(words.source(rule.source)))
 
 
 def _telemetry(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
@@ -407,7 +407,7 @@ def _telemetry(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
         )
         for metric in found.metrics.values()
     )
-    repeated = {name: typed(meant) for name, meant in found.means.items()}
+    repeated = {name: typed(fact) for name, fact in found.means.items()}
     log = (
         (
             typed(each.name),
@@ -418,11 +418,11 @@ def _telemetry(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
         for each in found.log.values()
     )
     spans = (
-        (typed(name), repeated.get(name, ""), inline(said)) for name, said in found.span.items()
+        (typed(name), repeated.get(name, ""), inline(text)) for name, text in found.span.items()
     )
-    lines = table(("metric", "kind", "counts", "labels", "what it measures"), metrics)
-    lines += table(("log member", "presence", "repeats", "what it says"), log)
-    lines += table(("span attribute", "repeats", "what it holds"), spans)
+    lines = table(("metric", "kind", "counts", "labels", "meaning"), metrics)
+    lines += table(("log member", "presence", "repeats", "meaning"), log)
+    lines += table(("span attribute", "repeats", "meaning"), spans)
     for alert in found.alerts.values():
         steps = [f"{number}. {inline(step)}" for number, step in enumerate(alert.runbook, 1)]
         lines += [
@@ -437,22 +437,22 @@ def _telemetry(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
             ]
         )
         lines += ["What to do:", "", *steps, ""]
-        lines += _said(_cited(words.source(alert.source)))
+        lines += _bulleted(_cited(words.source(alert.source)))
     return lines
 
 
-# What stands around errors
+# Beside the errors
 
 
 def _renderings(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
     def entry(name: str) -> list[str]:
         each = taxonomy.renderings[name]
-        given = (f"{typed(parameter)}: {inline(said)}" for parameter, said in each.given.items())
+        given = (f"{typed(parameter)}: {inline(text)}" for parameter, text in each.given.items())
         return [
             *_paragraph(each.summary),
             *fence(json_text(each.picture), "json"),
             *bullets(given),
-            *_said(_cited(words.source(each.source))),
+            *_bulleted(_cited(words.source(each.source))),
         ]
 
     return _entries("rendering", ((name, entry(name)) for name in taxonomy.renderings))
@@ -463,7 +463,7 @@ def _audit(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
     if found is None:
         return []
     lookup = found.lookup
-    lines = _said(
+    lines = _bulleted(
         f"A record for every {found.per}",
         f"Its id stands in {typed('$' + found.id)}" if found.id else None,
         f"Records are read by {typed(lookup.request)}" if lookup else None,
@@ -498,7 +498,7 @@ def _discovery(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
 
 def _publication(each: Publication) -> list[str]:
     empty = {"list": "an empty list", "absent": "not there", "null": "null"}[each.empty]
-    return _said(
+    return _bulleted(
         f"{typed(each.request)} publishes {each.kind}, listed at {data(each.at)}",
         *(f"An item keeps its {key} at {typed(pointer)}" for key, pointer in each.item.items()),
         f"Where there is nothing to list, it is {empty}",
@@ -510,7 +510,7 @@ def _navigation(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
     rule = taxonomy.navigation
     if rule is None:
         return []
-    return _said(
+    return _bulleted(
         f"What may be taken is listed at {typed(rule.offers)}, and taken by {typed(rule.takes)}",
         f"What exists and is not offered: {anchors.code(rule.refused)}",
         f"What does not exist: {anchors.code(rule.unknown)}" if rule.unknown else None,
@@ -526,7 +526,7 @@ def _rulings(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
     def entry(name: str) -> list[str]:
         each = taxonomy.rulings[name]
         statements = f"On {', '.join(map(inline, each.statements))}" if each.statements else None
-        return _said(
+        return _bulleted(
             statements,
             f"What is contradicted or left open: {inline(each.conflict)}",
             f"Decision: {inline(each.decision)}",
@@ -546,7 +546,7 @@ def _obligations(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
         )
         for obligation in taxonomy.obligations.values()
     )
-    return table(("name", "what is owed", "why no one can check it from outside", "source"), rows)
+    return table(("name", "obligation", "why it cannot be checked from outside", "source"), rows)
 
 
 _SECTIONS: tuple[tuple[str, str, Section], ...] = (
@@ -563,7 +563,7 @@ _SECTIONS: tuple[tuple[str, str, Section], ...] = (
     ("policies", "Retry policies", _policies),
     ("upstream", "Calls to services behind", _upstream),
     ("idempotency", "Idempotency", _idempotency),
-    ("unknown", "Codes nobody declared", _unknown),
+    ("unknown", "Undeclared codes", _unknown),
     ("privacy", "Privacy", _privacy),
     ("telemetry", "Telemetry", _telemetry),
     ("renderings", "Renderings", _renderings),

@@ -1,4 +1,6 @@
-"""Text as Markdown: whatever it holds, a reader sees that text, and nothing of it is a tag, a link or a column."""
+"""Text as Markdown: a reader sees exactly the text, and no part of it becomes a tag, a link or a
+column.
+"""
 
 import json
 import re
@@ -6,8 +8,9 @@ from collections.abc import Iterable, Sequence
 
 from faultspec.targets.filters import visible
 
-#: What CommonMark, tables of GitHub, its formulas and Jekyll's tags would take for something else, and at the start of a
-#: text what would begin a list or underline a heading. An underscore inside a word stays: it emphasises nothing there.
+#: The syntax of CommonMark, of GitHub's tables and formulas and of Jekyll's tags, and, at the start
+#: of a text, of lists and headings. An underscore inside a word stays, because it does not
+#: emphasise there.
 _SPECIAL = re.compile(
     r"[\\`*\[\]<>&|~#$!{}]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|^[-+=](?=[-= ]|$)|^\d+(?=[.)]( |$))"
 )
@@ -19,7 +22,7 @@ def inline(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    # A number that would begin a list is told by the sign behind it, which is escaped by an entity.
+    # A number begins a list only with the sign behind it, so that sign becomes an entity.
     return f"\\{text}" if not text.isdigit() else f"{text[:-1]}&#{ord(text[-1])};"
 
 
@@ -27,7 +30,7 @@ _UNQUOTABLE = re.compile(r"[`|]|\{[{%]")
 
 
 def code(text: str) -> str:
-    """The text in the type of code; where backticks can't quote it, as entities in a tag."""
+    """The text in the type of code; as entities in a tag if backticks cannot quote it."""
     shown = visible(text)
     if shown and not _UNQUOTABLE.search(shown):
         return f"`{shown}`"
@@ -49,12 +52,12 @@ def link(text: str, anchor: str) -> str:
 
 
 def heading(level: int, text: str, anchor: str) -> list[str]:
-    """A heading with an anchor of its own, which no renderer changes; ``text`` is Markdown."""
+    """A heading with its own anchor, which is the same in every renderer; ``text`` is Markdown."""
     return [f'<a id="{anchor}"></a>', "", f"{'#' * level} {text}", ""]
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """A table of Markdown cells, one row a line, and nothing where there is no row."""
+    """A table of Markdown cells, one row a line; nothing without rows."""
     lines = [f"| {' | '.join(cell or '—' for cell in row)} |" for row in rows]
     if not lines:
         return []
@@ -68,10 +71,10 @@ def bullets(items: Iterable[str]) -> list[str]:
 
 
 def fence(text: str, language: str) -> list[str]:
-    """A block of JSON, or of another text no line of which is a fence."""
+    """A block of JSON, or of another text without a line that is a fence."""
     return [f"```{language}", *text.split("\n"), "```", ""]
 
 
 def comment(text: str) -> str:
-    """A comment that nothing in the text ends."""
+    """A comment that the text cannot end."""
     return f"<!-- {re.sub('-(?=-)', '- ', visible(text))} -->"

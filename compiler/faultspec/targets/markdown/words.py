@@ -1,4 +1,6 @@
-"""Rules in words: conditions, retriability, retry policies, statuses. Everything here is Markdown."""
+"""Rules in words: conditions, retriability, retry policies, statuses. Everything here is
+Markdown.
+"""
 
 from collections.abc import Iterator
 
@@ -25,8 +27,8 @@ EFFECTS = {
 RETRIABLE = {
     "always": "Yes: the same request may be sent again.",
     "never": "No: the same request must not be sent again.",
-    "caller": "Either: whoever raises the error says so.",
-    "none": "There is no such flag.",
+    "caller": "Either: each error has its own flag.",
+    "none": "Errors have no such flag.",
     "conditional": "It depends:",
 }
 
@@ -44,7 +46,9 @@ _SHOWN = 5
 
 
 def retriability(code: Code) -> list[str]:
-    """Whether the same request may be sent again: a sentence, then the rules, of which the first that holds decides."""
+    """Whether the same request may be sent again: a sentence, then the rules, of which the first
+    that holds decides.
+    """
     found = RETRIABLE[code.retriable.kind]
     if code.retriable.until:
         found = (
@@ -94,26 +98,26 @@ def _test(test: Test) -> str:
 
 
 def header_rule(rule: HeaderRule) -> tuple[str, str, str, str]:
-    """A row: name, presence, statuses, what it looks like."""
+    """A row: name, presence, statuses, and the form of the value."""
     looks = [f"a valid {inline(each)}" for each in rule.format]
-    said = [" or ".join(looks)] if looks else []
-    said += [f"contains {typed(rule.token)}"] if rule.token else []
-    said += [f"equals {typed(rule.equals)}"] if rule.equals else []
-    said += [inline(rule.summary)] if rule.summary else []
-    return typed(rule.name), rule.presence, ", ".join(map(str, rule.on)) or "any", "; ".join(said)
+    parts = [" or ".join(looks)] if looks else []
+    parts += [f"contains {typed(rule.token)}"] if rule.token else []
+    parts += [f"equals {typed(rule.equals)}"] if rule.equals else []
+    parts += [inline(rule.summary)] if rule.summary else []
+    return typed(rule.name), rule.presence, ", ".join(map(str, rule.on)) or "any", "; ".join(parts)
 
 
 def source(found: Source) -> str | None:
-    """Where a rule comes from: statements, a section, rulings (links to them), a note."""
-    said = [", ".join(map(inline, found.statements))] if found.statements else []
-    said += [inline(found.section)] if found.section else []
-    said += (
+    """The source of a rule: statements, a section, rulings (links to them), a note."""
+    parts = [", ".join(map(inline, found.statements))] if found.statements else []
+    parts += [inline(found.section)] if found.section else []
+    parts += (
         ["ruling " + ", ".join(f"[{inline(e)}](#ruling:{e})" for e in found.rulings)]
         if found.rulings
         else []
     )
-    said += [inline(found.note)] if found.note else []
-    return "; ".join(said) or None
+    parts += [inline(found.note)] if found.note else []
+    return "; ".join(parts) or None
 
 
 # Retry policies
@@ -144,15 +148,15 @@ def policy(found: RetryPolicy) -> Iterator[str]:
             f"{_number(budget.cost)}, a success without one puts back {_number(budget.idle_refund)}."
         )
     for name, kind in planned.kinds.items():
-        said = [f"costs {_number(kind.cost)}"] if kind.cost is not None else []
-        said += [f"first delay {seconds(kind.base)}"] if kind.base is not None else []
-        yield f"For failures of the kind {typed(name)}: {', '.join(said) or 'as for others'}."
+        parts = [f"costs {_number(kind.cost)}"] if kind.cost is not None else []
+        parts += [f"first delay {seconds(kind.base)}"] if kind.base is not None else []
+        yield f"For failures of the kind {typed(name)}: {', '.join(parts) or 'as for others'}."
     if planned.max_elapsed is not None:
-        yield f"All of it within {seconds(planned.max_elapsed)}."
+        yield f"All within {seconds(planned.max_elapsed)}."
     if found.isolation:
         yield f"Attempts run at the isolation level {inline(found.isolation)}."
     if found.annotate:
-        yield f"How often was retried stands in {typed(f'details.{found.annotate}')}."
+        yield f"The number of retries stands in {typed(f'details.{found.annotate}')}."
     for rule in found.eligible_when:
         yield f"{_when(rule)}: {'retried' if rule.then else 'not retried'}."
 
@@ -194,14 +198,14 @@ def _hint(found: RetryPolicy) -> str:
     rule = found.policy.retry_after
     if not rule.honor:
         return "The server's Retry-After is not followed."
-    said = "The server's Retry-After is followed"
+    parts = "The server's Retry-After is followed"
     if rule.max is not None:
-        said += f", up to {seconds(rule.max)}; a longer one is {'cut to that' if rule.clamp == 'cap' else 'ignored'}"
+        parts += f", up to {seconds(rule.max)}; a longer one is {'cut to that' if rule.clamp == 'cap' else 'ignored'}"
     if rule.over is not None:
-        said += f", at most {seconds(rule.over)} above the computed delay"
+        parts += f", at most {seconds(rule.over)} above the computed delay"
     if rule.min_is_computed:
-        said += ", and never shortens the computed delay"
-    return f"{said}."
+        parts += ", and never shortens the computed delay"
+    return f"{parts}."
 
 
 def seconds(value: float) -> str:

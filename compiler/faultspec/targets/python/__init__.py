@@ -63,11 +63,12 @@ class DetailField(NamedTuple):
 class PythonErrorRow(NamedTuple):
     """An exception class.
 
-    ``code``: the member of ``ErrorCode``. ``facts``: those of an operation's own code, else None. ``defaults``: attributes
-    that the code decides. ``parameters``: those of its constructor, mandatory ones first. ``envelope``: the default one.
-    ``functional``: a key of the details is not an identifier, so that their TypedDict needs the functional form.
-    ``flagless``: its details have no place for the retry flag, although those of other codes have. ``opaque``: its details
-    have a schema of their own.
+    ``code``: the member of ``ErrorCode``. ``facts``: those of an operation's own code, else None.
+    ``defaults``: attributes that the code decides. ``parameters``: those of its constructor,
+    mandatory ones first. ``envelope``: the default one. ``functional``: a key of the details is not
+    an identifier, so that their TypedDict needs the functional form. ``flagless``: its details have
+    no place for the retry flag, although those of other codes have. ``opaque``: its details have a
+    schema of their own.
     """
 
     name: str
@@ -90,7 +91,9 @@ class PythonErrorRow(NamedTuple):
 
 
 class PythonPolicyRow(NamedTuple):
-    """A retry policy. ``eligible``: the codes it is for; empty if it is for all that are retriable."""
+    """A retry policy. ``eligible``: the codes it is for; empty if it is for all that are
+    retriable.
+    """
 
     name: str
     doc: str
@@ -108,7 +111,9 @@ class UnknownRow(NamedTuple):
 
 
 class RetryRows(NamedTuple):
-    """``eligible_when``: the rules of each policy that has any. ``kind_of``: the kinds of codes, by policy."""
+    """``eligible_when``: the rules of each policy that has any. ``kind_of``: the kinds of codes, by
+    policy.
+    """
 
     policies: tuple[PythonPolicyRow, ...]
     selective: tuple[PythonPolicyRow, ...]
@@ -118,7 +123,9 @@ class RetryRows(NamedTuple):
 
 
 class CorrelationRow(NamedTuple):
-    """The header of the correlation id and its formats; the attribute and the slot, or None if no slot repeats it."""
+    """The header of the correlation id and its formats; the attribute and the slot, or None if no
+    slot repeats it.
+    """
 
     header: str
     formats: tuple[str, ...]
@@ -127,7 +134,8 @@ class CorrelationRow(NamedTuple):
 
 
 class BoundaryRows(NamedTuple):
-    """The ASGI boundary. ``envelope``: the default one of HTTP. ``bare``: by envelope, the codes without details.
+    """The ASGI boundary. ``envelope``: the default one of HTTP. ``bare``: by envelope, the codes
+    without details.
 
     ``surfaces``: those that the boundary tells apart, or none.
     """
@@ -141,10 +149,11 @@ class BoundaryRows(NamedTuple):
 class PythonView(NamedTuple):
     """What the Python templates see beside the model; see the row types.
 
-    ``envelope``: the default one, of most errors. ``operations``: the operation behind each name of a call. ``needed``: the
-    attribute of each slot without which an error cannot be rendered. ``flag_key``: the details key that is the retry flag.
-    ``asks``: rules test facts that an error does not know. ``internal``: the code of an undeclared error, or None.
-    ``undeclared_key``: the details key that keeps the code of an undeclared error. ``renderings``: one module, or none.
+    ``envelope``: the default one, of most errors. ``operations``: the operation behind each name of
+    a call. ``needed``: the attribute of each slot without which an error cannot be rendered.
+    ``flag_key``: the details key that is the retry flag. ``asks``: rules test facts that an error
+    does not know. ``internal``: the code of an undeclared error, or None. ``undeclared_key``: the
+    details key that keeps the code of an undeclared error. ``renderings``: one module, or none.
     """
 
     header: str
@@ -267,7 +276,9 @@ def _unknown(taxonomy: Taxonomy, members: Members, errors: Iterable[PythonErrorR
 
 
 def _internal(taxonomy: Taxonomy) -> str | None:
-    """The code that an undeclared error becomes: as declared, else the fallback of 500, else that of unknown codes."""
+    """The code that an undeclared error becomes: as declared, else the fallback of 500, else that
+    of unknown codes.
+    """
     if taxonomy.undeclared:
         return taxonomy.undeclared.becomes
     fallback = next(
@@ -335,7 +346,8 @@ def _width(fallback: Fallback) -> int:
 
 
 def _surfaces(taxonomy: Taxonomy) -> tuple[object, ...]:
-    """The HTTP surfaces whose errors need no envelope, and those before them; none if all have envelopes.
+    """The HTTP surfaces whose errors need no envelope, and those before them; none if all have
+    envelopes.
 
     A surface that only a request's body tells apart is left out: the boundary does not read it.
     """
@@ -370,7 +382,9 @@ def _surface(surface: Surface) -> object:
 
 
 def _first_envelope(taxonomy: Taxonomy, transport: str | None = None) -> str:
-    """The first envelope of the first surface of the transport, else of any surface, else the first declared."""
+    """The first envelope of the first surface of the transport, else of any surface, else the first
+    declared.
+    """
     surfaces = [surface for surface in taxonomy.surfaces.values() if surface.envelopes]
     own = [surface for surface in surfaces if surface.transport == transport]
     return next(
@@ -396,7 +410,9 @@ def _imports(base: str, errors: Sequence[str], idempotent: bool) -> dict[str, li
 
 
 def _import_order(name: str) -> tuple[int, str]:
-    """Constants, then classes, then functions, each by name: the order of isort, which ruff keeps too."""
+    """Constants, then classes, then functions, each by name: the order of isort, which ruff keeps
+    too.
+    """
     return (0 if name.isupper() and len(name) > 1 else 1 if name[0].isupper() else 2, name)
 
 
@@ -411,7 +427,9 @@ def _error_rows(members: Members, taken: set[str], package: Package) -> Iterator
     """The exception of each live code; ``taken`` are names that none may have."""
     for operation, code in schemas.live(package.taxonomy):
         name = names.exception(operation, code.name, taken)
-        yield _error_row(operation, code, members[code.name], name, package)
+        yield _error_row(
+            operation=operation, code=code, member=members[code.name], name=name, package=package
+        )
 
 
 def _error_row(

@@ -13,9 +13,11 @@ _TAKEN = ("Json", "Mapping", "Sequence")
 
 
 class Annotations:
-    """The types of one package. ``named``: the values of each Literal of several values, by its name.
+    """The types of one package. ``named``: the values of each Literal of several values, by its
+    name.
 
-    A name lives in ``details.py``. Other modules import that as ``d``, so ``prefix`` is ``d.`` there.
+    A name lives in ``details.py``. Other modules import that as ``d``, so ``prefix`` is ``d.``
+    there.
     """
 
     def __init__(self, taxonomy: Taxonomy) -> None:
@@ -23,7 +25,8 @@ class Annotations:
         self.named: dict[str, tuple[str, ...]] = {}
 
     def of(self, schema: Schema, name: str, prefix: str = "d.") -> str:
-        """The type of a value: a Literal if its values are listed, ``object`` if nothing is declared.
+        """The type of a value: a Literal if its values are listed, ``object`` if nothing is
+        declared.
 
         ``name`` is the name of a Literal of several values.
         """

@@ -1,4 +1,6 @@
-"""The codes that an answer may have without details, as where a framework gives only a status and a few headers."""
+"""The codes that an answer may have without details, as where a framework gives only a status and a
+few headers.
+"""
 
 from collections.abc import Mapping
 
@@ -8,7 +10,9 @@ from faultspec.targets.literals import Verbatim
 
 
 def bare_codes(taxonomy: Taxonomy, members: Mapping[str, Verbatim]) -> dict[str, list[Verbatim]]:
-    """By envelope, the members of the codes that it can carry without details, in order of declaration."""
+    """By envelope, the members of the codes that it can carry without details, in order of
+    declaration.
+    """
     return {
         envelope.name: [
             members[code.name]
@@ -20,7 +24,9 @@ def bare_codes(taxonomy: Taxonomy, members: Mapping[str, Verbatim]) -> dict[str,
 
 
 def _is_bare(code: Code, envelope: Envelope) -> bool:
-    """Whether the envelope can carry the code without its details, and its default status depends on none."""
+    """Whether the envelope can carry the code without its details, and its default status depends
+    on none.
+    """
     opaque = code.details_schema.opaque if code.details_schema is not None else None
     asks = isinstance(opaque, dict) and bool(opaque.get("required"))
     shown = schemas.shows_details(envelope) and code.details_schema is not None

@@ -1,4 +1,6 @@
-"""The constructor of an exception: what a code requires, what it allows, and what it decides itself."""
+"""The constructor of an exception: what a code requires, what it allows, and what it decides
+itself.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -15,7 +17,8 @@ from faultspec.targets.python.facts import by_header, constant
 from faultspec.targets.python.names import PARAMETERS, parameter
 from faultspec.targets.python.wire import PythonSlotRow
 
-#: Facts that rules may test and that an error does not know: the parameter that gives one, its type, and what it is.
+#: Facts that rules may test and that an error does not know: the parameter that gives one, its
+#: type, and what it is.
 BEYOND = {
     "operation.idempotent": (
         "idempotent",
@@ -39,9 +42,10 @@ class ConstructorParameter(NamedTuple):
 class ConstructorArguments(NamedTuple):
     """What a constructor passes to the base class.
 
-    ``details``: by key, the parameter, or the source of the whole. ``nullable``: keys that may be None. ``passed``:
-    parameters that are passed under their own name. ``other_facts``: by fact, its parameter. ``retry_after``: the parameter
-    that is the wait. ``headers``: by name, the source of the value.
+    ``details``: by key, the parameter, or the source of the whole. ``nullable``: keys that may be
+    None. ``passed``: parameters that are passed under their own name. ``other_facts``: by fact, its
+    parameter. ``retry_after``: the parameter that is the wait. ``headers``: by name, the source of
+    the value.
     """
 
     details: Mapping[str, Verbatim] | Verbatim
@@ -55,8 +59,8 @@ class ConstructorArguments(NamedTuple):
 class Package(NamedTuple):
     """What is the same for every exception.
 
-    ``flag``: the details key that is the retry flag. ``given``: the slots of each envelope that only a raiser of the error
-    can fill.
+    ``flag``: the details key that is the retry flag. ``given``: the slots of each envelope that
+    only a raiser of the error can fill.
     """
 
     taxonomy: Taxonomy
@@ -69,7 +73,9 @@ class Package(NamedTuple):
 def package_of(taxonomy: Taxonomy, types: Annotations, slots: tuple[PythonSlotRow, ...]) -> Package:
     """The package of a taxonomy."""
     given = {envelope.name: frozenset(_given(envelope)) for envelope in taxonomy.envelopes.values()}
-    return Package(taxonomy, types, slots, flag_key(taxonomy), given)
+    return Package(
+        taxonomy=taxonomy, types=types, slots=slots, flag=flag_key(taxonomy), given=given
+    )
 
 
 def _given(envelope: Envelope) -> Iterator[str]:
@@ -79,7 +85,9 @@ def _given(envelope: Envelope) -> Iterator[str]:
 
 
 class Constructor:
-    """The parameters of one exception, and the arguments that its constructor passes to the base class."""
+    """The parameters of one exception, and the arguments that its constructor passes to the base
+    class.
+    """
 
     def __init__(self, code: Code, name: str, envelope: Envelope, package: Package) -> None:
         self.code = code
@@ -110,7 +118,8 @@ class Constructor:
         for slot in package.slots:
             self._add_slot(slot)
         self._add("headers", "Mapping[str, str] | None", "None")
-        # Python demands mandatory parameters first only of positional ones; for readers they stand first here too.
+        # Python demands mandatory parameters first only of positional ones; for readers they stand
+        # first here too.
         self.parameters.sort(key=lambda parameter: parameter.default is not None)
 
     @property
@@ -140,7 +149,9 @@ class Constructor:
             self.details = Verbatim("details or {}")
 
     def _add_details(self) -> None:
-        """A parameter for each key that the code declares, but not for the retry flag, which the code decides."""
+        """A parameter for each key that the code declares, but not for the retry flag, which the
+        code decides.
+        """
         for key, member in allowed(self.code).items():
             if key != self.flag:
                 # An underscore alone would not tell it from `retry_after`, the wait of the header.
@@ -173,7 +184,9 @@ class Constructor:
             self.passed.append("boundary")
 
     def _add_status(self) -> None:
-        """The status, if the code has several; an int if the code also stands for statuses that no code claims."""
+        """The status, if the code has several; an int if the code also stands for statuses that no
+        code claims.
+        """
         default = self.code.http.default
         own = tuple(self.code.http.all())
         if default is None or (len(own) <= 1 and not self.borrows):
@@ -190,7 +203,8 @@ class Constructor:
     def _add_retriable(self) -> None:
         """The flag, if each error decides it; mandatory if an envelope requires it.
 
-        If rules test facts that an error does not know, the flag may be given, and None leaves it to the rules.
+        If rules test facts that an error does not know, the flag may be given, and None leaves it
+        to the rules.
         """
         retriable = self.code.retriable
         doc = "whether this request may be sent again"
@@ -209,7 +223,9 @@ class Constructor:
         self.passed.append("retriable")
 
     def _add_other_facts(self) -> None:
-        """A parameter for each fact that the rules of the code test and that an error does not know."""
+        """A parameter for each fact that the rules of the code test and that an error does not
+        know.
+        """
         for fact in dict.fromkeys(beyond((*self.code.retriable.rules, *self.code.http.rules))):
             wanted, kind, doc = BEYOND[fact]
             name = unique(wanted, self.taken)
@@ -246,7 +262,9 @@ class Constructor:
         self._add(name, kind if must else f"{kind} | None", None if must else "None", doc)
 
     def _is_constant(self, rule: HeaderRule) -> bool:
-        """Whether the rules fix the value of the header under every status of the code that has it."""
+        """Whether the rules fix the value of the header under every status of the code that has
+        it.
+        """
         header, statuses = rule.name.lower(), self._statuses_of(rule)
         groups = [
             by_header(self.taxonomy.header_rules(self.code, status))[header] for status in statuses
@@ -290,14 +308,18 @@ class Constructor:
         )
 
     def _concerns(self, rule: HeaderRule) -> bool:
-        """Whether the rule is for a status of the code, or names one that the code is borrowed for."""
+        """Whether the rule is for a status of the code, or names one that the code is borrowed
+        for.
+        """
         if self._statuses_of(rule):
             return True
         singled = [span.low for span in rule.on if span.width < 100]
         return rule.names(self.code.name) and self.borrows and any(map(self._lent, singled))
 
     def _lent(self, status: int) -> bool:
-        """Whether the code stands for the status because no code names it; a claim of a whole class names none."""
+        """Whether the code stands for the status because no code names it; a claim of a whole class
+        names none.
+        """
         named = any(
             status in span
             for code in self.taxonomy.live_codes()

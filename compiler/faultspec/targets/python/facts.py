@@ -1,4 +1,6 @@
-"""The facts of a code as the rows that ``codes.py`` has; classes and fields have the names of its template."""
+"""The facts of a code as the rows that ``codes.py`` has; classes and fields have the names of its
+template.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple

@@ -1,4 +1,6 @@
-"""Names in Python: packages, members, classes, parameters; never a keyword, never the same twice."""
+"""Names in Python: packages, members, classes, parameters; never a keyword, never the same
+twice.
+"""
 
 import builtins
 import keyword
@@ -7,7 +9,8 @@ from faultspec.language.model import Code, Taxonomy
 from faultspec.targets import schema as schemas
 from faultspec.targets.filters import constant, pascal, snake, unique
 
-#: Names that a parameter cannot have: those that every constructor has, and those that its body uses.
+#: Names that a parameter cannot have: those that every constructor has, and those that its body
+#: uses.
 PARAMETERS = frozenset(
     (
         *("self", "super", "frozenset", "entity_tag", "Unset"),
@@ -16,8 +19,8 @@ PARAMETERS = frozenset(
     )
 )
 
-#: Names that an attribute for a slot cannot have: those of the base class and of BaseException, and those that the
-#: constructors with such a parameter use.
+#: Names that an attribute for a slot cannot have: those of the base class and of BaseException, and
+#: those that the constructors with such a parameter use.
 ATTRIBUTES = PARAMETERS | frozenset(
     (
         *("code", "checks", "defaults", "facts", "default_message", "summary", "flag_key"),
@@ -51,7 +54,9 @@ def base_class(taxonomy: str) -> str:
 
 
 def identifier(name: str, otherwise: str) -> str:
-    """``name`` if it is a Python identifier; else one near it, or ``otherwise`` if nothing is left."""
+    """``name`` if it is a Python identifier; else one near it, or ``otherwise`` if nothing is
+    left.
+    """
     if not name:
         return otherwise
     if name[0].isdigit():
@@ -68,7 +73,9 @@ def distinct(taxonomy: Taxonomy) -> tuple[Code, ...]:
 
 
 def wire_names(taxonomy: Taxonomy) -> tuple[tuple[str, str], ...]:
-    """(tool, method or route, operation) of each that calls one operation only, and that has own codes."""
+    """(tool, method or route, operation) of each that calls one operation only, and that has own
+    codes.
+    """
     found: dict[str, list[str]] = {}
     for operation in taxonomy.operations.values():
         for wire in (
@@ -96,7 +103,9 @@ def members(taxonomy: Taxonomy) -> dict[str, str]:
 
 
 def exception(operation: str | None, code: str, taken: set[str]) -> str:
-    """The exception of a code; ``Failure`` is appended if it would hide a builtin or a name of the module."""
+    """The exception of a code; ``Failure`` is appended if it would hide a builtin or a name of the
+    module.
+    """
     name = identifier((pascal(operation) if operation else "") + pascal(code), "Code")
     if name in MODULE or hasattr(builtins, name) or name.endswith("Details"):
         name += "Failure"

@@ -28,7 +28,9 @@ _KINDS = {
 
 
 class Place(NamedTuple):
-    """A row of ``wire.PLACES``; fields and order are those of its template. ``kinds``: the types of its values."""
+    """A row of ``wire.PLACES``; fields and order are those of its template. ``kinds``: the types of
+    its values.
+    """
 
     attribute: str
     slot: str
@@ -39,8 +41,9 @@ class Place(NamedTuple):
 class PythonSlotRow(NamedTuple):
     """A slot that is an attribute of every error.
 
-    ``annotation``: its type, and ``optional`` that of a parameter that may be None. ``generate``: the format in which a
-    missing value is made, or None. ``needed``: an envelope requires it, and it cannot be null.
+    ``annotation``: its type, and ``optional`` that of a parameter that may be None. ``generate``:
+    the format in which a missing value is made, or None. ``needed``: an envelope requires it, and
+    it cannot be null.
     """
 
     slot: str
@@ -53,7 +56,9 @@ class PythonSlotRow(NamedTuple):
 
 
 class PythonEnvelopeRow(NamedTuple):
-    """An envelope. ``listed``: its details are a list. ``shown``: they are there even if they are empty."""
+    """An envelope. ``listed``: its details are a list. ``shown``: they are there even if they are
+    empty.
+    """
 
     name: str
     media_type: str
@@ -77,7 +82,9 @@ def slot_rows(taxonomy: Taxonomy, types: Annotations) -> tuple[PythonSlotRow, ..
 
 def _actions(taxonomy: Taxonomy) -> PythonSlotRow:
     header = header_of("actions", None, taxonomy)
-    return _row("actions", "actions", "Sequence[str]", "list", header)
+    return _row(
+        slot="actions", attribute="actions", annotation="Sequence[str]", kinds="list", header=header
+    )
 
 
 def _slot(slot: str, taxonomy: Taxonomy, types: Annotations, taken: set[str]) -> PythonSlotRow:
@@ -87,11 +94,11 @@ def _slot(slot: str, taxonomy: Taxonomy, types: Annotations, taken: set[str]) ->
     formats = [format_ for format_ in known.format if echoed and format_ in ids.PATTERNS]
     places = [slot_places(envelope.shape).get(slot, ()) for envelope in taxonomy.envelopes.values()]
     row = _row(
-        slot,
-        unique(parameter(slot, ATTRIBUTES), taken),
-        types.of(known, pascal(slot)),
-        _KINDS.get(known.types[0], "object") if len(known.types) == 1 else "object",
-        header_of(slot, field, taxonomy),
+        slot=slot,
+        attribute=unique(parameter(slot, ATTRIBUTES), taken),
+        annotation=types.of(known, pascal(slot)),
+        kinds=_KINDS.get(known.types[0], "object") if len(known.types) == 1 else "object",
+        header=header_of(slot, field, taxonomy),
     )
     return row._replace(
         generate=next(iter(formats), None),
@@ -155,7 +162,9 @@ def picture(node: Node) -> object:
 
 
 def carried_headers(taxonomy: Taxonomy) -> tuple[str, ...]:
-    """Sorted lower-case names of the headers that belong to an error, not to the one answer it came with."""
+    """Sorted lower-case names of the headers that belong to an error, not to the one answer it came
+    with.
+    """
     rules = [
         *taxonomy.headers,
         *(rule for _, code in schemas.live(taxonomy) for rule in code.headers),

@@ -36,8 +36,8 @@ class TypeScriptCodeRow(NamedTuple):
 class TypeScriptErrorRow(NamedTuple):
     """The interface of a code.
 
-    ``details``: the name of the type of its details. ``fields``: the lines of that type, none if it declares no members.
-    ``entry``: its row in the catalog.
+    ``details``: the name of the type of its details. ``fields``: the lines of that type, none if it
+    declares no members. ``entry``: its row in the catalog.
     """
 
     name: str
@@ -50,7 +50,9 @@ class TypeScriptErrorRow(NamedTuple):
 
 
 class TypeScriptSlotRow(NamedTuple):
-    """A slot that is a member of every error. ``type``: the parts of a union. ``place``: its row in ``PLACES``."""
+    """A slot that is a member of every error. ``type``: the parts of a union. ``place``: its row in
+    ``PLACES``.
+    """
 
     slot: str
     member: str
@@ -69,7 +71,9 @@ class TypeScriptEnvelopeRow(NamedTuple):
 
 
 class TypeScriptPolicyRow(NamedTuple):
-    """A retry policy. ``eligible``: its codes, None if it is for all that are retriable. ``kinds``: those of codes."""
+    """A retry policy. ``eligible``: its codes, None if it is for all that are retriable. ``kinds``:
+    those of codes.
+    """
 
     name: str
     doc: str
@@ -98,10 +102,11 @@ class TypeScriptRenderings(NamedTuple):
 class TypeScriptView(NamedTuple):
     """What the TypeScript templates see beside the model; see the row types.
 
-    ``wire``: whether an envelope has the code by itself, not inside a text. ``operations``: the operation behind each name of
-    a call. ``unknown``: the code that stands for an unknown one, or None, and ``unknown_facts`` its facts. ``ranges``,
-    ``entry_ranges`` and ``rule_ranges``: whether the facts, those of operations' own codes, and the rules of policies
-    contain ranges of statuses. ``renderings``: one item, or none.
+    ``wire``: whether an envelope has the code by itself, not inside a text. ``operations``: the
+    operation behind each name of a call. ``unknown``: the code that stands for an unknown one, or
+    None, and ``unknown_facts`` its facts. ``ranges``, ``entry_ranges`` and ``rule_ranges``: whether
+    the facts, those of operations' own codes, and the rules of policies contain ranges of statuses.
+    ``renderings``: one item, or none.
     """
 
     folder: str
@@ -135,11 +140,11 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
     errors = tuple(_error_rows(taxonomy, taken, types))
     envelopes = tuple(
         TypeScriptEnvelopeRow(
-            shapes[envelope.name],
-            envelope.name,
-            envelope.summary or f"The envelope `{envelope.name}` on the wire.",
-            envelope_type(envelope, types),
-            picture(envelope.shape),
+            name=shapes[envelope.name],
+            envelope=envelope.name,
+            doc=envelope.summary or f"The envelope `{envelope.name}` on the wire.",
+            type=envelope_type(envelope, types),
+            picture=picture(envelope.shape),
         )
         for envelope in taxonomy.envelopes.values()
     )

@@ -1,9 +1,9 @@
-"""What things are called in TypeScript; never a name that the modules use themselves, and never the same twice."""
+"""Names in TypeScript; never one that the modules use themselves, never the same twice."""
 
 from faultspec.targets.filters import pascal, unique, words
 from faultspec.targets.python.names import package as python_package
 
-#: What the modules declare, import or use of the language: an interface of that name would hide it.
+#: Names that the modules declare, import or use: an interface of the same name would hide them.
 RESERVED = frozenset(
     {
         *(
@@ -70,7 +70,7 @@ RESERVED = frozenset(
     }
 )
 
-#: Members of every error, which no slot can take.
+#: Members of every error, whose names a slot cannot have.
 MEMBERS = frozenset(
     {
         *(
@@ -95,8 +95,8 @@ def folder(taxonomy: str) -> str:
 
 
 def error(operation: str | None, code: str, taken: set[str]) -> str:
-    """The interface of a code, called as its exception in Python is; one that would hide another name says ``Failure``
-    behind it.
+    """The interface of a code, called as its exception in Python is; one that would hide another
+    name says ``Failure`` behind it.
     """
     name = (pascal(operation) if operation else "") + pascal(code)
     if not name or name[0].isdigit():

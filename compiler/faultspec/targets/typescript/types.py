@@ -30,14 +30,17 @@ _DECIDED = {
     "actions": "readonly string[]",
 }
 
-#: Columns of the longest union of literals without a name of its own; the rest of its line always fits beside it.
+#: Columns of the longest union of literals without a name of its own; the rest of its line always
+#: fits beside it.
 _INLINE = 40
 
 
 class Types:
-    """The types of one package. ``named``: the values of each union that is too long for its line, by its name.
+    """The types of one package. ``named``: the values of each union that is too long for its line,
+    by its name.
 
-    Such a name lives in ``details.ts``. Other modules import that as ``d``, so ``prefix`` is ``d.`` there.
+    Such a name lives in ``details.ts``. Other modules import that as ``d``, so ``prefix`` is ``d.``
+    there.
     """
 
     def __init__(self, taxonomy: Taxonomy) -> None:
@@ -65,7 +68,10 @@ class Types:
         plain = len([type_ for type_ in schema.types if type_ != "null"]) > 1
         return list(
             dict.fromkeys(
-                self._kind(type_, schema, name, indent, prefix, plain) for type_ in schema.types
+                self._kind(
+                    kind=type_, schema=schema, name=name, indent=indent, prefix=prefix, plain=plain
+                )
+                for type_ in schema.types
             )
         )
 
@@ -120,7 +126,9 @@ def _is_key(value: object) -> bool:
 
 
 def envelope_type(envelope: Envelope, types: Types) -> list[str]:
-    """The type of an envelope on the wire, as parts of a union; an object alone is one part in braces."""
+    """The type of an envelope on the wire, as parts of a union; an object alone is one part in
+    braces.
+    """
     return _node(envelope.shape, envelope, types, 0)
 
 
