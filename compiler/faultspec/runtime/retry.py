@@ -412,7 +412,7 @@ def _hint(
     elif value >= 0:
         seconds = min(value, CEILING)
     else:
-        return None, ("Retry-After is ignored: less than no time is no wait",)
+        return None, ("Retry-After is ignored: it is negative",)
     if rule.max is None or seconds <= rule.max:
         return seconds, (f"Retry-After asks for {_s(seconds)}",)
     if rule.clamp == "ignore":

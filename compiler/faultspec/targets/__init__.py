@@ -90,7 +90,7 @@ _TYPESCRIPT_MODULES = ("index", "catalog", "codes", "details", "errors", "retry"
 SHIPPED: Mapping[str, CompileTarget] = {
     "python": CompileTarget(
         name="python",
-        summary="an exception per code, parse and render, retries and an ASGI boundary; standard library only",
+        summary="an exception per code, parse and render, retries, ASGI boundary; standard library only",
         outputs=(
             *(
                 Output(f"{each}.py.jinja", f"{{{{ view.package }}}}/{each}.py")
@@ -107,7 +107,7 @@ SHIPPED: Mapping[str, CompileTarget] = {
     ),
     "typescript": CompileTarget(
         name="typescript",
-        summary="a union of the errors, parse, type guards and the retry planner; nothing to install",
+        summary="a union of the errors, parse, type guards, retry planner; nothing to install",
         outputs=(
             *(
                 Output(f"{each}.ts.jinja", f"{{{{ view.folder }}}}/{each}.ts")
@@ -140,7 +140,7 @@ SHIPPED: Mapping[str, CompileTarget] = {
     ),
     "surfaces": CompileTarget(
         name="surfaces",
-        summary="JSON Schema of a whole error on each surface but HTTP: JSON-RPC responses, tool results, events, logs",
+        summary="JSON Schema of a whole error on each surface but HTTP: JSON-RPC, MCP, events, logs",
         outputs=(Output("document.json.jinja", "{{ each.name }}.schema.json", each="view.files"),),
         view="faultspec.targets.surfaces:view",
     ),
@@ -160,7 +160,7 @@ SHIPPED: Mapping[str, CompileTarget] = {
     ),
     "discovery": CompileTarget(
         name="discovery",
-        summary="the errors of each operation as services publish them, with JSON Schema of their details",
+        summary="the errors of each operation as services publish them",
         outputs=(Output("document.json.jinja", "{{ each.name }}.json", each="view.files"),),
         view="faultspec.targets.discovery:view",
     ),
@@ -190,13 +190,13 @@ SHIPPED: Mapping[str, CompileTarget] = {
     ),
     "otel": CompileTarget(
         name="otel",
-        summary="OpenTelemetry semantic conventions: attributes with their closed values, metrics, the log record",
+        summary="OpenTelemetry semantic conventions: attributes with their values, metrics, log record",
         outputs=(Output("registry.yaml.jinja", "registry.yaml"),),
         view="faultspec.targets.otel:view",
     ),
     "overlay": CompileTarget(
         name="overlay",
-        summary="OpenAPI Overlay 1.0 that adds the declared errors to a service's own OpenAPI 3.1 or 3.0 document",
+        summary="OpenAPI Overlay 1.0: the declared errors for a service's OpenAPI 3.1 or 3.0 document",
         outputs=(
             Output("overlay.json.jinja", "openapi-3.1.overlay.json"),
             Output("overlay-3.0.json.jinja", "openapi-3.0.overlay.json"),

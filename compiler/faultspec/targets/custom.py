@@ -45,7 +45,7 @@ def targets_in(folder: Path, shipped: Mapping[str, CompileTarget]) -> dict[str, 
                     "no-target-description",
                     f"`{each.name}` is not a shipped target, and its folder lacks {DESCRIPTION}",
                     str(each),
-                    hint=f"override one of {', '.join(shipped)}, or list the files in {DESCRIPTION}",
+                    hint=f"override one of {', '.join(shipped)}, or write a {DESCRIPTION}",
                 )
             )
         else:

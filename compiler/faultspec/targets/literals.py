@@ -230,7 +230,8 @@ def ts(value: object, indent: int = 0, before: int = 0) -> str:
         )
         return f"{{\n{members}{' ' * indent}}}" if value else "{}"
     if isinstance(value, Call):
-        return f"{value.name}({ts(value.items, indent, before + columns(value.name) + 2) if value.items else ''})"
+        inside = before + columns(value.name) + len("()")
+        return f"{value.name}({ts(value.items, indent, inside) if value.items else ''})"
     if isinstance(value, (list, tuple)):
         return _ts_array(value, indent, before)
     if value is None:

@@ -3,8 +3,8 @@ of semantic conventions.
 
 The format is that of OpenTelemetry's own registry, which its tool ``weaver`` reads
 (open-telemetry/weaver, schemas/semconv.schema.json). Every attribute is defined once, in one group;
-spans, metrics and the log record refer to it. What holds the code is an enumeration of the codes. A
-manifest of the registry, with the address it is published at, is left to whoever publishes it.
+spans, metrics and the log record refer to it. The attribute of the code is an enumeration of the
+codes. A manifest with the address of the registry is added by its publisher.
 """
 
 from collections.abc import Iterable, Iterator

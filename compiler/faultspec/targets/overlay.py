@@ -1,16 +1,17 @@
 """The overlay target: OpenAPI Overlay 1.0 documents that add the declared errors to a service's own
 OpenAPI document.
 
-Of the service's paths nothing is known, and JSONPath (RFC 9535) cannot compare a path with a
-pattern. So operations are first marked, then answered for:
+The service's paths are unknown, and JSONPath (RFC 9535) cannot compare a path with a pattern. So
+the operations are first marked, and then get their responses:
 
-* ``x-error-operation`` names the operation of the taxonomy, found by its route or by ``operationId``;
-* ``x-error-surface-<name>`` says that the routes of a surface cover the operation. Routes without ``*`` are found by their
-  path; one with it finds nothing (``x-unmapped-routes`` lists it), and the service's document says so itself, by the mark;
-* for each surface, in order, and each status one action adds the response where the surface is the first to claim it
-  and where the document has no response for that status: what is there is never changed.
+* ``x-error-operation`` names the operation, found by its route or by ``operationId``;
+* ``x-error-surface-<name>``: the routes of a surface cover the operation. Routes without ``*`` are
+  found by their path. Others are listed in ``x-unmapped-routes``, and the service's document sets
+  the mark itself;
+* for each surface, in order, and each status one action adds the response, if the surface is the
+  first to claim it and the document has no response for that status.
 
-Components are named after the taxonomy, so that they meet none of the document's own.
+Components are named after the taxonomy, so that their names differ from the document's own.
 """
 
 from collections.abc import Iterator

@@ -124,7 +124,8 @@ def _expression(alert: Alert, telemetry: Telemetry, taxonomy: Taxonomy) -> tuple
         asked = [
             name for name, given in (("$code", alert.codes), ("$status", alert.statuses)) if given
         ]
-        return f"which metric counts them: one with `counts:` and a label that `means:` {' and one that means '.join(asked)}"
+        labels = " and one that means ".join(asked)
+        return f"which metric counts them: one with `counts:` and a label that `means:` {labels}"
     window = _duration(alert.window)
     counted = f"{_series(counter)}{{{', '.join(_matchers(alert, counter, telemetry, taxonomy))}}}"
     if alert.threshold is not None:
@@ -137,8 +138,9 @@ def _expression(alert: Alert, telemetry: Telemetry, taxonomy: Taxonomy) -> tuple
         return (*share, f"> {_number(alert.threshold)}")
     if alert.rise is not None:
         before = f"sum(rate({counted}[{_duration(alert.rise.over)}] offset {window}))"
+        limit = f"{_number(alert.rise.times)} * ({before} or vector(0))"
         return (
-            f"sum(rate({counted}[{window}])) > {_number(alert.rise.times)} * ({before} or vector(0))",
+            f"sum(rate({counted}[{window}])) > {limit}",
             "and",
             f"sum(increase({counted}[{window}])) >= {alert.rise.at_least}",
         )

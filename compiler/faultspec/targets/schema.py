@@ -626,9 +626,8 @@ def openapi30(schema: object) -> Json:
             found = _translated30(schema)
             schema.old = schema if found == schema else Fragment(found)
         return schema.old
-    if isinstance(
-        schema, (dict, Mapping)
-    ):  # nearly all are the first, which is quicker to find out
+    # Nearly all are dicts, which is quicker to find out.
+    if isinstance(schema, (dict, Mapping)):
         return _translated30(schema)
     return {} if schema is True else {"not": {}}
 
@@ -638,39 +637,42 @@ def _translated30(schema: Mapping[str, Any]) -> Json:
         return {"$ref": schema["$ref"]}
     found: Json = {}
     for key, value in schema.items():
-        match key:
-            case _ if key not in _OTHERWISE_IN_30:
-                found[key] = value
-            case "type":
-                if isinstance(value, str) and value != "null":
-                    found[key] = value
-                else:
-                    found = {**_type30(value), **found}
-            case "const":
-                found["enum"] = [value]
-            case "examples":
-                found["example"] = value[0]
-            case "exclusiveMinimum" | "exclusiveMaximum" if not isinstance(value, bool):
-                found[{"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}[key]] = value
-                found[key] = True
-            case "properties":
-                found[key] = {name: openapi30(each) for name, each in value.items()}
-            case "items" | "not":
-                found[key] = openapi30(value)
-            case "additionalProperties":
-                found[key] = value if isinstance(value, bool) else openapi30(value)
-            case "allOf":
-                # An `if` leaves nothing behind.
-                parts = [part for part in map(openapi30, value) if part]
-                found |= {key: parts} if parts else {}
-            case "anyOf" | "oneOf":
-                found[key] = [openapi30(each) for each in value]
-            case _ if key not in _UNKNOWN_TO_30:
-                found[key] = value
+        if key not in _OTHERWISE_IN_30:
+            found[key] = value
+        elif key == "type":
+            found = {**_type30(value), **found}
+        elif key not in _UNKNOWN_TO_30:
+            found |= _keyword30(key, value)
     # 3.0 reads `nullable` only beside a type, and a null in an enum only if it is nullable.
     if None in found.get("enum", ()) and "type" in found:
         found["nullable"] = True
     return found
+
+
+def _keyword30(key: str, value: Any) -> Json:
+    """A keyword that 3.0 writes otherwise, or that contains schemas."""
+    match key:
+        case "const":
+            return {"enum": [value]}
+        case "examples":
+            return {"example": value[0]}
+        case "exclusiveMinimum" | "exclusiveMaximum" if not isinstance(value, bool):
+            bound = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}[key]
+            return {bound: value, key: True}
+        case "properties":
+            return {key: {name: openapi30(member) for name, member in value.items()}}
+        case "items" | "not":
+            return {key: openapi30(value)}
+        case "additionalProperties" if not isinstance(value, bool):
+            return {key: openapi30(value)}
+        case "allOf":
+            # An `if` leaves nothing behind.
+            parts = [part for part in map(openapi30, value) if part]
+            return {key: parts} if parts else {}
+        case "anyOf" | "oneOf":
+            return {key: [openapi30(branch) for branch in value]}
+        case _:
+            return {key: value}
 
 
 def _type30(types: object) -> Json:

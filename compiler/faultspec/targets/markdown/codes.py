@@ -54,38 +54,50 @@ def _facts(
         yield f"Only of the operation {link(typed(operation), f'operation:{operation}')}"
     if code.message:
         yield f"Message: {inline(code.message)}"
-    yield f"Whose turn it is: {words.TURNS[code.client_action]}"
+    yield f"Client action: {words.TURNS[code.client_action]}"
     first, *rules = words.retriability(code)
     yield f"May the same request be sent again? {first}"
     yield from rules
     if code.retry:
         yield f"Retried by {link(typed(code.retry), f'policy:{code.retry}')}"
     yield words.EFFECTS[code.effect]
-    for status in words.statuses(code):
-        yield f"Status: {status}"
-    if code.grpc:
-        yield f"gRPC status: {inline(code.grpc)}"
-    if code.mcp is not None:
-        yield f"MCP `isError`: {data(code.mcp.is_error)}"
-    for name in code.boundaries:
-        yield f"Produced by: {link(typed(name), f'boundary:{name}')}"
-    if code.domain:
-        yield f"Domain: {link(typed(code.domain), f'domain:{code.domain}')}"
-    for name in code.actions:
-        yield f"Way out: {link(typed(name), f'action:{name}') if name in taxonomy.actions else typed(name)}"
-    for slot, values in code.facts.items():
-        yield f"{typed(slot)}: {', '.join(map(data, values))}"
-    if code.deadline is not None:
-        limit = words.seconds(code.deadline.late_by)
-        yield f"Answered when the seconds in {typed(f'details.{code.deadline.detail}')} are over, at most {limit} later"
-    for name in code.passthrough:
-        yield f"Passed through from {inline(name)}"
+    yield from _transports(code)
+    yield from _origins(code, taxonomy)
     for surface in taxonomy.surfaces.values():
         if reaches(surface, code, of_operation=operation is not None):
             yield f"Met on {link(typed(surface.name), f'surface:{surface.name}')}"
     found = words.source(code.source)
     if found:
         yield f"Source: {found}"
+
+
+def _transports(code: Code) -> Iterator[str]:
+    """The statuses of a code on each transport."""
+    for status in words.statuses(code):
+        yield f"Status: {status}"
+    if code.grpc:
+        yield f"gRPC status: {inline(code.grpc)}"
+    if code.mcp is not None:
+        yield f"MCP `isError`: {data(code.mcp.is_error)}"
+
+
+def _origins(code: Code, taxonomy: Taxonomy) -> Iterator[str]:
+    """The origin of a code, the ways out, and the values that it fixes."""
+    for name in code.boundaries:
+        yield f"Produced by: {link(typed(name), f'boundary:{name}')}"
+    if code.domain:
+        yield f"Domain: {link(typed(code.domain), f'domain:{code.domain}')}"
+    for name in code.actions:
+        declared = name in taxonomy.actions
+        yield f"Way out: {link(typed(name), f'action:{name}') if declared else typed(name)}"
+    for slot, values in code.facts.items():
+        yield f"{typed(slot)}: {', '.join(map(data, values))}"
+    if code.deadline is not None:
+        limit = words.seconds(code.deadline.late_by)
+        wait = typed(f"details.{code.deadline.detail}")
+        yield f"Answered when the seconds in {wait} are over, at most {limit} later"
+    for name in code.passthrough:
+        yield f"Passed through from {inline(name)}"
 
 
 def lifecycle(operation: str | None, code: Code, anchors: Anchors) -> Iterator[str]:

@@ -49,8 +49,8 @@ def _entries(kind: str, entries: Iterable[tuple[str, list[str]]]) -> list[str]:
     ]
 
 
-def _bulleted(*facts: str | None) -> list[str]:
-    return bullets(each for each in facts if each)
+def _bulleted(facts: Iterable[str | None]) -> list[str]:
+    return bullets(fact for fact in facts if fact)
 
 
 def _cited(source: str | None) -> str | None:
@@ -138,7 +138,7 @@ def _envelopes(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
         media = [f"Media type: {typed(media)}" for media in each.media_types]
         lines += bullets([*media, f"Other members: {more}"])
         lines += table(("slot", "schema", "headers"), fields)
-        lines += _bulleted(_cited(words.source(each.source)))
+        lines += _bulleted([_cited(words.source(each.source))])
         return lines
 
     return _entries("envelope", ((name, entry(name)) for name in taxonomy.envelopes))
@@ -155,57 +155,70 @@ def _surfaces(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
     )
 
 
-def _surface(each: Surface) -> list[str]:
-    facts = [f"Transport: {each.transport}", *_match(each.match)]
-    if each.error_when:
-        facts.append(f"An answer is an error under {' or '.join(map(str, each.error_when))}")
-    if each.error_pointer is not None:
-        facts.append(f"It is an error where there is {typed(each.error_pointer)}")
-    facts += [
-        f"It is an error where {typed(pointer)} is {data(value)}"
-        for pointer, value in each.error_equals.items()
-    ]
-    facts += [f"Envelope: {link(typed(name), f'envelope:{name}')}" for name in each.envelopes]
-    if each.at:
-        facts.append(f"The envelope stands at {typed(each.at)}")
-    if each.reason:
-        facts.append(f"{'Or none' if each.envelopes else 'No envelope'}: {inline(each.reason)}")
-    if each.foreign:
-        facts.append("Its codes are another namespace's")
-    elif each.envelopes:
-        facts.append(
-            "Codes that are not declared may come"
-            if each.codes is None
-            else "No code but those declared"
-        )
-    if each.default_status is not None:
-        facts.append(f"Codes without a status come as {each.default_status}")
-    if each.batch is not None:
+def _detection(surface: Surface) -> Iterator[str]:
+    """The marks of an error on a surface."""
+    if surface.error_when:
+        yield f"An answer is an error under {' or '.join(map(str, surface.error_when))}"
+    if surface.error_pointer is not None:
+        yield f"It is an error if it has {typed(surface.error_pointer)}"
+    for pointer, value in surface.error_equals.items():
+        yield f"It is an error if {typed(pointer)} is {data(value)}"
+
+
+def _envelopes_of(surface: Surface) -> Iterator[str]:
+    """The envelopes of a surface, their place, and the codes in them."""
+    for name in surface.envelopes:
+        yield f"Envelope: {link(typed(name), f'envelope:{name}')}"
+    if surface.at:
+        yield f"The envelope stands at {typed(surface.at)}"
+    if surface.reason:
+        yield f"{'Or none' if surface.envelopes else 'No envelope'}: {inline(surface.reason)}"
+    if surface.foreign:
+        yield "Its codes are another namespace's"
+    elif surface.envelopes:
+        yield "Undeclared codes may come" if surface.codes is None else "Declared codes only"
+    if surface.default_status is not None:
+        yield f"Codes without a status come as {surface.default_status}"
+
+
+def _batch(surface: Surface) -> Iterator[str]:
+    """The places of the outcomes of a batch."""
+    if surface.batch is not None:
         places = (
-            ("Outcomes", each.batch.items),
-            ("their status", each.batch.status),
-            ("their body", each.batch.body),
+            ("Outcomes", surface.batch.items),
+            ("their status", surface.batch.status),
+            ("their body", surface.batch.body),
         )
-        facts += [
-            f"{what}: {' or '.join(data(place) for place in where)}" for what, where in places
-        ]
-    facts += [f"Every error has {typed(f'details.{name}')}" for name in each.requires_details]
-    facts += [
-        f"Every success has {typed(pointer)} ({member.presence})"
-        for pointer, member in each.success.items()
+        for part, pointers in places:
+            yield f"{part}: {' or '.join(map(data, pointers))}"
+
+
+def _demands(surface: Surface) -> Iterator[str]:
+    """The members that errors and successes have, and how binding the rules are."""
+    for name in surface.requires_details:
+        yield f"Every error has {typed(f'details.{name}')}"
+    for pointer, member in surface.success.items():
+        yield f"Every success has {typed(pointer)} ({member.presence})"
+    if surface.repeats:
+        yield f"Repeats the errors of {link(typed(surface.repeats), f'surface:{surface.repeats}')}"
+    if surface.sink:
+        yield f"Written to {typed(surface.sink)}"
+    if surface.level == "should":
+        yield "A should, not a must"
+    if surface.protocol is not None:
+        envelope = surface.protocol.envelope
+        yield f"Errors of the protocol: {link(typed(envelope), f'envelope:{envelope}')}"
+
+
+def _surface(each: Surface) -> list[str]:
+    facts = [
+        f"Transport: {each.transport}",
+        *_match(each.match),
+        *_detection(each),
+        *_envelopes_of(each),
+        *_batch(each),
+        *_demands(each),
     ]
-    if each.repeats:
-        facts.append(
-            f"Repeats the errors of {link(typed(each.repeats), f'surface:{each.repeats}')}"
-        )
-    if each.sink:
-        facts.append(f"Written to {typed(each.sink)}")
-    if each.level == "should":
-        facts.append("A should, not a must")
-    if each.protocol is not None:
-        facts.append(
-            f"Errors of the protocol: {link(typed(each.protocol.envelope), f'envelope:{each.protocol.envelope}')}"
-        )
     source = words.source(each.source)
     lines = bullets([*facts, *([f"Source: {source}"] if source else [])])
     if each.protocol is not None:
@@ -325,15 +338,19 @@ def _idempotency(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
     if rule is None:
         return []
     return _bulleted(
-        f"The request header {typed(rule.key)} names an intent, on {', '.join(rule.methods)}",
-        f"A replay repeats {' and '.join(rule.equal)}" if rule.equal else None,
-        *(f"A replay repeats the header {typed(header)}" for header in rule.headers),
-        f"A replay counts for {durations.render(rule.window)}" if rule.window is not None else None,
-        f"One key with two bodies: {anchors.code(rule.mismatch)}"
-        if rule.mismatch
-        else "One key with two bodies: unspecified",
-        f"An undeclared operation is {rule.default.replace('_', ' ')}",
-        _cited(words.source(rule.source)),
+        [
+            f"The request header {typed(rule.key)} names an intent, on {', '.join(rule.methods)}",
+            f"A replay repeats {' and '.join(rule.equal)}" if rule.equal else None,
+            *(f"A replay repeats the header {typed(header)}" for header in rule.headers),
+            f"A replay counts for {durations.render(rule.window)}"
+            if rule.window is not None
+            else None,
+            f"One key with two bodies: {anchors.code(rule.mismatch)}"
+            if rule.mismatch
+            else "One key with two bodies: unspecified",
+            f"An undeclared operation is {rule.default.replace('_', ' ')}",
+            _cited(words.source(rule.source)),
+        ]
     )
 
 
@@ -342,15 +359,19 @@ def _upstream(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
     if rule is None:
         return []
     return _bulleted(
-        f"Services behind are called by the policy {link(typed(rule.retry), f'policy:{rule.retry}')}"
-        if rule.retry
-        else None,
-        f"An undeclared operation is {rule.default.replace('_', ' ')}" if rule.default else None,
-        *(f"The same in each retry: {typed(key)}" for key in rule.keys),
-        f"The status of the service behind stands in {typed(f'details.{rule.status}')}"
-        if rule.status
-        else None,
-        _cited(words.source(rule.source)),
+        [
+            f"The policy for services behind: {link(typed(rule.retry), f'policy:{rule.retry}')}"
+            if rule.retry
+            else None,
+            f"An undeclared operation is {rule.default.replace('_', ' ')}"
+            if rule.default
+            else None,
+            *(f"The same in each retry: {typed(key)}" for key in rule.keys),
+            f"The status of the service behind stands in {typed(f'details.{rule.status}')}"
+            if rule.status
+            else None,
+            _cited(words.source(rule.source)),
+        ]
     )
 
 
@@ -368,8 +389,9 @@ def _unknown(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
             facts.append(f"{what} is {anchors.code(rule.becomes)}, and {again}{kept}")
     if taxonomy.imported is not None:
         again = "may be sent again" if taxonomy.imported.retriable else "is not sent again"
+        form = typed(taxonomy.imported.pattern)
         facts.append(
-            f"A code made of a status has the form {typed(taxonomy.imported.pattern)}, is declared by its operation, and {again}"
+            f"A code made of a status has the form {form}, is declared by its operation, and {again}"
         )
     return bullets(facts)
 
@@ -387,10 +409,9 @@ def _privacy(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
             if concealment.never
             else ""
         )
-        facts.append(
-            f"What is another {concealment.across}'s is answered {anchors.code(concealment.answer)}{never}"
-        )
-    return _bulleted(*facts, _cited(words.source(rule.source)))
+        answer = anchors.code(concealment.answer)
+        facts.append(f"A resource of another {concealment.across} is answered {answer}{never}")
+    return _bulleted([*facts, _cited(words.source(rule.source))])
 
 
 def _telemetry(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
@@ -437,7 +458,7 @@ def _telemetry(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
             ]
         )
         lines += ["What to do:", "", *steps, ""]
-        lines += _bulleted(_cited(words.source(alert.source)))
+        lines += _bulleted([_cited(words.source(alert.source))])
     return lines
 
 
@@ -452,7 +473,7 @@ def _renderings(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
             *_paragraph(each.summary),
             *fence(json_text(each.picture), "json"),
             *bullets(given),
-            *_bulleted(_cited(words.source(each.source))),
+            *_bulleted([_cited(words.source(each.source))]),
         ]
 
     return _entries("rendering", ((name, entry(name)) for name in taxonomy.renderings))
@@ -464,13 +485,15 @@ def _audit(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
         return []
     lookup = found.lookup
     lines = _bulleted(
-        f"A record for every {found.per}",
-        f"Its id stands in {typed('$' + found.id)}" if found.id else None,
-        f"Records are read by {typed(lookup.request)}" if lookup else None,
-        f"They are listed at {data(lookup.items)}" if lookup else None,
-        f"Each has its id at {typed(lookup.id)}" if lookup and lookup.id else None,
-        f"In order: {lookup.order.replace('-', ' ')}" if lookup and lookup.order else None,
-        _cited(words.source(found.source)),
+        [
+            f"A record for every {found.per}",
+            f"Its id stands in {typed('$' + found.id)}" if found.id else None,
+            f"Records are read by {typed(lookup.request)}" if lookup else None,
+            f"They are listed at {data(lookup.items)}" if lookup else None,
+            f"Each has its id at {typed(lookup.id)}" if lookup and lookup.id else None,
+            f"In order: {lookup.order.replace('-', ' ')}" if lookup and lookup.order else None,
+            _cited(words.source(found.source)),
+        ]
     )
     rows = (
         (
@@ -499,10 +522,12 @@ def _discovery(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
 def _publication(each: Publication) -> list[str]:
     empty = {"list": "an empty list", "absent": "not there", "null": "null"}[each.empty]
     return _bulleted(
-        f"{typed(each.request)} publishes {each.kind}, listed at {data(each.at)}",
-        *(f"An item keeps its {key} at {typed(pointer)}" for key, pointer in each.item.items()),
-        f"Where there is nothing to list, it is {empty}",
-        _cited(words.source(each.source)),
+        [
+            f"{typed(each.request)} publishes {each.kind}, listed at {data(each.at)}",
+            *(f"An item keeps its {key} at {typed(pointer)}" for key, pointer in each.item.items()),
+            f"Where there is nothing to list, it is {empty}",
+            _cited(words.source(each.source)),
+        ]
     )
 
 
@@ -511,11 +536,13 @@ def _navigation(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
     if rule is None:
         return []
     return _bulleted(
-        f"What may be taken is listed at {typed(rule.offers)}, and taken by {typed(rule.takes)}",
-        f"What exists and is not offered: {anchors.code(rule.refused)}",
-        f"What does not exist: {anchors.code(rule.unknown)}" if rule.unknown else None,
-        f"All there is stands in {typed('$' + rule.all)}" if rule.all else None,
-        _cited(words.source(rule.source)),
+        [
+            f"What may be taken is listed at {typed(rule.offers)}, and taken by {typed(rule.takes)}",
+            f"What exists and is not offered: {anchors.code(rule.refused)}",
+            f"What does not exist: {anchors.code(rule.unknown)}" if rule.unknown else None,
+            f"All there is stands in {typed('$' + rule.all)}" if rule.all else None,
+            _cited(words.source(rule.source)),
+        ]
     )
 
 
@@ -527,10 +554,12 @@ def _rulings(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
         each = taxonomy.rulings[name]
         statements = f"On {', '.join(map(inline, each.statements))}" if each.statements else None
         return _bulleted(
-            statements,
-            f"What is contradicted or left open: {inline(each.conflict)}",
-            f"Decision: {inline(each.decision)}",
-            f"Reason: {inline(each.reason)}",
+            [
+                statements,
+                f"What is contradicted or left open: {inline(each.conflict)}",
+                f"Decision: {inline(each.decision)}",
+                f"Reason: {inline(each.reason)}",
+            ]
         )
 
     return _entries("ruling", ((name, entry(name)) for name in taxonomy.rulings))

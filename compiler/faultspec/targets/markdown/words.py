@@ -132,7 +132,8 @@ def policy(found: RetryPolicy) -> Iterator[str]:
         yield "1 request in all: nothing is sent again."
     else:
         retries = planned.max_attempts - 1
-        yield f"{planned.max_attempts} requests in all: the first, and {retries} {'retry' if retries == 1 else 'retries'}."
+        noun = "retry" if retries == 1 else "retries"
+        yield f"{planned.max_attempts} requests in all: the first, and {retries} {noun}."
     if not planned.phases:
         yield "No delay before a retry."
     for number, phase in enumerate(planned.phases, 1):
@@ -144,8 +145,9 @@ def policy(found: RetryPolicy) -> Iterator[str]:
     if planned.budget is not None:
         budget = planned.budget
         yield (
-            f"A bucket of {_number(budget.tokens)} tokens, shared by the calls of a client: a retry costs "
-            f"{_number(budget.cost)}, a success without one puts back {_number(budget.idle_refund)}."
+            f"A bucket of {_number(budget.tokens)} tokens, shared by the calls of a client: a retry "
+            f"costs {_number(budget.cost)}, a success without one puts back "
+            f"{_number(budget.idle_refund)}."
         )
     for name, kind in planned.kinds.items():
         parts = [f"costs {_number(kind.cost)}"] if kind.cost is not None else []
@@ -200,7 +202,8 @@ def _hint(found: RetryPolicy) -> str:
         return "The server's Retry-After is not followed."
     parts = "The server's Retry-After is followed"
     if rule.max is not None:
-        parts += f", up to {seconds(rule.max)}; a longer one is {'cut to that' if rule.clamp == 'cap' else 'ignored'}"
+        longer = "cut to that" if rule.clamp == "cap" else "ignored"
+        parts += f", up to {seconds(rule.max)}; a longer one is {longer}"
     if rule.over is not None:
         parts += f", at most {seconds(rule.over)} above the computed delay"
     if rule.min_is_computed:

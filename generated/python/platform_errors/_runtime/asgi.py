@@ -58,9 +58,9 @@ what the body was. A malformed or empty one is dropped.
 """
 
 _CORS = b"access-control-"  # without these a browser shows its user no error at all
-# Bytes; an error body that is longer is no envelope, and isn't held in memory for it
+# Bytes; a longer error body is not an envelope, and is not kept in memory
 _LARGEST_ENVELOPE = 1 << 20
-# Characters; whatever the format allows, a longer id is not worth a line of every log
+# Characters; a longer id would fill every log, whatever the format allows
 _LONGEST_ID = 128
 
 _logger = logging.getLogger(__name__)
@@ -244,12 +244,12 @@ class _Exchange:
         _logger.log(
             level,
             "%s %s failed (correlation id %s)",
-            *self.said(),
+            *self.log_arguments(),
             exc_info=exception if level >= logging.ERROR else None,
             extra={"correlation_id": self.correlation_id},
         )
 
-    def said(self) -> tuple[str, str, str]:
+    def log_arguments(self) -> tuple[str, str, str]:
         """What a line of the log is about. A path may hold line ends."""
         path = self.scope["path"].encode("unicode_escape").decode("ascii")
         return self.scope["method"], path, self.correlation_id
@@ -328,11 +328,13 @@ class _Exchange:
             )
         return len(held.body) <= _LARGEST_ENVELOPE and self.boundary.is_envelope(
             Reply(
-                held.status,
-                content_type,
-                held.body,
-                self.id_in(held.headers) or self.correlation_id,
-                frozenset(name.decode("latin-1").lower() for name, _ in held.headers),
+                status=held.status,
+                content_type=content_type,
+                body=held.body,
+                correlation_id=self.id_in(held.headers) or self.correlation_id,
+                headers=frozenset(
+                    name.decode("latin-1").lower() for name, _ in held.headers
+                ),
             )
         )
 
@@ -355,11 +357,17 @@ class _Exchange:
     ) -> None:
         try:
             answer = self.boundary.render(
-                Problem(status, self.correlation_id, exception, kept, body)
+                Problem(
+                    status=status,
+                    correlation_id=self.correlation_id,
+                    exception=exception,
+                    headers=kept,
+                    body=body,
+                )
             )
         except Exception:
             _logger.exception(
-                "%s %s could not be answered (correlation id %s)", *self.said()
+                "%s %s could not be answered (correlation id %s)", *self.log_arguments()
             )
             answer = self.boundary.last_resort(self.correlation_id)
         if exception is not None:

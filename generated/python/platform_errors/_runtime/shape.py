@@ -185,7 +185,7 @@ def _compile_string(text: str, path: Path) -> Node:
             raise ShapeError(
                 path,
                 f"nothing separates ${{{slots[-1]}}} from ${{{name}}}: "
-                "they can't be told apart",
+                "they cannot be distinguished",
             )
         slots.append(name)
         texts.append(after)

@@ -408,8 +408,8 @@ class ConnectorRuntimeError(AileronError):
     """The connector's own code failed: it panicked, threw, or answered in an
     unexpected shape.
 
-    HTTP 500; from sandbox; clients retry where the error says that they may. The
-    operation may have taken effect.
+    HTTP 500; from sandbox; clients retry if the error allows it. The operation may have
+    taken effect.
 
     ``retriable``: whether this request may be sent again. ``suggestion``: What the user
     can do about it.
@@ -734,8 +734,8 @@ class UnknownError(AileronError):
         client_action="none",
         effect="unknown",
     )
-    summary = "The answer is not an error that is known here"
-    default_message = "The answer is not an error that is known here"
+    summary = "The answer is not a known error"
+    default_message = "The answer is not a known error"
     flag_key = None
 
     def __init__(

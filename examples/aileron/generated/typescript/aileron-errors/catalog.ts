@@ -95,8 +95,8 @@ const UNKNOWN: Facts = {
   actions: [],
   rules: [],
   deprecated: false,
-  summary: "The answer is not an error that is known here",
-  message: "The answer is not an error that is known here",
+  summary: "The answer is not a known error",
+  message: "The answer is not a known error",
 };
 
 const BY_WIRE = new Map(

@@ -81,8 +81,8 @@ export interface ResourceLimitExceeded extends Common {
  * The connector's own code failed: it panicked, threw, or answered in an
  * unexpected shape.
  *
- * HTTP 500; from sandbox; clients retry where the error says that they may. The
- * operation may have taken effect.
+ * HTTP 500; from sandbox; clients retry if the error allows it. The operation
+ * may have taken effect.
  */
 export interface ConnectorRuntimeError extends Common {
   readonly known: true;

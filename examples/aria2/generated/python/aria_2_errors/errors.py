@@ -353,8 +353,8 @@ class UnknownError(Aria2Error):
         client_action="none",
         effect="unknown",
     )
-    summary = "The answer is not an error that is known here"
-    default_message = "The answer is not an error that is known here"
+    summary = "The answer is not a known error"
+    default_message = "The answer is not a known error"
     flag_key = None
 
     def __init__(

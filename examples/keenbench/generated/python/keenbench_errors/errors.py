@@ -858,8 +858,7 @@ class SandboxViolation(KeenbenchError):
 class ValidationFailed(KeenbenchError):
     """What was asked for, or what the model made, is not valid.
 
-    Clients retry where the error says that they may. The operation may have taken
-    effect.
+    Clients retry if the error allows it. The operation may have taken effect.
 
     ``retriable``: whether this request may be sent again. ``provider_id``: The
     provider, where one is involved. ``model_id``: The model, where one is involved.
@@ -1108,8 +1107,7 @@ class DiskFull(KeenbenchError):
 class FileReadFailed(KeenbenchError):
     """A file cannot be read.
 
-    Clients retry where the error says that they may. The operation may have taken
-    effect.
+    Clients retry if the error allows it. The operation may have taken effect.
 
     ``retriable``: whether this request may be sent again. ``provider_id``: The
     provider, where one is involved. ``model_id``: The model, where one is involved.
@@ -1194,8 +1192,7 @@ class FileReadFailed(KeenbenchError):
 class FileWriteFailed(KeenbenchError):
     """A file cannot be written.
 
-    Clients retry where the error says that they may. The operation may have taken
-    effect.
+    Clients retry if the error allows it. The operation may have taken effect.
 
     ``retriable``: whether this request may be sent again. ``provider_id``: The
     provider, where one is involved. ``model_id``: The model, where one is involved.
@@ -1280,8 +1277,7 @@ class FileWriteFailed(KeenbenchError):
 class CheckpointCreateFailed(KeenbenchError):
     """A checkpoint could not be made.
 
-    Clients retry where the error says that they may. The operation may have taken
-    effect.
+    Clients retry if the error allows it. The operation may have taken effect.
 
     ``retriable``: whether this request may be sent again. ``provider_id``: The
     provider, where one is involved. ``model_id``: The model, where one is involved.
@@ -1366,8 +1362,7 @@ class CheckpointCreateFailed(KeenbenchError):
 class CheckpointRestoreFailed(KeenbenchError):
     """A checkpoint could not be restored.
 
-    Clients retry where the error says that they may. The operation may have taken
-    effect.
+    Clients retry if the error allows it. The operation may have taken effect.
 
     ``retriable``: whether this request may be sent again. ``provider_id``: The
     provider, where one is involved. ``model_id``: The model, where one is involved.
@@ -1715,8 +1710,8 @@ class UnknownError(KeenbenchError):
         client_action="none",
         effect="unknown",
     )
-    summary = "The answer is not an error that is known here"
-    default_message = "The answer is not an error that is known here"
+    summary = "The answer is not a known error"
+    default_message = "The answer is not a known error"
     flag_key = None
 
     def __init__(

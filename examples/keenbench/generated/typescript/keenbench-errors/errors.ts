@@ -129,8 +129,7 @@ export interface SandboxViolation extends Common {
 /**
  * What was asked for, or what the model made, is not valid.
  *
- * Clients retry where the error says that they may. The operation may have
- * taken effect.
+ * Clients retry if the error allows it. The operation may have taken effect.
  */
 export interface ValidationFailed extends Common {
   readonly known: true;
@@ -166,8 +165,7 @@ export interface DiskFull extends Common {
 /**
  * A file cannot be read.
  *
- * Clients retry where the error says that they may. The operation may have
- * taken effect.
+ * Clients retry if the error allows it. The operation may have taken effect.
  */
 export interface FileReadFailed extends Common {
   readonly known: true;
@@ -179,8 +177,7 @@ export interface FileReadFailed extends Common {
 /**
  * A file cannot be written.
  *
- * Clients retry where the error says that they may. The operation may have
- * taken effect.
+ * Clients retry if the error allows it. The operation may have taken effect.
  */
 export interface FileWriteFailed extends Common {
   readonly known: true;
@@ -192,8 +189,7 @@ export interface FileWriteFailed extends Common {
 /**
  * A checkpoint could not be made.
  *
- * Clients retry where the error says that they may. The operation may have
- * taken effect.
+ * Clients retry if the error allows it. The operation may have taken effect.
  */
 export interface CheckpointCreateFailed extends Common {
   readonly known: true;
@@ -205,8 +201,7 @@ export interface CheckpointCreateFailed extends Common {
 /**
  * A checkpoint could not be restored.
  *
- * Clients retry where the error says that they may. The operation may have
- * taken effect.
+ * Clients retry if the error allows it. The operation may have taken effect.
  */
 export interface CheckpointRestoreFailed extends Common {
   readonly known: true;

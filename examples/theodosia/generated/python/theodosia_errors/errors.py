@@ -459,8 +459,8 @@ class UnknownError(TheodosiaError):
         client_action="none",
         effect="unknown",
     )
-    summary = "The answer is not an error that is known here"
-    default_message = "The answer is not an error that is known here"
+    summary = "The answer is not a known error"
+    default_message = "The answer is not a known error"
     flag_key = None
 
     def __init__(

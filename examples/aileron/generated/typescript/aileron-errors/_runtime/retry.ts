@@ -223,13 +223,13 @@ export function plan(
   const [phase, base] = nextDelay(policy, state, kind);
   const [low, high] = spread(policy.jitter, base);
   const computed = low + (high - low) * random();
-  const [hint, said] = hinted(policy.retryAfter, failure.retryAfter, now);
+  const [hint, reasons] = hinted(policy.retryAfter, failure.retryAfter, now);
   const delay = apply(policy.retryAfter, hint, computed);
   const price = cost(policy, kind);
   const explain = [
     tries,
     ...explainPhase(policy, phase, base, computed),
-    ...said,
+    ...reasons,
   ];
   if (hint !== null) {
     explain.push(`the delay is ${s(delay)}`);
@@ -424,7 +424,7 @@ function hinted(
   rule: RetryAfterRule,
   value: string | number | null | undefined,
   now: number,
-): [hint: number | null, said: string[]] {
+): [hint: number | null, reasons: string[]] {
   if (value === null || value === undefined) {
     return [null, []];
   }
@@ -448,7 +448,7 @@ function hinted(
   } else if (value >= 0) {
     seconds = Math.min(value, CEILING);
   } else {
-    return ignored("less than no time is no wait");
+    return ignored("it is negative");
   }
   if (rule.max === null || seconds <= rule.max) {
     return [seconds, [`Retry-After asks for ${s(seconds)}`]];

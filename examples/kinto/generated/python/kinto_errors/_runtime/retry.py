@@ -160,7 +160,7 @@ class Plan(NamedTuple):
     None without a retry.
 
     `jitter_band` is the least and the greatest delay that chance could have given.
-    `explain` tells it in sentences.
+    `explain` has it in sentences.
     """
 
     retry: bool
@@ -200,13 +200,19 @@ def plan(
     if refusal is not None:
         reason, sentence = refusal
         return Plan(
-            False, None, reason, state, None, None, (f"{tries} failed", sentence)
+            retry=False,
+            delay=None,
+            reason=reason,
+            state=state,
+            computed=None,
+            jitter_band=None,
+            explain=(f"{tries} failed", sentence),
         )
 
     phase, base = _phase(policy, state, failure.kind)
     low, high = _spread(policy.jitter, base)
     computed = low + (high - low) * random()
-    hint, said = _hint(policy.retry_after, failure.retry_after, now)
+    hint, hinted = _hint(policy.retry_after, failure.retry_after, now)
     delay = _apply(policy.retry_after, hint, computed)
     band = (
         _apply(policy.retry_after, hint, low),
@@ -216,7 +222,7 @@ def plan(
     explain = (
         f"{tries} failed",
         *_explain_phase(policy, phase, base, computed),
-        *said,
+        *hinted,
         *([f"the delay is {_s(delay)}"] if hint is not None else []),
         *(
             [f"the retry costs {cost:g} of {state.tokens:g} tokens"]
@@ -226,17 +232,41 @@ def plan(
     )
     if delay >= CEILING:
         never = "a wait of 2^31 s, which is 68 years, is none"
-        return Plan(False, None, "time_exhausted", state, None, None, (*explain, never))
+        return Plan(
+            retry=False,
+            delay=None,
+            reason="time_exhausted",
+            state=state,
+            computed=None,
+            jitter_band=None,
+            explain=(*explain, never),
+        )
     if policy.max_elapsed is not None and state.elapsed + delay > policy.max_elapsed:
         late = (
             f"{_s(delay)} after {_s(state.elapsed)} "
             f"would exceed the limit of {_s(policy.max_elapsed)}"
         )
-        return Plan(False, None, "time_exhausted", state, None, None, (*explain, late))
+        return Plan(
+            retry=False,
+            delay=None,
+            reason="time_exhausted",
+            state=state,
+            computed=None,
+            jitter_band=None,
+            explain=(*explain, late),
+        )
     after = advance(policy, state, delay)._replace(
         tokens=state.tokens - cost, last_cost=cost
     )
-    return Plan(True, delay, "retry", after, computed, band, explain)
+    return Plan(
+        retry=True,
+        delay=delay,
+        reason="retry",
+        state=after,
+        computed=computed,
+        jitter_band=band,
+        explain=explain,
+    )
 
 
 def succeed(policy: Policy, state: State) -> State:
@@ -382,7 +412,7 @@ def _hint(
     elif value >= 0:
         seconds = min(value, CEILING)
     else:
-        return None, ("Retry-After is ignored: less than no time is no wait",)
+        return None, ("Retry-After is ignored: it is negative",)
     if rule.max is None or seconds <= rule.max:
         return seconds, (f"Retry-After asks for {_s(seconds)}",)
     if rule.clamp == "ignore":

@@ -33,7 +33,7 @@ from typing import Literal, NamedTuple
 from . import http_dates
 
 CEILING = 2.0**31
-"""Seconds: no delay is longer, whoever asks (RFC 9111 section 1.2.2 has recipients stop
+"""Seconds: no delay is longer, whatever a service asks (RFC 9111 section 1.2.2 has recipients stop
 counting here).
 """
 
