@@ -637,7 +637,9 @@ def _translated30(schema: Mapping[str, Any]) -> Json:
         return {"$ref": schema["$ref"]}
     found: Json = {}
     for key, value in schema.items():
-        if key not in _OTHERWISE_IN_30:
+        if key not in _OTHERWISE_IN_30 or (
+            key == "type" and isinstance(value, str) and value != "null"
+        ):
             found[key] = value
         elif key == "type":
             found = {**_type30(value), **found}
