@@ -195,8 +195,8 @@ def last_resort(
     envelope: EnvelopeName = "failure",
     supplied: Mapping[str, str] = NOTHING,
 ) -> asgi.Answer:
-    """The answer if making one fails, as when ``choose`` raises or a detail is not JSON:
-    the internal error with only the values that the taxonomy fixes.
+    """The answer if making one fails, as when ``choose`` raises or a detail is not
+    JSON: the internal error with only the values that the taxonomy fixes.
     """
     found = _chosen(500, (), envelope, supplied)
     code, status = found or (INTERNAL or next(iter(ERRORS), None), 500)

@@ -132,7 +132,7 @@ class Aria2Error(Exception):
 
     @property
     def retriable(self) -> bool:
-        """Whether this request may be sent again: its own flag, else that of its code."""
+        """Whether this request may be sent again: by its own flag, else by its code."""
         return self.retriable_when(known_facts(self))
 
     def retriable_when(self, facts: Mapping[str, object]) -> bool:
