@@ -25,7 +25,9 @@ def parse(text: str, path: str) -> tuple[Any, tuple[Diagnostic, ...]]:
     try:
         plain = text.removeprefix("\ufeff")
         return json.loads(plain, parse_constant=_refuse, object_pairs_hook=_distinct), ()
-    except _Repeated:  # JSON is YAML to our YAML reader, which knows the place of the second member
+    except (
+        _RepeatedMember
+    ):  # JSON is YAML to our YAML reader, which knows the place of the second member
         found = source.parse(text, path)[1]
         message = "an object has the same member twice"
         return None, tuple(found) or (Diagnostic("duplicate-key", message, path),)
@@ -111,12 +113,12 @@ def _first_constant(text: str) -> Span:
     return Span(line, column, line, column)
 
 
-class _Repeated(Exception):
+class _RepeatedMember(Exception):
     """An object has a member twice. RFC 8259, section 4 leaves the meaning open."""
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise _Repeated
+        raise _RepeatedMember
     return found
