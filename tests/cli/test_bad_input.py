@@ -1,4 +1,6 @@
-"""Whatever a file is, every command answers with a diagnostic and the exit code that its help promises, never a traceback."""
+"""Every command answers any file with a diagnostic and the exit code of its help, without a
+traceback.
+"""
 
 import os
 import re
@@ -124,7 +126,9 @@ def refusals(path: str) -> Iterator[tuple[int, str]]:
 
 @pytest.mark.parametrize("kind", UNREADABLE)
 def test_a_file_that_cannot_be_read_is_2_everywhere(kind: str, folder: Path) -> None:
-    """What is no YAML ends every command with 2, one message, and nothing written."""
+    """A file that is not YAML ends every command with 2 and one message, and nothing is
+    written.
+    """
     content, said = UNREADABLE[kind]
     Path("t.yaml").write_bytes(content)
     code, out, _ = faultspec("lint", "t.yaml")
@@ -137,7 +141,7 @@ def test_a_file_that_cannot_be_read_is_2_everywhere(kind: str, folder: Path) -> 
 
 @pytest.mark.parametrize("kind", UNSOUND)
 def test_a_taxonomy_with_errors_is_1_to_lint_and_2_to_all_others(kind: str, folder: Path) -> None:
-    """Errors are what lint looks for, and what keeps every other command from running."""
+    """Errors in a taxonomy exit with 1 in lint and with 2 in every other command."""
     content, said = UNSOUND[kind]
     Path("t.yaml").write_bytes(content)
     code, out, _ = faultspec("lint", "t.yaml")
@@ -149,7 +153,7 @@ def test_a_taxonomy_with_errors_is_1_to_lint_and_2_to_all_others(kind: str, fold
 
 @pytest.mark.parametrize("kind", ODD)
 def test_odd_files_are_read(kind: str, folder: Path) -> None:
-    """Line ends, a byte order mark and document marks are nobody's mistake."""
+    """Line ends, a byte order mark and document marks are accepted."""
     Path("t.yaml").write_bytes(ODD[kind])
     assert faultspec("lint", "t.yaml")[0] == 0
     assert faultspec("compile", "t.yaml", "--out", "out")[0] == 0
@@ -400,7 +404,9 @@ ENVIRONMENT = {
 @FAST
 @given(broken(REAL_TAXONOMIES))
 def test_no_edit_of_a_real_taxonomy_gives_a_traceback(text: str) -> None:
-    """Whatever is dropped, renamed, doubled or swapped in a real taxonomy, the result is sound or explained in place."""
+    """A real taxonomy with dropped, renamed, doubled or swapped parts is accepted or explained
+    in place.
+    """
     loaded = read(text, "t.yaml")
     found = list(check(loaded))
     assert (loaded.taxonomy is None) == any(each.severity == "error" for each in loaded.diagnostics)
@@ -410,14 +416,16 @@ def test_no_edit_of_a_real_taxonomy_gives_a_traceback(text: str) -> None:
 @FAST
 @given(broken(REAL_CONFIGURATIONS))
 def test_no_edit_of_a_real_configuration_gives_a_traceback(text: str) -> None:
-    """The same for configurations, with what only the taxonomy shows, and with their own list of waivers."""
+    """Configurations with such changes are accepted or explained too, with their taxonomy and
+    waivers.
+    """
     document, before = source.parse(text, "conformance.yaml")
     if document is None:
         check_places(before, text, "conformance.yaml")
         return
-    loaded = config.understand(document, ENVIRONMENT, before)
+    loaded = config.parse_config(document, ENVIRONMENT, before)
     assert loaded.draft is not None
-    found = [*loaded.diagnostics, *config.problems(loaded.draft, FLAGSHIP, document)]
+    found = [*loaded.diagnostics, *config.check_config(loaded.draft, FLAGSHIP, document)]
     check_places(found, text, "conformance.yaml")
     if loaded.target is not None:
         assert not before
@@ -431,9 +439,9 @@ def test_no_edit_of_real_waivers_gives_a_traceback(text: str) -> None:
     if document is None:
         check_places(before, text, "waivers.yaml")
         return
-    known, found = waivers.understand(document, document.data, ())
+    known, found = waivers.parse_waivers(document, document.data, ())
     loaded = waivers.LoadedWaivers(known, found, document, document.data)
-    check_places([*before, *found, *waivers.problems(loaded, FLAGSHIP)], text, "waivers.yaml")
+    check_places([*before, *found, *waivers.check_waivers(loaded, FLAGSHIP)], text, "waivers.yaml")
 
 
 @settings(FAST, max_examples=25)
@@ -455,7 +463,9 @@ def test_the_command_line_survives_broken_files(
 
 
 def test_an_openapi_document_has_nothing_untold() -> None:
-    """Of a service's own document an alias is refused, and what its text does not tell is left out."""
+    """Aliases in the OpenAPI document of a service are refused, and unreadable values are left
+    out.
+    """
     data, problem = parse_leniently(
         "openapi: 3.1.0\npaths: {}\nx: {max: 99999999999999999999, list: [1, !!int 2]}\n"
     )

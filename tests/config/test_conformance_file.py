@@ -1,4 +1,4 @@
-"""`conformance.yaml`: what it says becomes values, and everything wrong with it is told with its place."""
+"""`conformance.yaml` is read to values, and each mistake is reported with its place."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ from faultspec import language, source
 from faultspec.diagnostics import printers
 from faultspec_conformance import config
 from faultspec_conformance.results import waivers
-from faultspec_conformance.sanitize.masking import masking
+from faultspec_conformance.sanitize.masking import build_masking
 from paths import ROOT, TESTS
 from support.examples import examples
 
@@ -23,7 +23,7 @@ def understood(text: str) -> config.LoadedConfig:
     """The configuration in a text."""
     document, found = source.parse(text, "conformance.yaml")
     assert document is not None, found
-    return config.understand(document, ENVIRONMENT)
+    return config.parse_config(document, ENVIRONMENT)
 
 
 def complaint(text: str) -> str:
@@ -146,7 +146,7 @@ provoke:
         ),
         (
             BASE + "provoke: {x: {request: GET /a, as: alise}}\nidentities: {alice: {tenant: a}}\n",
-            "3:36 unknown-identity: there is no identity `alise` | did you mean `alice`?",
+            "3:36 unknown-identity: `alise` is not an identity of the file | did you mean `alice`?",
         ),
         (
             BASE + 'identities: {a: {headers: {Authorization: "Bearer ${TOKEN_C}"}}}\n',
@@ -173,12 +173,12 @@ provoke:
             BASE + "provoke: {x: {as: anonymous}}\n",
             "3:11 missing-key: the recipe for `x` needs one of",
         ),
-        ("taxonomy: t.yaml\n", "1:1 missing-key: the configuration says nothing of `target`"),
+        ("taxonomy: t.yaml\n", "1:1 missing-key: `target` is missing"),
         (
             'target: {stdio: [server], jsonrpc: "http://a"}\n',
-            "1:27 conflicting-keys: a service is reached in one way",
+            "1:27 conflicting-keys: `stdio` and `jsonrpc` exclude each other",
         ),
-        ("target: {}\n", "1:1 missing-key: a target says nothing of where the service is"),
+        ("target: {}\n", "1:1 missing-key: `target` has no address of the service"),
         ('target: {http: "ftp://x"}\n', "1:16 bad-value: `ftp://x` is not an address"),
         (
             BASE + 'identities: {anonymous: {headers: {X: "1"}}}\n',
@@ -186,7 +186,7 @@ provoke:
         ),
         (
             BASE + 'identities: {a: {headers: {X: "a\\nb"}}}\n',
-            "3:31 bad-value: the value of `X` cannot stand in a header",
+            "3:31 bad-value: the value of `X` has line ends or control characters",
         ),
         (
             BASE + "provoke: {x: {request: POST /a, body: {}, raw: b}}\n",
@@ -195,12 +195,12 @@ provoke:
     ],
 )
 def test_mistakes_are_told_with_their_place(text: str, said: str) -> None:
-    """A mistake is one diagnostic with line, column and what to do."""
+    """A mistake is one diagnostic with line, column and hint."""
     assert complaint(text).startswith(said)
 
 
 def test_a_misspelt_key_brings_no_errors_after_it() -> None:
-    """Who calls is under a key that there is not: that is one mistake, not one for every identity that is named."""
+    """A misspelt `identities` is one mistake, not one for every use of an identity."""
     text = BASE + "identitties: {anna: {tenant: a}}\nprovoke: {x: {request: GET /a, as: anna}}\n"
     assert (
         "unknown-key: the configuration has no key `identitties` | did you mean `identities`?"
@@ -217,7 +217,7 @@ def test_unknown_codes_are_told() -> None:
     )
     assert loaded.target is not None
     assert loaded.document is not None
-    found = config.problems(loaded.target, taxonomy, loaded.document)
+    found = config.check_config(loaded.target, taxonomy, loaded.document)
     assert [(each.code, each.hint) for each in found] == [
         ("unknown-code", "did you mean `rate_limited`?")
     ]
@@ -229,20 +229,19 @@ BROKEN = sorted(GOLDENS.glob("*.yaml"))
 
 @pytest.mark.parametrize("path", BROKEN, ids=lambda path: path.stem)
 def test_broken_configurations_are_explained(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each mistake is reported with file, line, column, a caret and what to do, all in one run, word for word.
-
-    To accept new wording, run with UPDATE_GOLDENS=1 and review the diff.
+    """Each mistake is reported with file, line, column, caret and hint, all in one run, word
+    for word. To accept new wording, run with UPDATE_GOLDENS=1 and review the diff.
     """
     monkeypatch.chdir(GOLDENS)
-    loaded = config.read(path.name, ENVIRONMENT)
+    loaded = config.read_config(path.name, ENVIRONMENT)
     taxonomy = language.load(str(ROOT / "taxonomy.yaml")).taxonomy
     assert taxonomy is not None
     found = list(loaded.diagnostics)
     if loaded.draft is not None and loaded.document is not None:
-        found += config.problems(loaded.draft, taxonomy, loaded.document)
+        found += config.check_config(loaded.draft, taxonomy, loaded.document)
         if loaded.draft.waivers is not None:
-            known = waivers.read(loaded.draft.waivers)
-            found += [*known.diagnostics, *waivers.problems(known, taxonomy)]
+            known = waivers.read_waivers(loaded.draft.waivers)
+            found += [*known.diagnostics, *waivers.check_waivers(known, taxonomy)]
     assert any(each.severity == "error" for each in found)
     assert [each for each in found if each.span is None or not each.hint] == []
     said = printers.text(found, loaded.sources)
@@ -253,7 +252,7 @@ def test_broken_configurations_are_explained(path: Path, monkeypatch: pytest.Mon
 
 
 def test_every_key_of_the_configuration_has_a_golden() -> None:
-    """No section of a configuration is without a page of what is said when it is wrong."""
+    """Every section of a configuration has a golden with its mistakes."""
     said = "\n".join(path.read_text(encoding="utf-8") for path in BROKEN)
     for name in config.CONFIGURATION.keys:
         assert f"\n{name}:" in said, name
@@ -275,14 +274,14 @@ def test_every_key_of_the_configuration_has_a_golden() -> None:
     )
 )
 def test_no_data_whatever_raises(data: object) -> None:
-    """Whatever stands in the file, the answer is a value: a target or diagnostics."""
+    """Any data is read to a target or to diagnostics, without an exception."""
     import json
 
     document, found = source.parse(json.dumps(data), "conformance.yaml")
     if document is None:
         assert found
         return
-    loaded = config.understand(document, {})
+    loaded = config.parse_config(document, {})
     assert loaded.target is not None or loaded.diagnostics
 
 
@@ -310,7 +309,9 @@ provoke:
 
 
 def test_a_value_from_the_environment_is_a_secret_wherever_it_is_sent() -> None:
-    """Not only an identity's headers: what a recipe or a resource takes from the environment is masked in reports too."""
+    """Values from the environment in recipes and resources are masked in reports, as those of
+    identities are.
+    """
     read = good(
         BASE
         + """
@@ -319,7 +320,7 @@ provoke: {late: {request: GET /orders, headers: {X-Fault-Key: "${TOKEN_B}", X-Pl
 """
     )
     assert set(read.secrets) == {("alpha-secret-1", "${TOKEN_A}"), ("beta-secret-2", "${TOKEN_B}")}
-    hidden = masking(read.identities.values(), read.secrets)
+    hidden = build_masking(read.identities.values(), read.secrets)
     assert hidden.headers(
         (("X-Shop", "shop alpha-secret-1"), ("X-Fault-Key", "beta-secret-2"))
     ) == (
@@ -329,7 +330,7 @@ provoke: {late: {request: GET /orders, headers: {X-Fault-Key: "${TOKEN_B}", X-Pl
 
 
 def test_commands_take_values_from_the_environment() -> None:
-    """What starts a service, and what is watched as a client, may have `${NAME}` in its words; the values are masked."""
+    """Commands of services and clients may contain `${NAME}`, and the values are masked."""
     read = good(
         """
 target: {http: "http://127.0.0.1:1", command: ["${TOKEN_A}", -m, orders]}
@@ -342,6 +343,6 @@ client: {command: [call, "--key=${TOKEN_B}"], env: URL, request: GET /orders}
 
 
 def test_the_path_of_an_address_may_be_secret_and_its_host_is_not() -> None:
-    """What the path of the address takes from the environment is masked; its host is told, or no report would say who was asked."""
+    """Values from the environment are masked in the path of an address, but not in its host."""
     read = good('target: {http: "http://${TOKEN_A}.test:1/base/${TOKEN_B}"}\n')
     assert set(read.secrets) == {("beta-secret-2", "${TOKEN_B}")}

@@ -1,4 +1,4 @@
-"""The driver sends what it is given, within its limits, and whatever goes wrong is a value."""
+"""The driver sends requests unchanged and within the limits. Every failure is a value."""
 
 import socket
 import threading
@@ -16,7 +16,9 @@ WRITES = Limits(requests=50, seconds=30, writes=True)
 
 @contextmanager
 def answering(*answers: bytes) -> Iterator[tuple[str, list[bytes]]]:
-    """A listener that gives each connection the next answer, raw, and keeps what it was sent; b"" closes at once."""
+    """A listener that gives each connection the next raw answer and keeps what it receives; b""
+    closes at once.
+    """
     seen: list[bytes] = []
     listener = socket.create_server(("127.0.0.1", 0))
 
@@ -134,7 +136,9 @@ def test_the_budget_of_seconds_holds() -> None:
     ],
 )
 def test_what_is_no_answer_is_a_value(raw: bytes, kind: str) -> None:
-    """A connection that closes, speaks another protocol or breaks off is no exception."""
+    """A connection that closes, breaks off or speaks another protocol is a value, not an
+    exception.
+    """
     with answering(raw) as (base, _), HttpDriver(base, WRITES) as driver:
         answer = driver.send(Request("POST", "/", (), b"{}"))
     assert isinstance(answer, NoAnswer)
@@ -143,7 +147,7 @@ def test_what_is_no_answer_is_a_value(raw: bytes, kind: str) -> None:
 
 
 def test_nobody_listening_is_a_value() -> None:
-    """A refused connection says where nobody was."""
+    """The reason of a refused connection names the address."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     for method in ("GET", "HEAD"):
@@ -214,7 +218,7 @@ def test_no_answer_in_time_is_a_value() -> None:
 
 
 def test_a_stream_that_does_not_end_is_left() -> None:
-    """What came of a stream within a few seconds is its body; the run goes on."""
+    """The body of an endless stream is what arrives within a few seconds, and the run goes on."""
     now = [0.0]
 
     def clock() -> float:

@@ -47,16 +47,18 @@ def told(heard: ReceivedMessage | NoAnswer) -> Any:
 @pytest.mark.parametrize("framing", [(), ("--content-length",)])
 @pytest.mark.parametrize("habit", [(), ("chatty",)])
 def test_an_answer_finds_its_request(framing: tuple[str, ...], habit: tuple[str, ...]) -> None:
-    """Whatever the framing, and whatever is said in between; what is said unasked is kept with the answer."""
+    """With either framing, an answer is found between other messages, and unprompted messages
+    are kept with it.
+    """
     with peer(*habit, *framing) as driver:
         for id in (1, "two", 3):
-            heard = driver.say(request(id))
+            heard = driver.send(request(id))
             assert told(heard) == {"jsonrpc": "2.0", "id": id, "result": {"n": id}}
             assert isinstance(heard, ReceivedMessage)
             assert [json.loads(each)["method"] for each in heard.between] == (
                 ["progress", "ask"] if habit else []
             )
-        assert told(driver.say(Message("x", b'{"jsonrpc": ')))["error"]["code"] == -32700
+        assert told(driver.send(Message("x", b'{"jsonrpc": ')))["error"]["code"] == -32700
         assert driver.requests == 4
 
 
@@ -64,22 +66,22 @@ def test_a_notification_waits_for_silence_only() -> None:
     """Nothing is due, so nothing is waited for longer than a moment; the next answer is not confused by it."""
     with peer(timeout=600) as driver:
         began = time.monotonic()
-        heard = driver.say(Message("echo", b'{"jsonrpc": "2.0", "method": "echo"}', due=False))
+        heard = driver.send(Message("echo", b'{"jsonrpc": "2.0", "method": "echo"}', due=False))
         assert isinstance(heard, ReceivedMessage)
         assert heard.response.body == b""
         assert time.monotonic() - began < 60
-        assert told(driver.say(request(2)))["id"] == 2
+        assert told(driver.send(request(2)))["id"] == 2
 
 
 @pytest.mark.parametrize(
     ("habit", "kind", "said"),
     [
         ("silent", "timeout", r"no answer within 0\.5 s"),
-        ("flood", "timeout", r"no answer within 0\.5 s, and \d+ messages that are none"),
+        ("flood", "timeout", r"no answer within 0\.5 s, and \d+ messages that are not answers"),
         (
             "dies",
             "closed",
-            r"the process ended with exit code 3; its last words: panic: out of luck",
+            r"the process ended with exit code 3; its last line on standard error: panic: out of luck",
         ),
         ("long", "garbled", r"a line is longer than \d+ bytes"),
     ],
@@ -87,7 +89,7 @@ def test_a_notification_waits_for_silence_only() -> None:
 def test_a_peer_that_does_not_answer_is_told_apart(habit: str, kind: str, said: str) -> None:
     """Silence, a flood, an end and a line without end are four things, each within the deadline."""
     with peer(habit, timeout=5.0 if habit in ("dies", "long") else 0.5) as driver:
-        answer = driver.say(request(1))
+        answer = driver.send(request(1))
         assert isinstance(answer, NoAnswer)
         assert (answer.kind, re.fullmatch(said, answer.reason) is not None) == (kind, True), (
             answer.reason
@@ -98,26 +100,26 @@ def test_a_peer_that_does_not_answer_is_told_apart(habit: str, kind: str, said: 
 def test_a_peer_that_does_not_read_is_not_waited_for() -> None:
     """A pipe is full after some kilobytes; writing has a deadline too."""
     with peer("deaf", timeout=0.3) as driver:
-        answer = driver.say(Message("echo", b"x" * 1_000_000, (1,)))
+        answer = driver.send(Message("echo", b"x" * 1_000_000, (1,)))
         assert isinstance(answer, NoAnswer)
         assert answer.kind == "timeout"
 
 
 def test_a_late_answer_is_nobody_elses() -> None:
-    """What comes after its deadline is dropped, not taken for the answer to the next request."""
+    """An answer after its deadline is dropped, not taken for the answer to the next request."""
     with peer("late", timeout=0.3) as driver:
-        assert isinstance(driver.say(request(1)), NoAnswer)
+        assert isinstance(driver.send(request(1)), NoAnswer)
         driver.timeout = 60
-        assert told(driver.say(request(2)))["id"] == 2
+        assert told(driver.send(request(2)))["id"] == 2
 
 
 def test_the_budgets_hold() -> None:
     """No more requests than allowed, and nothing that may write without leave."""
     with peer(limits=Limits(requests=1, writes=False)) as driver:
         first, second, third = (
-            driver.say(request(1)),
-            driver.say(request(2, harmless=True)),
-            driver.say(request(3, harmless=True)),
+            driver.send(request(1)),
+            driver.send(request(2, harmless=True)),
+            driver.send(request(3, harmless=True)),
         )
     assert isinstance(first, NoAnswer)
     assert first.reason == "`echo` is not sent without `limits: {writes: true}`"
@@ -138,16 +140,16 @@ def alive(pid: int) -> bool:
     not Path("/proc/self/status").exists(), reason="processes are looked up in /proc"
 )
 def test_nothing_is_left_of_a_process_that_will_not_end() -> None:
-    """Neither the process, which ignores the end of its input and SIGTERM, nor what it started."""
+    """A process that ignores the end of its input and SIGTERM is killed, with its children."""
     with peer("stubborn") as driver:
-        driver.say(request(1))
+        driver.send(request(1))
         process = driver._process
         assert process is not None
         deadline = (
             time.monotonic() + 60
         )  # what it says of its child comes by another stream than its answer
         while (
-            not (said := re.findall(rb"child (\d+)\n", driver._last_words))
+            not (said := re.findall(rb"child (\d+)\n", driver._stderr))
             and time.monotonic() < deadline
         ):
             time.sleep(0.02)
@@ -165,7 +167,7 @@ def test_nothing_is_left_of_a_process_that_will_not_end() -> None:
     not Path("/proc/self/status").exists(), reason="processes are looked up in /proc"
 )
 def test_nothing_is_left_of_an_interrupted_run(tmp_path: Path, number: int) -> None:
-    """A run that is interrupted ends its service, and says what it saw until then."""
+    """An interrupted run ends its service and reports what it observed."""
     config = tmp_path / "conformance.yaml"
     taxonomy = ROOT / "examples" / "keenbench" / "taxonomy.yaml"
     command = [
@@ -217,12 +219,12 @@ def test_a_command_that_is_none_is_said_to_be_none(tmp_path: Path) -> None:
 
 
 def test_nobody_listens_on_http() -> None:
-    """A port that nobody listens on is refused, as over HTTP."""
+    """A port without a listener is refused, as over HTTP."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     with Remote(f"http://127.0.0.1:{port}/rpc", WRITES) as driver:
-        answer = driver.say(request(1))
+        answer = driver.send(request(1))
     assert isinstance(answer, NoAnswer)
     assert answer.kind == "refused"
     assert os.path.basename(answer.request.target) == "echo"

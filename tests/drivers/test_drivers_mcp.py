@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from faultspec_conformance.drivers import Limits, NoAnswer
-from faultspec_conformance.drivers.mcp import Answered, McpDriver
+from faultspec_conformance.drivers.mcp import McpDriver, ToolAnswer
 from miniatures.serve import serving
 from support.services import service
 
@@ -32,9 +32,9 @@ def driver(way: str, timeout: float = 5.0, limits: Limits = WRITES) -> Iterator[
         yield opened
 
 
-def told(answer: Answered | NoAnswer) -> Any:
+def told(answer: ToolAnswer | NoAnswer) -> Any:
     """The JSON of an answer."""
-    assert isinstance(answer, Answered), answer
+    assert isinstance(answer, ToolAnswer), answer
     return json.loads(answer.response.body)
 
 
@@ -43,7 +43,9 @@ WAYS = pytest.mark.parametrize("way", ["in-process", "http"])
 
 @WAYS
 def test_a_result_comes_as_it_is(way: str) -> None:
-    """The whole result of a tool, with what the library has no name for; an error of the protocol is told apart."""
+    """The result of a tool is unchanged, with unknown members. An error of the protocol is
+    marked as such.
+    """
     with driver(way) as opened:
         taken = told(opened.call("step", {"action": "take_order"}))
         assert taken["structuredContent"]["valid_next_actions"] == [
@@ -56,7 +58,7 @@ def test_a_result_comes_as_it_is(way: str) -> None:
         assert refused["structuredContent"]["error"] == "invalid_transition"
         assert refused["isError"] is False
         unknown = opened.call("none", {})
-        assert isinstance(unknown, Answered)
+        assert isinstance(unknown, ToolAnswer)
         assert unknown.protocol
         assert told(unknown)["error"]["code"] == -32602
         assert [each.name for each in opened.tools() or ()] == ["step"]  # type: ignore[union-attr]
@@ -68,7 +70,7 @@ def test_a_result_comes_as_it_is(way: str) -> None:
 
 @WAYS
 def test_a_session_begins_anew(way: str) -> None:
-    """What a session had done is forgotten by the next."""
+    """A new session does not know what an earlier one did."""
     with driver(way) as opened:
         told(opened.call("step", {"action": "take_order"}))
         opened.begin()

@@ -1,4 +1,6 @@
-"""Laws of the fault server: what it sends is what the taxonomy declares, when it was told to."""
+"""Laws of the fault server: it sends what the taxonomy declares, when the script or the request
+asks for it.
+"""
 
 import doctest
 import json
@@ -30,7 +32,13 @@ from faultspec.openapi import service as openapi
 from faultspec.openapi.text import parse_leniently
 from faultspec.runtime import ids
 from faultspec_conformance.drivers.serving import serving
-from faultspec_conformance.faults.script import Fault, Script, Turns, parse, problem
+from faultspec_conformance.faults.script import (
+    Fault,
+    Script,
+    ScriptProgress,
+    check_fault,
+    parse_fault,
+)
 from faultspec_conformance.faults.server import FaultServer
 from paths import ROOT
 
@@ -48,7 +56,7 @@ def taxonomy(system: str) -> Taxonomy:
 
 def server(contract: Contract, *faults: Fault, **rest: Any) -> FaultServer:
     """A fault server that was never started."""
-    return FaultServer(contract, Turns(Script(faults, **rest), Random(0)))
+    return FaultServer(contract, ScriptProgress(Script(faults, **rest), Random(0)))
 
 
 def on(surface: Surface, operation: Operation | None = None) -> Request:
@@ -111,7 +119,7 @@ def test_whatever_is_served_obeys_the_taxonomy(system: str) -> None:
 
 @pytest.mark.parametrize("system", TAXONOMIES)
 def test_a_good_answer_is_no_error(system: str) -> None:
-    """Whatever is asked for, a good answer is a success in which the judge finds nothing."""
+    """A success has no findings, whatever the request is."""
     rules = build_contract(taxonomy(system))
     for surface in rules.taxonomy.surfaces.values():
         for method in ("GET", "POST", "DELETE"):
@@ -204,7 +212,7 @@ def test_a_script_is_played_as_written(
     codes: list[str], after: int, times: int | None, requests: int
 ) -> None:
     """First the good answers, then each fault in a row, then good answers, or the last fault for ever."""
-    turns = Turns(Script(tuple(map(Fault, codes)), after, times), Random(0))
+    turns = ScriptProgress(Script(tuple(map(Fault, codes)), after, times), Random(0))
     played = [turns.next() for _ in range(requests)]
     due = [Fault(code) for code in codes for _ in range(times or 1)]
     then = Fault(codes[-1]) if codes and times is None else None
@@ -216,7 +224,7 @@ def test_chance_is_the_seed(probability: float, seed: int) -> None:
     """With the same seed the same requests fail; never with probability 0, always with 1; none of the faults is skipped."""
     script = Script((Fault("a"), Fault("b")), times=3, probability=probability)
     one, two = (
-        [turns.next() for turns in [Turns(script, Random(seed))] for _ in range(40)]
+        [turns.next() for turns in [ScriptProgress(script, Random(seed))] for _ in range(40)]
         for _ in range(2)
     )
     assert one == two
@@ -229,18 +237,20 @@ def test_chance_is_the_seed(probability: float, seed: int) -> None:
 
 @given(st.text("abc_,=- 0123459\nstatusretry-after"))
 def test_any_text_is_a_fault_or_a_sentence(text: str) -> None:
-    """What asks for a fault is understood and then known or not, or refused with a sentence; never anything else."""
+    """Any text is a fault, known or unknown, or is refused with a sentence."""
     with suppress(ValueError):
-        assert problem(parse(text), taxonomy_once()) is not None
+        assert check_fault(parse_fault(text), taxonomy_once()) is not None
 
 
 @pytest.mark.parametrize(
     "text", ["timeout,", "timeout,504", "timeout,status=200", "timeout,retry-after=soon"]
 )
 def test_what_is_no_fault_is_refused(text: str) -> None:
-    """What stands after the code is a status of an error or whole seconds."""
-    with pytest.raises(ValueError, match="none of"):
-        parse(text)
+    """The settings after the code are an error status and whole seconds, or the fault is
+    refused.
+    """
+    with pytest.raises(ValueError, match="neither `status=`"):
+        parse_fault(text)
 
 
 def taxonomy_once(found: list[Taxonomy] = []) -> Taxonomy:  # noqa: B006 - loaded once for many examples
@@ -251,7 +261,9 @@ def taxonomy_once(found: list[Taxonomy] = []) -> Taxonomy:  # noqa: B006 - loade
 
 
 def test_a_document_says_what_a_good_answer_is() -> None:
-    """With an OpenAPI document a success has its status and body; what the document does not know is answered anyhow."""
+    """With an OpenAPI document, a success has its status and body. Undocumented requests are
+    answered too.
+    """
     document, _ = parse_leniently("""
 openapi: 3.1.0
 servers: [{url: /v1}]
@@ -269,7 +281,9 @@ paths:
 """)
     assert document is not None
     fault = FaultServer(
-        build_contract(taxonomy("")), Turns(Script(), Random(0)), description=openapi.read(document)
+        build_contract(taxonomy("")),
+        ScriptProgress(Script(), Random(0)),
+        description=openapi.read(document),
     )
     answers = {}
     for method, path in (
@@ -292,7 +306,9 @@ paths:
 
 
 def test_over_a_connection_it_is_the_same() -> None:
-    """A real client gets what was made: status, headers and body, none for HEAD; the log has each with its times."""
+    """A real client receives the rendered status, headers and body, without a body for HEAD.
+    The log has the times.
+    """
     rules = build_contract(taxonomy(""))
     app = server(rules, Fault("rate_limited", retry_after="3"), times=2)
     with serving(app) as url, httpx.Client(base_url=url, trust_env=False) as client:
@@ -355,9 +371,9 @@ def test_the_command_serves_until_it_is_ended(ending: signal.Signals) -> None:
         (["--fail", "rate_limitd"], "did you mean `rate_limited`?"),
         (
             ["--fail", "rate_limited,status=503"],
-            "`rate_limited` never travels as 503; its statuses: 429",
+            "`rate_limited` never has the status 503; its statuses: 429",
         ),
-        (["--fail", "rate_limited,soon"], "none of `status=`"),
+        (["--fail", "rate_limited,soon"], "neither `status=`"),
         (["--openapi", "nothing.json"], "cannot be read"),
         (["nothing.yaml"], "nothing.yaml"),
         ([str(ROOT / "examples" / "theodosia" / "taxonomy.yaml")], "no surface on HTTP"),

@@ -1,4 +1,6 @@
-"""Laws of watching retries: who follows the planner is never accused, and whoever leaves it is, at the try that shows it."""
+"""Laws of observing retries: a caller that follows the planner has no findings, and another is
+found at the try that shows it.
+"""
 
 from random import Random
 
@@ -7,17 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faultspec.runtime.retry import Failure, Jitter, Phase, Policy, RetryAfterRule, plan, start
-from faultspec_conformance.faults.retry_observer import (
-    Try,
+from faultspec_conformance.faults.jitter import (
     Wait,
-    cramped,
-    dawdling,
-    enough,
-    follow,
-    improbable,
-    positions,
-    scaled,
+    are_clustered,
+    band_positions,
+    count_late_waits,
+    explain_narrow_bands,
+    suffice,
 )
+from faultspec_conformance.faults.retry_observer import Try, observe_retries, scale_policy
 from support.examples import examples
 
 TIMES = st.floats(0.05, 20)
@@ -61,9 +61,8 @@ FAILURES = st.builds(
 
 
 def behaving(policy: Policy, failures: list[Failure], seed: int, busy: float) -> list[Try]:
-    """The tries of a caller that does what the planner says, on machines that add up to ``busy`` seconds to everything.
-
-    He counts the delays, as the planner does by itself, or looks at a clock.
+    """The tries of a caller that follows the planner, on machines that add up to ``busy``
+    seconds. The caller counts the delays, as the planner does, or reads a clock.
     """
     chance = Random(seed)
     looks = chance.random() < 0.5
@@ -93,8 +92,10 @@ def behaving(policy: Policy, failures: list[Failure], seed: int, busy: float) ->
 def test_who_follows_the_planner_is_never_accused(
     policy: Policy, failures: list[Failure], seed: int, busy: float
 ) -> None:
-    """Whatever the policy, the failures and his luck, and however busy the machines."""
-    assert follow(policy, behaving(policy, failures, seed, busy)).breaches == ()
+    """No policy, failure, jitter or busy machine leads to a finding for a caller that follows
+    the planner.
+    """
+    assert observe_retries(policy, behaving(policy, failures, seed, busy)).breaches == ()
 
 
 POLICY = Policy(
@@ -138,26 +139,30 @@ def test_who_leaves_the_policy_is_told_where(
     tries: list[Try], found: list[tuple[str, int]]
 ) -> None:
     """The first try that shows it, and in which way."""
-    assert [(each.kind, each.number) for each in follow(POLICY, tries).breaches] == found
+    assert [(each.kind, each.number) for each in observe_retries(POLICY, tries).breaches] == found
 
 
 def test_a_success_ends_the_call() -> None:
-    """What comes after a success is another call."""
+    """A request after a success belongs to another call."""
     tries = waits(1.1)
     assert (
-        follow(POLICY, [tries[0], tries[1]._replace(failure=None), Try(1.2, 1.2, AGAIN)]).breaches
+        observe_retries(
+            POLICY, [tries[0], tries[1]._replace(failure=None), Try(1.2, 1.2, AGAIN)]
+        ).breaches
         == ()
     )
 
 
 def test_a_scaled_policy_waits_a_share_of_it() -> None:
     """Every delay is scaled, and nothing that the server says."""
-    tenth = scaled(POLICY, 0.1)
-    assert follow(tenth, waits(0.11, 0.21, 0.41)).breaches == ()
-    assert [each.kind for each in follow(tenth, waits(0.11, 0.18, 0.41)).breaches] == ["early"]
+    tenth = scale_policy(POLICY, 0.1)
+    assert observe_retries(tenth, waits(0.11, 0.21, 0.41)).breaches == ()
+    assert [each.kind for each in observe_retries(tenth, waits(0.11, 0.18, 0.41)).breaches] == [
+        "early"
+    ]
     assert [
         each.kind
-        for each in follow(
+        for each in observe_retries(
             tenth, waits(0.3, 1.1, 1.1, failure=AGAIN._replace(retry_after=1.0))
         ).breaches
     ] == ["hint"]
@@ -165,15 +170,19 @@ def test_a_scaled_policy_waits_a_share_of_it() -> None:
 
 def test_where_a_wait_lay_is_known_where_chance_decided() -> None:
     """From 0 to 1 between the bounds; a Retry-After leaves nothing to chance."""
-    assert positions(follow(POLICY, waits(1.0, 2.2, 4.4)).waits) == pytest.approx([0.0, 0.5, 0.5])
-    assert follow(POLICY, waits(9, 9, 9, failure=AGAIN._replace(retry_after=9.0))).waits == ()
+    assert band_positions(observe_retries(POLICY, waits(1.0, 2.2, 4.4)).waits) == pytest.approx(
+        [0.0, 0.5, 0.5]
+    )
+    assert (
+        observe_retries(POLICY, waits(9, 9, 9, failure=AGAIN._replace(retry_after=9.0))).waits == ()
+    )
 
 
 @given(st.integers(0, 400), st.integers(2, 40))
 def test_chance_is_not_taken_for_its_absence(seed: int, count: int) -> None:
     """Waits that chance spreads are never called improbable."""
     chance = Random(seed)
-    assert not improbable([chance.random() for _ in range(count)])
+    assert not are_clustered([chance.random() for _ in range(count)])
 
 
 @given(st.integers(0, 400), st.integers(13, 40), st.floats(0, 1))
@@ -181,8 +190,8 @@ def test_the_absence_of_chance_is_seen_through_noise(seed: int, count: int, plac
     """Waits that always lie at one place are improbable, though a clock blurs all and a busy machine delays two."""
     chance = Random(seed)
     blurred = [place + 0.05 * chance.random() for _ in range(count - 2)]
-    assert enough(count)
-    assert improbable([*blurred, 1.7, 3.0])
+    assert suffice(count)
+    assert are_clustered([*blurred, 1.7, 3.0])
 
 
 #: Bands of three waits of two seconds and more at a twentieth, with a quarter of jitter.
@@ -190,8 +199,8 @@ BANDS = ((0.1, 0.125), (0.2, 0.25), (0.4, 0.5))
 
 
 def jittered(chance: Random, ratio: float, own: float, rounds: int) -> list[Wait]:
-    """Waits with so much jitter on a machine as busy as two cores with four processes that never rest: one in fifty is more
-    than 50 ms late. ``own``: what the caller needs for each try.
+    """Waits with so much jitter on two cores with four busy processes: one in fifty is more
+    than 50 ms late. ``own``: the caller's own time for each try.
     """
     late = [*([0.005] * 25), *([0.02] * 20), *([0.045] * 4), 0.11]
     return [
@@ -203,13 +212,13 @@ def jittered(chance: Random, ratio: float, own: float, rounds: int) -> list[Wait
 
 @given(st.integers(0, 2000), st.integers(1, 30), st.sampled_from([0.0, 0.02, 0.4]))
 def test_a_busy_machine_is_not_taken_for_a_slow_policy(seed: int, rounds: int, own: float) -> None:
-    """Neither what a machine is late now and then, nor what a caller always needs, makes waits too long."""
-    assert dawdling(jittered(Random(seed), 0.25, own, rounds)) == 0
+    """Occasional lateness and the caller's own time do not make waits count as too long."""
+    assert count_late_waits(jittered(Random(seed), 0.25, own, rounds)) == 0
 
 
 def test_more_jitter_than_declared_is_seen_in_many_waits() -> None:
     """One and a half times the wait instead of a quarter is found nearly always, though no single wait is late."""
-    found = [dawdling(jittered(Random(seed), 1.5, 0.02, 13)) > 0 for seed in range(200)]
+    found = [count_late_waits(jittered(Random(seed), 1.5, 0.02, 13)) > 0 for seed in range(200)]
     assert sum(found) > 190
 
 
@@ -220,12 +229,14 @@ def test_more_jitter_than_declared_is_seen_in_many_waits() -> None:
 def test_who_leaves_no_room_for_chance_is_told_how_much_it_takes(
     most: float, scale: float, told: str | None
 ) -> None:
-    """A tenth of a second is enough, whatever becomes of it in binary; without jitter nothing is missing."""
-    said = cramped([Wait(0.4, 0.4, most)], scale)
+    """A band of a tenth of a second is wide enough, in floating point too. Without jitter no
+    scale is suggested.
+    """
+    said = explain_narrow_bands([Wait(0.4, 0.4, most)], scale)
     assert (
         said is None
         if told is None
-        else said is not None and said.endswith(f"it takes a scale of {told}")
+        else said is not None and said.endswith(f"use a scale of {told}")
     )
 
 
@@ -234,4 +245,11 @@ def test_a_scaled_tenth_of_a_second_is_room_enough() -> None:
     policy = Policy(
         "p", 4, (Phase("exponential", 2.0),), Jitter("additive", 0.25), RetryAfterRule()
     )
-    assert len(positions(follow(scaled(policy, 0.05), waits(0.11, 0.22, 0.44)).waits)) == 1
+    assert (
+        len(
+            band_positions(
+                observe_retries(scale_policy(policy, 0.05), waits(0.11, 0.22, 0.44)).waits
+            )
+        )
+        == 1
+    )

@@ -1,4 +1,6 @@
-"""Recorded reality: whatever tool wrote it down, a recording is judged as the exchanges were, and never for what it leaves out."""
+"""Recordings of any tool are judged as the exchanges were. Missing facts never lead to
+findings.
+"""
 
 import gzip
 import json
@@ -29,9 +31,9 @@ from faultspec_conformance import reports
 from faultspec_conformance.drivers.serving import serving
 from faultspec_conformance.observed.accumulator import Accumulator
 from faultspec_conformance.observed.audit import AuditOptions, audit
-from faultspec_conformance.observed.formats import opened
+from faultspec_conformance.observed.formats import open_recording
+from faultspec_conformance.observed.formats.detection import detect_format
 from faultspec_conformance.observed.formats.record import ALWAYS, RecordedExchange, Skipped
-from faultspec_conformance.observed.formats.told import told
 from faultspec_conformance.orders.app import CALLERS
 from faultspec_conformance.orders.demo import service
 from faultspec_conformance.results.model import Report, exit_code
@@ -46,7 +48,7 @@ ULID = "01JAH8ZJ0Z8Z0N7M1X6JZ8QW0T"
 
 @pytest.fixture(autouse=True)
 def _quiet() -> Iterator[None]:
-    """The service logs what is provoked; the report tells it."""
+    """Silence the log of the service; the report has the errors."""
     logging.disable(logging.CRITICAL)
     yield
     logging.disable(logging.NOTSET)
@@ -79,7 +81,7 @@ def clauses(
 
 def items(path: Path, by: Contract | None = None) -> list[RecordedExchange | Skipped]:
     """Everything in a recording."""
-    with opened(str(path), by or platform()) as recording:
+    with open_recording(str(path), by or platform()) as recording:
         return list(recording.items)
 
 
@@ -95,7 +97,9 @@ def ask(url: str) -> None:
 
 @pytest.fixture(scope="module")
 def schemathesis_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """What schemathesis writes of one run against the service that leaks: each format, texts and base64."""
+    """The files of one schemathesis run against the leaking service: each format, as text and
+    as base64.
+    """
     folder = tmp_path_factory.mktemp("schemathesis")
     found = {}
     with serving(service("leaks-stack-trace")) as url:
@@ -143,7 +147,7 @@ def schemathesis_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pa
 
 
 def test_what_schemathesis_recorded_is_judged(schemathesis_files: dict[str, Path]) -> None:
-    """Each format it writes, texts or base64, tells the same: the trace that leaked, and nothing else."""
+    """Each format, as text or base64, leads to the same finding: the leaked trace."""
     for name, path in schemathesis_files.items():
         broken = clauses(path)
         assert set(broken) == {"leaks/stack-trace"}, name
@@ -241,7 +245,7 @@ def envelope(number: int, code: str = "not_found", **more: object) -> str:
 def answer(
     number: int, code: str = "not_found", status: int = 404, **headers: str
 ) -> tuple[int, str, dict[str, str]]:
-    """An answer as it should be, but for what is asked to be otherwise."""
+    """An answer without mistakes, with the given changes."""
     body = envelope(number, code, details={"retryable": False})
     own = json.loads(body)["correlation_id"]
     fields = {
@@ -254,7 +258,9 @@ def answer(
 
 
 def test_an_archive_is_judged(tmp_path: Path) -> None:
-    """Findings are counted and name the first places by line; entries that are no exchange are told and not judged."""
+    """Findings are counted and name their first places. Entries that are not exchanges are
+    noted and not judged.
+    """
     path = tmp_path / "browser.har"
     wrong = answer(2, status=500)
     path.write_text(har(answer(1), wrong, (0, "", {}), answer(3, status=500), answer(4)))
@@ -264,14 +270,14 @@ def test_an_archive_is_judged(tmp_path: Path) -> None:
     assert [lines[int(each.rpartition(":")[2]) - 1].strip() for each in found.places] == ["{", "{"]
     assert found.count == 2
     assert report.result.requests == 4
-    assert any("there was no answer" in note for note in report.result.notes)
+    assert any("the request was not answered" in note for note in report.result.notes)
     jsonschema.Draft202012Validator(reports.schema()).validate(
         json.loads(reports.FORMATS["json"](report))
     )
 
 
 def test_values_that_a_tool_left_out_are_not_judged(tmp_path: Path) -> None:
-    """`[Filtered]` is no challenge, and nobody sent it."""
+    """`[Filtered]` is not judged as a challenge: the service did not send it."""
     path = tmp_path / "filtered.har"
     path.write_text(
         har(
@@ -309,7 +315,9 @@ def test_an_id_that_comes_twice_is_seen_and_a_copy_is_not(tmp_path: Path) -> Non
 
 
 def test_only_the_service_that_is_meant(tmp_path: Path) -> None:
-    """`base` leaves out what browsers fetch elsewhere; without it, that more hosts were judged is said."""
+    """`base` leaves out other hosts of a browser's recording. Without it, a note counts the
+    hosts.
+    """
     ours, theirs = tmp_path / "ours.har", tmp_path / "theirs.har"
     ours.write_text(har(answer(1)))
     theirs.write_text(
@@ -326,7 +334,9 @@ def test_only_the_service_that_is_meant(tmp_path: Path) -> None:
 @settings(max_examples=40)
 @given(exchange=exchanges, lacks=st.frozensets(st.sampled_from(sorted(GROUPABLE | VALUES))))
 def test_what_is_lacking_only_ever_silences(exchange: Exchange, lacks: frozenset[str]) -> None:
-    """Whatever a recording leaves out, no clause is exercised or broken that the whole exchange would not have broken."""
+    """Removing facts from a recording never exercises or breaks a clause that the whole
+    exchange does not.
+    """
     whole = judge(platform(), exchange)
     part = judge(platform(), replace(exchange, lacks=lacks))
     known = platform().clauses
@@ -377,7 +387,9 @@ def log(path: Path, *lines: object) -> Path:
 
 
 def test_a_log_is_judged_for_what_it_tells(tmp_path: Path) -> None:
-    """With headers and body everything is judged, with a body what stands in it, and with a code its status alone."""
+    """With headers and body, everything is judged; with a body, its contents; with a code
+    alone, its status.
+    """
     by, path = platform(KINDS), tmp_path / "access.ndjson"
     body = json.loads(envelope(1))
     bare: dict[str, str] = {"content-type": "application/json"}
@@ -413,7 +425,9 @@ def test_a_log_is_judged_for_what_it_tells(tmp_path: Path) -> None:
 
 
 def test_a_body_that_was_cut_is_not_judged(tmp_path: Path) -> None:
-    """A log that keeps the first bytes of a body is no service that sends broken JSON."""
+    """A log that keeps only the first bytes of a body does not lead to a finding about broken
+    JSON.
+    """
     by, path = platform(KINDS), tmp_path / "cut.ndjson"
     told = {
         "content-type": "application/json",
@@ -442,7 +456,7 @@ BROKEN = ("{", "[]", "7", '{"kind": "access"', "\x00", "\ufeff", '{"a": 1}', "no
 
 
 def test_a_broken_line_is_told_and_skipped(tmp_path: Path) -> None:
-    """What cannot be read is counted with its line; what stands around it is judged all the same."""
+    """An unreadable line is counted with its number, and the lines around it are judged."""
     wrong = {"kind": "slots", "url": "/orders", "status": 500, "code": "not_found"}
     path = log(tmp_path / "torn.ndjson", wrong, *BROKEN, "", wrong)
     report = audit([str(path)], platform(KINDS))
@@ -468,7 +482,9 @@ def test_a_line_without_end_is_not_held(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", range(40, 3000, 370))
 def test_a_torn_recording_is_read_as_far_as_it_goes(end: int, tmp_path: Path) -> None:
-    """Wherever an archive or a cassette breaks off, what came before is judged and the rest told."""
+    """Wherever an archive or a cassette is cut off, the part before is judged and the rest is
+    reported.
+    """
     text = har(*(answer(number) for number in range(3)))
     path = tmp_path / "torn"
     path.write_text(text[:end])
@@ -486,7 +502,9 @@ def test_a_torn_recording_is_read_as_far_as_it_goes(end: int, tmp_path: Path) ->
 
 
 def test_other_dialects_of_cassettes(tmp_path: Path) -> None:
-    """Ruby's VCR with its tags, compressed bodies as vcrpy keeps them, aliases, and bodies nobody here can unpack."""
+    """Ruby's VCR with its tags, compressed bodies of vcrpy, aliases, and bodies of unknown
+    encodings are read.
+    """
     packed = gzip.compress(envelope(1).encode())
     path = tmp_path / "cassette.yml"
     path.write_text(
@@ -535,23 +553,25 @@ def test_other_dialects_of_cassettes(tmp_path: Path) -> None:
     ],
 )
 def test_the_format_is_told_by_content(head: bytes, expected: str | None) -> None:
-    """Whatever the name of the file says, its content tells; one line that is a record makes a log."""
+    """The content decides the format, not the file name. One line with a record makes a log."""
     for name in ("a.har", "a.yaml", "a", "a.txt.gz"):
-        assert told(head, name) == expected
+        assert detect_format(head, name) == expected
 
 
 @pytest.mark.parametrize("name", ["a.ndjson", "a.jsonl", "a.log", "a.LOG.gz".lower()])
 def test_what_is_called_a_log_is_one_where_its_content_does_not_tell(name: str) -> None:
-    """However many lines come before the first record; what says by its content what it is, is that."""
-    assert told(b"Jan 01 server started\n" * 9, name) == "ndjson"
-    assert told(b"interactions:\n- request:", name) == "vcr"
+    """The name of a log decides if no line of the head is a record; a recognizable content
+    decides first.
+    """
+    assert detect_format(b"Jan 01 server started\n" * 9, name) == "ndjson"
+    assert detect_format(b"interactions:\n- request:", name) == "vcr"
 
 
 @pytest.mark.parametrize(
     "first", [b"Jan 01 server started", b"\x00\x00\x00", b"\xff\xfe\xfd", b"", b"\xef\xbb\xbf"]
 )
 def test_a_bad_line_costs_itself_alone(tmp_path: Path, first: bytes) -> None:
-    """Wherever it stands in a log, at its beginning too, under whatever name."""
+    """A bad line affects no other line, anywhere in a log and under any file name."""
     plain = log(
         tmp_path / "a.ndjson", {"endpoint": "GET /orders", "http_status": 500, "code": "not_found"}
     )
@@ -565,9 +585,8 @@ def test_a_bad_line_costs_itself_alone(tmp_path: Path, first: bytes) -> None:
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("form", ["har", "json", "yaml", "log.gz"])
 def test_what_breaks_off_was_not_read(tmp_path: Path, form: str, packed: bool) -> None:
-    """Cut anywhere, an archive or a cassette, or a compressed file, could not be read, and what was read of it is judged.
-
-    A log has an end after every line, so one that is cut is a whole one; only its last line may be broken.
+    """An archive, a cassette or a compressed file that is cut off could not be read, and its
+    first part is judged. A cut log is complete except for its last line.
     """
     one = {"request": {"method": "GET", "uri": "http://x/o", "body": None, "headers": {}}}
     told_ = {
@@ -615,7 +634,9 @@ def test_what_breaks_off_was_not_read(tmp_path: Path, form: str, packed: bool) -
 
 
 def test_compressed_files_are_read(tmp_path: Path) -> None:
-    """Logs are rotated into gzip; a torn one is read as far as it goes or told."""
+    """Logs compressed with gzip are read. A truncated one is read as far as possible, or
+    reported.
+    """
     plain = log(
         tmp_path / "a.ndjson", {"endpoint": "GET /orders", "http_status": 500, "code": "not_found"}
     )
@@ -633,8 +654,8 @@ def test_compressed_files_are_read(tmp_path: Path) -> None:
 def test_what_records_do_not_say_is_the_reason_why_nothing_was_judged(
     lacks: frozenset[str],
 ) -> None:
-    """A clause for which the records of all errors lack a fact says which; one error that has it, or none at all, and the reason
-    is that there was no occasion. No clause that could be judged says so.
+    """A clause names the facts that the records of all errors lack. With one complete error, or
+    none, the reason is the missing occasion. A judgeable clause names no facts.
     """
     taxonomy = platform()
     body = json.dumps({"code": "not_found", "message": "Not here", "correlation_id": "x"}).encode()
@@ -646,7 +667,7 @@ def test_what_records_do_not_say_is_the_reason_why_nothing_was_judged(
     def reasons(*seen: Exchange) -> dict[str, str]:
         tally = Accumulator(taxonomy)
         for each in seen:
-            tally.see(each)
+            tally.add(each)
         result = tally.result("t")
         return {
             address: each.reason
@@ -656,17 +677,17 @@ def test_what_records_do_not_say_is_the_reason_why_nothing_was_judged(
 
     for address, reason in reasons(exchange, exchange).items():
         clause = taxonomy.clauses[address]
-        told = reason.startswith("the records of 2 errors do not say ")
+        told = reason.startswith("the records of 2 observed errors leave out ")
         assert told != clause.judgeable(exchange.lacks), reason
-        assert told or reason.startswith("nothing that was seen gave occasion: ")
+        assert told or reason.startswith("no observed exchange gave occasion: ")
         assert clause.occasion in reason
     if lacks == {"request"}:
-        said = "the record of the one error that was seen does not say what was asked, which an answer may repeat"
+        said = "the record of the one observed error leaves out the request"
         assert reasons(exchange)["leaks/path"].startswith(said)
     whole = replace(exchange, lacks=frozenset())
     for seen in ((), (exchange, whole), (replace(exchange, response=Response(200)),)):
         assert all(
-            each.startswith("nothing that was seen gave occasion: ")
+            each.startswith("no observed exchange gave occasion: ")
             for each in reasons(*seen).values()
         )
 
@@ -684,7 +705,9 @@ SECRETS = {
 
 
 def test_no_secret_of_a_recording_is_shown(tmp_path: Path) -> None:
-    """Nobody names the secrets in a recording; what looks like one, by its place, its name or its form, is in no report."""
+    """A value of a recording that looks like a secret, by its place, name or form, is in no
+    report.
+    """
     line = access(
         500,
         {
@@ -742,7 +765,7 @@ def test_the_command(tmp_path: Path) -> None:
 
 @pytest.mark.full
 def test_the_command_with_bad_options(tmp_path: Path) -> None:
-    """What cannot be meant ends with 2, and `--only` leaves out what it does not name."""
+    """Invalid options exit with 2, and `--only` leaves out other clauses."""
     bad, none = tmp_path / "bad.har", tmp_path / "none.txt"
     bad.write_text(har(answer(1, status=500)))
     none.write_text("127.0.0.1 GET /")

@@ -1,4 +1,4 @@
-"""The traffic of a team's own tests: what passes an application or a client is judged, and nothing about it changes."""
+"""Exchanges of an application or a client under test are judged, and they are not changed."""
 
 import asyncio
 import json
@@ -35,7 +35,7 @@ pytest_plugins = ("pytester",)
 
 @pytest.fixture(autouse=True)
 def _quiet() -> Iterator[None]:
-    """The service logs what is provoked."""
+    """Silence the log of the service."""
     logging.disable(logging.CRITICAL)
     yield
     logging.disable(logging.NOTSET)
@@ -72,7 +72,9 @@ def test_unwatched():
 
 
 def test_a_test_fails_with_what_its_service_broke(pytester: pytest.Pytester) -> None:
-    """Only the tests whose traffic breaks the contract fail, with the clause, what was seen and how to ask again."""
+    """Only tests whose traffic breaks the contract fail, with the clause, the exchange and a
+    command line.
+    """
     pytester.makepyfile(TESTS)
     path = pytester.path / "report.json"
     done = pytester.runpytest_inprocess(
@@ -97,7 +99,7 @@ def test_a_test_fails_with_what_its_service_broke(pytester: pytest.Pytester) -> 
 
 
 def test_findings_may_only_be_reported(pytester: pytest.Pytester) -> None:
-    """In the mode `report` nothing fails, and the session's end tells what was found."""
+    """In the mode `report` no test fails, and the summary of the session lists the findings."""
     pytester.makepyfile(TESTS)
     pytester.makeini(f"[pytest]\nfaultspec_taxonomy = {TAXONOMY}\nfaultspec_mode = report\n")
     done = pytester.runpytest_inprocess(*PLUGIN)
@@ -134,7 +136,7 @@ def test_twice(faultspec):
 
 
 def test_each_test_has_ids_of_its_own(pytester: pytest.Pytester) -> None:
-    """Tests that freeze what makes ids do not fail each other; one that sees an id twice fails."""
+    """Equal ids of different tests are not compared; equal ids within one test fail it."""
     pytester.makepyfile(FROZEN)
     found = pytester.runpytest_subprocess(
         *PLUGIN, "--faultspec", str(TAXONOMY), "-p", "no:cacheprovider"
@@ -170,7 +172,7 @@ def test_workers_send_what_they_saw(pytester: pytest.Pytester) -> None:
 
 @pytest.mark.full
 def test_a_waiver_that_one_worker_needs_is_needed(pytester: pytest.Pytester) -> None:
-    """Whether nothing needs a waiver is told of all workers together, not of one that saw none of what it names."""
+    """Whether a waiver is unused is decided by all workers together."""
     pytest.importorskip("xdist")
     pytester.makepyfile(TESTS)
     pytester.makeini(
@@ -188,7 +190,7 @@ def test_a_waiver_that_one_worker_needs_is_needed(pytester: pytest.Pytester) -> 
 
 
 def test_without_the_fixture_nothing_of_ours_is_loaded(pytester: pytest.Pytester) -> None:
-    """Who does not ask for it pays for one small module, and sees nothing."""
+    """Tests without the fixture load one small module and print nothing."""
     pytester.makepyfile(
         """
         import sys
@@ -214,7 +216,9 @@ def test_without_the_fixture_nothing_of_ours_is_loaded(pytester: pytest.Pytester
 def test_what_is_missing_is_told(
     pytester: pytest.Pytester, options: tuple[str, ...], told: str
 ) -> None:
-    """A test that asks for the fixture where it cannot be had fails with what to do, without a traceback of ours."""
+    """A test that uses the fixture without a taxonomy fails with a hint, and without a
+    traceback of ours.
+    """
     pytester.makepyfile("def test_one(faultspec): pass")
     done = pytester.runpytest_inprocess(*PLUGIN, *options)
     done.assert_outcomes(errors=1)
@@ -253,7 +257,9 @@ APP = Starlette(
 
 
 def test_the_application_is_not_changed() -> None:
-    """Answers pass as they are, byte for byte, and what is seen of each is what was sent; a download is not held."""
+    """Answers pass unchanged, byte for byte, and are recorded as sent. Downloads are not held
+    in memory.
+    """
     seen: list[Exchange] = []
     plain, watched = TestClient(APP), TestClient(Watching(APP, seen.append))
     for method, path, body in (
@@ -296,7 +302,7 @@ def test_an_application_that_raises_is_left_alone() -> None:
 
 
 def test_clients_are_listened_to() -> None:
-    """Clients of httpx, synchronous or not, and sessions of requests show what they were answered."""
+    """Exchanges of httpx clients, synchronous or not, and of requests sessions are recorded."""
     seen: list[Exchange] = []
     with serving(service(None)) as url:
         with httpx.Client() as client:

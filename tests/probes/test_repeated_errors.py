@@ -14,7 +14,7 @@ from faultspec.contract.model import Contract, build_contract
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language import read
-from faultspec_conformance.config import read as configured
+from faultspec_conformance.config import read_config as configured
 from faultspec_conformance.probes.repeats import repeated
 from faultspec_conformance.results.model import Result
 from faultspec_conformance.run.service import run

@@ -19,6 +19,7 @@ from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec_conformance import reports
 from faultspec_conformance.reports.reading import ReportError, read_report
+from faultspec_conformance.results.findings import sort_findings
 from faultspec_conformance.results.model import (
     ClauseResult,
     Coverage,
@@ -26,7 +27,6 @@ from faultspec_conformance.results.model import (
     ReportedFinding,
     ResolvedFinding,
     Result,
-    ranked,
 )
 from faultspec_conformance.results.waivers import Waiver
 from support.examples import examples
@@ -216,7 +216,10 @@ def standings() -> Report:
     fixed = (ResolvedFinding("0123456789ab", "leaks/sql", "GET /a", "x"),)
     waiver = Waiver("leaks/*", "r", "o", date(2030, 1, 2), status=404)
     return replace(
-        base, result=replace(base.result, findings=ranked(others), fixed=fixed, waivers={waiver: 1})
+        base,
+        result=replace(
+            base.result, findings=sort_findings(others), fixed=fixed, waivers={waiver: 1}
+        ),
     )
 
 

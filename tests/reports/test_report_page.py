@@ -18,7 +18,8 @@ import pytest
 from faultspec import language
 from faultspec_conformance import reports
 from faultspec_conformance.orders import demo
-from faultspec_conformance.results.model import Report, ranked
+from faultspec_conformance.results.findings import sort_findings
+from faultspec_conformance.results.model import Report
 from paths import ROOT
 
 #: The one place that says by what the page is opened and examined.
@@ -89,7 +90,10 @@ def page() -> str:
     )
     noted = ("a note of many words and one-that-is-longer-than-any-telephone-is-wide-" + "x" * 80,)
     shown = replace(
-        result, findings=ranked(findings), notes=noted, not_run=("the sweep: there was no time",)
+        result,
+        findings=sort_findings(findings),
+        notes=noted,
+        not_run=("the sweep: there was no time",),
     )
     return reports.html(replace(found[1], result=shown))
 

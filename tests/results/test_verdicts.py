@@ -1,4 +1,4 @@
-"""Verdicts: what was not seen is never passed, shards merge to one run, waivers do not rot."""
+"""Verdicts: an unexercised clause never passes, shards merge to one run, waivers expire."""
 
 from dataclasses import replace
 from datetime import date
@@ -11,15 +11,15 @@ from faultspec import source
 from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec_conformance.results import waivers
+from faultspec_conformance.results.merge import merge_results
 from faultspec_conformance.results.model import (
     ClauseResult,
     Coverage,
     ReportedFinding,
     Result,
     exit_code,
-    merge,
 )
-from faultspec_conformance.results.required_coverage import RequiredCoverage, uncovered
+from faultspec_conformance.results.required_coverage import RequiredCoverage, missing_coverage
 
 ADDRESSES = ("headers/retry-after", "code/declared", "tenancy/concealed")
 REASONS = st.lists(st.sampled_from(["a", "b", "c"]), max_size=2, unique=True).map(tuple)
@@ -88,6 +88,25 @@ def test_one_word_a_clause(result: Result, verdict: str, code: int) -> None:
     assert exit_code(result) == code
 
 
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"occasions": 1}, ""),
+        ({"occasions": 1, "failures": 1}, ""),
+        ({"not_run": ("refused",)}, "refused"),
+        ({"not_checkable": ("never sent",)}, "never sent"),
+        ({"not_exercised": ("no route", "no body")}, "no route; no body"),
+        ({}, "idle"),
+    ],
+)
+def test_only_an_undecided_clause_has_a_reason(given: dict[str, object], reason: str) -> None:
+    """A clause that passed or failed has no reason, whatever other reasons were collected."""
+    decided = "occasions" in given
+    reasons = dict.fromkeys(("not_run", "not_exercised", "not_checkable"), ("other",))
+    result = clause(**{**(reasons if decided else {}), "idle": "idle", **given})
+    assert result.clauses["a/b"].reason == reason
+
+
 def test_what_could_not_run_is_not_clean_but_a_failure_outweighs_it() -> None:
     """2 when something asked for could not run, 1 as soon as anything failed."""
     passed = clause(occasions=1)
@@ -97,24 +116,26 @@ def test_what_could_not_run_is_not_clean_but_a_failure_outweighs_it() -> None:
 
 
 def test_coverage_is_required_when_asked() -> None:
-    """A code neither seen nor explained fails a run that requires coverage, and only that."""
+    """A code that is neither observed nor explained fails only a run that requires coverage."""
     result = replace(clause(occasions=1), coverage={"a": Coverage("a", reason="no recipe")})
     assert exit_code(result) == 0
-    assert "no recipe" in next(uncovered(result, RequiredCoverage(100.0)))
+    assert "no recipe" in next(missing_coverage(result, RequiredCoverage(100.0)))
     explained = replace(result, coverage={"a": Coverage("a", reason="cannot be", explained=True)})
-    assert list(uncovered(explained, RequiredCoverage(100.0))) == []
+    assert list(missing_coverage(explained, RequiredCoverage(100.0))) == []
 
 
 @given(RESULTS, RESULTS, RESULTS)
 def test_shards_merge_in_any_grouping(first: Result, second: Result, third: Result) -> None:
-    """Folding shards together is associative, so it does not matter who folds what first."""
-    assert merge(merge(first, second), third) == merge(first, merge(second, third))
+    """Merging shards is associative, so the order of merging does not matter."""
+    assert merge_results(merge_results(first, second), third) == merge_results(
+        first, merge_results(second, third)
+    )
 
 
 @given(RESULTS, RESULTS)
 def test_merging_keeps_the_stronger_verdict(first: Result, second: Result) -> None:
     """A clause that failed in one shard fails in the whole; one that passed in any and failed in none passed."""
-    whole = merge(first, second)
+    whole = merge_results(first, second)
     for address, each in whole.clauses.items():
         verdicts = {
             shard.clauses[address].verdict for shard in (first, second) if address in shard.clauses
@@ -160,25 +181,27 @@ def test_a_waiver_covers_what_it_names(changes: dict[str, object], covers: bool)
 
 
 def test_waivers_do_not_rot() -> None:
-    """One that expired, one that nothing needs although its clause was exercised: both are told; an unexercised one is not."""
+    """Expired waivers, and unused waivers of exercised clauses, are reported. Waivers of
+    unexercised clauses are not.
+    """
     exercised = {"headers/cache-control"}
 
     def said(waiver: waivers.Waiver, used: int, today: date) -> list[str]:
         return [
-            *waivers.expired({waiver: used}, today),
-            *waivers.needless({waiver: used}, exercised),
+            *waivers.expired_waivers({waiver: used}, today),
+            *waivers.unused_waivers({waiver: used}, exercised),
         ]
 
     assert said(WAIVER, 1, date(2029, 1, 1)) == []
     assert "expired on 2030-01-01" in said(WAIVER, 1, date(2030, 1, 2))[0]
-    assert "not needed any more" in said(WAIVER, 0, date(2029, 1, 1))[0]
+    assert "no longer needed" in said(WAIVER, 0, date(2029, 1, 1))[0]
     assert said(replace(WAIVER, clause="leaks/*"), 0, date(2029, 1, 1)) == []
     assert list(
         waivers.unknown_clauses(
             [replace(WAIVER, clause="headers/cache-contol")], ["headers/cache-control"]
         )
     ) == [
-        "the waiver headers/cache-contol names a clause that there is not; did you mean `headers/cache-control`?"
+        "the waiver headers/cache-contol names an unknown clause; did you mean `headers/cache-control`?"
     ]
 
 
@@ -192,7 +215,7 @@ def test_waivers_do_not_rot() -> None:
         ),
         (
             "- {clause: a/b, reason: r, owner: o, expires: 2026-02-30}\n",
-            "`2026-02-30` is no day of the calendar",
+            "`2026-02-30` is not a day of the calendar",
         ),
         (
             "- {clause: a/b, reason: r, owner: o, expires: 2026-02-03, operaton: x}\n",
@@ -204,7 +227,7 @@ def test_mistakes_in_waivers_are_told(text: str, said: str) -> None:
     """A waiver needs a clause, a reason, an owner and a day."""
     document, _ = source.parse(text, "waivers.yaml")
     assert document is not None
-    found, diagnostics = waivers.understand(document, document.data, ())
+    found, diagnostics = waivers.parse_waivers(document, document.data, ())
     assert found == ()
     assert [each.message for each in diagnostics] == [said]
     assert diagnostics[0].span is not None

@@ -16,8 +16,10 @@ from faultspec_conformance import config as configuration
 from faultspec_conformance.orders import demo
 from faultspec_conformance.reports import FORMATS
 from faultspec_conformance.results import waivers
-from faultspec_conformance.results.model import ClauseResult, Report, Result, merge, settled
-from faultspec_conformance.results.waivers import Waiver, excused, needless
+from faultspec_conformance.results.conclusion import conclude
+from faultspec_conformance.results.merge import merge_results
+from faultspec_conformance.results.model import ClauseResult, Report, Result
+from faultspec_conformance.results.waivers import Waiver, apply_waivers, unused_waivers
 from paths import ROOT
 
 TODAY = date(2026, 11, 22)
@@ -33,33 +35,35 @@ KNOWN = Waiver(
 
 @pytest.mark.parametrize("level", ["error", "warning"])
 def test_a_waiver_covers_warnings_as_well(level: Level) -> None:
-    """A reviewed finding is known whatever its level, and its waiver is then needed."""
+    """A waiver covers a finding of any level, and is then used."""
     finding = Finding("provoke/code", "said", operation="GET /things", code="absent", level=level)
     used: Counter[Waiver] = Counter()
-    assert excused(finding, (KNOWN,), used) == "reviewed"
-    assert list(needless({KNOWN: used[KNOWN]}, ["provoke/code"])) == []
+    assert apply_waivers(finding, (KNOWN,), used) == "reviewed"
+    assert list(unused_waivers({KNOWN: used[KNOWN]}, ["provoke/code"])) == []
 
 
 def test_a_waiver_of_something_else_is_no_excuse() -> None:
-    """What a waiver does not name stays a finding, and the waiver is reported as not needed."""
+    """A finding that a waiver does not name stays, and the waiver is reported as unused."""
     finding = Finding("provoke/code", "said", operation="GET /things", code="forbidden")
     used: Counter[Waiver] = Counter()
-    assert excused(finding, (KNOWN,), used) is None
-    assert len(list(needless({KNOWN: used[KNOWN]}, ["provoke/code"]))) == 1
+    assert apply_waivers(finding, (KNOWN,), used) is None
+    assert len(list(unused_waivers({KNOWN: used[KNOWN]}, ["provoke/code"]))) == 1
 
 
 def test_a_condition_is_asked_wherever_waivers_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is known in one environment alone is news in another, for recordings as for live runs."""
+    """A waiver with a condition holds in its environment only, for recordings and for live
+    runs.
+    """
     (tmp_path / "waivers.yaml").write_text(
         "- {clause: '*', reason: known, owner: us, expires: 2999-01-01, condition: {STAGE: staging}}\n"
     )
-    read = waivers.read(str(tmp_path / "waivers.yaml")).waivers
+    read = waivers.read_waivers(str(tmp_path / "waivers.yaml")).waivers
     assert len(read) == 1
-    assert waivers.in_force(read, {"STAGE": "staging"}) == read
-    assert waivers.in_force(read, {"STAGE": "production"}) == ()
-    assert waivers.in_force(read, {}) == ()
+    assert waivers.waivers_in_force(read, {"STAGE": "staging"}) == read
+    assert waivers.waivers_in_force(read, {"STAGE": "production"}) == ()
+    assert waivers.waivers_in_force(read, {}) == ()
     body = {"code": "no_such_code", "message": "m", "correlation_id": "x"}
     content = {"mimeType": "application/json", "text": json.dumps(body)}
     entry = {
@@ -85,11 +89,11 @@ def test_what_was_not_all_asked_calls_no_waiver_needless() -> None:
     seen = Result(
         "t", "t 1", {"provoke/code": ClauseResult("provoke/code", occasions=3)}, waivers={KNOWN: 0}
     )
-    assert len(settled(seen, TODAY).failures) == 1
-    assert settled(replace(seen, complete=False), TODAY).failures == ()
-    assert merge(seen, replace(seen, complete=False)).complete is False
+    assert len(conclude(seen, TODAY).failures) == 1
+    assert conclude(replace(seen, complete=False), TODAY).failures == ()
+    assert merge_results(seen, replace(seen, complete=False)).complete is False
     assert (
-        len(settled(replace(seen, complete=False, waivers={KNOWN: 1}), date(2030, 1, 1)).failures)
+        len(conclude(replace(seen, complete=False, waivers={KNOWN: 1}), date(2030, 1, 1)).failures)
         == 1
     )
 
@@ -101,7 +105,9 @@ def test_a_run_knows_whether_it_asked_everything(
     """A budget that ends in the middle of the probes leaves the run incomplete, which its report says."""
     taxonomy = language.load(str(ROOT / "taxonomy.yaml")).taxonomy
     assert taxonomy is not None
-    monkeypatch.setattr(demo, "read", lambda *of: _limited(configuration.read(*of), requests))
+    monkeypatch.setattr(
+        demo, "read_config", lambda *of: _limited(configuration.read_config(*of), requests)
+    )
     report = demo.judge(None, taxonomy, str(ROOT / "taxonomy.yaml"), sweep=False)
     assert isinstance(report, Report)
     assert report.result.complete is complete

@@ -1,4 +1,4 @@
-"""The suite in CI: shards, baselines, coverage, what is flaky, production, repeatable runs. Each test says the law it holds."""
+"""The suite in CI: shards, baselines, coverage, flakiness, production, repeatable runs."""
 
 import contextlib
 import io
@@ -27,7 +27,7 @@ from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.language.model import Taxonomy
 from faultspec_conformance import reports
 from faultspec_conformance.config import ServiceConfig
-from faultspec_conformance.config import read as configuration
+from faultspec_conformance.config import read_config as configuration
 from faultspec_conformance.drivers.http import HttpDriver, Limits
 from faultspec_conformance.drivers.serving import serving
 from faultspec_conformance.orders import app as orders
@@ -36,7 +36,7 @@ from faultspec_conformance.orders.app import Orders
 from faultspec_conformance.orders.sins import SINS, Sin, answers, without
 from faultspec_conformance.probes import UNITS
 from faultspec_conformance.reports.reading import read_report
-from faultspec_conformance.results import merge
+from faultspec_conformance.results import baseline, merge
 from faultspec_conformance.results.model import (
     ClauseResult,
     Coverage,
@@ -46,10 +46,14 @@ from faultspec_conformance.results.model import (
     Shard,
     exit_code,
 )
-from faultspec_conformance.results.required_coverage import RequiredCoverage, required, uncovered
+from faultspec_conformance.results.required_coverage import (
+    RequiredCoverage,
+    missing_coverage,
+    parse_required_coverage,
+)
 from faultspec_conformance.results.waivers import Waiver
-from faultspec_conformance.run.service import over_http, run
-from faultspec_conformance.sanitize.masking import masking
+from faultspec_conformance.run.service import judge_http, run
+from faultspec_conformance.sanitize.masking import build_masking
 from faultspec_conformance.session.options import RunOptions
 from miniatures.clock import Unhurried
 from paths import ROOT
@@ -97,7 +101,7 @@ def sinful(*sins: str) -> ASGIApp:
 
 
 def comparable(report: Report) -> dict[str, object]:
-    """What shards merged have in common with one run."""
+    """The part of a report that merged shards share with a whole run."""
     result = report.result
     return {
         "verdicts": {address: each.verdict for address, each in result.clauses.items()},
@@ -121,7 +125,7 @@ def whole_and_merged(
         f"{number}.json": judged(sinful(*sins), taxonomy, replace(options, shard=Shard(number, of)))
         for number in range(1, of + 1)
     }
-    return one, merge.merged(parts, TODAY)
+    return one, merge.merge_reports(parts, TODAY)
 
 
 EXPIRED = Waiver("headers/cache-control", "known", "edge", date(2026, 1, 1))
@@ -195,9 +199,9 @@ PAGES = SINS | {
 def test_what_a_unit_asks_and_finds_depends_on_no_other(
     taxonomy: Taxonomy, sins: tuple[str, ...], seed: int
 ) -> None:
-    """Law 11, as fine as it can be cut: each unit of probes by itself asks what it asks in the whole run, and finds that.
-
-    Only what every shard has to ask is asked once in each: for the document, and to make the resource that probes share.
+    """Law 11: each unit of probes sends the same requests and finds the same alone as in the
+    whole run. Requests that every shard needs are sent once in each: for the document, and to
+    create the shared resource.
     """
     one, many = whole_and_merged(
         taxonomy, len(UNITS), RunOptions(sweep=False, today=TODAY, seed=seed), *sins
@@ -209,7 +213,7 @@ def test_what_a_unit_asks_and_finds_depends_on_no_other(
 
 @pytest.mark.full
 def test_shards_with_the_sweep_merge_as_well(taxonomy: Taxonomy) -> None:
-    """The sweep belongs to one shard, and what it finds to the whole."""
+    """The sweep runs in one shard, and its findings belong to the merged run."""
     options = RunOptions(today=TODAY, seed=7)
     one, many = whole_and_merged(taxonomy, 2, options, "cacheable-404")
     assert comparable(many) == comparable(one)
@@ -217,7 +221,7 @@ def test_shards_with_the_sweep_merge_as_well(taxonomy: Taxonomy) -> None:
 
 
 def test_a_shard_does_not_judge_waivers(taxonomy: Taxonomy) -> None:
-    """Law 10: a waiver that nothing needs is told of the whole run; a shard cannot know."""
+    """Law 10: unused waivers are reported for whole runs only."""
     shards = {
         f"{number}.json": judged(
             sinful(),
@@ -228,7 +232,7 @@ def test_a_shard_does_not_judge_waivers(taxonomy: Taxonomy) -> None:
     }
     assert all(each.result.failures == () for each in shards.values())
     assert all(sum(each.result.waivers.values()) == 0 for each in shards.values())
-    assert "not needed any more" in merge.merged(shards, TODAY).result.failures[0]
+    assert "no longer needed" in merge.merge_reports(shards, TODAY).result.failures[0]
 
 
 @pytest.mark.parametrize(
@@ -243,9 +247,8 @@ def test_a_shard_does_not_judge_waivers(taxonomy: Taxonomy) -> None:
 def test_an_expired_waiver_fails_whatever_run_sees_its_failure(
     taxonomy: Taxonomy, options: RunOptions, told: bool
 ) -> None:
-    """Law 10: expiry needs no whole run: it fails a run of some clauses, where the failure is of those, and a shard.
-
-    What only a whole run can tell is not told of either: no waiver is called needless.
+    """Law 10: an expired waiver fails a run of some clauses and a shard, if its finding occurs.
+    Unused waivers are not reported there.
     """
     for expires in (date(2026, 1, 1), date(2027, 1, 1)):
         waivers = (
@@ -336,7 +339,7 @@ def test_one_report_in_another_format(tmp_path: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a command said, and its exit code."""
+    """The output of a command and its exit code."""
 
     returncode: object
     stdout: str
@@ -404,9 +407,13 @@ def found(*fingerprinted: tuple[str, str], clauses: tuple[str, ...] = ("a/b", "c
 
 
 def test_a_baseline_excuses_what_it_has() -> None:
-    """New fails, known does not, and what is gone is fixed, told by fingerprint; nothing is counted twice."""
+    """New findings fail, known ones do not, and missing ones are fixed, by fingerprint. Nothing
+    is counted twice.
+    """
     before = found(("a/b", "GET /1"), ("c/d", "GET /2"), ("c/d", "GET /3"))
-    now = merge.compared(found(("a/b", "GET /1"), ("a/b", "GET /9"), ("c/d", "GET /3")), before)
+    now = baseline.compare_with_baseline(
+        found(("a/b", "GET /1"), ("a/b", "GET /9"), ("c/d", "GET /3")), before
+    )
     assert [(each.finding.operation, each.baseline, each.standing) for each in now.findings] == [
         ("GET /9", "new", "error"),
         ("GET /1", "known", "known"),
@@ -419,16 +426,16 @@ def test_a_baseline_excuses_what_it_has() -> None:
         (0, 1, "passed"),
     ]
     assert exit_code(now) == 1
-    assert exit_code(merge.compared(before, before)) == 0
+    assert exit_code(baseline.compare_with_baseline(before, before)) == 0
 
 
 def test_what_was_not_exercised_is_not_fixed() -> None:
-    """A finding that is not there because nobody looked is not called fixed."""
+    """A missing finding is not fixed if its clause was not exercised."""
     now = found()
     silent = replace(
         now, clauses={"a/b": ClauseResult("a/b"), "c/d": ClauseResult("c/d", occasions=1)}
     )
-    assert merge.compared(silent, found(("a/b", "GET /1"))).fixed == ()
+    assert baseline.compare_with_baseline(silent, found(("a/b", "GET /1"))).fixed == ()
 
 
 def test_a_baseline_on_the_command_line(tmp_path: Path) -> None:
@@ -486,11 +493,13 @@ def test_fingerprints_hold_no_value_of_a_run(taxonomy: Taxonomy) -> None:
 )
 def test_what_coverage_is_required(text: str, wanted: RequiredCoverage | None) -> None:
     """All, a percentage, or codes by name; anything else is a mistake."""
-    assert required(text) == wanted
+    assert parse_required_coverage(text) == wanted
 
 
 def test_coverage_that_is_missing_fails() -> None:
-    """A percentage is of the codes that can be brought about; a named code must have been seen, whatever else was."""
+    """A percentage counts the codes that can be provoked. A named code must be observed in any
+    case.
+    """
     seen = {
         "a": Coverage("a", 1),
         "b": Coverage("b", 2),
@@ -498,7 +507,10 @@ def test_coverage_that_is_missing_fails() -> None:
         "d": Coverage("d", explained=True),
     }
     result = replace(found(), coverage=seen)
-    said = lambda text: list(uncovered(result, required(text) or RequiredCoverage()))  # noqa: E731
+
+    def said(text: str) -> list[str]:
+        return list(missing_coverage(result, parse_required_coverage(text) or RequiredCoverage()))
+
     assert said("66%") == []
     assert len(said("67%")) == 2
     assert said("all") == ["coverage: c was not observed: why"]
@@ -571,7 +583,7 @@ def without_cache_control(app: ASGIApp) -> ASGIApp:
 
 
 def test_a_leak_is_never_flaky(taxonomy: Taxonomy) -> None:
-    """What got out once is out: a stack trace that asking again does not show fails the run."""
+    """A leak fails the run even if repeating the request does not reproduce it."""
     app = sometimes(
         1,
         SINS["leaks-stack-trace"].apply,
@@ -618,7 +630,9 @@ def noting(
     seen: list[tuple[float, str, str, bytes]],
     clock: Callable[[], float] = time.monotonic,
 ) -> ASGIApp:
-    """The application, and what arrived at it: when, method, target and headers with the body."""
+    """The application, and the requests that it received: time, method, target and headers with
+    the body.
+    """
 
     async def wrapped(scope: Scope, receive: Receive, send: Send) -> None:
         body = b""
@@ -671,7 +685,7 @@ def test_a_rate_is_kept(taxonomy: Taxonomy) -> None:
     seen: list[tuple[float, str, str, bytes]] = []
     clock = Clock()
     with serving(noting(Orders(Unhurried()).app(), seen, clock)) as url:
-        report = over_http(
+        report = judge_http(
             target(url, rate=20.0, writes=False, seconds=0.8),
             taxonomy,
             RunOptions(sweep=False),
@@ -743,7 +757,7 @@ def counted_ids(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
 
 def asked(taxonomy: Taxonomy, options: RunOptions) -> list[tuple[str, str, bytes]]:
-    """What arrives at a fresh service."""
+    """The requests that a fresh service receives."""
     seen: list[tuple[float, str, str, bytes]] = []
     judged(noting(Orders(Unhurried()).app(), seen), taxonomy, options)
     return [each[1:] for each in seen]
@@ -769,7 +783,7 @@ def test_the_same_seed_asks_the_same(
 
 
 def test_without_a_seed_what_must_be_new_is(taxonomy: Taxonomy) -> None:
-    """A service that keeps what it was sent can be judged twice: nothing collides."""
+    """A service with persistent state can be judged twice without collisions."""
     with serving(Orders(Unhurried()).app()) as url:
         for _ in range(2):
             report = run(target(url), taxonomy, RunOptions(sweep=False, only="duplicates/*"))
@@ -781,7 +795,7 @@ def test_without_a_seed_what_must_be_new_is(taxonomy: Taxonomy) -> None:
 
 
 def test_new_members_are_masked_too() -> None:
-    """Waivers, reasons and what a baseline says hold no secret either, in any format."""
+    """Waivers, reasons and baselines are masked too, in every format."""
     secret = "s3cr3t-t0ken-of-somebody"
     exchange = Exchange(Request("GET", f"/{secret}"), Response(404, (), secret.encode()))
     reported = ReportedFinding(
@@ -794,8 +808,8 @@ def test_new_members_are_masked_too() -> None:
         findings=(reported, replace(reported, waived=None, flaky=True)),
         waivers={waiver: 1},
     )
-    compared = merge.compared(
-        masking([], [(secret, "WORD")]).result(result), found(("a/b", "GET /1"))
+    compared = baseline.compare_with_baseline(
+        build_masking([], [(secret, "WORD")]).result(result), found(("a/b", "GET /1"))
     )
     report = Report(compared, "http://h")
     for name, form in reports.FORMATS.items():

@@ -18,7 +18,7 @@ from faultspec.language.model import Taxonomy
 from faultspec_conformance import config
 from faultspec_conformance.config import ClientConfig
 from faultspec_conformance.results.model import Report, Result, exit_code
-from faultspec_conformance.run.clients import watch
+from faultspec_conformance.run.clients import judge_clients
 from faultspec_conformance.session.options import RunOptions
 from paths import ROOT
 from support import ordering
@@ -46,7 +46,9 @@ def platform(codes: tuple[str, ...] | None = CODES) -> Taxonomy:
 
 
 class Watched(NamedTuple):
-    """What a sin is seen in: the clause that catches it, the request, the codes, and the scale of the waits."""
+    """How a sin is found: the clause that catches it, the request, the codes, and the scale of
+    the waits.
+    """
 
     clause: str
     request: str = "POST /orders"
@@ -81,7 +83,7 @@ def configured(text: str) -> config.ServiceConfig:
     """The target in a text without mistakes."""
     document, found = source.parse(text, "conformance.yaml")
     assert document is not None, found
-    loaded = config.understand(document, {})
+    loaded = config.parse_config(document, {})
     assert loaded.target is not None, loaded.diagnostics
     return loaded.target
 
@@ -109,9 +111,9 @@ def here(sin: str | None) -> Callable[[ClientConfig, str, Callable[[], bool]], s
 
 
 def watched(sin: str | None, seen: Watched) -> Result:
-    """What is found in the client with this sin."""
+    """The findings for the client with this sin."""
     config = f'client: {{command: [ordering], env: ORDERS_URL, request: "{seen.request}", scale: {seen.scale}}}\n'
-    report = watch(configured(config), platform(seen.codes), RunOptions(), here(sin))
+    report = judge_clients(configured(config), platform(seen.codes), RunOptions(), here(sin))
     assert isinstance(report, Report)
     return report.result
 
@@ -153,7 +155,7 @@ def test_each_sin_meets_its_clause(sin: str) -> None:
     ],
 )
 def test_who_follows_the_planner_trips_nothing(request_: str) -> None:
-    """A client on the generated bindings has no finding, whatever it sends."""
+    """A client on the generated bindings has no finding, for any request."""
     result = watched(None, Watched("", request_))
     assert [(each.finding.clause, each.finding.message) for each in result.findings] == []
     assert exit_code(result) == 0
@@ -164,7 +166,9 @@ def test_who_follows_the_planner_trips_nothing(request_: str) -> None:
 
 
 def test_who_follows_the_planner_passes_every_clause() -> None:
-    """Between a write with a key, a write with a validator and enough waits there is occasion for all, and all hold."""
+    """A write with a key, a write with a validator and enough waits exercise all clauses, and
+    all pass.
+    """
     passed: set[str] = set()
     for seen in (
         Watched("", codes=("invalid_request", "rate_limited", "timeout"), scale=0.05),
@@ -178,7 +182,7 @@ def test_who_follows_the_planner_passes_every_clause() -> None:
 
 
 def test_a_client_without_a_key_that_stops_is_safe() -> None:
-    """What may have had an effect, and has no key, is given up; that is what the clause asks for."""
+    """A client without a key that gives up after a possible effect passes."""
 
     class Careful(ordering.Client):
         def key(self) -> str:
@@ -198,7 +202,7 @@ def test_a_client_without_a_key_that_stops_is_safe() -> None:
         return None
 
     config = "client: {command: [careful], env: ORDERS_URL, request: POST /orders, scale: 0.003}\n"
-    report = watch(configured(config), platform(("timeout",)), RunOptions(), launch)
+    report = judge_clients(configured(config), platform(("timeout",)), RunOptions(), launch)
     assert isinstance(report, Report)
     assert report.result.findings == ()
     assert report.result.clauses["client/unsafe"].verdict == "passed"
@@ -226,8 +230,9 @@ def refetching(
     reads: bool = True,
     keeps: bool = False,
 ) -> Result:
-    """What is found in a client that reads again where it is refused, once, and takes the validator that it reads; under a
-    taxonomy that says nothing of validators. ``reads`` False: it gives up; ``keeps``: it sends what it sent before.
+    """The findings for a client that reads again after one refusal and uses the new validator,
+    under a taxonomy without validators. ``reads`` False: it gives up. ``keeps``: it repeats the
+    old request.
     """
     text = STALE.replace("CODE", "moved_on").replace("STATUS", status)
     (folder / "taxonomy.yaml").write_text(text)
@@ -250,15 +255,15 @@ def refetching(
         return None
 
     config = f"client: {{command: [reader], env: URL, request: {method} /shelves/7/label}}\n"
-    report = watch(configured(config), loaded.taxonomy, RunOptions(), launch)
+    report = judge_clients(configured(config), loaded.taxonomy, RunOptions(), launch)
     assert isinstance(report, Report)
     return report.result
 
 
 @pytest.mark.parametrize("held", ["v1", "v2"])
 def test_who_reads_again_gets_another_validator(tmp_path: Path, held: str) -> None:
-    """Whatever the taxonomy says of entity tags, whatever validator the client had, and wherever it reads: what was refused
-    does not come back, so who takes what it reads is left alone, and who does not is told.
+    """A refused validator never comes back. So a client that uses what it reads again passes,
+    and another fails, for any taxonomy, validator and address.
     """
     result = refetching(tmp_path, "PUT", "412", {"If-Match": f'"{held}"'})
     assert [each.finding.message for each in result.findings] == []
@@ -331,7 +336,7 @@ URLLIB3: Mapping[str, Mapping[tuple[str, str], str]] = {
 
 @pytest.mark.parametrize("request_", URLLIB3)
 def test_a_client_on_urllib3_is_told_what_it_does_otherwise(request_: str) -> None:
-    """Findings on a client that nobody here wrote are those that were reviewed: no more, and no less."""
+    """A client on urllib3 has exactly the reviewed findings."""
     scale = 0.01
     retries = urllib3.Retry(
         total=4,
@@ -351,7 +356,7 @@ def test_a_client_on_urllib3_is_told_what_it_does_otherwise(request_: str) -> No
     config = (
         f'client: {{command: [urllib3], env: ORDERS_URL, request: "{request_}", scale: {scale}}}\n'
     )
-    report = watch(
+    report = judge_clients(
         configured(config), platform((*CODES[:-1], "serialization_failure")), RunOptions(), launch
     )
     assert isinstance(report, Report)
@@ -425,7 +430,7 @@ except HTTPError as error:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("target: {http: 'http://127.0.0.1:1'}", "says nothing of `client`"),
+        ("target: {http: 'http://127.0.0.1:1'}", "has no key `client`"),
         (
             "client: {command: [no-such-command], env: A, request: GET /}",
             "`no-such-command` cannot be started",

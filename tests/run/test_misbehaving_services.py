@@ -1,4 +1,6 @@
-"""Services that do everything but answer: the run ends in its time, says what could not run, and its report is whole."""
+"""Services that do not answer properly: the run ends in time, says what could not run, and
+writes a whole report.
+"""
 
 import contextlib
 import itertools
@@ -110,7 +112,7 @@ def trickles(connection: socket.socket) -> None:
 
 
 def bombs(connection: socket.socket) -> None:
-    """What says that it is gzip and is not."""
+    """Bodies whose headers claim gzip falsely, or that grow when decompressed."""
     connection.sendall(plain(b"no gzip", more="Content-Encoding: gzip\r\n"))
 
 
@@ -185,7 +187,7 @@ def serving(trouble: Trouble | None, sound: int) -> Iterator[str]:
         block_on_close = False
 
         def handle_error(self, request: object, client_address: object) -> None:
-            """What a client that gave up leaves behind."""
+            """Ignore the broken connections of clients that gave up."""
 
     server = Server(("127.0.0.1", 0), Handler)
     port = server.server_address[1]
@@ -230,7 +232,9 @@ QUICK = (resets, babbles, trickles, bombs, circles)
     [each if each in QUICK else pytest.param(each, marks=pytest.mark.full) for each in TROUBLES],
 )
 def test_the_run_ends_in_its_time_with_a_whole_report(trouble: Trouble) -> None:
-    """Whatever a service does in mid-run: the time holds, the report reads back, and nothing unreached is passed or clean."""
+    """A run ends in time with a readable report, whatever the service does. Clauses that were
+    not reached are not passed.
+    """
     report, seconds = judged(trouble)
     assert isinstance(report, Report)
     assert seconds < SECONDS + SLACK
@@ -250,7 +254,9 @@ def test_the_run_ends_in_its_time_with_a_whole_report(trouble: Trouble) -> None:
 
 @pytest.mark.full
 def test_a_message_with_more_header_fields_than_anybody_reads_is_cut_off_and_says_so() -> None:
-    """The report shows the first of them and how many there are beyond, in every exchange, and what is masked is masked still."""
+    """A report shows the first header fields of a message and the number of the others, in
+    every exchange, masked.
+    """
     report, _ = judged(heaps)
     assert isinstance(report, Report)
     shown = [
@@ -263,7 +269,7 @@ def test_a_message_with_more_header_fields_than_anybody_reads_is_cut_off_and_say
 
 
 def test_header_fields_beyond_those_shown_hide_nothing_of_those_shown() -> None:
-    """A secret stands for itself nowhere in what is shown of a message, however many fields it has."""
+    """Secrets in the shown header fields are masked, however many fields there are."""
     secret = "s3cret-of-the-caller"
     hidden = Masking(((secret, "***"),))
     fields = tuple((f"X-{number}", secret) for number in range(3 * FIELDS))
@@ -274,7 +280,7 @@ def test_header_fields_beyond_those_shown_hide_nothing_of_those_shown() -> None:
 
 
 def test_a_service_that_dies_ends_the_run() -> None:
-    """Nobody listens any more: what was not reached could not run, and the run is over at once."""
+    """A run ends at once when the service has died, and unreached clauses could not run."""
     report, seconds = judged(None)
     assert isinstance(report, Report)
     assert seconds < SECONDS + SLACK

@@ -1,4 +1,4 @@
-"""The sweep: what schemathesis writes, sent by our driver and judged by our judge. Each test says the law it holds."""
+"""The sweep: requests of schemathesis, sent by our driver and judged by our judge."""
 
 import json
 import logging
@@ -23,15 +23,16 @@ from faultspec.language import load
 from faultspec.language.model import Taxonomy
 from faultspec.openapi import service as openapi
 from faultspec.openapi.service import Description
-from faultspec_conformance.config import Identity, ServiceConfig, read
+from faultspec_conformance.config import Identity, ServiceConfig, read_config
 from faultspec_conformance.drivers import Limits
 from faultspec_conformance.drivers.http import SAFE_METHODS, HttpDriver
 from faultspec_conformance.orders import demo
 from faultspec_conformance.probes.resources import fixtures
 from faultspec_conformance.results.model import Report
 from faultspec_conformance.run import sweep
+from faultspec_conformance.run.generation import GeneratedRequests
 from faultspec_conformance.run.service import run
-from faultspec_conformance.run.sweep import PreparedRequest, Swept
+from faultspec_conformance.run.sweep import Swept
 from faultspec_conformance.session.discovery import describe
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.options import RunOptions
@@ -92,15 +93,17 @@ def platform() -> Taxonomy:
 
 @pytest.fixture
 def written_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Writing takes seconds and depends on the document alone, so services that share a document share what is written."""
-    monkeypatch.setattr(sweep, "write", _write_once)
+    """Generate requests once a document: generation takes seconds and depends on the document
+    alone.
+    """
+    monkeypatch.setattr(sweep, "generate_requests", _write_once)
 
 
-_WRITTEN: dict[tuple[str, bool], PreparedRequest] = {}
-_write = sweep.write
+_WRITTEN: dict[tuple[str, bool], GeneratedRequests] = {}
+_write = sweep.generate_requests
 
 
-def _write_once(description: Description, *, seconds: float, writes: bool) -> PreparedRequest:
+def _write_once(description: Description, *, seconds: float, writes: bool) -> GeneratedRequests:
     key = json.dumps(description.document, sort_keys=True), writes
     if key not in _WRITTEN:
         _WRITTEN[key] = _write(
@@ -140,7 +143,9 @@ def world(
     """A world around a service, before anything was asked."""
     target = replace(ServiceConfig(http=url, limits=limits), **more)  # type: ignore[arg-type]  # keywords of Target, passed on
     with HttpDriver(url, limits) as driver:
-        yield HttpSession(platform(), build_contract(platform()), target, driver, description, Random(0))
+        yield HttpSession(
+            platform(), build_contract(platform()), target, driver, description, Random(0)
+        )
 
 
 def recorded(
@@ -157,7 +162,7 @@ def swept(
 ) -> tuple[Swept, HttpSession]:
     """The sweep alone, after resources were made, on a service that its file describes."""
     with serving(app) as url:
-        target = read(config, {**environment, variable: url}).target
+        target = read_config(config, {**environment, variable: url}).target
         assert target is not None
         limits = replace(target.limits, requests=330)
         with HttpDriver(url, limits) as driver:
@@ -254,23 +259,25 @@ def test_nothing_is_written_without_leave() -> None:
 
 
 def test_the_thinning_lets_no_write_through() -> None:
-    """Whatever was written, nothing unsafe is planned without leave, methods that the document does not know included."""
+    """Selection drops unsafe requests without permission to write, for undeclared methods too."""
     description = openapi.read(SMALL)
     requests = [
         Request(method, "/things")
         for method in ("GET", "POST", "TRACE", "QUERY", "PUT", "DELETE", "HEAD")
     ]
-    planned = sweep.thinned(requests, description, 100, Random(0), writes=False)
+    planned = sweep.select_requests(requests, description, 100, Random(0), writes=False)
     assert {each.request.method for each in planned} == {"GET", "HEAD"}
     assert {"POST"} < {
         each.request.method
-        for each in sweep.thinned(requests, description, 100, Random(0), writes=True)
+        for each in sweep.select_requests(requests, description, 100, Random(0), writes=True)
     }
 
 
 @pytest.mark.usefixtures("written_once")
 def test_the_same_seed_sends_the_same_requests() -> None:
-    """What is sent depends on the document and the seed, but for correlation ids, which are new every time."""
+    """The document and the seed decide what is sent, except for correlation ids, which are
+    always new.
+    """
 
     def lasting(requests: list[Request]) -> list[object]:
         fleeting = {"host", "x-correlation-id"}
@@ -287,7 +294,9 @@ def test_the_same_seed_sends_the_same_requests() -> None:
 
 
 def test_the_same_document_writes_the_same_requests(capfd: pytest.CaptureFixture[str]) -> None:
-    """Writing is a function of the document, without seed, clock or hash order, and what schemathesis says is not shown."""
+    """Generation depends on the document only, not on seed, clock or hash order. The output of
+    schemathesis is not shown.
+    """
     description = openapi.read(SMALL)
     first = _write_once(description, seconds=120, writes=True)
     assert first.trouble is None
@@ -313,8 +322,8 @@ def test_a_spent_budget_is_said() -> None:
 
 
 def test_the_generator_is_ended_when_time_is_up() -> None:
-    """Writing ends with its time, whatever the generator is at."""
-    written = sweep.write(openapi.read(SMALL), seconds=0.2, writes=True)
+    """Generation ends when its time is up."""
+    written = sweep.generate_requests(openapi.read(SMALL), seconds=0.2, writes=True)
     assert written.trouble is not None
     assert "stopped" in written.trouble
 
@@ -345,7 +354,9 @@ def test_requests_speak_for_a_caller_or_for_nobody() -> None:
 def test_a_document_that_cannot_be_loaded_is_a_reason(
     document: Mapping[str, object], reason: str
 ) -> None:
-    """What schemathesis does not understand becomes a sentence, neither an exception nor silence."""
+    """A document that schemathesis cannot load leads to a sentence, not to an exception or
+    silence.
+    """
     with serving(Recorder()) as url, world(url, openapi.read(document), Limits()) as here:
         said = sweep.sweep(here, seed=0)
     assert len(said.not_run) == 1
@@ -375,7 +386,7 @@ def test_part_of_a_document_is_a_note() -> None:
 
 
 def test_without_a_document_there_is_a_note() -> None:
-    """A service without an OpenAPI document has no sweep, which is no fault of the run."""
+    """A service without an OpenAPI document has no sweep, and the run does not fail for that."""
     with serving(Recorder()) as url, world(url, Description(), Limits()) as here:
         said = sweep.sweep(here, seed=0)
     assert not said.not_run
@@ -392,7 +403,7 @@ def test_without_schemathesis_there_is_a_reason(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.usefixtures("written_once")
 def test_a_service_that_dies_is_a_reason() -> None:
-    """When nobody listens any more the sweep ends at once and says why."""
+    """When the service has died, the sweep ends at once with a reason."""
     with serving(Recorder()) as url:
         pass
     with world(url, openapi.read(SMALL), Limits()) as here:
@@ -428,19 +439,21 @@ def test_a_service_that_hangs_up_is_a_finding() -> None:
 def test_the_base_path_is_kept() -> None:
     """Requests go to the paths of the document's server, and their operations are named with it."""
     description = openapi.read({**SMALL, "servers": [{"url": "https://api.example.com/v2/"}]})
-    written = sweep.write(description, seconds=120, writes=False)
+    written = sweep.generate_requests(description, seconds=120, writes=False)
     assert written.requests
     assert all(each.target.startswith("/v2/things") for each in written.requests)
-    planned = sweep.thinned(written.requests, description, 50, Random(0), writes=False)
+    planned = sweep.select_requests(written.requests, description, 50, Random(0), writes=False)
     assert {each.template for each in planned} == {"/v2/things", "/v2/things/{id}"}
 
 
 @pytest.mark.usefixtures("written_once")
 def test_a_run_counts_the_sweep(tmp_path: Path) -> None:
-    """The totals of a run include what the sweep sent, and its verdicts what it saw."""
+    """The totals of a run include the requests of the sweep, and its verdicts include their
+    answers.
+    """
     logging.getLogger("faultspec_conformance.orders").setLevel(logging.CRITICAL)
     with serving(demo.service(None)) as url:
-        target = read(ORDERS, demo.environment(url, TAXONOMY)).target
+        target = read_config(ORDERS, demo.environment(url, TAXONOMY)).target
         assert target is not None
         probed = run(target, platform(), RunOptions(sweep=False))
         both = run(target, platform(), RunOptions(sweep=True))

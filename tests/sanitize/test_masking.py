@@ -1,4 +1,4 @@
-"""Nothing secret stands in a report, in whatever form it was sent or came back; a command line still reproduces."""
+"""No report contains a secret in any form, and command lines still reproduce the finding."""
 
 import base64
 import html
@@ -34,9 +34,9 @@ from faultspec_conformance.results.model import (
     Result,
 )
 from faultspec_conformance.run import service as running
-from faultspec_conformance.sanitize.encodings import layers
-from faultspec_conformance.sanitize.masking import MASK, Masking, masking
-from faultspec_conformance.sanitize.traffic_secrets import hiding
+from faultspec_conformance.sanitize.encodings import unescape_layers
+from faultspec_conformance.sanitize.masking import MASK, Masking, build_masking
+from faultspec_conformance.sanitize.traffic_secrets import mask_recorded
 from faultspec_conformance.session.http import HttpSession
 from support.examples import examples
 
@@ -64,7 +64,7 @@ def exchange(
 
 def test_an_identity_is_shown_as_the_file_has_it() -> None:
     """The value from the environment becomes its variable, wherever it stands."""
-    masked = masking([ALICE]).exchange(
+    masked = build_masking([ALICE]).exchange(
         exchange(ALICE.headers, f"/a?t={TOKEN}", TOKEN.encode(), f"bad {TOKEN}".encode())
     )
     assert masked.request.headers == (("Authorization", "Bearer ${ALICE_TOKEN}"), ("X-Org", "acme"))
@@ -86,12 +86,12 @@ def test_an_identity_is_shown_as_the_file_has_it() -> None:
 )
 def test_credentials_of_nobody_are_masked_too(name: str, value: str, shown: str) -> None:
     """A credential that no identity declares shows its scheme and nothing else."""
-    assert masking([]).headers(((name, value),)) == ((name, shown),)
+    assert build_masking([]).headers(((name, value),)) == ((name, shown),)
 
 
 def test_cookies_that_are_set_are_masked() -> None:
     """A cookie that an answer sets keeps its name only."""
-    assert masking([]).exchange(exchange()).response.headers == (
+    assert build_masking([]).exchange(exchange()).response.headers == (
         ("Set-Cookie", f"sid={MASK}; Path=/"),
     )
 
@@ -153,7 +153,7 @@ SECRETS = st.text(
 
 
 def readings(text: str) -> Iterator[str]:
-    """A report as it is, and as a reader sees it who undoes the encoding of its format."""
+    """A report as it is, and as a reader decodes it by its format."""
     yield text
     yield html.unescape(text)
     yield unquote(text)  # of workflow commands
@@ -185,7 +185,9 @@ def strings(value: object) -> Iterator[str]:
 def test_a_secret_in_any_encoding_anywhere_is_in_no_report(
     secret: str, encoding: str, before: str
 ) -> None:
-    """Wherever it stood in a request, an answer or what is said of them: in no report, as it is or decoded."""
+    """A secret in a request, an answer or a message is in no report, neither encoded nor
+    decoded.
+    """
     written = ENCODINGS[encoding](secret)
     after = '"}' if before.startswith("{") else " was refused"
     body = (before + written + after).encode()
@@ -214,7 +216,7 @@ def test_a_secret_in_any_encoding_anywhere_is_in_no_report(
         failures=(written,),
         not_run=(written, f"cut off: {secret[:-2]}…"),
     )
-    hidden = masking([], [(secret, "WORD")])
+    hidden = build_masking([], [(secret, "WORD")])
     report = Report(hidden.result(result), "http://host")
     for name, form in FORMATS.items():
         for text in readings(form(report)):
@@ -223,10 +225,24 @@ def test_a_secret_in_any_encoding_anywhere_is_in_no_report(
             assert secret[:-2] not in text, name
 
 
+@pytest.mark.parametrize("before", ["", "a", "ab"])
+def test_a_secret_in_base64url_is_masked(before: str) -> None:
+    """A secret whose base64 has `/` and `+` is masked in base64url too, at any offset of a text."""
+    secret = "key???~~~end"
+    plain = base64.b64encode((before + secret).encode()).decode()
+    assert "/" in plain
+    assert "+" in plain
+    for written in (plain, base64.urlsafe_b64encode((before + secret).encode()).decode()):
+        masked = build_masking([], [(secret, "WORD")]).text(f"token {written} refused")
+        left = masked.removeprefix("token ").removesuffix(" refused")
+        assert "WORD" in left
+        assert len(left.replace("WORD", "")) <= len(before) * 4 / 3
+
+
 @given(st.text(max_size=60), st.lists(st.text(min_size=4, max_size=12), max_size=3))
 def test_masking_leaves_alone_what_is_no_secret(text: str, secrets: list[str]) -> None:
-    """What comes out is the text with words in some places, and the text itself where it holds no secret in any form."""
-    hidden = masking([], [(each, "\ue000") for each in secrets])
+    """Masking replaces parts of a text with words; a text without secrets stays unchanged."""
+    hidden = build_masking([], [(each, "\ue000") for each in secrets])
     masked = hidden.text(text)
     assert masked == text or "\ue000" in masked
     pieces, at = masked.split("\ue000"), 0
@@ -238,7 +254,7 @@ def test_masking_leaves_alone_what_is_no_secret(text: str, secrets: list[str]) -
 def test_the_layers_know_their_places() -> None:
     """A place in a text with its escapes undone is that of the escape it came from."""
     text = "a%2Fb \\u00e9 &lt;c&#62; %25%32%46 \\\\/ &nope; ~1"
-    decoded = layers(text)
+    decoded = unescape_layers(text)
     assert [each.text for each in decoded][1:] == [
         "a/b é <c> %2F \\/ &nope; /",
         "a/b é <c> / / &nope; /",
@@ -246,7 +262,7 @@ def test_the_layers_know_their_places() -> None:
     last = decoded[-1]
     for at, character in enumerate(last.text):
         source = text[last.source(at) : last.source(at + 1)]
-        assert source == character or layers(source)[-1].text == character
+        assert source == character or unescape_layers(source)[-1].text == character
 
 
 def test_findings_are_masked_with_their_evidence() -> None:
@@ -256,7 +272,7 @@ def test_findings_are_masked_with_their_evidence() -> None:
         f"{TOKEN} came back",
         evidence=(exchange(ALICE.headers, "/", TOKEN.encode()),),
     )
-    masked = masking([ALICE]).finding(raw)
+    masked = build_masking([ALICE]).finding(raw)
     assert TOKEN not in masked.message + "".join(
         curl.command_lines("http://h", masked.evidence)
     ) + repr(masked.evidence)
@@ -279,7 +295,7 @@ SHELL = shutil.which("sh")
     st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30),
 )
 def test_command_lines_survive_the_shell(headers: list[tuple[str, str]], body: str) -> None:
-    """What a shell makes of a command line is the request's own target, headers and body."""
+    """A shell reads target, headers and body of a command line as they are in the request."""
     request = Request("POST", "/a/%20b?q='x'&y=$HOME", tuple(headers), body.encode())
     line = curl.command_line("http://127.0.0.1:1", request)
     assert SHELL is not None
@@ -297,7 +313,7 @@ def test_command_lines_survive_the_shell(headers: list[tuple[str, str]], body: s
 
 
 def test_a_call_over_http_is_a_command_line_too() -> None:
-    """A message of JSON-RPC is posted to the address again; over standard streams there is no line that could."""
+    """A JSON-RPC message over HTTP has a command line; one over standard streams has none."""
     body = b'{"jsonrpc": "2.0", "id": 1, "method": "orders.read"}'
     call = Exchange(
         Request("POST", "orders.read", ALICE.headers, body), Response(200), transport="jsonrpc"
@@ -391,7 +407,9 @@ def reflecting(app: ASGIApp) -> ASGIApp:
 
 @pytest.mark.full
 def test_nothing_of_a_live_run_is_in_any_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A service that brings back whatever it is sent: no token and no canary of the run is in any format, as it is or decoded."""
+    """No report of a run against an echoing service contains a token or a canary, neither
+    encoded nor decoded.
+    """
     taxonomy = language.load("taxonomy.yaml").taxonomy
     assert taxonomy is not None
     worlds: list[HttpSession] = []
@@ -433,8 +451,9 @@ GIVEN_AWAY = (
 
 
 def test_what_a_service_gives_away_is_not_given_further(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key, a connection string, an address and a member named as a secret, in answers of a live run: the clauses fail, and no
-    report has any of them, although nobody told the run that they are secret.
+    """Keys, connection strings, addresses and secret members in answers of a live run break
+    their clauses. No report contains them, although the configuration does not name them as
+    secrets.
     """
 
     def give(
@@ -462,7 +481,7 @@ def test_what_a_service_gives_away_is_not_given_further(monkeypatch: pytest.Monk
 def test_every_exchange_of_recorded_evidence_is_hidden() -> None:
     """A secret in an exchange that only led to the last one of a finding is not shown either."""
     first = exchange((("Authorization", f"Bearer {TOKEN}"),), back=b'{"password": "correct-horse"}')
-    masked = hiding((first, exchange())).finding(
+    masked = mask_recorded((first, exchange())).finding(
         Finding("correlation/unique", "twice", evidence=(first, exchange()))
     )
     assert TOKEN not in repr(masked)
@@ -470,21 +489,21 @@ def test_every_exchange_of_recorded_evidence_is_hidden() -> None:
 
 
 def test_a_large_body_is_searched_as_far_as_it_is_shown() -> None:
-    """What lies beyond what any report shows is blanked and not searched: the size stays, and no secret can come into view."""
+    """The part of a body beyond what reports show is blanked and not searched. The size stays."""
     body = (TOKEN * 8000).encode()
-    masked = masking([ALICE]).body(body)
+    masked = build_masking([ALICE]).body(body)
     assert len(masked) < len(body)
     assert masked.endswith(b" " * (len(body) - 64 * 1024))
     assert TOKEN.encode() not in masked
     shown = FORMATS["json"](
-        Report(found_with(masking([ALICE]).exchange(exchange(back=body))), "http://h")
+        Report(found_with(build_masking([ALICE]).exchange(exchange(back=body))), "http://h")
     )
     assert TOKEN[:8] not in shown
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_half_a_surrogate_is_told_in_every_format(name: str) -> None:
-    """What JSON can tell and no encoding of text can, in a code, a message, a header's name: the report is whole and can be written."""
+    """Half a surrogate in a code, a message or a header name does not break any report format."""
     half = "\ud800"
     finding = Finding(
         "codes/known", f"`{half}`", code=half, pointer=f"/{half}", operation=f"GET /{half}",

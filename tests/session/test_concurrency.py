@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from faultspec import language
 from faultspec.exchange.model import Request, Response
 from faultspec.language.model import Taxonomy
-from faultspec_conformance.config import read
+from faultspec_conformance.config import read_config
 from faultspec_conformance.drivers import Limits, NoAnswer
 from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.results.model import Report, Result, exit_code
@@ -166,7 +166,7 @@ def taxonomy() -> Taxonomy:
 def judged(app: ASGIApp, **limits: Any) -> Result:
     """The clauses of idempotency, asked of a service."""
     with serving(app) as url:
-        loaded = read("tests/miniatures/notebooks.yaml", {**ENVIRONMENT, "BASE_URL": url})
+        loaded = read_config("tests/miniatures/notebooks.yaml", {**ENVIRONMENT, "BASE_URL": url})
         assert loaded.target is not None, loaded.diagnostics
         target = replace(loaded.target, limits=replace(loaded.target.limits, **limits))
         report = run(target, taxonomy(), RunOptions(sweep=False, only="idempotency/*"))

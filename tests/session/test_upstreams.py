@@ -17,7 +17,7 @@ from faultspec.language.model import Taxonomy
 from faultspec_conformance import config
 from faultspec_conformance.drivers.serving import serving
 from faultspec_conformance.results.model import Report, Result
-from faultspec_conformance.run.service import over_http
+from faultspec_conformance.run.service import judge_http
 from faultspec_conformance.session.options import RunOptions
 from faultspec_conformance.session.upstreams import ScriptedUpstream
 from miniatures import relay
@@ -92,7 +92,7 @@ def configured(text: str) -> config.ServiceConfig:
     """The target in a text without mistakes."""
     document, found = source.parse(text, "conformance.yaml")
     assert document is not None, found
-    loaded = config.understand(document, {})
+    loaded = config.parse_config(document, {})
     assert loaded.target is not None, loaded.diagnostics
     return loaded.target
 
@@ -116,7 +116,7 @@ def watched(
         serving(relay.make_app(provider, sin, *pace, pause=pause)) as url,
     ):
         described = configured(CONFIG.format(url=url, scale=pace.scale))
-        report = over_http(
+        report = judge_http(
             described,
             aileron(pace.spread),
             RunOptions(sweep=False, only=only),
@@ -196,7 +196,7 @@ def test_without_an_upstream_nothing_is_exercised() -> None:
     )
     with serving(upstream) as provider, serving(relay.make_app(provider)) as url:
         text = CONFIG.format(url=url, scale=1).partition("upstreams:")[0]
-        report = over_http(
+        report = judge_http(
             configured(text), aileron(), RunOptions(sweep=False, only="upstream/*"), {}
         )
     assert isinstance(report, Report)

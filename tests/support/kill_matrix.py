@@ -19,11 +19,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from faultspec import language
 from faultspec.language.model import Taxonomy
-from faultspec_conformance.config import ServiceConfig, read
+from faultspec_conformance.config import ServiceConfig, read_config
 from faultspec_conformance.drivers import Limits
 from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.results.model import Result
-from faultspec_conformance.run.service import over_http, run
+from faultspec_conformance.run.service import judge_http, run
 from faultspec_conformance.session.options import RunOptions, Unreachable
 from miniatures import core_platform, vault
 from miniatures.core_platform import CALLERS
@@ -171,7 +171,7 @@ def served(
     def opened(sin: str | None, wired: bool) -> Iterator[tuple[ServiceConfig, Connect]]:
         clock = None if wired else Clock()
         with _reached(make(sin, clock or time.time), clock) as (base, connect):
-            loaded = read(str(config), {**environment, "BASE_URL": base})
+            loaded = read_config(str(config), {**environment, "BASE_URL": base})
             assert loaded.target is not None, loaded.diagnostics
             yield loaded.target, connect
 
@@ -258,7 +258,7 @@ def judge(
 ) -> Result:
     """The result of a run on a service that is served already."""
     report = (
-        over_http(target, rules, options, {}, connect=connect)
+        judge_http(target, rules, options, {}, connect=connect)
         if target.transport == "http"
         else run(target, rules, options)
     )

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 
 from faultspec import language
 from faultspec.language.model import Taxonomy
-from faultspec_conformance.config import ServiceConfig, read
+from faultspec_conformance.config import ServiceConfig, read_config
 from faultspec_conformance.results.model import Result
 from faultspec_conformance.run.service import run
 from faultspec_conformance.session.options import RunOptions, Unreachable
@@ -105,7 +105,7 @@ def _plain(module: ModuleType) -> ASGIApp:
 
 def target(system: str, environment: dict[str, str]) -> ServiceConfig:
     """What the configuration of a system says."""
-    loaded = read(str(EXAMPLES / system / "conformance.yaml"), environment)
+    loaded = read_config(str(EXAMPLES / system / "conformance.yaml"), environment)
     assert loaded.target is not None, loaded.diagnostics
     return loaded.target
 

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from faultspec import language
-from faultspec_conformance.config import Identity, ServiceConfig, read
+from faultspec_conformance.config import Identity, ServiceConfig, read_config
 from faultspec_conformance.results.model import Report, exit_code
 from faultspec_conformance.run.service import run
 from faultspec_conformance.session.options import RunOptions, Unreachable
@@ -176,7 +176,7 @@ def judged(app: ASGIApp, tmp_path: Path, more: str = "", key: str = KEY) -> Repo
             'identities: {me: {headers: {X-Api-Key: "${PETS_KEY}"}}}\n'
             f"limits: {{writes: true}}\n{more}"
         )
-        target = read(str(config), {"PETS_KEY": key})
+        target = read_config(str(config), {"PETS_KEY": key})
         assert target.target is not None, target.diagnostics
         report = run(target.target, loaded.taxonomy, RunOptions(sweep=False))
     assert isinstance(report, Report), report

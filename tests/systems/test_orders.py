@@ -7,7 +7,7 @@ from faultspec.language.model import Taxonomy
 from faultspec_conformance.orders import demo
 from faultspec_conformance.orders.sins import SINS
 from faultspec_conformance.results.model import Report, exit_code
-from faultspec_conformance.results.required_coverage import RequiredCoverage, uncovered
+from faultspec_conformance.results.required_coverage import RequiredCoverage, missing_coverage
 
 TAXONOMY = "taxonomy.yaml"
 
@@ -38,7 +38,7 @@ def test_the_reference_service_has_no_finding(clean: Report) -> None:
     assert [each.finding.message for each in clean.result.findings] == []
     assert clean.result.not_run == ()
     assert exit_code(clean.result) == 0
-    assert list(uncovered(clean.result, RequiredCoverage(100.0))) == []
+    assert list(missing_coverage(clean.result, RequiredCoverage(100.0))) == []
 
 
 def test_every_code_is_observed(clean: Report) -> None:

@@ -505,7 +505,9 @@ def test_a_header_whose_value_is_known_is_sent(
     for error in errors:
         sent = package.render(error)
         answer = Response(sent.status, tuple(sent.headers.items()), sent.body)
-        found = judge(build_contract(loaded.taxonomy), Exchange(Request("GET", "/x"), answer)).findings
+        found = judge(
+            build_contract(loaded.taxonomy), Exchange(Request("GET", "/x"), answer)
+        ).findings
         assert [each.message for each in found if each.clause.startswith("headers/")] == [], (
             error,
             sent.headers,

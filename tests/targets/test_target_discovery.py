@@ -17,7 +17,7 @@ from faultspec.language import read
 from faultspec.language.model import Taxonomy
 from faultspec.render import render
 from faultspec.targets import SHIPPED
-from faultspec_conformance.config import read as target
+from faultspec_conformance.config import read_config as target
 from faultspec_conformance.run.service import run
 from faultspec_conformance.session.options import RunOptions, Unreachable
 from paths import TESTS

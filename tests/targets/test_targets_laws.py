@@ -714,4 +714,6 @@ def test_a_status_that_a_surface_gives_is_one_everywhere(
     sent = package.render(package.Failed())
     assert (sent.status, json.loads(sent.body)) == (422, shown)
     answer = Response(sent.status, tuple(sent.headers.items()), sent.body)
-    assert not judge(build_contract(loaded.taxonomy), Exchange(Request("GET", "/"), answer)).findings
+    assert not judge(
+        build_contract(loaded.taxonomy), Exchange(Request("GET", "/"), answer)
+    ).findings

@@ -1,8 +1,8 @@
-"""The command line: one literal table of commands, each imported when it is called, and one habit of exit codes.
+"""The command line: a table of commands, each imported when it is called.
 
-0: clean. 1: findings. 2: could not run (bad usage, unreadable input, an unreachable service). 130: interrupted.
-What is wrong with a taxonomy are findings to `lint`, which was asked for them, and to all others a reason not to run.
-Data goes to stdout and everything else to stderr.
+Exit codes: 0 clean; 1 findings; 2 could not run (bad usage, unreadable input, an unreachable
+service); 130 interrupted. Errors in a taxonomy are findings of `lint`; other commands cannot run.
+Data goes to stdout, everything else to stderr.
 """
 
 import atexit
@@ -17,57 +17,58 @@ import click
 
 
 class Command(NamedTuple):
-    """Where a command is (``module:attribute``) and what it does, in one line."""
+    """The place of a command (``module:attribute``), and what it does in one line."""
 
     address: str
     summary: str
 
 
 COMMANDS: Mapping[str, Command] = {
-    "init": Command("faultspec.cli.init:command", "Begin a taxonomy."),
-    "lint": Command(
-        "faultspec.cli.lint:command", "Check a taxonomy and say what is wrong with it."
-    ),
+    "init": Command("faultspec.cli.init:command", "Create a taxonomy."),
+    "lint": Command("faultspec.cli.lint:command", "Check a taxonomy."),
     "compile": Command(
         "faultspec.cli.compile:command",
         "Compile a taxonomy into bindings, schemas and OpenAPI components.",
     ),
     "import": Command(
         "faultspec.cli.import_:command",
-        "Make a taxonomy of an OpenAPI document or a botocore model.",
+        "Create a taxonomy from an OpenAPI document or a botocore model.",
     ),
     "explain": Command(
-        "faultspec.cli.explain:command", "Say what a code, a rule, a clause or a construct means."
+        "faultspec.cli.explain:command", "Explain a code, a rule, a clause or a construct."
     ),
-    "conform": Command("faultspec.cli.conform:command", "Judge a live service by a taxonomy."),
+    "conform": Command("faultspec.cli.conform:command", "Judge a running service by a taxonomy."),
     "audit": Command(
         "faultspec.cli.audit:command", "Judge recorded traffic and logs by a taxonomy."
     ),
     "report": Command(
-        "faultspec.cli.report:command", "Merge the reports of shards; show one in another format."
+        "faultspec.cli.report:command", "Merge the reports of shards, or convert a report."
     ),
     "serve": Command(
         "faultspec.cli.serve:command",
-        "Serve the errors of a taxonomy, for those who write clients.",
+        "Serve the errors of a taxonomy, to test clients.",
     ),
     "demo": Command(
-        "faultspec.cli.demo:command", "Judge the orders service, then catch it with one sin."
+        "faultspec.cli.demo:command", "Judge the orders service, without and with a defect."
     ),
 }
 
-#: Conventional for a process that SIGINT ended: 128 + 2.
+#: The exit code of a process that SIGINT ended: 128 + 2.
 INTERRUPTED = 130
 
-#: New containers between two looks for cycles. By default it is 700, and a tenth of a short command is spent in finding
-#: none; this many fit some 10 MB, so that a command that runs for long is still collected.
+#: New containers between two runs of the garbage collector. With the default of 700, a tenth of a
+#: short command goes into collecting nothing. This many take about 10 MB, so long commands are
+#: still collected.
 _COLLECT_AFTER = 100_000
 
-#: Set to anything but empty or 0, an unexpected error shows its traceback.
+#: If it is set, and not to 0, an unexpected error shows its traceback.
 DEBUG_VARIABLE = "FAULTSPEC_DEBUG"
 
 
 class _Lazy(click.Group):
-    """A group that knows the names and summaries of its commands and imports only the one that is called."""
+    """A group with the names and summaries of its commands. It imports only the one that is
+    called.
+    """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -82,12 +83,12 @@ class _Lazy(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, each.summary) for name, each in COMMANDS.items()])
+            formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        # click compares with the commands themselves; the table's names say the same without importing any.
+        # click would import every command to compare the names.
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
             raise click.UsageError(_no_such_command(name), ctx)
@@ -116,8 +117,10 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
 @click.command(
     cls=_Lazy,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes, in every command: 0 clean, 1 findings, 2 could not run. A taxonomy with errors is 1 in lint, which looks"
-    " for them, and 2 where a sound one is needed.",
+    epilog=(
+        "Exit codes of every command: 0 clean, 1 findings, 2 could not run. A taxonomy with errors "
+        "gives 1 in lint, and 2 in commands that need a valid one."
+    ),
 )
 @click.option(
     "--version",
@@ -128,15 +131,13 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
     help="Show the version.",
 )
 def cli() -> None:
-    """Error taxonomies of APIs: lint them, compile them, and judge services by them."""
+    """Error taxonomies of APIs: check them, compile them, and judge services by them."""
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and exit; nothing that goes wrong ends in a traceback, unless ``FAULTSPEC_DEBUG`` is set."""
+    """Run the command line and exit. Errors show a traceback only if ``FAULTSPEC_DEBUG`` is set."""
     gc.set_threshold(_COLLECT_AFTER)
-    atexit.register(
-        gc.freeze
-    )  # on its way out Python looks for cycles in all that is left, which goes anyway
+    atexit.register(gc.freeze)  # at exit, Python would collect everything, which ends anyway
     sys.exit(_run(arguments))
 
 
@@ -155,7 +156,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         click.echo("interrupted", err=True)
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has had enough (`| head`). Python would complain when it flushes at exit.
+        # The reader of our output has ended (`| head`). Python would report it when it flushes at
+        # exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
@@ -163,7 +165,10 @@ def _run(arguments: Sequence[str] | None) -> int:
             raise
         text = " ".join(f"{type(error).__name__}: {error}".split())
         click.echo(
-            f"error[internal-error]: {text}\n  = hint: run again with {DEBUG_VARIABLE}=1 and report the traceback",
+            (
+                f"error[internal-error]: {text}\n  = hint: run again with {DEBUG_VARIABLE}=1 and "
+                "report the traceback"
+            ),
             err=True,
         )
         return 2

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from faultspec.cli import reporting
-from faultspec.cli.conform import matched
-from faultspec.cli.extra import conformance
+from faultspec.cli.conform import matches_clause
+from faultspec.cli.extra import require_conformance
 from faultspec.cli.reporting import COULD_NOT, Refused
 
 if TYPE_CHECKING:
@@ -24,28 +24,26 @@ _RECORDINGS = ("har", "vcr", "ndjson")
     "--taxonomy",
     "taxonomy_path",
     type=click.Path(),
-    help="The taxonomy to judge by; default: taxonomy.yaml here.",
+    help="The taxonomy to judge by; default: taxonomy.yaml.",
 )
 @click.option(
     "--from",
     "form",
     type=click.Choice(_RECORDINGS),
-    help="The format of the files; default: told by the content of each.",
+    help="The format of the files; default: detected from each.",
 )
 @click.option(
     "--base",
     metavar="URL",
-    help="Only what was asked of this service; recordings of browsers hold more.",
+    help="Judge only requests to this address; recordings of browsers have others.",
 )
 @click.option(
     "--openapi",
     metavar="FILE",
-    help="The service's OpenAPI document, by which operations are named.",
+    help="The service's OpenAPI document, which names operations.",
 )
 @click.option("--waivers", metavar="FILE", help="Known failures.")
-@click.option(
-    "--only", metavar="PATTERN", help="Only clauses whose address matches, such as 'leaks/*'."
-)
+@click.option("--only", metavar="PATTERN", help="Judge only matching clauses, such as 'leaks/*'.")
 @reporting.report_option
 @reporting.format_option
 @reporting.baseline_option
@@ -65,27 +63,27 @@ def command(
 ) -> int:
     """Judge recorded traffic and logs by a taxonomy.
 
-    FILE is an HTTP Archive (HAR), a cassette of VCR, vcrpy or schemathesis, or a log of one JSON object a line, of the kinds
-    that the taxonomy declares under `telemetry: records:`; each may be compressed with gzip. Nothing is sent anywhere. What a
-    recording does not tell is not judged.
+    FILE is an HTTP Archive (HAR), a cassette of VCR, vcrpy or schemathesis, or a log of one JSON
+    object a line. The taxonomy declares the kinds of log lines under `telemetry: records:`. Files
+    may be compressed with gzip. Nothing is sent. Facts that a recording leaves out are not judged.
 
-    Exit codes: 0 nothing is wrong, 1 something is, 2 nothing is and a file could not be read, or nothing in the files gave
-    occasion to judge anything.
+    Exit codes: 0 no findings; 1 findings; 2 no findings, but a file could not be read, or no clause
+    was exercised.
     """
-    conformance()
+    require_conformance()
     from faultspec.contract.clauses import service_clauses
     from faultspec.contract.model import build_contract
     from faultspec_conformance.observed.audit import AuditOptions, audit
 
-    files_out = reporting.outputs(reports)
-    wanted = reporting.covering(coverage)
+    files_out = reporting.parse_outputs(reports)
+    wanted = reporting.parse_coverage(coverage)
     try:
-        taxonomy = reporting.taxonomy(taxonomy_path)
-        description = reporting.description(openapi)
+        taxonomy = reporting.load_taxonomy(taxonomy_path)
+        description = reporting.load_description(openapi)
         known = _waivers(waivers, taxonomy) if waivers is not None else ()
     except Refused:
         return COULD_NOT
-    if only is not None and not matched(only, service_clauses(taxonomy)):
+    if only is not None and not matches_clause(only, service_clauses(taxonomy)):
         return COULD_NOT
     watched = sys.stderr.isatty()
     options = AuditOptions(
@@ -100,7 +98,9 @@ def command(
     if watched:
         click.echo("\r\x1b[K", err=True, nl=False)
     try:
-        return reporting.emit(reporting.finished(report, baseline, wanted), files_out, format_name)
+        return reporting.write_report(
+            reporting.complete(report, baseline, wanted), files_out, format_name
+        )
     except Refused:
         return COULD_NOT
 
@@ -112,6 +112,7 @@ def _progress(path: str, share: float, exchanges: int) -> None:
 def _waivers(path: str, taxonomy: "Taxonomy") -> tuple["Waiver", ...]:
     from faultspec_conformance.results import waivers
 
-    loaded = waivers.read(path)
-    reporting.told([*loaded.diagnostics, *waivers.problems(loaded, taxonomy)], loaded.sources)
-    return waivers.in_force(loaded.waivers, os.environ)
+    loaded = waivers.read_waivers(path)
+    found = [*loaded.diagnostics, *waivers.check_waivers(loaded, taxonomy)]
+    reporting.print_diagnostics(found, loaded.sources)
+    return waivers.waivers_in_force(loaded.waivers, os.environ)

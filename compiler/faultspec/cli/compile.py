@@ -1,4 +1,4 @@
-"""``faultspec compile``: the taxonomy into files, or a check that the files are up to date."""
+"""``faultspec compile``: compile a taxonomy to files, or check that the files are up to date."""
 
 import os
 import sys
@@ -23,7 +23,7 @@ from faultspec.targets.custom import targets_in
     "names",
     multiple=True,
     metavar="NAME",
-    help="Compile this target only; may be repeated. Default: all.",
+    help="Compile only this target; can be repeated. Default: all.",
 )
 @click.option(
     "--out",
@@ -35,13 +35,13 @@ from faultspec.targets.custom import targets_in
 @click.option(
     "--templates",
     type=click.Path(file_okay=False),
-    help="A folder of templates that override shipped ones or add targets.",
+    help="A folder with templates that replace shipped ones or add targets.",
 )
 @click.option(
     "--check",
     "only_check",
     is_flag=True,
-    help="Write nothing; print what differs, and exit with 1 if anything does.",
+    help="Write nothing; print the differences, and exit with 1 if any.",
 )
 @click.option(
     "--format",
@@ -61,20 +61,23 @@ def command(
 ) -> int:
     """Compile TAXONOMY (default: taxonomy.yaml) into the output folder.
 
-    A compile that fails leaves the folder as it was. Files that an earlier compile wrote and this one does not are
-    removed; files it did not write are never touched.
+    A compile that fails leaves the folder unchanged. Files of an earlier compile that are no longer
+    compiled are removed. Other files are never touched.
 
-    Exit codes: 0 compiled, or with --check up to date; 1 with --check something differs; 2 the taxonomy cannot be read whole, or
-    something could not be read or written.
+    Exit codes: 0 compiled, or up to date with --check; 1 something differs with --check; 2 the
+    taxonomy has errors, or a file could not be read or written.
     """
-    with no_cyclic_gc():  # what is made of a taxonomy are values, and soon there is an end of it
-        return _compile(taxonomy, names, out, templates, only_check, style)
+    with no_cyclic_gc():  # a compile creates hardly any cycles, and ends soon
+        return _compile(
+            taxonomy, names, out, templates=templates, only_check=only_check, style=style
+        )
 
 
 def _compile(
     taxonomy: str,
     names: tuple[str, ...],
     out: str,
+    *,
     templates: str | None,
     only_check: bool,
     style: str,
@@ -86,22 +89,18 @@ def _compile(
         return 2
     del loaded  # the parsed file takes 46 MB at 10,000 codes
     folder = Path(out)
+    overrides = None if templates is None else Path(templates)
     try:
-        targets = _chosen(names, None if templates is None else Path(templates))
+        targets = _choose_targets(names, overrides)
         chosen = [target.name for target in targets]
         if not names:
-            chosen += listed_targets(folder)  # those of a target that is no more are nobody's
-        files = rendered_files(
-            resolved,
-            targets,
-            _relative(taxonomy),
-            None if templates is None else Path(templates),
-        )
+            chosen += listed_targets(folder)  # the files of removed targets are removed too
+        files = rendered_files(resolved, targets, _relative(taxonomy), overrides)
         if only_check:
             drift = check(files, folder, chosen, Path(taxonomy), whole=not names)
-            found = () if style == "text" else tuple(_diagnostic(each, out) for each in drift)
+            found = () if style == "text" else tuple(_diagnostic(entry, out) for entry in drift)
             _report((*diagnostics, *found), sources, style)
-            return _print_drift(drift, out, by_file=style == "text")
+            return _print_drift(drift, out, with_files=style == "text")
         done = write(files, folder, chosen)
     except TargetError as error:
         _report((*diagnostics, error.diagnostic), sources, style)
@@ -116,26 +115,26 @@ def _compile(
     return 0
 
 
-def _chosen(names: Sequence[str], templates: Path | None) -> list[CompileTarget]:
-    """The targets asked for, or all: the shipped ones, then those that the folder of templates adds."""
+def _choose_targets(names: Sequence[str], templates: Path | None) -> list[CompileTarget]:
+    """The named targets, or all: the shipped ones, then those of the folder of templates."""
     known = dict(SHIPPED)
     if templates is not None:
         known |= targets_in(templates, SHIPPED)
     for name in names:
         if name not in known:
-            raise click.UsageError(f"There is no target {name!r}. Targets: {', '.join(known)}.")
+            raise click.UsageError(f"{name!r} is not a target. Targets: {', '.join(known)}.")
     return [known[name] for name in dict.fromkeys(names or known)]
 
 
 def _relative(path: str) -> str:
-    """The path as a header names it: the same on every machine, so never an absolute one."""
+    """The path for file headers: the same on every machine, so never absolute."""
     relative = os.path.relpath(path) if os.path.isabs(path) else os.path.normpath(path)
     outside = os.path.isabs(relative) or relative.split(os.sep)[0] == os.pardir
     return (os.path.basename(path) if outside else relative).replace(os.sep, "/")
 
 
 def _report(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], style: str) -> None:
-    """Diagnostics are the data of a compile: in a machine's format they go to stdout, for people to stderr."""
+    """Print diagnostics: machine formats to stdout, text to stderr."""
     if style == "text":
         if diagnostics:
             colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
@@ -145,36 +144,32 @@ def _report(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], style
 
 
 def _diagnostic(drift: Drift, out: str) -> Diagnostic:
-    """A file that differs, for a machine: the diff is for people, and for ``--format text``."""
-    said = {
-        "modified": "the file is not what the taxonomy compiles to",
-        "missing": "the taxonomy compiles to a file that is not there",
+    """A file that differs, for the machine formats. Only ``--format text`` prints the diff."""
+    message = {
+        "modified": "the file differs from what the taxonomy compiles to",
+        "missing": "the taxonomy compiles to this file, which is missing",
         "stale": "the taxonomy no longer compiles to this file",
         "untracked": "no compile wrote this file",
     }[drift.kind]
-    todo = (
-        "move it away, or delete it"
+    hint = (
+        "move or delete it"
         if drift.kind == "untracked"
         else "run `faultspec compile` and review the change"
     )
-    return Diagnostic(f"{drift.kind}-file", said, f"{out}/{drift.path}", hint=todo)
+    return Diagnostic(f"{drift.kind}-file", message, f"{out}/{drift.path}", hint=hint)
 
 
-def _print_drift(drift: Sequence[Drift], out: str, *, by_file: bool) -> int:
-    for each in drift if by_file else ():
-        click.echo(f"{each.kind}: {out}/{each.path}")
-        if each.diff:
-            click.echo(each.diff, nl=False)
+def _print_drift(drift: Sequence[Drift], out: str, *, with_files: bool) -> int:
+    for entry in drift if with_files else ():
+        click.echo(f"{entry.kind}: {out}/{entry.path}")
+        if entry.diff:
+            click.echo(entry.diff, nl=False)
     if drift:
-        strange = sum(each.kind == "untracked" for each in drift)
-        if strange < len(drift):
-            differ = f"{len(drift) - strange} of the files differ"
-            click.echo(
-                f"{out}: {differ}; run `faultspec compile` and review what changes", err=True
-            )
-        if strange:
-            files = f"{strange} file{'s' if strange > 1 else ''} that no compile wrote"
-            click.echo(
-                f"{out}: {files}, and none will remove; move them away, or delete them", err=True
-            )
+        untracked = sum(entry.kind == "untracked" for entry in drift)
+        if untracked < len(drift):
+            differ = f"{len(drift) - untracked} of the files differ"
+            click.echo(f"{out}: {differ}; run `faultspec compile` and review the changes", err=True)
+        if untracked:
+            files = f"{untracked} file{'s' if untracked > 1 else ''} that no compile wrote"
+            click.echo(f"{out}: {files}; move or delete them", err=True)
     return 1 if drift else 0

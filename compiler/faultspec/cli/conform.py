@@ -1,19 +1,19 @@
-"""``faultspec conform``: judge a live service."""
+"""``faultspec conform``: judge a running service, or clients."""
 
 import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from faultspec.cli import reporting
-from faultspec.cli.extra import conformance
+from faultspec.cli.extra import require_conformance
 from faultspec.cli.reporting import COULD_NOT, Refused
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.language.grammar import closest
@@ -32,14 +32,17 @@ if TYPE_CHECKING:
     "--taxonomy",
     "taxonomy_path",
     type=click.Path(),
-    help="The taxonomy; default: the configuration's, else taxonomy.yaml here.",
+    help="The taxonomy; default: the configuration's, else taxonomy.yaml.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(0),
-    help="Ask the same again: everything that is made up comes from this number. Default: what must be new is.",
+    help=(
+        "Derive all generated values from this number, to repeat a run. Default: new values in "
+        "every run."
+    ),
 )
-@click.option("--no-sweep", is_flag=True, help="Probes only, without generated traffic.")
+@click.option("--no-sweep", is_flag=True, help="Run the probes only, without generated traffic.")
 @reporting.report_option
 @reporting.format_option
 @reporting.baseline_option
@@ -47,46 +50,44 @@ if TYPE_CHECKING:
 @click.option(
     "--shard",
     metavar="NUMBER/OF",
-    help="Only this part of the run, such as 2/5; `faultspec report merge` joins them.",
+    help="Run only this part, such as 2/5; `faultspec report merge` joins the parts.",
 )
 @click.option(
     "--read-only",
     is_flag=True,
-    help="Nothing but GET, HEAD and OPTIONS, whatever the configuration allows.",
+    help="Send only GET, HEAD and OPTIONS, even if the configuration allows more.",
 )
 @click.option(
     "--rate",
     metavar="N/s",
-    help="At most so many requests a second, such as 5/s; no limit is tried out then.",
+    help="Send at most so many requests a second, such as 5/s. Rate limits are not tested then.",
 )
 @click.option(
     "--requests",
     type=click.IntRange(1),
-    help="At most so many requests, however many the configuration allows.",
+    help="Send at most so many requests, even if the configuration allows more.",
 )
 @click.option(
     "--seconds",
     type=click.FloatRange(0, min_open=True),
-    help="At most so long, however long it allows.",
+    help="Run at most so long, even if the configuration allows more.",
 )
 @click.option(
     "--client",
     "watching",
     is_flag=True,
-    help="Watch the clients of the configuration, in place of a service.",
+    help="Judge the clients of the configuration, in place of a service.",
 )
-@click.option(
-    "--only", metavar="PATTERN", help="Only clauses whose address matches, such as 'headers/*'."
-)
+@click.option("--only", metavar="PATTERN", help="Judge only matching clauses, such as 'headers/*'.")
 @click.option(
     "--header",
     "headers",
     multiple=True,
     metavar="NAME:VALUE",
-    help="With a URL: a header of the caller, such as a token; may be repeated.",
+    help="With a URL: a header of the caller, such as a token; can be repeated.",
 )
 @click.option(
-    "--openapi", help="With a URL: the OpenAPI document, a path under it, a URL or a file."
+    "--openapi", help="With a URL: the OpenAPI document, as a path under it, a URL or a file."
 )
 def command(
     target: str,
@@ -107,223 +108,244 @@ def command(
     headers: tuple[str, ...],
     openapi: str | None,
 ) -> int:
-    """Judge a live service by a taxonomy.
+    """Judge a running service by a taxonomy.
 
-    CONFIG is a conformance.yaml. A URL alone is judged without writing anything, by probes only; what could therefore not be
-    exercised is said.
+    CONFIG is a conformance.yaml. With a URL alone, the run sends probes only and writes nothing.
+    The report names the clauses that could not be exercised for that reason.
 
-    Exit codes: 0 nothing failed, 1 something failed, 2 nothing failed and something could not run or nothing was exercised,
-    or the configuration or the taxonomy has errors, 130 the run was interrupted, and the report is of what was seen until
-    then.
+    Exit codes: 0 nothing failed; 1 something failed; 2 nothing failed, but something could not run,
+    no clause was exercised, or the configuration or the taxonomy has errors; 130 the run was
+    interrupted, and the report covers the time until then.
     """
-    conformance()
+    require_conformance()
     from faultspec.contract.clauses import client_clauses, service_clauses
-    from faultspec_conformance.drivers.http import shown
-    from faultspec_conformance.results.waivers import in_force
-    from faultspec_conformance.run.clients import watch
+    from faultspec_conformance.drivers.http import without_credentials
+    from faultspec_conformance.results.waivers import waivers_in_force
+    from faultspec_conformance.run.clients import judge_clients
     from faultspec_conformance.run.service import run
     from faultspec_conformance.session.options import RunOptions, Unreachable, quiet
 
-    outputs = reporting.outputs(reports)
-    wanted = reporting.covering(coverage)
-    part = _shard(shard)
-    if part is not None and (baseline or wanted):
+    outputs = reporting.parse_outputs(reports)
+    required = reporting.parse_coverage(coverage)
+    part = _parse_shard(shard)
+    is_url = re.match(r"https?://", target) is not None
+    if part is not None and (baseline or required):
         raise click.UsageError(
-            "one shard cannot tell: give --baseline and --require-coverage to `faultspec report merge`"
+            "--baseline and --require-coverage need the whole run: "
+            "give them to `faultspec report merge`"
         )
-    bare = re.match(r"https?://", target) is not None
-    if not bare and (headers or openapi):
-        raise click.UsageError(
-            "--header and --openapi go with a URL; in a configuration they stand under `identities` and `target`"
-        )
-    if bare and watching:
-        raise click.UsageError(
-            "--client goes with a configuration that says how a client is run, under `client`"
-        )
+    _check_target(is_url=is_url, of_url=bool(headers or openapi), watching=watching)
     try:
-        described, waivers, taxonomy = (
-            _bare(target, headers, openapi, taxonomy_path)
-            if bare
-            else _configured(target, taxonomy_path)
+        loaded = (
+            _load_url(target, headers, openapi, taxonomy_path)
+            if is_url
+            else _load_config(target, taxonomy_path)
         )
     except Refused:
         return COULD_NOT
-    described = _limited(
-        described, read_only=read_only, rate=_rate(rate), requests=requests, seconds=seconds
-    )
-    if watching and not described.clients:
-        raise click.UsageError(f"{target} says nothing of `client`, so there is nothing to watch")
-    if not watching and not described.address:
-        raise click.UsageError(f"{target} says nothing of `target`; for its clients give --client")
-    if only is not None and not matched(
-        only, (client_clauses if watching else service_clauses)(taxonomy)
-    ):
+    limits = _Limits(read_only, _parse_rate(rate), requests, seconds)
+    config = limits.apply(loaded.config)
+    _check_key(target, config, watching=watching)
+    clauses = (client_clauses if watching else service_clauses)(loaded.taxonomy)
+    if only is not None and not matches_clause(only, clauses):
         return COULD_NOT
-    progress = _progress() if sys.stderr.isatty() else quiet
+    progress = _print_progress if sys.stderr.isatty() else quiet
     options = RunOptions(
         seed=seed,
-        sweep=not (no_sweep or bare),
+        sweep=not (no_sweep or is_url),
         shard=part,
         only=only,
-        waivers=in_force(waivers, os.environ),
+        waivers=waivers_in_force(loaded.waivers, os.environ),
         progress=progress,
     )
-    # Who stops a job of CI sends SIGTERM, and who closes a terminal SIGHUP: both end as Ctrl-C does, with a report, and with
-    # nothing left running.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    hangup = getattr(signal, "SIGHUP", None)  # which Windows has not, and nohup ignores
-    if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:
-        signal.signal(hangup, signal.default_int_handler)
-    report = (watch if watching else run)(described, taxonomy, options)
+    _end_by_interrupt()
+    report = (judge_clients if watching else run)(config, loaded.taxonomy, options)
     if progress is not quiet:
         click.echo("\r\x1b[K", err=True, nl=False)
     if isinstance(report, Unreachable):
-        hint = report.hint or f"is the service running at {shown(described.address)}?"
-        reporting.say("unreachable", report.reason, hint)
+        hint = report.hint or f"is the service running at {without_credentials(config.address)}?"
+        reporting.print_error("unreachable", report.reason, hint)
         return COULD_NOT
     try:
-        return reporting.emit(reporting.finished(report, baseline, wanted), outputs, format_name)
+        report = reporting.complete(report, baseline, required)
+        return reporting.write_report(report, outputs, format_name)
     except Refused:
         return COULD_NOT
 
 
-def _shard(value: str | None) -> "Shard | None":
+def _check_target(*, is_url: bool, of_url: bool, watching: bool) -> None:
+    """Raise UsageError for options that the kind of target excludes. ``of_url``: options of a URL
+    are given.
+    """
+    if not is_url and of_url:
+        raise click.UsageError(
+            "--header and --openapi need a URL; a configuration has `identities` and `target`"
+        )
+    if is_url and watching:
+        raise click.UsageError("--client needs a configuration with the key `client`")
+
+
+def _check_key(target: str, config: "ServiceConfig", *, watching: bool) -> None:
+    """Raise UsageError if the configuration has nothing to judge."""
+    if watching and not config.clients:
+        raise click.UsageError(f"{target} has no key `client`, so no client can be judged")
+    if not watching and not config.address:
+        raise click.UsageError(f"{target} has no key `target`; to judge its clients, give --client")
+
+
+def _parse_shard(value: str | None) -> "Shard | None":
     from faultspec_conformance.results.model import Shard
 
     if value is None:
         return None
     found = re.fullmatch(r"(\d{1,4})/(\d{1,4})", value)
     if found is None or not 1 <= int(found[1]) <= int(found[2]):
-        raise click.BadParameter(
-            f"{value!r} is no part of a whole such as 2/5", param_hint="--shard"
-        )
+        raise click.BadParameter(f"{value!r} is not a part such as 2/5", param_hint="--shard")
     return Shard(int(found[1]), int(found[2]))
 
 
-def _rate(value: str | None) -> float | None:
+def _parse_rate(value: str | None) -> float | None:
     if value is None:
         return None
     found = re.fullmatch(r"(\d+(?:\.\d+)?)/s", value)
     if found is None or not float(found[1]):
-        raise click.BadParameter(f"{value!r} is no rate such as 5/s", param_hint="--rate")
+        raise click.BadParameter(f"{value!r} is not a rate such as 5/s", param_hint="--rate")
     return float(found[1])
 
 
-def _limited(
-    target: "ServiceConfig",
-    *,
-    read_only: bool,
-    rate: float | None,
-    requests: int | None,
-    seconds: float | None,
-) -> "ServiceConfig":
-    """The target with the stricter of its own limits and these."""
-    own = target.limits
-    limits = replace(
-        own,
-        requests=min(own.requests, requests or own.requests),
-        seconds=min(own.seconds, seconds or own.seconds),
-        writes=own.writes and not read_only,
-        rate=min((each for each in (own.rate, rate) if each is not None), default=None),
-    )
-    return replace(target, limits=limits)
+class _Limits(NamedTuple):
+    """The limits of the command line."""
+
+    read_only: bool
+    rate: float | None
+    requests: int | None
+    seconds: float | None
+
+    def apply(self, config: "ServiceConfig") -> "ServiceConfig":
+        """The configuration with the stricter of its own limits and these."""
+        own = config.limits
+        rates = [rate for rate in (own.rate, self.rate) if rate is not None]
+        limits = replace(
+            own,
+            requests=min(own.requests, self.requests or own.requests),
+            seconds=min(own.seconds, self.seconds or own.seconds),
+            writes=own.writes and not self.read_only,
+            rate=min(rates, default=None),
+        )
+        return replace(config, limits=limits)
 
 
-def matched(only: str, clauses: Collection[str]) -> bool:
-    """Whether the pattern matches a clause, after saying so if it matches none."""
+def matches_clause(only: str, clauses: Collection[str]) -> bool:
+    """Whether the pattern matches a clause. If not, an error is printed."""
     if any(fnmatchcase(clause, only) for clause in clauses):
         return True
     families = tuple(dict.fromkeys(f"{clause.partition('/')[0]}/*" for clause in clauses))
-    hint = (
-        closest(only, (*families, *clauses)) or f"the families of clauses are {', '.join(families)}"
-    )
-    reporting.say("unknown-clause", f"no clause matches {only!r}", hint)
+    hint = closest(only, (*families, *clauses)) or f"the families are {', '.join(families)}"
+    reporting.print_error("unknown-clause", f"{only!r} matches no clause", hint)
     return False
 
 
-def _configured(
-    path: str, taxonomy_path: str | None
-) -> tuple["ServiceConfig", tuple["Waiver", ...], "Taxonomy"]:
-    from faultspec import language
-    from faultspec_conformance import config as configuration
-    from faultspec_conformance.results import waivers as known
+class _Loaded(NamedTuple):
+    """What a run needs."""
 
-    loaded = configuration.read(path)
+    config: "ServiceConfig"
+    waivers: tuple["Waiver", ...]
+    taxonomy: "Taxonomy"
+
+
+def _load_config(path: str, taxonomy_path: str | None) -> _Loaded:
+    """Load a configuration with its taxonomy and waivers. Raises Refused after printing what is
+    wrong.
+    """
+    from faultspec import language
+    from faultspec_conformance.config import check_config, read_config
+    from faultspec_conformance.results.waivers import LoadedWaivers, check_waivers, read_waivers
+
+    loaded = read_config(path)
     found = list(loaded.diagnostics)
     sources = dict(loaded.sources)
-    taxonomy, waivers = None, known.LoadedWaivers()
+    taxonomy, waivers = None, LoadedWaivers()
     if loaded.draft is not None and loaded.document is not None:
-        named = taxonomy_path or loaded.draft.taxonomy
-        if named is not None:
-            read = language.load(named)
+        document, draft = loaded.document, loaded.draft
+        name = taxonomy_path or draft.taxonomy
+        if name is not None:
+            read = language.load(name)
             taxonomy = read.taxonomy
             sources |= read.sources
-            wrong = [
-                diagnostic for diagnostic in read.diagnostics if diagnostic.severity == "error"
-            ]
-            found += wrong if taxonomy_path else _told(wrong, loaded.document, "taxonomy", named)
-        elif not any(each.pointer == ("taxonomy",) for each in found):
-            message = "the configuration says nothing of `taxonomy`"
+            errors = [each for each in read.diagnostics if each.severity == "error"]
+            found += errors if taxonomy_path else _relocate(errors, document, "taxonomy", name)
+        elif not any(diagnostic.pointer == ("taxonomy",) for diagnostic in found):
             hint = "add `taxonomy: taxonomy.yaml`, or give --taxonomy"
-            found.append(loaded.document.diagnostic("missing-key", message, (), hint=hint))
-        if loaded.draft.waivers is not None:
-            waivers = known.read(loaded.draft.waivers)
+            found.append(document.diagnostic("missing-key", "`taxonomy` is missing", (), hint=hint))
+        if draft.waivers is not None:
+            waivers = read_waivers(draft.waivers)
             sources |= waivers.sources
-            found += _told(waivers.diagnostics, loaded.document, "waivers", loaded.draft.waivers)
+            found += _relocate(waivers.diagnostics, document, "waivers", draft.waivers)
         if taxonomy is not None:
-            found += configuration.problems(loaded.draft, taxonomy, loaded.document)
-            found += known.problems(waivers, taxonomy)
-    reporting.told(found, sources)
+            found += check_config(draft, taxonomy, document)
+            found += check_waivers(waivers, taxonomy)
+    reporting.print_diagnostics(found, sources)
     if loaded.target is None or taxonomy is None:
         raise Refused
-    return loaded.target, waivers.waivers, taxonomy
+    return _Loaded(loaded.target, waivers.waivers, taxonomy)
 
 
-def _told(
+def _relocate(
     diagnostics: Iterable[Diagnostic], document: "Document", key: str, path: str
 ) -> Iterator[Diagnostic]:
-    """What is wrong with a file; that there is none is told where the configuration names it."""
+    """The diagnostics of a file. A missing file is reported at the key of the configuration that
+    names it.
+    """
     for diagnostic in diagnostics:
         if diagnostic.code == "file-not-found" and diagnostic.path == path:
+            message = f"the file {path} does not exist"
             yield document.diagnostic(
-                diagnostic.code, f"there is no file {path}", (key,), key=False, hint=diagnostic.hint
+                diagnostic.code, message, (key,), key=False, hint=diagnostic.hint
             )
         else:
             yield diagnostic
 
 
-def _bare(
+def _load_url(
     url: str, headers: Sequence[str], openapi: str | None, taxonomy_path: str | None
-) -> tuple["ServiceConfig", tuple["Waiver", ...], "Taxonomy"]:
+) -> _Loaded:
+    """The configuration of a URL. Raises Refused and BadParameter."""
     from faultspec_conformance.config import Identity, ServiceConfig
 
-    taxonomy = reporting.taxonomy(taxonomy_path)
-    shown = []
-    for header in headers:
-        name, colon, value = header.partition(":")
-        if (
-            not colon
-            or not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name.strip())
-            or re.search(r"[\r\n\0]", value)
-        ):
-            raise click.BadParameter(f"{header!r} is not NAME:VALUE", param_hint="--header")
-        shown.append((name.strip(), value.strip()))
+    taxonomy = reporting.load_taxonomy(taxonomy_path)
+    fields = tuple(map(_parse_header, headers))
     secrets = tuple(
         (value.partition(" ")[2] or value, "${" + name.upper().replace("-", "_") + "}")
-        for name, value in shown
+        for name, value in fields
     )
-    caller = (
-        {"caller": Identity("caller", tuple(shown), tuple(shown), secrets=secrets)} if shown else {}
-    )
-    file = openapi if openapi is not None and Path(openapi).is_file() else None
-    target = ServiceConfig(
+    caller = Identity("caller", fields, fields, secrets=secrets)
+    is_file = openapi is not None and Path(openapi).is_file()
+    config = ServiceConfig(
         http=url.rstrip("/"),
-        openapi=None if file else openapi,
-        openapi_file=file,
-        identities=caller,
+        openapi=None if is_file else openapi,
+        openapi_file=openapi if is_file else None,
+        identities={"caller": caller} if fields else {},
     )
-    return target, (), taxonomy
+    return _Loaded(config, (), taxonomy)
 
 
-def _progress() -> Callable[[str], None]:
-    return lambda name: click.echo(f"\r\x1b[K{name} …", err=True, nl=False)
+def _parse_header(header: str) -> tuple[str, str]:
+    name, colon, value = header.partition(":")
+    is_name = re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name.strip())
+    if not colon or not is_name or re.search(r"[\r\n\0]", value):
+        raise click.BadParameter(f"{header!r} is not NAME:VALUE", param_hint="--header")
+    return name.strip(), value.strip()
+
+
+def _end_by_interrupt() -> None:
+    """Let SIGTERM (a stopped CI job) and SIGHUP (a closed terminal) end a run as Ctrl-C does: with
+    a report.
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    hangup = getattr(signal, "SIGHUP", None)  # missing on Windows, ignored under nohup
+    if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:
+        signal.signal(hangup, signal.default_int_handler)
+
+
+def _print_progress(name: str) -> None:
+    click.echo(f"\r\x1b[K{name} …", err=True, nl=False)

@@ -1,15 +1,15 @@
-"""``faultspec demo``: the product on its own reference service, on loopback."""
+"""``faultspec demo``: judge the reference service, on loopback."""
 
 from importlib import resources
 from pathlib import Path
 
 import click
 
-from faultspec.cli.extra import conformance
+from faultspec.cli.extra import require_conformance
 
 
 def shipped_taxonomy() -> str:
-    """The Core Platform taxonomy: of the checkout where there is one, else the copy in the wheel."""
+    """The path of the Core Platform taxonomy: in the checkout, else the copy in the wheel."""
     in_place = Path(__file__).resolve().parents[3] / "taxonomy.yaml"
     return str(
         in_place if in_place.is_file() else resources.files("faultspec") / "data" / "taxonomy.yaml"
@@ -23,35 +23,37 @@ def shipped_taxonomy() -> str:
 @click.option(
     "--sin",
     metavar="NAME",
-    help="The sin to commit; an unknown name lists them. Default: ignores-idempotency-key.",
+    help="The defect to show; an unknown name lists all. Default: ignores-idempotency-key.",
 )
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=0,
-    help="With --serve: the loopback port; default a free one.",
+    help="With --serve: the loopback port; default: a free one.",
 )
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("reports/demo"),
     show_default=True,
-    help="The folder for what is compiled and reported.",
+    help="The folder for the compiled files and the reports.",
 )
 def command(only_serve: bool, sin: str | None, port: int, out: Path) -> int:
-    """Lint and compile the Core Platform taxonomy, judge the orders service, then show it caught with one sin."""
-    conformance()
+    """Compile the Core Platform taxonomy, judge the orders service, then judge it again with one
+    defect.
+    """
+    require_conformance()
     from faultspec_conformance.orders import demo
     from faultspec_conformance.orders.sins import SINS
 
     if sin is not None and sin not in SINS:
-        listed = "\n".join(f"  {each.name:24} {each.sentence}" for each in SINS.values())
-        raise click.UsageError(f"there is no sin {sin!r}; there are\n{listed}")
+        listed = "\n".join(f"  {known.name:24} {known.sentence}" for known in SINS.values())
+        raise click.UsageError(f"{sin!r} is not a sin; the sins are\n{listed}")
     if only_serve:
         try:
             demo.serve(sin, port, click.echo)
         except OSError as error:
-            raise click.UsageError(f"port {port} cannot be had: {error.strerror}") from None
+            raise click.UsageError(f"port {port} cannot be used: {error.strerror}") from None
         return 0
     out.mkdir(parents=True, exist_ok=True)
     return demo.demonstrate(shipped_taxonomy(), out, sin or "ignores-idempotency-key", click.echo)

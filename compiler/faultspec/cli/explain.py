@@ -1,4 +1,4 @@
-"""``faultspec explain``: what a name of faultspec, or of a taxonomy, means."""
+"""``faultspec explain``: explain a name of faultspec or of a taxonomy."""
 
 import json
 import textwrap
@@ -26,29 +26,33 @@ from faultspec.source import CODES as SOURCE_CODES
     default="taxonomy.yaml",
     type=click.Path(),
     show_default=True,
-    help="Where codes are declared.",
+    help="The taxonomy that declares the codes.",
 )
 def command(name: str, path: str) -> int:
-    """Say what NAME is.
+    """Explain NAME.
 
-    NAME is a code of the taxonomy, a ruling of it, a rule of the lint, a clause of the suite, a construct of the
-    language (codes.retriable) or a code of a diagnostic (unknown-key).
+    NAME is a code or a ruling of the taxonomy, a lint rule, a clause, a construct of the language
+    (codes.retriable) or the code of a diagnostic (unknown-key).
 
-    Exit codes: 0 explained, 1 nothing is called so, 2 nothing else is and the taxonomy could not be read.
+    Exit codes: 0 explained; 1 the name is unknown; 2 the name is unknown, and the taxonomy could
+    not be read.
     """
     loaded = load(path)
     explanations = _explanations(loaded.taxonomy)
-    found = [text for each, text in explanations if each == name]
+    found = [text for known, text in explanations if known == name]
     if found:
         click.echo("\n\n".join("\n".join(text) for text in found))
         return 0
-    click.echo(f"nothing is called `{name}`", err=True)
-    hint = closest(name, tuple(dict.fromkeys(each for each, _ in explanations)))
+    click.echo(f"`{name}` is unknown", err=True)
+    hint = closest(name, tuple(dict.fromkeys(known for known, _ in explanations)))
     if hint:
         click.echo(f"  hint: {hint}", err=True)
     if loaded.taxonomy is None:
         click.echo(
-            f"  note: {path} could not be read, so its codes are not known; see `faultspec lint {path}`",
+            (
+                f"  note: {path} could not be read, so its codes are unknown; see `faultspec lint "
+                f"{path}`"
+            ),
             err=True,
         )
         return 2
@@ -56,7 +60,9 @@ def command(name: str, path: str) -> int:
 
 
 def _explanations(taxonomy: Taxonomy | None) -> list[tuple[str, Iterable[str]]]:
-    """Everything that has a name, the taxonomy's own first; each explanation is worded only when it is asked for."""
+    """All names with their explanations, those of the taxonomy first. An explanation is written on
+    demand.
+    """
     found: list[tuple[str, Iterable[str]]] = []
     if taxonomy is not None:
         for path, code in taxonomy.located_codes():
@@ -77,7 +83,7 @@ def _explanations(taxonomy: Taxonomy | None) -> list[tuple[str, Iterable[str]]]:
     return found
 
 
-def _wrapped(text: str, indent: str = "  ") -> str:
+def _wrap(text: str, indent: str = "  ") -> str:
     return textwrap.fill(
         " ".join(text.split()), 100, initial_indent=indent, subsequent_indent=indent
     )
@@ -94,12 +100,12 @@ def _code(taxonomy: Taxonomy, code: Code, address: str) -> Iterator[str]:
     yield f"{address}: a code of the taxonomy `{taxonomy.name}`" + (
         "" if code.live else f" ({code.lifecycle})"
     )
-    yield _wrapped(code.summary)
+    yield _wrap(code.summary)
     if code.description:
-        yield _wrapped(code.description)
+        yield _wrap(code.description)
     yield ""
     statuses = ", ".join(map(str, code.http.statuses)) or f"never ({code.http.reason})"
-    flag = {"always": "yes", "never": "no", "caller": "the service says", "none": None}.get(
+    flag = {"always": "yes", "never": "no", "caller": "the service decides", "none": None}.get(
         code.retriable.kind, "it depends"
     )
     details = ", ".join(
@@ -115,17 +121,15 @@ def _code(taxonomy: Taxonomy, code: Code, address: str) -> Iterator[str]:
             (
                 "the client",
                 {
-                    "retry": "sends it again",
-                    "refetch": "fetches and tries anew",
+                    "retry": "retries",
+                    "refetch": "reads again and retries",
                     "user": "asks a person",
-                }.get(code.client_action, "does not send it again"),
+                }.get(code.client_action, "does not retry"),
             ),
             ("policy", code.retry),
             (
                 "effect",
-                {"none": "none: nothing happened", "possible": "possible", "unknown": "unknown"}[
-                    code.effect
-                ],
+                "none: nothing happened" if code.effect == "none" else code.effect,
             ),
             ("domain", code.domain),
             ("boundary", ", ".join(code.boundaries)),
@@ -146,7 +150,7 @@ def _code(taxonomy: Taxonomy, code: Code, address: str) -> Iterator[str]:
 
 
 def _instance(taxonomy: Taxonomy, code: Code) -> Iterator[str]:
-    """The first example, as it looks on the wire of the first envelope."""
+    """The first example in the first envelope."""
     if not code.examples or not taxonomy.envelopes:
         return
     example = code.examples[0]
@@ -167,7 +171,7 @@ def _instance(taxonomy: Taxonomy, code: Code) -> Iterator[str]:
     }
     try:
         body = shape.render(envelope.shape, {**slots, **known})
-    except ValueError:  # a member that is spread and stands there as well
+    except ValueError:  # a spread member that the envelope has too
         return
     yield from ("", "  for example:")
     if status is not None:
@@ -181,17 +185,17 @@ def _ruling(ruling: Ruling) -> Iterator[str]:
         f" on {', '.join(ruling.statements)}" if ruling.statements else ""
     )
     yield from (
-        _wrapped(f"What is open: {ruling.conflict}"),
-        _wrapped(f"What holds: {ruling.decision}"),
+        _wrap(f"The conflict: {ruling.conflict}"),
+        _wrap(f"The decision: {ruling.decision}"),
     )
-    yield _wrapped(f"Why: {ruling.reason}")
+    yield _wrap(f"Why: {ruling.reason}")
 
 
 def _rule(rule: LintRule) -> Iterator[str]:
     yield f"{rule.id}: a lint rule ({rule.severity})"
+    yield _wrap(rule.purpose)
     if not rule.bad:  # `python -OO` strips the docstrings, which document the rules
         return
-    yield _wrapped(rule.purpose)
     yield from ("", "  bad:", textwrap.indent(rule.bad.rstrip(), "    "))
     yield from ("", textwrap.indent(example_output(rule).rstrip(), "    "))
     yield from ("", "  good:", textwrap.indent(rule.good.rstrip(), "    "))
@@ -202,17 +206,17 @@ def _rule(rule: LintRule) -> Iterator[str]:
 
 
 def _clause(clause: Clause) -> Iterator[str]:
-    yield f"{clause.address}: a clause of the suite"
-    yield _wrapped(clause.title)
-    yield _wrapped(f"Why: {clause.why}")
-    yield _wrapped(f"When: {clause.occasion}")
+    yield f"{clause.address}: a clause"
+    yield _wrap(clause.title)
+    yield _wrap(f"Why: {clause.why}")
+    yield _wrap(f"When: {clause.occasion}")
     yield from _facts(
         (
             ("statements", ", ".join(clause.statements)),
             ("presupposes", ", ".join(clause.presupposes)),
             (
                 "checked by",
-                "a probe of several requests" if clause.relation else "looking at one exchange",
+                "a probe of several requests" if clause.relation else "each exchange",
             ),
         )
     )
@@ -222,17 +226,15 @@ def _construct(construct: reference.Construct) -> Iterator[str]:
     section = construct.address.partition(".")[0]
     takes = reference.describe_type(construct.key.type).replace("\\|", "|")
     yield f"{construct.address}: a construct of the language"
-    yield _wrapped(construct.key.doc)
-    yield _wrapped(
-        f"It takes {takes}" + ("." if not construct.key.required else ", and must be there.")
-    )
+    yield _wrap(construct.key.doc)
+    yield _wrap(f"It takes {takes}" + (", and is required." if construct.key.required else "."))
     below = list(reference.nested_records(construct.key.type))
     if below:
-        yield from ("", f"  its keys, asked for as {construct.address}.KEY:")
-        yield _wrapped(", ".join(name for record in below for name in record.keys), "    ")
+        yield from ("", f"  its keys, explained by {construct.address}.KEY:")
+        yield _wrap(", ".join(name for record in below for name in record.keys), "    ")
     yield from ("", "  for example:", textwrap.indent(EXAMPLES[section].rstrip(), "    "))
 
 
 def _diagnostic(code: str, condition: str) -> Iterator[str]:
-    yield f"{code}: said of a taxonomy that cannot be used as it is"
-    yield _wrapped(condition)
+    yield f"{code}: a diagnostic of a taxonomy with errors"
+    yield _wrap(condition)

@@ -1,4 +1,4 @@
-"""Commands that need the conformance extra say so in one line, instead of failing on an import."""
+"""The check for the conformance extra: one line instead of a failing import."""
 
 from importlib.util import find_spec
 
@@ -7,10 +7,11 @@ import click
 _NEEDED = ("httpx", "starlette", "uvicorn")
 
 
-def conformance() -> None:
-    """Return if what ``faultspec[conformance]`` brings is there; otherwise end with exit code 2 and what to install."""
+def require_conformance() -> None:
+    """Raise UsageError with what to install, unless ``faultspec[conformance]`` is installed."""
     for name in _NEEDED:
         if find_spec(name) is None:
             raise click.UsageError(
-                f"this command needs {name}, which is not installed: pip install 'faultspec[conformance]'"
+                f"this command needs {name}, which is not installed: pip install "
+                "'faultspec[conformance]'"
             )

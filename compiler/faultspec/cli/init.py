@@ -1,4 +1,4 @@
-"""``faultspec init``: a taxonomy to start from."""
+"""``faultspec init``: create a first taxonomy or conformance file."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -11,14 +11,14 @@ from faultspec.diagnostics.model import Diagnostic
 from faultspec.diagnostics.printers import text
 from faultspec.language import schema
 
-#: What else `init` can begin, each imported when it is asked for.
+#: The other kinds of file that `init` creates, each imported on demand.
 KINDS: Mapping[str, str] = {"conformance": "faultspec.cli.init_conformance:command"}
 
 _DEFAULT = "taxonomy"
 
 
 class _Kinds(click.Group):
-    """`init FILE` begins a taxonomy; `init KIND …` something else."""
+    """`init FILE` creates a taxonomy, `init KIND …` another kind of file."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [_DEFAULT, *KINDS]
@@ -33,21 +33,24 @@ class _Kinds(click.Group):
         return found
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        asked = args and (args[0] in (_DEFAULT, *KINDS) or args[0] in ctx.help_option_names)
-        return super().parse_args(ctx, args if asked else [_DEFAULT, *args])
+        is_kind = args and (args[0] in (_DEFAULT, *KINDS) or args[0] in ctx.help_option_names)
+        return super().parse_args(ctx, args if is_kind else [_DEFAULT, *args])
 
 
 @click.command(cls=_Kinds, name="init", subcommand_metavar="[FILE] | KIND [ARGS]...")
 def command() -> None:
-    """Begin a taxonomy in FILE (default: taxonomy.yaml), with the schema for the editor beside it."""
+    """Create a taxonomy in FILE (default: taxonomy.yaml), and the JSON Schema for editors beside
+    it.
+    """
 
 
 @click.command(name=_DEFAULT)
 @click.argument("file", default="taxonomy.yaml", type=click.Path())
 def taxonomy(file: str) -> int:
-    """Begin a taxonomy in FILE (default: taxonomy.yaml), with the schema for the editor beside it.
+    """Create a taxonomy in FILE (default: taxonomy.yaml), and the JSON Schema for editors beside
+    it.
 
-    Nothing is overwritten: a file that is there already is an error, a schema that is there is kept.
+    Nothing is overwritten: an existing FILE is an error, an existing schema is kept.
     """
     target = Path(file)
     try:
@@ -55,13 +58,9 @@ def taxonomy(file: str) -> int:
             target.parent.mkdir(parents=True)
         _write(target, files("faultspec.cli").joinpath("starter.yaml").read_text(encoding="utf-8"))
     except FileExistsError:
-        return _refuse(
-            "file-exists", "this file is there already", file, "name another one, or remove it"
-        )
+        return refuse("file-exists", "the file exists already", file, "name another, or remove it")
     except OSError as error:
-        return _refuse(
-            "file-unwritable", f"the file cannot be written: {error.strerror}", file, None
-        )
+        return refuse("file-unwritable", f"the file cannot be written: {error.strerror}", file)
     click.echo(file)
     beside = target.parent / "faultspec.schema.json"
     try:
@@ -70,9 +69,8 @@ def taxonomy(file: str) -> int:
     except FileExistsError:
         click.echo(f"{beside}: kept as it is", err=True)
     except OSError as error:
-        return _refuse(
-            "file-unwritable", f"the file cannot be written: {error.strerror}", str(beside), None
-        )
+        message = f"the file cannot be written: {error.strerror}"
+        return refuse("file-unwritable", message, str(beside))
     click.echo(f"next: faultspec lint {file}", err=True)
     return 0
 
@@ -82,6 +80,7 @@ def _write(path: Path, content: str) -> None:
         out.write(content)
 
 
-def _refuse(code: str, message: str, path: str, hint: str | None) -> int:
+def refuse(code: str, message: str, path: str, hint: str | None = None) -> int:
+    """Print an error about a file. Returns the exit code 2."""
     click.echo(text([Diagnostic(code, message, path, hint=hint)], {}), err=True, nl=False)
     return 2

@@ -1,4 +1,4 @@
-"""``faultspec init conformance``: a first draft of conformance.yaml."""
+"""``faultspec init conformance``: draft a conformance.yaml."""
 
 import os
 import re
@@ -7,11 +7,12 @@ from urllib.parse import urlsplit
 
 import click
 
-from faultspec.cli.extra import conformance
+from faultspec.cli.extra import require_conformance
+from faultspec.cli.init import refuse
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.diagnostics.printers import text
 
-#: Where a service is when nobody says; the draft is to be edited anyway.
+#: The address in the draft if the document has none. A person edits it.
 _HERE = "http://127.0.0.1:8080"
 
 
@@ -33,9 +34,9 @@ _HERE = "http://127.0.0.1:8080"
 def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
     """Draft FILE (default: conformance.yaml) from a service's OpenAPI document.
 
-    What can be inferred is written; what can't is left as a comment. Nothing is overwritten.
+    Comments name what cannot be inferred. Nothing is overwritten.
     """
-    conformance()
+    require_conformance()
     from faultspec.language import load
     from faultspec.openapi import service
     from faultspec.openapi.text import parse_leniently
@@ -43,21 +44,21 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
 
     target = Path(file)
     if target.exists():
-        return _refuse(
-            "file-exists", "this file is there already", file, "name another one, or remove it"
-        )
+        return refuse("file-exists", "the file exists already", file, "name another, or remove it")
     loaded = load(taxonomy)
     if loaded.taxonomy is None:
         sources = {taxonomy: loaded.document.text} if loaded.document is not None else {}
         click.echo(text(loaded.diagnostics, sources), err=True, nl=False)
         return 2
-    content = _fetched(openapi) if re.match(r"https?://", openapi) else _read(openapi)
+    content = _fetch(openapi) if re.match(r"https?://", openapi) else _read(openapi)
     if isinstance(content, Diagnostic):
         click.echo(text([content], {}), err=True, nl=False)
         return 2
     document, problem = parse_leniently(content)
     if document is None:
-        return _refuse("not-openapi", f"this is no OpenAPI document: {problem}", openapi, None)
+        return refuse(
+            "not-openapi", f"the file is not an OpenAPI document: {problem}", openapi, None
+        )
     address, place = _address(openapi, http, document)
     written = draft(
         service.read(document, base=urlsplit(address).path or None),
@@ -73,26 +74,24 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
         with target.open("x", encoding="utf-8", newline="\n") as out:
             out.write(written)
     except FileExistsError:
-        return _refuse(
-            "file-exists", "this file is there already", file, "name another one, or remove it"
-        )
+        return refuse("file-exists", "the file exists already", file, "name another, or remove it")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
-        return _refuse(
+        return refuse(
             "file-unwritable", f"the file cannot be written: {reason or error}", file, None
         )
     click.echo(file)
-    click.echo(f"next: look it over, then faultspec conform {file}", err=True)
+    click.echo(f"next: check the file, then faultspec conform {file}", err=True)
     return 0
 
 
 def _beside(file: Path, path: str) -> str:
-    """A path as it stands in the file, which is read relative to its own directory."""
+    """A path as the file writes it: relative to its own folder."""
     return path if os.path.isabs(path) else Path(os.path.relpath(path, file.parent)).as_posix()
 
 
 def _address(openapi: str, http: str | None, document: object) -> tuple[str, str]:
-    """The address of the service, and where its document is from there."""
+    """The address of the service, and the path of its document from there."""
     if re.match(r"https?://", openapi):
         parts = urlsplit(openapi)
         origin = f"{parts.scheme}://{parts.netloc}"
@@ -101,8 +100,8 @@ def _address(openapi: str, http: str | None, document: object) -> tuple[str, str
     if http is not None:
         return http.rstrip("/"), openapi
     servers = document.get("servers") if isinstance(document, dict) else None
-    for each in servers if isinstance(servers, list) else ():
-        url = each.get("url") if isinstance(each, dict) else None
+    for server in servers if isinstance(servers, list) else ():
+        url = server.get("url") if isinstance(server, dict) else None
         if isinstance(url, str) and re.fullmatch(r"https?://[^{}\s]+", url):
             parts = urlsplit(url)
             return f"{parts.scheme}://{parts.netloc}", openapi
@@ -115,7 +114,7 @@ def _read(path: str) -> str | Diagnostic:
     except FileNotFoundError:
         return Diagnostic(
             "file-not-found",
-            "there is no such file",
+            "the file does not exist",
             path,
             hint="check the spelling and the directory",
         )
@@ -126,22 +125,19 @@ def _read(path: str) -> str | Diagnostic:
         return Diagnostic("file-unreadable", f"the file cannot be read: {reason or error}", path)
 
 
-def _fetched(url: str) -> str | Diagnostic:
+def _fetch(url: str) -> str | Diagnostic:
     from faultspec.exchange.model import Request
     from faultspec_conformance.drivers import Limits, NoAnswer
-    from faultspec_conformance.drivers.http import HttpDriver, shown
+    from faultspec_conformance.drivers.http import HttpDriver, without_credentials
 
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     with HttpDriver(f"{parts.scheme}://{parts.netloc}", Limits(requests=1)) as driver:
         answer = driver.send(Request("GET", target, (("Accept", "application/json, */*;q=0.8"),)))
     if isinstance(answer, NoAnswer):
-        return Diagnostic("unreachable", answer.reason, shown(url))
+        return Diagnostic("unreachable", answer.reason, without_credentials(url))
     if answer.status != 200:
-        return Diagnostic("unreachable", f"the address answers {answer.status}", shown(url))
+        return Diagnostic(
+            "unreachable", f"the address answers {answer.status}", without_credentials(url)
+        )
     return answer.body.decode("utf-8", "replace")
-
-
-def _refuse(code: str, message: str, path: str, hint: str | None) -> int:
-    click.echo(text([Diagnostic(code, message, path, hint=hint)], {}), err=True, nl=False)
-    return 2

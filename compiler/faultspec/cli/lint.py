@@ -1,4 +1,4 @@
-"""``faultspec lint``: is a taxonomy sound?"""
+"""``faultspec lint``: check taxonomies."""
 
 import os
 import shutil
@@ -31,19 +31,19 @@ from faultspec.source.file import BYTE_ORDER_MARK
 @click.option(
     "--fix",
     is_flag=True,
-    help="Repair what can be meant in one way only, and say what was repaired.",
+    help="Repair mistakes with a single possible meaning, and list the repairs.",
 )
 def command(taxonomies: tuple[str, ...], style: str, strict: bool, fix: bool) -> int:
-    """Check every TAXONOMY (default: taxonomy.yaml) and say what is wrong with it.
+    """Check every TAXONOMY (default: taxonomy.yaml).
 
-    Diagnostics go to stdout. Exit codes: 0 no errors (with --strict no warnings either), 1 findings, 2 a file could not
-    be read or, with --fix, not be written, or is no YAML.
+    Diagnostics go to stdout. Exit codes: 0 no errors (with --strict, no warnings either); 1
+    findings; 2 a file could not be read, is not YAML, or, with --fix, could not be written.
     """
     loaded = [load(path) for path in dict.fromkeys(taxonomies or ("taxonomy.yaml",))]
     if fix:
-        loaded = [_repaired(each) for each in loaded]
-    found = [diagnostic for each in loaded for diagnostic in check(each)]
-    sources = {path: text for each in loaded for path, text in each.sources.items()}
+        loaded = [_repair(taxonomy) for taxonomy in loaded]
+    found = [diagnostic for taxonomy in loaded for diagnostic in check(taxonomy)]
+    sources = {path: text for taxonomy in loaded for path, text in taxonomy.sources.items()}
     if style == "text":
         colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
         click.echo(printers.text(found, sources, colour=colour), nl=False)
@@ -53,8 +53,8 @@ def command(taxonomies: tuple[str, ...], style: str, strict: bool, fix: bool) ->
     return _exit_code(loaded, found, strict)
 
 
-def _repaired(loaded: LoadedTaxonomy) -> LoadedTaxonomy:
-    """A taxonomy after its fixes, which are in its file by then."""
+def _repair(loaded: LoadedTaxonomy) -> LoadedTaxonomy:
+    """Fix the file of a taxonomy, and read it again."""
     if loaded.document is None:
         return loaded
     path, before = loaded.document.path, loaded.document.text
@@ -63,19 +63,20 @@ def _repaired(loaded: LoadedTaxonomy) -> LoadedTaxonomy:
         return loaded
     problem = _replace(path, before, text)
     if problem is not None:
-        hint = "see that the file and its folder can be written, and try again"
+        hint = "make the file and its folder writable, and try again"
         return LoadedTaxonomy(
             None, None, (Diagnostic("file-unwritable", problem, path, hint=hint),), {path: before}
         )
-    for each in gone:
-        what = each.fix.what if each.fix is not None else ""
-        place = printers.location(path, each.span)
-        click.echo(visible(f"{place}: fixed: {each.message}: {what} [{each.code}]"), err=True)
+    for fixed in gone:
+        what = fixed.fix.what if fixed.fix is not None else ""
+        place = printers.location(path, fixed.span)
+        line = f"{place}: fixed: {fixed.message}: {what} [{fixed.code}]"
+        click.echo(visible(line), err=True)
     return reread(text, path)
 
 
 def _replace(path: str, before: str, text: str) -> str | None:
-    """Put `text` in place of `before`, all of it or nothing; or why that was not possible."""
+    """Replace the text of a file, wholly or not at all. Returns why that failed, or None."""
     real = Path(os.path.realpath(path))
     try:
         content = real.read_bytes()
@@ -101,7 +102,7 @@ def _files(loaded: list[LoadedTaxonomy]) -> str:
 
 
 def _exit_code(loaded: list[LoadedTaxonomy], found: list[Diagnostic], strict: bool) -> int:
-    if any(each.document is None for each in loaded):
+    if any(taxonomy.document is None for taxonomy in loaded):
         return 2
     counted = ("error", "warning") if strict else ("error",)
-    return int(any(each.severity in counted for each in found))
+    return int(any(diagnostic.severity in counted for diagnostic in found))

@@ -1,16 +1,16 @@
-"""``faultspec report``: what is done with reports once they are there."""
+"""``faultspec report``: merge and convert reports."""
 
 from datetime import date
 
 import click
 
 from faultspec.cli import reporting
-from faultspec.cli.extra import conformance
+from faultspec.cli.extra import require_conformance
 
 
 @click.group(name="report")
 def command() -> None:
-    """Make something of reports that `faultspec conform` wrote."""
+    """Work with the JSON reports of `faultspec conform`."""
 
 
 @command.command(name="merge")
@@ -26,22 +26,29 @@ def merge(
     baseline: str | None,
     coverage: str | None,
 ) -> int:
-    """Make one report of the JSON reports of all shards of a run; of one report, the same in another format.
+    """Merge the JSON reports of all shards of a run. A single report is converted to another
+    format.
 
-    What only the whole can tell is judged here: waivers that nothing needs, the baseline, the coverage that is required.
+    Unused waivers, the baseline and the required coverage are judged here, since they need the
+    whole run.
 
-    Exit codes: as of `faultspec conform`; 2 too when the reports are not all of one run. A shard without a report could not run.
+    Exit codes: those of `faultspec conform`, and 2 if the reports belong to different runs. A
+    missing shard counts as could not run.
     """
-    conformance()
-    from faultspec_conformance.results.merge import Unmergeable, merged
+    require_conformance()
+    from faultspec_conformance.results.merge import Unmergeable, merge_reports
 
-    targets = reporting.outputs(reports)
-    wanted = reporting.covering(coverage)
+    targets = reporting.parse_outputs(reports)
+    wanted = reporting.parse_coverage(coverage)
     try:
-        whole = merged({path: reporting.earlier(path) for path in files}, date.today())
-        return reporting.emit(reporting.finished(whole, baseline, wanted), targets, format_name)
+        whole = merge_reports({path: reporting.read_report(path) for path in files}, date.today())
+        return reporting.write_report(
+            reporting.complete(whole, baseline, wanted), targets, format_name
+        )
     except Unmergeable as error:
-        reporting.say("unlike-reports", str(error), "merge the reports of the shards of one run")
+        reporting.print_error(
+            "unlike-reports", str(error), "merge the reports of the shards of one run"
+        )
     except reporting.Refused:
         pass
     return reporting.COULD_NOT

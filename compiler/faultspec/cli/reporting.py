@@ -1,4 +1,6 @@
-"""What `conform` and `report` share: the options that say where a report goes, and the way there."""
+"""What the commands with reports share: their options, printing of errors, loading and writing of
+reports.
+"""
 
 import os
 import sys
@@ -17,10 +19,10 @@ if TYPE_CHECKING:
     from faultspec_conformance.results.model import Report
     from faultspec_conformance.results.required_coverage import RequiredCoverage
 
-#: Exit code of what could not run.
+#: The exit code of a command that could not run.
 COULD_NOT = 2
 
-#: Exit code of what somebody stopped, as shells have it: 128 and the number of SIGINT.
+#: The exit code of an interrupted command: 128 + SIGINT.
 INTERRUPTED = 130
 
 FORMATS = ("text", "json", "github", "sarif", "junit", "markdown", "html")
@@ -30,7 +32,7 @@ report_option = click.option(
     "reports",
     multiple=True,
     metavar="FORMAT=FILE",
-    help=f"Also write a report ({', '.join(FORMATS)}); may be repeated.",
+    help=f"Write a report to a file as well ({', '.join(FORMATS)}); can be repeated.",
 )
 format_option = click.option(
     "--format",
@@ -38,73 +40,73 @@ format_option = click.option(
     type=click.Choice(FORMATS),
     default="text",
     show_default=True,
-    help="What is written to standard output.",
+    help="The format of the report on standard output.",
 )
 baseline_option = click.option(
     "--baseline",
     type=click.Path(),
     metavar="REPORT",
-    help="An earlier JSON report: only what it does not have fails.",
+    help="An earlier JSON report: its findings do not fail again.",
 )
 coverage_option = click.option(
     "--require-coverage",
     "coverage",
     metavar="all|PERCENT%|CODE,…",
-    help="Fail when a code was not observed: any that can be, too many of them, or one of those named.",
+    help="Fail if codes were not observed: any code, more than a percentage, or the named ones.",
 )
 
 
 class Refused(Exception):
-    """There will be no report; what is wrong has been said."""
+    """No report can be made. The reason has been printed."""
 
 
-def say(code: str, message: str, hint: str | None = None) -> None:
-    """An error of the command line, to standard error."""
+def print_error(code: str, message: str, hint: str | None = None) -> None:
+    """Print an error of the command line on standard error."""
     click.echo(f"error[{code}]: {message}" + (f"\n  = hint: {hint}" if hint else ""), err=True)
 
 
-def told(diagnostics: Iterable["Diagnostic"], sources: Mapping[str, str]) -> None:
-    """Diagnostics, to standard error; raises Refused where one is an error."""
+def print_diagnostics(diagnostics: Iterable["Diagnostic"], sources: Mapping[str, str]) -> None:
+    """Print diagnostics on standard error. Raises Refused if one is an error."""
     found = tuple(diagnostics)
     click.echo(text(found, sources), err=True, nl=False)
-    if any(each.severity == "error" for each in found):
+    if any(diagnostic.severity == "error" for diagnostic in found):
         raise Refused
 
 
-def taxonomy(path: str | None) -> "Taxonomy":
-    """The taxonomy of a file, or of the one that stands here; raises UsageError where there is none, Refused where it is wrong."""
+def load_taxonomy(path: str | None) -> "Taxonomy":
+    """Load a taxonomy; None is taxonomy.yaml. Raises UsageError if that is missing, Refused for
+    errors.
+    """
     from faultspec.language import load
 
     if path is None and not Path("taxonomy.yaml").is_file():
         raise click.UsageError(
-            "there is no taxonomy.yaml here; say by which to judge with --taxonomy FILE"
+            "taxonomy.yaml is missing here; name the taxonomy with --taxonomy FILE"
         )
     loaded = load(path or "taxonomy.yaml")
-    told(
-        (diagnostic for diagnostic in loaded.diagnostics if diagnostic.severity == "error"),
-        loaded.sources,
-    )
+    errors = (diagnostic for diagnostic in loaded.diagnostics if diagnostic.severity == "error")
+    print_diagnostics(errors, loaded.sources)
     if loaded.taxonomy is None:
         raise Refused
     return loaded.taxonomy
 
 
-def description(path: str | None) -> "Description | None":
-    """What an OpenAPI document says, where one is given; raises Refused."""
-    from faultspec.openapi.service import read
+def load_description(path: str | None) -> "Description | None":
+    """Load an OpenAPI document, if a path is given. Raises Refused."""
+    from faultspec.openapi import service
     from faultspec.openapi.text import UnreadableDocument, read_file
 
     if path is None:
         return None
     try:
-        return read(read_file(path))
+        return service.read(read_file(path))
     except UnreadableDocument as error:
-        say("no-openapi", str(error))
+        print_error("no-openapi", str(error))
         raise Refused from None
 
 
-def outputs(values: tuple[str, ...]) -> list[tuple[str, Path]]:
-    """The formats and files of `--report`; raises BadParameter."""
+def parse_outputs(values: tuple[str, ...]) -> list[tuple[str, Path]]:
+    """The formats and files of `--report`. Raises BadParameter."""
     found = []
     for value in values:
         name, equals, path = value.partition("=")
@@ -115,58 +117,66 @@ def outputs(values: tuple[str, ...]) -> list[tuple[str, Path]]:
     return found
 
 
-def covering(value: str | None) -> "RequiredCoverage | None":
-    """What `--require-coverage` asks for; raises BadParameter."""
-    from faultspec_conformance.results.required_coverage import required
+def parse_coverage(value: str | None) -> "RequiredCoverage | None":
+    """The requirement of `--require-coverage`. Raises BadParameter."""
+    from faultspec_conformance.results.required_coverage import parse_required_coverage
 
-    wanted = None if value is None else required(value)
+    wanted = None if value is None else parse_required_coverage(value)
     if value is not None and wanted is None:
-        message = f"{value!r} is neither `all`, nor a percentage such as 90%, nor codes such as timeout,conflict"
+        message = (
+            f"{value!r} is neither `all`, nor a percentage such as 90%, nor codes such as "
+            "timeout,conflict"
+        )
         raise click.BadParameter(message, param_hint="--require-coverage")
     return wanted
 
 
-def earlier(path: str) -> "Report":
-    """The report in a file; raises Refused."""
-    from faultspec_conformance.reports.reading import ReportError, read_report
+def read_report(path: str) -> "Report":
+    """Read a JSON report. Raises Refused."""
+    from faultspec_conformance.reports import reading
 
     try:
-        return read_report(Path(path).read_text(encoding="utf-8"))
+        return reading.read_report(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        say("file-unreadable", f"{path}: {error.strerror}")
-    except (ReportError, UnicodeDecodeError) as error:
-        say(
+        print_error("file-unreadable", f"{path}: {error.strerror}")
+    except (reading.ReportError, UnicodeDecodeError) as error:
+        print_error(
             "no-report",
             f"{path}: {error}",
-            "give what `faultspec conform --report json=FILE` wrote",
+            "give a report of `faultspec conform --report json=FILE`",
         )
     raise Refused
 
 
-def finished(report: "Report", baseline: str | None, wanted: "RequiredCoverage | None") -> "Report":
-    """The report compared with the baseline, and with what coverage lacks among its failures; raises Refused."""
+def complete(report: "Report", baseline: str | None, wanted: "RequiredCoverage | None") -> "Report":
+    """Compare a report with the baseline, and add missing coverage to its failures. Raises
+    Refused.
+    """
     from dataclasses import replace
 
-    from faultspec_conformance.results.merge import compared
-    from faultspec_conformance.results.required_coverage import uncovered
+    from faultspec_conformance.results.baseline import compare_with_baseline
+    from faultspec_conformance.results.required_coverage import missing_coverage
 
     result = report.result
     if baseline is not None:
-        before = earlier(baseline)
+        before = read_report(baseline)
         if before.result.taxonomy.rpartition(" ")[0] != result.taxonomy.rpartition(" ")[0]:
-            say(
+            print_error(
                 "no-baseline",
-                f"{baseline} is a report by {before.result.taxonomy}, and this one by {result.taxonomy}",
+                (
+                    f"{baseline} is a report by {before.result.taxonomy}, but this one is by "
+                    f"{result.taxonomy}"
+                ),
             )
             raise Refused
-        result = compared(result, before.result)
+        result = compare_with_baseline(result, before.result)
     if wanted is not None:
-        result = replace(result, failures=(*result.failures, *uncovered(result, wanted)))
+        result = replace(result, failures=(*result.failures, *missing_coverage(result, wanted)))
     return replace(report, result=result)
 
 
-def emit(report: "Report", files: list[tuple[str, Path]], format_name: str) -> int:
-    """Write the report to its files and to standard output; the exit code that it stands for."""
+def write_report(report: "Report", files: list[tuple[str, Path]], format_name: str) -> int:
+    """Write a report to files and to standard output. Returns the exit code."""
     from faultspec_conformance.reports import FORMATS as PRINTERS
     from faultspec_conformance.reports.console import text as table
     from faultspec_conformance.results.model import exit_code
@@ -176,7 +186,7 @@ def emit(report: "Report", files: list[tuple[str, Path]], format_name: str) -> i
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(PRINTERS[name](report), encoding="utf-8")
         except OSError as error:
-            say("file-unwritable", f"{path}: {error.strerror}")
+            print_error("file-unwritable", f"{path}: {error.strerror}")
             return COULD_NOT
         click.echo(f"wrote {path}", err=True)
     if format_name == "text":

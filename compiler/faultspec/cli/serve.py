@@ -1,4 +1,4 @@
-"""``faultspec serve``: a service that fails as it is told, for those who write its clients."""
+"""``faultspec serve``: a service that answers with declared errors, to test its clients."""
 
 import signal
 import threading
@@ -6,7 +6,7 @@ import threading
 import click
 
 from faultspec.cli import reporting
-from faultspec.cli.extra import conformance
+from faultspec.cli.extra import require_conformance
 from faultspec.cli.reporting import COULD_NOT, Refused
 
 
@@ -17,38 +17,45 @@ from faultspec.cli.reporting import COULD_NOT, Refused
     "faults",
     multiple=True,
     metavar="CODE[,status=503][,retry-after=2]",
-    help="The error to answer with; repeated, one after the other.",
+    help="The error to answer with. Several are answered one after the other.",
 )
 @click.option(
     "--after",
     type=click.IntRange(0),
     default=0,
     show_default=True,
-    help="Good answers before the first.",
+    help="Successes before the first error.",
 )
 @click.option(
     "--times",
     type=click.IntRange(1),
-    help="How often each is answered in a row, before good answers again; default once, and the last one without end.",
+    help=(
+        "How often each error is answered before the next; default: once, and the last one "
+        "without end."
+    ),
 )
 @click.option(
     "--probability",
     type=click.FloatRange(0, 1),
     default=1.0,
     show_default=True,
-    help="The chance that a request gets the error that is due; the others are answered well.",
+    help="The chance that a request gets the error that is due. Otherwise it gets a success.",
 )
 @click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="What chance starts from."
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="The seed of --probability.",
 )
 @click.option(
-    "--openapi", type=click.Path(), help="An OpenAPI document: what good answers look like."
+    "--openapi", type=click.Path(), help="An OpenAPI document, for the bodies of successes."
 )
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=0,
-    help="The loopback port; default a free one.",
+    help="The loopback port; default: a free one.",
 )
 def command(
     taxonomy: str,
@@ -62,10 +69,11 @@ def command(
 ) -> int:
     """Serve the errors that TAXONOMY declares, on 127.0.0.1, until interrupted (SIGINT or SIGTERM).
 
-    The address is written to standard output once it can be used, and a line for each answer to standard error. Any request
-    may ask for an error: by the header `X-Fault: CODE`, the query `?x-fault=CODE`, or a path that begins with `/~CODE/`.
+    The address is written to standard output when the server is ready, and a line for each answer
+    to standard error. A request can ask for an error: by the header `X-Fault: CODE`, the query
+    `?x-fault=CODE`, or a path that begins with `/~CODE/`.
     """
-    conformance()
+    require_conformance()
     from random import Random
 
     from faultspec.contract.model import build_contract
@@ -74,40 +82,39 @@ def command(
     from faultspec_conformance.faults.server import FaultServer
 
     try:
-        declared, description = reporting.taxonomy(taxonomy), reporting.description(openapi)
+        declared, description = (
+            reporting.load_taxonomy(taxonomy),
+            reporting.load_description(openapi),
+        )
     except Refused:
         return COULD_NOT
     wanted = []
     for fault in faults:
         try:
-            wanted.append(script.parse(fault))
+            wanted.append(script.parse_fault(fault))
         except ValueError as error:
             raise click.BadParameter(str(error), param_hint="--fail") from None
-        unknown = script.problem(wanted[-1], declared)
+        unknown = script.check_fault(wanted[-1], declared)
         if unknown is not None:
             raise click.BadParameter(unknown, param_hint="--fail")
     if not any(surface.transport == "http" for surface in declared.surfaces.values()):
-        raise click.UsageError(
-            f"{declared.name} has no surface on HTTP, so there is nothing to serve"
-        )
-    turns = script.Turns(script.Script(tuple(wanted), after, times, probability), Random(seed))
+        raise click.UsageError(f"{declared.name} has no surface on HTTP, so nothing can be served")
+    played = script.Script(tuple(wanted), after, times, probability)
     app = FaultServer(
         build_contract(declared),
-        turns,
+        script.ScriptProgress(played, Random(seed)),
         description=description,
-        heard=lambda served: click.echo(served, err=True),
+        on_served=lambda served: click.echo(served, err=True),
     )
-    for ending in (
-        signal.SIGINT,
-        signal.SIGTERM,
-    ):  # a shell that starts this in the background leaves SIGINT ignored
-        signal.signal(ending, signal.default_int_handler)
+    # A shell that starts a command in the background leaves SIGINT ignored.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     try:
         with serving(app, port) as url:
             click.echo(url)
             threading.Event().wait()
-    except OSError as failed:
-        raise click.UsageError(f"port {port} cannot be had: {failed.strerror}") from None
+    except OSError as error:
+        raise click.UsageError(f"port {port} cannot be used: {error.strerror}") from None
     except KeyboardInterrupt:
         return 0
     return 0

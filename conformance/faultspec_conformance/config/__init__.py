@@ -1,4 +1,6 @@
-"""`conformance.yaml` → what is judged and as whom: the service, identities, resources, recipes, calls, limits."""
+"""`conformance.yaml`: which service is judged, and as which callers. Identities, resources,
+recipes, limits.
+"""
 
 from faultspec_conformance.config.form import CONFIGURATION, METHODS
 from faultspec_conformance.config.model import (
@@ -19,7 +21,7 @@ from faultspec_conformance.config.model import (
     UpstreamCall,
     UpstreamConfig,
 )
-from faultspec_conformance.config.reading import problems, read, understand
+from faultspec_conformance.config.reading import check_config, parse_config, read_config
 
 __all__ = [
     "ABSENT",
@@ -40,7 +42,7 @@ __all__ = [
     "Transport",
     "UpstreamCall",
     "UpstreamConfig",
-    "problems",
-    "read",
-    "understand",
+    "check_config",
+    "parse_config",
+    "read_config",
 ]

@@ -1,4 +1,4 @@
-"""What is judged and as whom, as values: the service, identities, resources, recipes, limits."""
+"""The configuration as values: the service, identities, resources, recipes, limits."""
 
 import shlex
 from collections.abc import Mapping
@@ -12,15 +12,15 @@ from faultspec.source import Document
 from faultspec_conformance.drivers import Framing, Limits
 
 Transport = Literal["http", "jsonrpc", "stdio", "mcp"]
-"""How a service is reached; ``jsonrpc`` is JSON-RPC over HTTP, ``stdio`` over the standard streams of a process."""
+"""``jsonrpc`` is JSON-RPC over HTTP, ``stdio`` JSON-RPC over the standard streams of a process."""
 
-#: Seconds that one run of a client may take: a few tries with a wait of some seconds each.
+#: Seconds that one run of a client may take: enough for a few tries with waits of some seconds.
 CLIENT_SECONDS = 60.0
 
-#: The caller without credentials; every configuration has him.
+#: The caller without credentials, which every configuration has.
 ANONYMOUS = "anonymous"
 
-#: Headers whose value is a credential wherever it comes from.
+#: Headers whose value is always a credential.
 CREDENTIALS = frozenset(
     {
         "authorization",
@@ -36,10 +36,11 @@ CREDENTIALS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A caller. ``shown``: his headers as the file has them, with ``${NAME}`` in place of values from the environment.
+    """A caller. ``shown``: its headers as the file has them, with ``${NAME}`` in place of values.
 
-    ``tenant``: whom he belongs to; two identities of different tenants make concealment testable. ``scopes``: what he may
-    do, where the file says so.
+    ``tenant``: with two identities of different tenants, concealment can be tested. ``scopes``:
+    what the caller may do; None if the file does not declare them. ``secrets``: credentials, each
+    with its replacement in reports.
     """
 
     name: str
@@ -51,7 +52,7 @@ class Identity:
 
     @property
     def anonymous(self) -> bool:
-        """Whether he shows no credentials; what else a request needs, such as a tenant, he may still say."""
+        """Whether the caller sends no credentials. Its requests may still name a tenant."""
         return self.name == ANONYMOUS or not self.headers
 
 
@@ -59,7 +60,7 @@ NOBODY = Identity(ANONYMOUS)
 
 
 class _Absent:
-    """No body was given, which is not the body `null`."""
+    """The type of `ABSENT`: no body, which differs from the body `null`."""
 
     def __repr__(self) -> str:
         return "ABSENT"
@@ -70,9 +71,10 @@ ABSENT = _Absent()
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredCall:
-    """A request as the file writes it. ``path`` may hold ``{placeholders}`` and a query; ``raw``: the body's text, verbatim.
+    """A request of the file. ``path`` may have ``{placeholders}`` and a query. ``raw``: the body,
+    verbatim.
 
-    Where there is no HTTP, ``path`` is the name of a method or tool, and ``body`` its params or arguments.
+    Without HTTP, ``path`` is the name of a method or tool, and ``body`` its params or arguments.
     """
 
     method: str
@@ -85,7 +87,9 @@ class ConfiguredCall:
 
 @dataclass(frozen=True, slots=True)
 class ResourceConfig:
-    """What the file says of a resource; what it leaves out is inferred. ``id``: where in the created body its id stands."""
+    """A declared resource; what the file leaves out is inferred. ``id``: a pointer to the id of a
+    created one.
+    """
 
     name: str
     create: ConfiguredCall | None = None
@@ -101,9 +105,10 @@ class ResourceConfig:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One request of a recipe. ``until``: repeat until this status, ``at_most`` so often. ``save``: names → JSON Pointers.
+    """One request of a recipe. ``until``: repeat it until this status, at most ``at_most`` times.
 
-    Where there is no HTTP, a step is repeated until it is answered with the code.
+    Without HTTP, the code of the recipe ends the repetition. ``save``: JSON Pointers into the
+    answer, by name.
     """
 
     call: ConfiguredCall
@@ -115,9 +120,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a code is brought about, or ``not_provokable``: why it can't be. ``status``: the one it must travel under here.
+    """How to provoke a code, or ``not_provokable``: why that is impossible. ``status``: its
+    required status.
 
-    ``place``: where the file has it.
+    ``place``: its place in the file.
     """
 
     code: str
@@ -129,9 +135,10 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class SampleCall:
-    """A call that succeeds, for probes that need one. ``invalid``: params or arguments that must be refused.
+    """A call that succeeds, for probes that need one. ``invalid``: params or arguments to be
+    refused.
 
-    ``safe``: it changes nothing, so it is sent without ``writes: true`` too.
+    ``safe``: it changes nothing, so it does not need ``writes: true``.
     """
 
     name: str
@@ -143,7 +150,9 @@ class SampleCall:
 
 @dataclass(frozen=True, slots=True)
 class UpstreamCall:
-    """A request to the service that makes it call the upstream once; ``idempotent``: whether it may do so again."""
+    """A request that makes the service call the upstream once. ``idempotent``: the service may call
+    it again.
+    """
 
     call: ConfiguredCall
     identity: str | None = None
@@ -152,10 +161,12 @@ class UpstreamCall:
 
 @dataclass(frozen=True, slots=True)
 class UpstreamConfig:
-    """A scripted upstream on loopback. ``fails``: what it does, a status or `closed`, and the code the service answers then.
+    """A scripted upstream on loopback. ``fails``: codes of the service, each with the upstream's
+    behaviour.
 
-    ``port`` 0: a free one, and the variable ``env`` tells the service the address. ``answer``: the body of good answers.
-    ``scale``: what the service's delays are of the policy's.
+    A behaviour is a status or `closed`. ``port`` 0: a free one; the variable ``env`` gives the
+    service its address. ``answer``: the body of successes. ``scale``: the service's delays as a
+    multiple of the policy's.
     """
 
     name: str
@@ -169,9 +180,11 @@ class UpstreamConfig:
 
 @dataclass(frozen=True, slots=True)
 class ClientConfig:
-    """A client to be watched. ``command`` makes one call, ``request``, to the address in the variable ``env``, and ends.
+    """A client to judge. ``command`` sends ``request`` once to the address in the variable ``env``,
+    and ends.
 
-    ``scale``: what its delays are of the policies'. ``seconds``: how long one run of it may take.
+    ``scale``: its delays as a multiple of the policies'. ``seconds``: the longest run of the
+    command.
     """
 
     command: tuple[str, ...]
@@ -183,12 +196,13 @@ class ClientConfig:
 
 @dataclass(frozen=True, slots=True)
 class ServiceConfig:
-    """One service, described once. Paths are absolute or relative to the working directory.
+    """A service, or clients to judge. Paths are absolute or relative to the working directory.
 
-    ``http``, ``jsonrpc``, ``mcp``: its address, all but one empty; or ``stdio``, a command, run in ``directory``.
-    ``openapi``: a path under ``http``, a URL, a file, or None. ``taxonomy`` and ``waivers``: files. ``secrets``: values
-    from the environment in the headers of requests, each with what stands for it in reports. ``command`` starts the
-    service, in the folder of the file. ``clients``: the callers that are watched in place of a service.
+    ``http``, ``jsonrpc``, ``mcp``: the address, all but one empty; or ``stdio``, a command that
+    runs in ``directory``. ``openapi``: a path under ``http``, or a URL; ``openapi_file``: a file.
+    ``taxonomy``, ``waivers``, ``path`` (the configuration itself): files. ``secrets``: values from
+    the environment in requests, each with its replacement in reports. ``command`` starts the
+    service, in ``directory``.
     """
 
     http: str = ""
@@ -214,26 +228,26 @@ class ServiceConfig:
 
     @property
     def transport(self) -> Transport:
-        """How the service is reached."""
-        return (
-            "stdio" if self.stdio else "jsonrpc" if self.jsonrpc else "mcp" if self.mcp else "http"
-        )
+        """The transport of the service."""
+        if self.stdio:
+            return "stdio"
+        return "jsonrpc" if self.jsonrpc else "mcp" if self.mcp else "http"
 
     @property
     def address(self) -> str:
-        """Where the service is, in words: its address, or its command."""
+        """The address of the service, or its command."""
         return shlex.join(self.stdio) if self.stdio else self.jsonrpc or self.mcp or self.http
 
     def identity(self, name: str | None) -> Identity:
-        """The identity of that name; nobody where there is none."""
+        """The identity of that name; `NOBODY` for None."""
         return NOBODY if name is None or name == ANONYMOUS else self.identities[name]
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedConfig:
-    """What came of reading a configuration; ``target`` is None when any diagnostic is an error.
+    """A configuration and its diagnostics. ``target`` is None if any diagnostic is an error.
 
-    ``draft`` is what could be understood of it in spite of errors: good for finding more of them, not for a run.
+    ``draft``: what could be read in spite of errors; it serves further checks, not a run.
     ``sources``: the text by file name, for printers that show the line.
     """
 

@@ -1,34 +1,40 @@
-"""How requests reach a running system, one module a transport; and what holds for all of them: budgets, and answers that never came."""
+"""Requests to running systems, one module a transport. This module has their budgets and missing
+answers.
+"""
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Literal, Self
+from typing import Literal, Self, TypedDict, Unpack
 
 from faultspec.exchange.model import Request
 
-#: An error body is a few kilobytes; a list of resources may be more. What lies beyond is not read.
+#: Bytes of a body that are read. Errors have a few kilobytes; lists of resources may have more.
 BODY_LIMIT = 4 * 1024 * 1024
 
-#: Long enough for a cold start behind a gateway, short enough that a hanging route costs a run little.
+#: Seconds for one answer: enough for a cold start behind a gateway, and cheap for a hanging route.
 TIMEOUT = 15.0
 
-#: Seconds to wait for what must not come: the answer to a notification, a body after the header of an answer to HEAD.
+#: Seconds to wait for what must not come, such as the answer to a notification or the body of a
+#: HEAD answer.
 SILENCE = 0.3
+
+#: The shortest timeout of an answer, once the time of the run is spent.
+_SHORTEST = 0.001
 
 
 Framing = Literal["lines", "content-length"]
-"""How messages on standard streams are told apart."""
+"""How messages on standard streams are separated."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoAnswer:
     """A request without an answer.
 
-    ``refused``: nobody listens. ``closed``: the connection was closed without an answer. ``garbled``: what came is no answer
-    of the protocol. ``budget``, ``read-only`` and ``unsendable``: it was never sent. ``limited``: it was answered 429, which
-    says nothing of what was asked.
+    ``refused``: no program listens. ``closed``: the connection was closed before the answer.
+    ``garbled``: the answer breaks the protocol. ``budget``, ``read-only`` and ``unsendable``: the
+    request was not sent. ``limited``: the answer is 429, which does not answer the question.
     """
 
     request: Request
@@ -39,15 +45,16 @@ class NoAnswer:
 
     @property
     def sent(self) -> bool:
-        """Whether the request went out."""
+        """Whether the request was sent."""
         return self.kind not in ("budget", "read-only", "unsendable", "refused")
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run may cost and do. ``seconds`` of wall time; ``writes``: methods other than GET, HEAD and OPTIONS.
+    """What a run may cost and do. ``seconds``: wall time. ``writes``: it may send methods that
+    change something.
 
-    ``rate``: requests a second at most; None is as fast as they are answered.
+    ``rate``: requests a second at most; None for no limit.
     """
 
     requests: int = 400
@@ -56,26 +63,28 @@ class Limits:
     rate: float | None = None
 
 
-class Driver:
-    """A way to one service. Counts what it sends, and keeps the budgets, so that no probe can forget them; a context manager.
-
-    ``timeout``: seconds that one answer may take.
+class Timing(TypedDict, total=False):
+    """The time of a driver. ``timeout``: seconds for one answer. ``clock`` and ``pause``: for
+    tests.
     """
 
-    def __init__(
-        self,
-        limits: Limits,
-        *,
-        timeout: float = TIMEOUT,
-        clock: Callable[[], float] = time.monotonic,
-        pause: Callable[[float], None] = time.sleep,
-    ) -> None:
+    timeout: float
+    clock: Callable[[], float]
+    pause: Callable[[float], None]
+
+
+class Driver:
+    """A connection to one service, and a context manager. It counts its requests and enforces the
+    limits of the run.
+    """
+
+    def __init__(self, limits: Limits, **timing: Unpack[Timing]) -> None:
         self.limits = limits
         self.requests = 0
-        self.timeout = timeout
-        self._clock = clock
-        self._pause = pause
-        self._started = clock()
+        self.timeout = timing.get("timeout", TIMEOUT)
+        self._clock = timing.get("clock", time.monotonic)
+        self._pause = timing.get("pause", time.sleep)
+        self._started = self._clock()
         self._turn_at = self._started
 
     def __enter__(self) -> Self:
@@ -90,11 +99,11 @@ class Driver:
         self.close()
 
     def close(self) -> None:
-        """Leave nothing behind: no connection, no process, no thread."""
+        """Close all connections, and end all processes and threads."""
         raise NotImplementedError
 
     def listens(self) -> bool:
-        """Whether anybody would take another request."""
+        """Whether the service would accept another request."""
         raise NotImplementedError
 
     @property
@@ -104,47 +113,45 @@ class Driver:
 
     @property
     def remaining(self) -> float:
-        """Seconds left of the budget."""
+        """Seconds that are left of the run."""
         return self.limits.seconds - self.elapsed
 
     @property
-    def patience(self) -> float:
-        """Seconds that one answer may take: no more than are left of the budget."""
-        return max(0.001, min(self.timeout, self.remaining))
+    def answer_timeout(self) -> float:
+        """Seconds that one answer may take within what is left of the run."""
+        return max(_SHORTEST, min(self.timeout, self.remaining))
 
     def pause(self, seconds: float) -> bool:
-        """Wait, if the budget allows; say whether it did."""
+        """Wait, if the run has so much time left. Returns whether it had."""
         if seconds > self.remaining:
             return False
         self._pause(seconds)
         return True
 
-    def refuses(self, request: Request, *, writes: bool) -> NoAnswer | None:
-        """Why a request is not sent; None, and it is counted, where it is. ``writes``: it may change something."""
+    def admit(self, request: Request, *, writes: bool) -> NoAnswer | None:
+        """Count a request, and wait for its turn; or say which limit forbids it. ``writes``: it may
+        change something.
+        """
         if writes and not self.limits.writes:
-            what = request.method if request.target.startswith("/") else f"`{request.target}`"
-            return NoAnswer(
-                request, "read-only", f"{what} is not sent without `limits: {{writes: true}}`"
-            )
+            name = request.method if request.target.startswith("/") else f"`{request.target}`"
+            hint = f"{name} is not sent without `limits: {{writes: true}}`"
+            return NoAnswer(request, "read-only", hint)
+        reason: str | None = None
         if self.requests >= self.limits.requests:
-            return NoAnswer(
-                request, "budget", f"the budget of {self.limits.requests} requests is spent"
-            )
-        if self.remaining <= 0:
-            return NoAnswer(
-                request, "budget", f"the budget of {self.limits.seconds:g} seconds is spent"
-            )
-        if not self._paced():
-            return NoAnswer(
-                request,
-                "budget",
-                f"the budget of {self.limits.seconds:g} seconds does not allow the rate",
-            )
+            reason = f"the budget of {self.limits.requests} requests is spent"
+        elif self.remaining <= 0:
+            reason = f"the budget of {self.limits.seconds:g} seconds is spent"
+        elif not self._wait_for_turn():
+            reason = f"the budget of {self.limits.seconds:g} seconds does not allow the rate"
+        if reason is not None:
+            return NoAnswer(request, "budget", reason)
         self.requests += 1
         return None
 
-    def _paced(self) -> bool:
-        """Wait for the turn that the rate gives to the next request; say whether it comes within the budget."""
+    def _wait_for_turn(self) -> bool:
+        """Wait until the rate allows the next request. Returns whether the run has so much time
+        left.
+        """
         if self.limits.rate is None:
             return True
         wait = self._turn_at - self._clock()

@@ -1,7 +1,7 @@
-"""Requests over HTTP, exactly as they are given: nothing is added, normalised, followed or retried behind the back.
+"""Requests over HTTP, exactly as they are given. Nothing is added, normalised, followed or retried.
 
-Whatever goes wrong is a `NoAnswer` value. The two budgets and the rule that nothing is written without leave are kept
-here, at the only door, so that no probe can forget them.
+Every failure is a `NoAnswer`. The driver enforces the limits of the run, so no probe can forget
+them.
 """
 
 import ipaddress
@@ -9,45 +9,48 @@ import re
 import socket
 import ssl
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from types import TracebackType
-from typing import Literal, Protocol, cast
+from typing import Literal, Protocol, Unpack, cast
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx
 
-from faultspec.exchange.model import Headers, Request, Response
-from faultspec_conformance.drivers import BODY_LIMIT, SILENCE, TIMEOUT, Driver, Limits, NoAnswer
+from faultspec.exchange.model import Request, Response
+from faultspec_conformance.drivers import BODY_LIMIT, Driver, Limits, NoAnswer, Timing
+from faultspec_conformance.drivers.head import exchange_head, parse_answer, service_address
 
+#: RFC 9110, 9.2.1, without TRACE, which servers refuse.
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
-#: Headers and the parameter by which frameworks take another method than the one sent (Rails, Express, Symfony, ASP.NET).
+#: Headers and the parameter that make frameworks take another method (Rails, Express, Symfony,
+#: ASP.NET).
 _OVERRIDES = frozenset({"x-http-method-override", "x-http-method", "x-method-override"})
 _OVERRIDE = re.compile(r"[?&]_method=", re.IGNORECASE)
 
-#: Seconds of a stream of events that are listened to: one that is made to fail fails soon.
+#: Seconds for which a stream of events is read. One that is made to fail does so soon.
 _STREAM = 5.0
 
-#: Seconds after which an answer that its own timeouts should have ended is ended by hanging up.
+#: Seconds beyond its own timeouts after which an answer is ended by closing the connection.
 _SLACK = 0.2
 
-#: Seconds for which a request waits for those that are to arrive with it.
+#: Seconds for which a request waits for those that must arrive together with it.
 _TOGETHER = 2.0
 
-#: Seconds between attempts to connect to a service that hung up, and how many: a process that ends takes a moment to, and
-#: one that is supervised is back in less than a second.
-_BETWEEN_KNOCKS, _KNOCKS = 0.1, 10
+#: Seconds between attempts to connect to a service that closed a connection, and their number. A
+#: process takes a moment to end, and a supervisor restarts one in less than a second.
+_RECONNECT_SECONDS, _RECONNECTS = 0.1, 10
 
 
 class HttpDriver(Driver):
-    """One service over a persistent connection. ``base``: scheme, host and port; ``host``: what `Host` says of it.
+    """One service over a persistent connection.
 
-    ``transport`` carries every request but HEAD in place of a connection.
+    ``base``: scheme, host and port. ``host``: the value of `Host`. ``transport`` carries every
+    request but HEAD in place of a connection.
     """
 
     def __init__(
@@ -55,22 +58,21 @@ class HttpDriver(Driver):
         base: str,
         limits: Limits,
         *,
-        timeout: float = TIMEOUT,
-        clock: Callable[[], float] = time.monotonic,
-        pause: Callable[[float], None] = time.sleep,
         transport: httpx.BaseTransport | None = None,
+        **timing: Unpack[Timing],
     ) -> None:
-        super().__init__(limits, timeout=timeout, clock=clock, pause=pause)
+        super().__init__(limits, **timing)
         self.base = base.rstrip("/")
-        self.host = urlsplit(self.base).netloc.rpartition("@")[2]
+        parts = urlsplit(self.base)
+        self.host = parts.netloc.rpartition("@")[2]
         self._open: list[NetworkStream] = []
-        # A proxy named in the environment is meant for the world outside, never for a service on this machine.
-        self._direct = is_loopback(urlsplit(self.base).hostname or "")
+        # A proxy in the environment serves other machines.
+        self._direct = is_loopback(parts.hostname or "")
         self._client = httpx.Client(
-            timeout=timeout,
+            timeout=self.timeout,
             follow_redirects=False,
             trust_env=not self._direct,
-            verify=_certificates(not self._direct),
+            verify=_tls_context(not self._direct),
             transport=transport,
         )
 
@@ -80,66 +82,66 @@ class HttpDriver(Driver):
 
     def send(self, request: Request) -> Response | NoAnswer:
         """Send one request. ``request.target`` is a path with its query, appended to the base."""
-        refused = self.refuses(request, writes=_may_write(request))
-        return self.carry(request) if refused is None else refused
+        return self.admit(request, writes=_may_write(request)) or self.transmit(request)
 
     def together(self, requests: Sequence[Request]) -> list[Response | NoAnswer]:
-        """Send requests at the same time, each over a connection of its own; answers in the order of the requests.
+        """Send requests at the same time, over connections of their own. The answers have the order
+        of the requests.
 
-        Each counts. All but the last byte of every body is sent before the last byte of any, so that they arrive as one.
+        The last byte of each body is sent after all other bytes of all bodies, so that the requests
+        arrive as one.
         """
-        found = [self.refuses(each, writes=_may_write(each)) for each in requests]
-        waiting = sum(
-            bool(each.body)
-            for each, refused in zip(requests, found, strict=True)
-            if refused is None
+        refusals = [self.admit(request, writes=_may_write(request)) for request in requests]
+        held = sum(
+            bool(request.body) and refusal is None
+            for request, refusal in zip(requests, refusals, strict=True)
         )
-        gate = threading.Barrier(waiting or 1)
+        gate = threading.Barrier(held or 1)
 
-        def carried(request: Request, refused: NoAnswer | None) -> Response | NoAnswer:
-            return refused or self.carry(
-                request, _Held(request.body, gate) if request.body else None
-            )
+        def transmit(request: Request, refusal: NoAnswer | None) -> Response | NoAnswer:
+            body = _HeldBody(request.body, gate) if request.body else None
+            return refusal or self.transmit(request, body)
 
         with ThreadPoolExecutor(len(requests)) as pool:
             try:
-                return list(pool.map(carried, requests, found))
+                return list(pool.map(transmit, requests, refusals))
             except BaseException:
                 self._hang_up()  # an interrupted run does not wait for answers
                 raise
 
-    def carry(self, request: Request, content: "_Held | None" = None) -> Response | NoAnswer:
-        """`send`, for who has asked `refuses` already. ``content``: how the body is sent, where it is not sent at once."""
+    def transmit(self, request: Request, body: "_HeldBody | None" = None) -> Response | NoAnswer:
+        """Send an admitted request. ``body``: its body, if it is not sent at once."""
         if request.method == "HEAD" and self._direct:
-            return self._head(request)
+            return self._transmit_head(request)
         opened: list[str] = []
-        answer = self._exchange(request, opened, content)
+        answer = self._exchange(request, opened, body)
         if isinstance(answer, NoAnswer) and answer.kind == "closed" and not opened:
-            # A server may close an idle connection in the very moment it is used; what closes a fresh one is the request.
-            again = self._exchange(request, opened, content)
+            # A server may close an idle connection just when it is used. A fresh one it closes for
+            # the request.
+            again = self._exchange(request, opened, body)
             return answer if isinstance(again, NoAnswer) and again.kind == "refused" else again
         return answer
 
     def listens(self) -> bool:
-        """Whether anybody takes connections, now or after the moment in which a supervisor starts a service again."""
-        parts = urlsplit(self.base)
-        address = (parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
-        for _ in range(_KNOCKS):
-            self._pause(_BETWEEN_KNOCKS)
+        """Whether the service accepts connections, now or after a supervisor has restarted it."""
+        address = service_address(self.base)
+        for _ in range(_RECONNECTS):
+            self._pause(_RECONNECT_SECONDS)
             try:
-                socket.create_connection(address, timeout=self.patience).close()
+                socket.create_connection(address, timeout=self.answer_timeout).close()
             except ConnectionRefusedError:
                 continue
             except OSError:
-                return True  # something in between, such as a firewall, so nobody can tell
+                return True  # unknown, for example behind a firewall
             return True
         return False
 
     def _exchange(
-        self, request: Request, opened: list[str], content: "_Held | None"
+        self, request: Request, opened: list[str], body: "_HeldBody | None"
     ) -> Response | NoAnswer:
-        """Send and receive; ``opened`` has the connections that were opened for it put to its end."""
-        began = self._clock()
+        """Send and receive. An entry for each connection that it opens is appended to
+        ``opened``.
+        """
 
         def trace(event: str, info: Mapping[str, object]) -> None:
             if event == "connection.connect_tcp.started":
@@ -147,153 +149,144 @@ class HttpDriver(Driver):
             elif event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
                 self._open.append(cast(NetworkStream, info["return_value"]))
 
-        patience = self.patience
-        late = _Alarm(patience, self._hang_up)
+        seconds = self.answer_timeout
+        late = _Alarm(seconds, self._hang_up)
         with late:
-            answer = self._received(request, content, trace, patience, began)
+            answer = self._receive(request, body, trace, seconds)
         if late.rang and isinstance(answer, NoAnswer):
-            return NoAnswer(request, "timeout", f"the answer did not end within {patience:g} s")
+            return NoAnswer(request, "timeout", f"the answer did not end within {seconds:g} s")
         return answer
 
     def _hang_up(self) -> None:
-        """End what is open, so that whoever waits for bytes waits no more."""
+        """Shut the open connections down, so that no thread waits for bytes."""
         while self._open:
             with suppress(OSError):
-                cast(socket.socket, self._open.pop().get_extra_info("socket")).shutdown(
-                    socket.SHUT_RDWR
-                )
+                stream = cast(socket.socket, self._open.pop().get_extra_info("socket"))
+                stream.shutdown(socket.SHUT_RDWR)
 
-    def _received(
+    def _receive(
         self,
         request: Request,
-        content: "_Held | None",
+        body: "_HeldBody | None",
         trace: Callable[[str, Mapping[str, object]], None],
-        patience: float,
-        began: float,
+        seconds: float,
     ) -> Response | NoAnswer:
+        began = self._clock()
         fields = [(name.encode(), value.encode("utf-8")) for name, value in request.headers]
-        if content is not None:
+        if body is not None:
             fields.append((b"Content-Length", str(len(request.body)).encode()))
         try:
             outgoing = httpx.Request(
                 request.method,
                 self.base + request.target,
                 headers=fields,
-                content=content or request.body or None,
-                extensions={"trace": trace, "timeout": httpx.Timeout(patience).as_dict()},
+                content=body or request.body or None,
+                extensions={"trace": trace, "timeout": httpx.Timeout(seconds).as_dict()},
             )
             answer = self._client.send(outgoing, stream=True)
-        except httpx.ConnectError as error:
-            return NoAnswer(
-                request, "refused", f"cannot connect to {shown(self.base)}: {_words(error)}"
-            )
-        except httpx.TimeoutException:
-            return NoAnswer(request, "timeout", f"no answer within {patience:g} s")
-        except httpx.LocalProtocolError as error:
-            return NoAnswer(
-                request, "unsendable", f"this request cannot be written: {_words(error)}"
-            )
-        except httpx.RemoteProtocolError as error:
-            kind: Literal["closed", "garbled"] = (
-                "closed" if "disconnected" in str(error) else "garbled"
-            )
-            return NoAnswer(request, kind, _words(error))
-        except httpx.TransportError as error:
-            return NoAnswer(request, "closed", f"the connection was closed: {_words(error)}")
-        except (httpx.InvalidURL, ValueError) as error:
-            return NoAnswer(
-                request, "unsendable", f"this request cannot be written: {_words(error)}"
-            )
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+            return self._classify(request, error, seconds)
+        is_stream = answer.headers.get("Content-Type", "").startswith("text/event-stream")
+        deadline = began + (_STREAM if is_stream else seconds)
         try:
-            body = _bounded(
-                answer, lambda: self._clock() - began > (_STREAM if _streams(answer) else patience)
-            )
+            content = _read_body(answer, lambda: self._clock() > deadline)
         except httpx.TimeoutException:
-            return NoAnswer(request, "timeout", f"the answer did not end within {patience:g} s")
+            return NoAnswer(request, "timeout", f"the answer did not end within {seconds:g} s")
         except (httpx.TransportError, httpx.DecodingError) as error:
-            return NoAnswer(request, "garbled", f"the answer broke off: {_words(error)}")
+            return NoAnswer(request, "garbled", f"the answer broke off: {_describe(error)}")
         finally:
             answer.close()
         length = answer.headers.get("Content-Length", "")
-        if (
-            len(body) < BODY_LIMIT
-            and length.isdigit()
-            and answer.num_bytes_downloaded < int(length)
-        ):
-            return NoAnswer(request, "timeout", f"the answer did not end within {patience:g} s")
+        missing = length.isdigit() and answer.num_bytes_downloaded < int(length)
+        if missing and len(content) < BODY_LIMIT:
+            return NoAnswer(request, "timeout", f"the answer did not end within {seconds:g} s")
         headers = tuple(
             (name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers.raw
         )
-        return Response(answer.status_code, headers, body, self._clock() - began)
+        return Response(answer.status_code, headers, content, self._clock() - began)
 
-    def _head(self, request: Request) -> Response | NoAnswer:
-        """HEAD over a connection of its own, read to its end: a client library would hide a body that must not be there."""
+    def _classify(self, request: Request, error: Exception, seconds: float) -> NoAnswer:
+        """Why a request got no answer, by the error of the client library."""
+        text = _describe(error)
+        kind: Literal["refused", "timeout", "unsendable", "closed", "garbled"] = "closed"
+        if isinstance(error, httpx.ConnectError):
+            kind, text = "refused", self._refusal(error)
+        elif isinstance(error, httpx.TimeoutException):
+            kind, text = "timeout", f"no answer within {seconds:g} s"
+        elif isinstance(error, httpx.RemoteProtocolError):
+            kind = "closed" if "disconnected" in str(error) else "garbled"
+        elif isinstance(error, httpx.LocalProtocolError) or not isinstance(
+            error, httpx.TransportError
+        ):
+            kind, text = "unsendable", f"this request cannot be written: {text}"
+        else:
+            text = f"the connection was closed: {text}"
+        return NoAnswer(request, kind, text)
+
+    def _refusal(self, error: Exception) -> str:
+        return f"cannot connect to {without_credentials(self.base)}: {_describe(error)}"
+
+    def _transmit_head(self, request: Request) -> Response | NoAnswer:
         began = self._clock()
-        parts = urlsplit(self.base + request.target)
-        port = parts.port or (443 if parts.scheme == "https" else 80)
-        host = parts.hostname or ""
-        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        lines = [
-            f"HEAD {target} HTTP/1.1",
-            f"Host: {parts.netloc.rpartition('@')[2]}",
-            "Connection: close",
-        ]
-        lines += [
-            f"{name}: {value}"
-            for name, value in request.headers
-            if name.lower() not in ("host", "connection")
-        ]
         try:
-            with socket.create_connection((host, port), timeout=self.patience) as plain:
-                stream = _secured(plain, host) if parts.scheme == "https" else plain
-                stream.sendall("\r\n".join([*lines, "", ""]).encode())
-                raw = _until_silence(stream, began + self.patience, self._clock)
+            raw = exchange_head(self.base, request, self.answer_timeout, self._clock)
         except ConnectionRefusedError as error:
-            return NoAnswer(
-                request, "refused", f"cannot connect to {shown(self.base)}: {_words(error)}"
-            )
+            return NoAnswer(request, "refused", self._refusal(error))
         except TimeoutError:
             return NoAnswer(request, "timeout", f"no answer within {self.timeout:g} s")
         except OSError as error:
-            return NoAnswer(request, "closed", f"the connection was closed: {_words(error)}")
-        head, separator, body = raw.partition(b"\r\n\r\n")
-        parsed = _header(head) if separator else None
-        if parsed is None:
-            return NoAnswer(
-                request, "garbled" if raw else "closed", "what came back is not an HTTP answer"
-            )
-        return Response(parsed[0], parsed[1], body, self._clock() - began)
+            return NoAnswer(request, "closed", f"the connection was closed: {_describe(error)}")
+        answer = parse_answer(raw)
+        if answer is None:
+            reason = "the answer is not an HTTP answer"
+            return NoAnswer(request, "garbled" if raw else "closed", reason)
+        status, headers, body = answer
+        return Response(status, headers, body, self._clock() - began)
 
 
 @cache
-def _certificates(from_environment: bool) -> ssl.SSLContext:
-    """The context for TLS, whose certificates take longer to read than a run of requests takes to send."""
+def _tls_context(from_environment: bool) -> ssl.SSLContext:
+    """The context for TLS. Reading its certificates takes longer than a run of requests."""
     return httpx.create_ssl_context(trust_env=from_environment)
 
 
-def shown(address: str) -> str:
-    """An address as it may be printed: without the name and the password that may stand in it."""
-    parts = urlsplit(address)
+def without_credentials(url: str) -> str:
+    """A URL for reports: without user name and password."""
+    parts = urlsplit(url)
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 def _may_write(request: Request) -> bool:
-    """Whether a request may change something: by its method, or by another one that it asks for."""
+    """Whether a request may change something, by its method or by a method that it asks for
+    instead.
+    """
     if request.method not in SAFE_METHODS or _OVERRIDE.search(request.target):
         return True
     return any(name.lower() in _OVERRIDES for name, _ in request.headers)
 
 
 class NetworkStream(Protocol):
-    """A connection as httpcore has it."""
+    """A connection of httpcore."""
 
     def get_extra_info(self, info: str) -> object:
-        """What is below it, such as its `socket`."""
+        """A property of the connection, such as its `socket`."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
-    """A body whose last byte waits at a gate for those of others; not for ever, since one of them may have failed."""
+class _HeldBody:
+    """A body whose last byte waits for those of other bodies; not for ever, since one of them may
+    have failed.
+    """
 
     body: bytes
     gate: threading.Barrier
@@ -306,18 +299,19 @@ class _Held:
 
 
 class _Alarm:
-    """Calls ``ring`` from another thread when the block has not ended after so many seconds.
+    """Calls ``ring`` from another thread if the block has not ended after so many seconds.
 
-    The client's own timeouts are for each read; a service that sends a byte now and then would never meet them.
+    The timeouts of the client library apply to each read. A service that sends a byte now and then
+    never meets them.
     """
 
     def __init__(self, seconds: float, ring: Callable[[], None]) -> None:
         self.rang = False
         self._ring = ring
-        self._timer = threading.Timer(seconds + _SLACK, self._rings)
+        self._timer = threading.Timer(seconds + _SLACK, self._run)
         self._timer.daemon = True
 
-    def _rings(self) -> None:
+    def _run(self) -> None:
         self.rang = True
         self._ring()
 
@@ -333,63 +327,15 @@ class _Alarm:
         self._timer.cancel()
 
 
-def _bounded(answer: httpx.Response, late: Callable[[], bool]) -> bytes:
-    """As much of the body as comes in time and is worth reading; a stream need not end."""
+def _read_body(answer: httpx.Response, is_late: Callable[[], bool]) -> bytes:
+    """The part of the body that comes in time, up to the limit. A stream need not end."""
     body = bytearray()
     for chunk in answer.iter_bytes():
         body += chunk
-        if len(body) >= BODY_LIMIT or late():
+        if len(body) >= BODY_LIMIT or is_late():
             break
     return bytes(body[:BODY_LIMIT])
 
 
-def _streams(answer: httpx.Response) -> bool:
-    return str(answer.headers.get("Content-Type", "")).startswith("text/event-stream")
-
-
-def _secured(plain: socket.socket, host: str) -> ssl.SSLSocket:
-    return ssl.create_default_context().wrap_socket(plain, server_hostname=host)
-
-
-def _until_silence(stream: socket.socket, deadline: float, clock: Callable[[], float]) -> bytes:
-    raw = bytearray()
-    while len(raw) < BODY_LIMIT:
-        left = deadline - clock()
-        if left <= 0:
-            if b"\r\n\r\n" in raw:
-                break
-            raise TimeoutError
-        stream.settimeout(min(left, SILENCE) if b"\r\n\r\n" in raw else left)
-        try:
-            chunk = stream.recv(65536)
-        except TimeoutError:
-            if b"\r\n\r\n" in raw:
-                break
-            raise
-        if not chunk:
-            break
-        raw += chunk
-    return bytes(raw)
-
-
-def _header(head: bytes) -> tuple[int, Headers] | None:
-    first, *lines = head.decode("latin-1").split("\r\n")
-    words = first.split(" ", 2)
-    if len(words) < 2 or not words[0].startswith("HTTP/") or not words[1].isdigit():
-        return None
-    fields = (line.partition(":") for line in lines)
-    return int(words[1]), tuple((name.strip(), value.strip()) for name, _, value in fields)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _words(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     return str(error) or type(error).__name__

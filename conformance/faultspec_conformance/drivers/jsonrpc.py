@@ -1,12 +1,11 @@
-"""JSON-RPC 2.0: what is sent and heard, whatever carries it; and the carrier that is HTTP."""
+"""JSON-RPC 2.0: the messages, whatever transports them, and the transport over HTTP."""
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Unpack
 from urllib.parse import urlsplit
 
 from faultspec.exchange.model import Headers, Request, Response
-from faultspec_conformance.drivers import TIMEOUT, Driver, Limits, NoAnswer
+from faultspec_conformance.drivers import Driver, Limits, NoAnswer, Timing
 from faultspec_conformance.drivers.http import HttpDriver
 
 _HEADERS: Headers = (
@@ -18,10 +17,11 @@ _HEADERS: Headers = (
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What is sent: a request, a notification, a batch, or none of these. ``method`` names it, in reports too.
+    """A message to send: a request, a notification, a batch, or none of these. ``method`` is its
+    name in reports.
 
-    ``ids``: those that answers to it may carry; ``due``: whether an answer is. ``harmless``: it changes nothing.
-    ``headers``: those of the caller, for carriers that have any.
+    ``ids``: the ids that its answers may have. ``due``: whether an answer must come. ``harmless``:
+    it changes nothing. ``headers``: those of the caller, for transports with headers.
     """
 
     method: str
@@ -39,8 +39,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ReceivedMessage:
-    """What came back: the answer, its body empty where none came; ``between``, the messages that came before it unasked, and
-    how many more came that were not kept.
+    """The answer; its body is empty if none came. ``between``: unprompted messages that came before
+    it.
+
+    ``unkept``: how many more of those came and were dropped.
     """
 
     response: Response
@@ -49,55 +51,49 @@ class ReceivedMessage:
 
 
 class Peer(Driver):
-    """A way to one JSON-RPC service. ``hears``: what the service says unasked is heard."""
+    """A connection to one JSON-RPC service. ``hears``: whether unprompted messages of the service
+    arrive.
+    """
 
     hears = False
 
     def linger(self, seconds: float) -> tuple[bytes, ...]:
-        """What the service says unasked within so many seconds; it is not asked for anything."""
+        """The unprompted messages that arrive within so many seconds."""
         return ()
 
-    def say(self, message: Message) -> ReceivedMessage | NoAnswer:
-        """Send a message and wait for its answer, or, where none is due, for a moment of silence."""
-        refused = self.refuses(message.request, writes=not message.harmless)
-        return self.exchanged(message) if refused is None else refused
+    def send(self, message: Message) -> ReceivedMessage | NoAnswer:
+        """Send a message. Wait for its answer, or for a moment of silence if none is due."""
+        return self.admit(message.request, writes=not message.harmless) or self.transmit(message)
 
-    def exchanged(self, message: Message) -> ReceivedMessage | NoAnswer:
-        """`say`, past the door."""
+    def transmit(self, message: Message) -> ReceivedMessage | NoAnswer:
+        """Send an admitted message, as `send` does."""
         raise NotImplementedError
 
 
 class Remote(Peer):
-    """JSON-RPC over HTTP: every message is the body of a POST. The status is kept as the header ``:status``."""
+    """JSON-RPC over HTTP. Every message is the body of a POST. The header ``:status`` holds the
+    status.
+    """
 
-    def __init__(
-        self,
-        url: str,
-        limits: Limits,
-        *,
-        timeout: float = TIMEOUT,
-        clock: Callable[[], float] = time.monotonic,
-        pause: Callable[[float], None] = time.sleep,
-    ) -> None:
-        super().__init__(limits, timeout=timeout, clock=clock, pause=pause)
+    def __init__(self, url: str, limits: Limits, **timing: Unpack[Timing]) -> None:
+        super().__init__(limits, **timing)
         parts = urlsplit(url)
         self._path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        self._http = HttpDriver(
-            f"{parts.scheme}://{parts.netloc}", limits, timeout=timeout, clock=clock, pause=pause
-        )
+        self._http = HttpDriver(f"{parts.scheme}://{parts.netloc}", limits, **timing)
 
     def close(self) -> None:
         """Close the connection."""
         self._http.close()
 
     def listens(self) -> bool:
-        """Whether anybody takes connections."""
+        """Whether the service accepts connections."""
         return self._http.listens()
 
-    def exchanged(self, message: Message) -> ReceivedMessage | NoAnswer:
+    def transmit(self, message: Message) -> ReceivedMessage | NoAnswer:
         """POST the message."""
         fields = {name.lower(): (name, value) for name, value in (*_HEADERS, *message.headers)}
-        answer = self._http.carry(Request("POST", self._path, tuple(fields.values()), message.body))
+        request = Request("POST", self._path, tuple(fields.values()), message.body)
+        answer = self._http.transmit(request)
         if isinstance(answer, NoAnswer):
             return NoAnswer(message.request, answer.kind, answer.reason)
         headers = ((":status", str(answer.status)), *answer.headers)

@@ -1,4 +1,6 @@
-"""Commands of the configuration: started with a few variables more, ended with everything they have started."""
+"""Commands of the configuration: started with additional variables, and ended with all their
+children.
+"""
 
 import os
 import signal
@@ -11,44 +13,48 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
-from urllib.parse import urlsplit
 
-#: Seconds to listen after the start; interpreters and virtual machines take some.
+from faultspec_conformance.drivers.head import service_address
+
+#: Seconds after the start until a service must listen. Interpreters and virtual machines take some.
 _STARTING = 30.0
 
-#: Seconds to end after being asked to.
+#: Seconds for a process to end after a signal.
 _ENDING = 5.0
 
-_BETWEEN_KNOCKS = 0.02
+#: Seconds between attempts to connect.
+_RECONNECT_SECONDS = 0.02
 
-#: Characters of what a command said that explain why it failed.
-_SAID = 400
+#: Characters at the end of the output that explain why a command failed.
+_TAIL = 400
 
 
 class StartFailed(Exception):
-    """A command could not be started, or ended before it did what it is there for."""
+    """A command could not be started, or ended too early."""
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A command under way, and the file that has what it wrote."""
+    """A running command, and the file with its output."""
 
     process: "subprocess.Popen[bytes]"
     output: IO[bytes]
 
-    def said(self) -> str:
-        """The end of what it has written, in one line."""
+    def output_tail(self) -> str:
+        """The end of the output, in one line."""
         descriptor = self.output.fileno()
         size = os.fstat(descriptor).st_size
-        text = os.pread(descriptor, 4 * _SAID, max(0, size - 4 * _SAID)).decode("utf-8", "replace")
-        return " ".join(text.split())[-_SAID:]
+        text = os.pread(descriptor, 4 * _TAIL, max(0, size - 4 * _TAIL)).decode("utf-8", "replace")
+        return " ".join(text.split())[-_TAIL:]
 
 
 @contextmanager
 def running(
     command: Sequence[str], environment: Mapping[str, str], folder: Path
 ) -> Iterator[Running]:
-    """Run a command in a process group of its own, which is gone when the block is left. Raises Failed if it can't be started."""
+    """Run a command in a process group of its own, which ends with the block. Raises
+    StartFailed.
+    """
     with tempfile.TemporaryFile() as output:
         try:
             process = subprocess.Popen(
@@ -68,10 +74,11 @@ def running(
             _end(process)
 
 
-def listening(started: Running, url: str) -> None:
-    """Wait until somebody takes connections at a URL. Raises Failed when the command ends before, or nobody does in time."""
-    parts = urlsplit(url)
-    address = (parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
+def wait_until_listening(started: Running, url: str) -> None:
+    """Wait until the command accepts connections at a URL. Raises StartFailed if it ends before, or
+    takes too long.
+    """
+    address = service_address(url)
     deadline = time.monotonic() + _STARTING
     while True:
         with suppress(OSError):
@@ -80,17 +87,19 @@ def listening(started: Running, url: str) -> None:
         ended = started.process.poll()
         if ended is not None:
             raise StartFailed(
-                f"the command ended with {ended} before it listened at {url}: {started.said()}"
+                f"the command ended with {ended} before it listened at {url}: "
+                f"{started.output_tail()}"
             )
         if time.monotonic() > deadline:
             raise StartFailed(
-                f"nobody listens at {url} {_STARTING:g} s after the command was started: {started.said()}"
+                f"the command does not listen at {url} {_STARTING:g} s after its start: "
+                f"{started.output_tail()}"
             )
-        time.sleep(_BETWEEN_KNOCKS)
+        time.sleep(_RECONNECT_SECONDS)
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End the whole group, politely first."""
+    """End the whole group: SIGTERM first, then SIGKILL."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)
@@ -98,4 +107,4 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
             process.wait(_ENDING)
             break
     with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)  # what the command started and left behind
+        os.killpg(process.pid, signal.SIGKILL)  # children that are left

@@ -1,4 +1,4 @@
-"""Serve an ASGI application on loopback, on a free port, from a thread of this process."""
+"""Serving an ASGI application on loopback, from a thread of this process."""
 
 import socket
 import threading
@@ -11,18 +11,20 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+#: Seconds for the server to start or end. It takes a few hundredths; a loaded machine may need
+#: more.
 START_SECONDS = 10.0
-"""Starting takes a few hundredths of a second; a loaded machine may need more."""
 
+#: uvicorn refuses longer header sections itself, in plain text. The limits of services are well
+#: below.
 HEAD_BYTES = 256 * 1024
-"""What is longer than this uvicorn refuses by itself, in plain text; the service's own limit lies well below."""
 
+#: The extension of the scope by which an application ends the connection without an answer.
 HANG_UP = "faultspec.hang_up"
-"""What an application finds among the extensions of its scope to end the connection without an answer."""
 
 
 class _Protocol(H11Protocol):
-    """HTTP/1.1 whose application may hang up: ASGI has no word for it."""
+    """HTTP/1.1 whose application may end the connection, which ASGI cannot express."""
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
@@ -37,11 +39,13 @@ class _Protocol(H11Protocol):
 
 @contextmanager
 def serving(app: ASGIApp, port: int = 0) -> Iterator[str]:
-    """Yield the base URL of ``app`` on 127.0.0.1; port 0 takes a free one. The server is gone when the block is left.
+    """Yield the base URL of ``app`` on 127.0.0.1. Port 0 is a free one. The server ends with the
+    block.
 
-    Raises OSError when the port is taken, RuntimeError when the server has not started in ``START_SECONDS``.
+    Raises OSError if the port is taken, RuntimeError if the server does not start in
+    ``START_SECONDS``.
     """
-    # IPPROTO_TCP, because asyncio turns Nagle's delay off only on sockets that name it.
+    # IPPROTO_TCP: asyncio disables Nagle's delay only on sockets that name it.
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listening.bind(("127.0.0.1", port))

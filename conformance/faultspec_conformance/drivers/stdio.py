@@ -1,7 +1,7 @@
-"""JSON-RPC over the standard streams of a process that is started here, and that is gone when the driver is closed.
+"""JSON-RPC over the standard streams of a process, which the driver starts and ends.
 
-A line is a message, or a message has a header with its ``Content-Length`` (as in the Language Server Protocol). What the
-peer says unasked is kept for the next answer; what it says too late is dropped.
+A line is a message, or a message has a header with its ``Content-Length`` (as in the Language
+Server Protocol). Unprompted messages are kept for the next answer. Late answers are dropped.
 """
 
 import contextlib
@@ -13,39 +13,41 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import IO, Self
+from collections.abc import Iterator, Mapping, Sequence
+from typing import IO, Self, Unpack
 
 from faultspec.exchange.model import Response
-from faultspec_conformance.drivers import BODY_LIMIT, SILENCE, TIMEOUT, Framing, Limits, NoAnswer
+from faultspec_conformance.drivers import BODY_LIMIT, SILENCE, Framing, Limits, NoAnswer, Timing
 from faultspec_conformance.drivers.jsonrpc import Message, Peer, ReceivedMessage
 
-#: Seconds for a process to end by itself once its input has ended, and then once it was asked to.
+#: Seconds for a process to end after its input was closed, and again after SIGTERM.
 _GRACE = 1.0
 
-#: Messages that a peer says unasked and that are kept with an answer; a flood says nothing more.
+#: Unprompted messages that are kept with an answer. More of them show nothing new.
 _KEPT = 50
 
-#: Messages that wait to be read before the peer has to.
+#: Messages that are read ahead; then the process has to wait.
 _WAITING = 1000
 
-#: Bytes of what a process last said on its standard error that a report quotes.
+#: Characters at the end of the standard error that a report quotes.
 _QUOTED = 200
 
-#: Bytes that are kept of it.
+#: Bytes at the end of the standard error that are kept.
 _TAIL = 4096
 
 
 class _Ended:
-    """The peer closed its output."""
+    """The process closed its output."""
 
 
 class _Garbled(str):
-    """Why nothing after this can be read."""
+    """Why the rest of the output cannot be read."""
 
 
 class Process(Peer):
-    """A command that speaks JSON-RPC. Entering starts it, in a session of its own; raises OSError where it cannot be."""
+    """A command that speaks JSON-RPC. Entering starts it in a session of its own, and may raise
+    OSError.
+    """
 
     hears = True
 
@@ -56,21 +58,19 @@ class Process(Peer):
         *,
         framing: Framing = "lines",
         cwd: str | None = None,
-        timeout: float = TIMEOUT,
-        clock: Callable[[], float] = time.monotonic,
-        pause: Callable[[float], None] = time.sleep,
+        **timing: Unpack[Timing],
     ) -> None:
-        super().__init__(limits, timeout=timeout, clock=clock, pause=pause)
+        super().__init__(limits, **timing)
         self.command = tuple(command)
         self.framing = framing
         self._cwd = cwd
-        self._heard: queue.Queue[bytes | _Ended | _Garbled] = queue.Queue(_WAITING)
+        self._received: queue.Queue[bytes | _Ended | _Garbled] = queue.Queue(_WAITING)
         self._outgoing: queue.SimpleQueue[tuple[bytes, threading.Event] | None] = (
             queue.SimpleQueue()
         )
         self._late: set[str] = set()
         self._over: _Ended | _Garbled | None = None
-        self._last_words = b""
+        self._stderr = b""
         self._closing = threading.Event()
         self._threads: list[threading.Thread] = []
         self._process: subprocess.Popen[bytes] | None = None
@@ -83,7 +83,7 @@ class Process(Peer):
             stderr=subprocess.PIPE,
             bufsize=0,
             cwd=self._cwd,
-            start_new_session=True,  # a terminal's Ctrl-C is for the suite, which ends the whole session itself
+            start_new_session=True,  # Ctrl-C reaches only the suite, which ends the process
         )
         for run in (self._read, self._write, self._overhear):
             thread = threading.Thread(target=run, args=(self._process,), daemon=True)
@@ -92,11 +92,11 @@ class Process(Peer):
         return self
 
     def listens(self) -> bool:
-        """Whether the process is there, and its output open."""
+        """Whether the process runs and its output is open."""
         return self._over is None and self._process is not None and self._process.poll() is None
 
     def close(self) -> None:
-        """End the process: by the end of its input, then by asking it to, then whatever it and its children say."""
+        """End the process: close its input, then send SIGTERM, then kill it and its children."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -107,10 +107,10 @@ class Process(Peer):
             if not self._threads[1].is_alive() and process.stdin is not None:
                 with contextlib.suppress(OSError):
                     process.stdin.close()
-                _gone(process)
+                _wait_for_end(process)
             if process.poll() is None:
                 _signal(process, signal.SIGTERM)
-                _gone(process)
+                _wait_for_end(process)
         finally:
             _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
             process.wait()
@@ -122,111 +122,105 @@ class Process(Peer):
                     stream.close()
 
     def linger(self, seconds: float) -> tuple[bytes, ...]:
-        """The messages that come within so many seconds and are no answers."""
-        deadline, heard = time.monotonic() + min(seconds, max(self.remaining, 0.0)), []
+        """The requests and notifications of the process that arrive within so many seconds."""
+        deadline = time.monotonic() + min(seconds, max(self.remaining, 0.0))
+        unprompted = []
         while (left := deadline - time.monotonic()) > 0:
-            each = self._next(left)
-            if each is None or isinstance(each, _Ended | _Garbled):
+            received = self._next(left)
+            if received is None or isinstance(received, _Ended | _Garbled):
                 break
-            said = _value(each)
-            if isinstance(said, dict) and "method" in said:
-                heard.append(each)
-                self._decline(said)
-        return tuple(heard)
+            value = _parse(received)
+            if isinstance(value, dict) and "method" in value:
+                unprompted.append(received)
+                self._decline(value)
+        return tuple(unprompted)
 
-    def exchanged(self, message: Message) -> ReceivedMessage | NoAnswer:
-        """Write the message, and read until its answer."""
+    def transmit(self, message: Message) -> ReceivedMessage | NoAnswer:
+        """Write the message, and read up to its answer."""
         began = time.monotonic()
-        patience = min(self.timeout, max(self.remaining, 0.0))
+        seconds = min(self.timeout, max(self.remaining, 0.0))
         written = threading.Event()
-        self._outgoing.put((self._framed(message.body), written))
-        if not written.wait(patience):
-            return NoAnswer(
-                message.request,
-                "timeout",
-                f"the process did not read its input within {patience:g} s",
-            )
-        deadline = (began + patience) if message.due else time.monotonic() + SILENCE
-        between: list[bytes] = []
-        unasked = 0
-        while (left := deadline - time.monotonic()) > 0:
-            heard = self._next(left)
-            if heard is None:
+        self._outgoing.put((self._frame(message.body), written))
+        if not written.wait(seconds):
+            reason = f"the process did not read its input within {seconds:g} s"
+            return NoAnswer(message.request, "timeout", reason)
+        deadline = (began + seconds) if message.due else time.monotonic() + SILENCE
+        unprompted: list[bytes] = []
+        answer: bytes | None = None
+        while answer is None and (left := deadline - time.monotonic()) > 0:
+            received = self._next(left)
+            if received is None:
                 break
-            if isinstance(heard, _Ended | _Garbled):
-                return self._no_more(message, heard)
-            said = _value(heard)
-            if isinstance(said, dict) and "method" in said:
-                unasked += 1
-                if len(between) < _KEPT:
-                    between.append(heard)
-                self._decline(said)
-            elif (
-                isinstance(said, dict)
-                and _known(said.get("id")) in self._late
-                and said.get("id") not in message.ids
-            ):
-                continue
-            else:
-                if not (isinstance(said, dict) and said.get("id") in message.ids):
-                    self._late |= {_known(each) for each in message.ids}
-                answer = Response(None, (), heard, time.monotonic() - began)
-                return ReceivedMessage(answer, tuple(between), unasked - len(between))
-        if not message.due:
-            return ReceivedMessage(
-                Response(None, (), b"", time.monotonic() - began),
-                tuple(between),
-                unasked - len(between),
-            )
-        self._late |= {_known(each) for each in message.ids}
-        more = f", and {unasked} messages that are none" if unasked else ""
-        return NoAnswer(message.request, "timeout", f"no answer within {patience:g} s{more}")
+            if isinstance(received, _Ended | _Garbled):
+                return self._explain_end(message, received)
+            value = _parse(received)
+            if isinstance(value, dict) and "method" in value:
+                unprompted.append(received)
+                self._decline(value)
+            elif not self._is_late(value, message):
+                answer = received
+        if answer is None and message.due:
+            self._late |= {_id_key(id) for id in message.ids}
+            more = f", and {len(unprompted)} messages that are not answers" if unprompted else ""
+            reason = f"no answer within {seconds:g} s{more}"
+            return NoAnswer(message.request, "timeout", reason)
+        kept = tuple(unprompted[:_KEPT])
+        response = Response(None, (), answer or b"", time.monotonic() - began)
+        return ReceivedMessage(response, kept, len(unprompted) - len(kept))
+
+    def _is_late(self, value: object, message: Message) -> bool:
+        """Whether a message answers an earlier request whose time was over."""
+        if isinstance(value, dict):
+            id = value.get("id")
+            if id in message.ids or _id_key(id) in self._late:
+                return id not in message.ids
+        self._late |= {_id_key(expected) for expected in message.ids}
+        return False
 
     def _next(self, seconds: float) -> bytes | _Ended | _Garbled | None:
         if self._over is not None:
             return self._over
         try:
-            heard = self._heard.get(timeout=seconds)
+            received = self._received.get(timeout=seconds)
         except queue.Empty:
             return None
-        if isinstance(heard, _Ended | _Garbled):
-            self._over = heard
-        return heard
+        if isinstance(received, _Ended | _Garbled):
+            self._over = received
+        return received
 
-    def _no_more(self, message: Message, over: _Ended | _Garbled) -> NoAnswer:
+    def _explain_end(self, message: Message, over: _Ended | _Garbled) -> NoAnswer:
         if isinstance(over, _Garbled):
             return NoAnswer(message.request, "garbled", str(over))
         process = self._process
         if process is not None:
-            _gone(process)
+            _wait_for_end(process)
         code = None if process is None else process.poll()
         what = "its output ended" if code is None else f"the process ended with exit code {code}"
         self._threads[2].join(_GRACE)
-        words = self._last_words.decode("utf-8", "replace").strip().splitlines()
-        said = f"; its last words: {words[-1][:_QUOTED]}" if words else ""
-        return NoAnswer(message.request, "closed", what + said)
+        lines = self._stderr.decode("utf-8", "replace").strip().splitlines()
+        quote = f"; its last line on standard error: {lines[-1][:_QUOTED]}" if lines else ""
+        return NoAnswer(message.request, "closed", what + quote)
 
-    def _decline(self, said: Mapping[str, object]) -> None:
-        """Answer a request of the peer's, so that it does not wait for us."""
-        if "id" in said:
+    def _decline(self, message: Mapping[str, object]) -> None:
+        """Answer a request of the process with an error, so that it does not wait."""
+        if "id" in message:
             error = {"code": -32601, "message": "the conformance suite has no methods"}
-            answer = json.dumps({"jsonrpc": "2.0", "id": said["id"], "error": error}).encode()
-            self._outgoing.put((self._framed(answer), threading.Event()))
+            answer = json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}).encode()
+            self._outgoing.put((self._frame(answer), threading.Event()))
 
-    def _framed(self, body: bytes) -> bytes:
+    def _frame(self, body: bytes) -> bytes:
         if self.framing == "lines":
             return body + b"\n"
         return b"Content-Length: %d\r\n\r\n" % len(body) + body
 
-    # ---- the threads
+    # The threads.
 
     def _write(self, process: "subprocess.Popen[bytes]") -> None:
         assert process.stdin is not None
         while (item := self._outgoing.get()) is not None:
             data, done = memoryview(item[0]), item[1]
-            with contextlib.suppress(
-                OSError
-            ):  # that nobody reads shows where the answer is waited for
+            # A process that does not read shows by its missing answer.
+            with contextlib.suppress(OSError):
                 while data:
                     data = data[process.stdin.write(data) :]
             done.set()
@@ -244,14 +238,14 @@ class Process(Peer):
     def _put(self, message: bytes | _Ended | _Garbled) -> None:
         while not self._closing.is_set():
             with contextlib.suppress(queue.Full):
-                self._heard.put(message, timeout=0.1)
+                self._received.put(message, timeout=0.1)
                 return
 
     def _overhear(self, process: "subprocess.Popen[bytes]") -> None:
         assert process.stderr is not None
         with contextlib.suppress(OSError, ValueError):
             while chunk := process.stderr.read(_TAIL):
-                self._last_words = (self._last_words + chunk)[-_TAIL:]
+                self._stderr = (self._stderr + chunk)[-_TAIL:]
 
 
 def _lines(stream: IO[bytes]) -> Iterator[bytes | _Garbled]:
@@ -286,25 +280,25 @@ def _headed(stream: IO[bytes]) -> Iterator[bytes | _Garbled]:
         size = None
 
 
-def _value(body: bytes) -> object:
+def _parse(body: bytes) -> object:
     with contextlib.suppress(ValueError, RecursionError):
         value: object = json.loads(body)
         return value
     return None
 
 
-def _known(identifier: object) -> str:
-    """An id as a member of a set: 1 is neither true nor "1"."""
+def _id_key(identifier: object) -> str:
+    """An id as the key of a set, in which 1 differs from true and from "1"."""
     return json.dumps(identifier)
 
 
-def _gone(process: "subprocess.Popen[bytes]") -> None:
+def _wait_for_end(process: "subprocess.Popen[bytes]") -> None:
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(_GRACE)
 
 
 def _signal(process: "subprocess.Popen[bytes]", number: int) -> None:
-    """Send a signal to every process of the session that there still is."""
+    """Send a signal to every process of the session that is left."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if os.name == "nt":
             process.kill()

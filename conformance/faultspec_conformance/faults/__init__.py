@@ -1,4 +1,5 @@
-"""A service that fails as it is told: what a taxonomy declares, sent on request, so that a caller can be watched.
+"""The fault server: a service that answers with declared errors on request, to observe its callers.
 
-`script` says when it fails and how, `replies` what that looks like on the wire, `server` serves it.
+`script` decides when it fails and with which error, `replies` renders the answers, `server` serves
+them. `retry_observer` judges the retries that a server observes.
 """

@@ -1,5 +1,7 @@
-"""Declared errors as answers: the envelope of the surface that a request is on, ids that are new or come back, headers as
-declared. And good answers, as far as a taxonomy, or an OpenAPI document beside it, tells what they are.
+"""Rendering answers: declared errors with the envelope of their surface, ids and headers; and
+successes.
+
+Successes follow the taxonomy, and the OpenAPI document if there is one.
 """
 
 import json
@@ -24,22 +26,22 @@ from faultspec_conformance import sampling
 from faultspec_conformance.config import CREDENTIALS
 from faultspec_conformance.faults.script import Fault
 
-#: Who may be asked in place of a caller without credentials (RFC 9110 section 11.6.1).
+#: The challenge to a caller without credentials (RFC 9110, 11.6.1).
 _CHALLENGE = 'Bearer realm="api"'
 
 #: Methods that an `Allow` may list; the refused one is left out.
 _METHODS = ("GET", "HEAD", "OPTIONS", "POST")
 
-#: Seconds to wait, where a header must say so and nobody has chosen.
+#: Seconds of a required `Retry-After` that neither the fault nor the example gives.
 _WAIT = "1"
 
 
 class Unanswerable(Exception):
-    """The error does not travel here; the text says where it does."""
+    """The error cannot answer the request; the text says where it can."""
 
 
 class _Case(NamedTuple):
-    """What is to be answered: a code under a status, in an envelope that stands ``at`` a pointer."""
+    """An answer to render: a code with a status, in an envelope at the pointer ``at``."""
 
     contract: Contract
     asked: Exchange
@@ -52,16 +54,17 @@ class _Case(NamedTuple):
     validator: str
 
 
-def failure(contract: Contract, request: Request, fault: Fault, validator: str) -> Response:
-    """The answer with the error, on the surface that the request is on; ``validator``: the ETag of what is there, unquoted.
+def render_failure(contract: Contract, request: Request, fault: Fault, validator: str) -> Response:
+    """The answer with the error, on the surface of the request. ``validator``: the current ETag,
+    unquoted.
 
-    Raises Unanswerable where the taxonomy sends no such error in answer to such a request.
+    Raises Unanswerable if the taxonomy does not allow the error as an answer to the request.
     """
     for case in _cases(contract, request, fault, validator):
-        return _rendered(case)
-    where = ", ".join(_travels(contract, fault.code)) or "no surface"
+        return _render(case)
+    where = ", ".join(_surfaces_of(contract, fault.code)) or "no surface"
     raise Unanswerable(
-        f"`{fault}` is no answer to {request.method} {request.target[:100]}: it travels on {where}"
+        f"`{fault}` does not answer {request.method} {request.target[:100]}: it is sent on {where}"
     )
 
 
@@ -73,34 +76,34 @@ def _cases(contract: Contract, request: Request, fault: Fault, validator: str) -
     code = own or taxonomy.codes.get(fault.code)
     if code is None or not _allowed(code, operation, own):
         return
-    for status in _statuses(code, fault, asked, operation, taxonomy):
+    for status in _statuses(code, fault, asked, operation=operation, taxonomy=taxonomy):
         claim = contract.claim(replace(asked, response=Response(status)))
         if claim is None or not reaches(claim.surface, code, of_operation=own is not None):
             continue
-        if claim.surface.error_when and not any(
-            status in each for each in claim.surface.error_when
-        ):
-            continue  # here that status is no error
+        errors = claim.surface.error_when
+        if errors and not any(status in statuses for statuses in errors):
+            continue  # on this surface the status is not an error
         for envelope in claim.envelopes:
             if uses_envelope(code, envelope.name):
-                at = claim.surface.at
                 yield _Case(
-                    contract,
-                    asked,
-                    operation,
-                    code,
-                    status,
-                    envelope,
-                    at,
-                    fault.retry_after,
-                    validator,
+                    contract=contract,
+                    asked=asked,
+                    operation=operation,
+                    code=code,
+                    status=status,
+                    envelope=envelope,
+                    at=claim.surface.at,
+                    retry_after=fault.retry_after,
+                    validator=validator,
                 )
 
 
-def good(
+def render_success(
     contract: Contract, request: Request, description: Description | None, validator: str
 ) -> Response:
-    """A success: what the document has for the operation, else a small object with what the surface owes."""
+    """A success: the document's answer of the operation, or a small object with the members that
+    the surface requires.
+    """
     taxonomy = contract.taxonomy
     path = request.target.partition("?")[0]
     operation = description.at(request.method, path) if description is not None else None
@@ -109,38 +112,48 @@ def good(
         if description is not None and operation is not None
         else None
     )
-    status, body = 204 if request.method == "DELETE" else 200, _owed(contract, request)
+    status, body = 204 if request.method == "DELETE" else 200, _required_body(contract, request)
     if promised is not None and description is not None:
         source = sampling.ValueSource(description.document, Random(0))
         status = promised.status
         if promised.example is not None or promised.schema is not None:
             body = promised.example or sampling.value(source, promised.schema, fresh=False)
     headers: dict[str, tuple[str, str]] = {}
-    for name, value in _repeated(taxonomy.envelopes.values(), request, {}):
+    for name, value in _repeating_headers(taxonomy.envelopes.values(), request, {}):
         headers.setdefault(name.lower(), (name, value))
     for name, rules in contract.headers(None, status).items():
         if rules[-1].presence in ("required", "expected"):
-            headers.setdefault(name, (rules[-1].name, _value(rules, request, {}, None, validator)))
-    if validated(taxonomy) or first(request.headers, "If-Match") is not None:
+            headers.setdefault(
+                name,
+                (
+                    rules[-1].name,
+                    _header_value(rules, request, {}, given=None, validator=validator),
+                ),
+            )
+    if uses_validators(taxonomy) or first(request.headers, "If-Match") is not None:
         headers["etag"] = ("ETag", f'"{validator}"')
     if status in (204, 205):
         return Response(status, tuple(headers.values()))
     return Response(status, (("Content-Type", "application/json"), *headers.values()), _json(body))
 
 
-def validated(taxonomy: Taxonomy) -> bool:
-    """Whether the taxonomy speaks of entity tags, or of what is to be read again, so that successes have one."""
-    codes = tuple(each for each in taxonomy.every_code() if each.live)
+def uses_validators(taxonomy: Taxonomy) -> bool:
+    """Whether successes need an entity tag: headers, details or client actions of the taxonomy
+    refer to one.
+    """
+    codes = tuple(code for code in taxonomy.every_code() if code.live)
     rules = (*taxonomy.headers, *(rule for code in codes for rule in code.headers))
-    keys = taxonomy.detail_keys.values()
-    spoken = any(_is_etag(each.name) for each in rules) or any(
-        _is_etag(key.equals_header) for key in keys
+    headers = (
+        *(rule.name for rule in rules),
+        *(key.equals_header for key in taxonomy.detail_keys.values()),
     )
-    return spoken or any(each.client_action == "refetch" for each in codes)
+    return any(map(_is_etag, headers)) or any(code.client_action == "refetch" for code in codes)
 
 
-def renewed(contract: Contract, request: Request, fault: Fault) -> bool:
-    """Whether the error says that somebody else has written, so that what the caller has read is old."""
+def outdates_validator(contract: Contract, request: Request, fault: Fault) -> bool:
+    """Whether the error means that the resource has changed, so that the caller's validator is out
+    of date.
+    """
     operation = contract.operation(Exchange(request, Response(None)))
     own = operation.errors.get(fault.code) if operation is not None else None
     code = own or contract.taxonomy.codes.get(fault.code)
@@ -160,21 +173,22 @@ def _credentials(request: Request) -> bool:
 def _statuses(
     code: Code, fault: Fault, asked: Exchange, operation: Operation | None, taxonomy: Taxonomy
 ) -> tuple[int, ...]:
-    """The statuses to try: the one asked for; else what the code's conditions say, its default, and the others."""
+    """The statuses to try: the requested one, else the one of the code's conditions, else all with
+    the default first.
+    """
     if fault.status is not None:
         allowed = code.http.allows(fault.status) or code.name in taxonomy.codes_for(fault.status)
         return (fault.status,) if allowed else ()
     chosen = possible_outcomes(code.http.rules, facts_of(asked, operation, None, None))
     if len(chosen) == 1:
-        return tuple(each for each in chosen if isinstance(each, int))
-    own = tuple(
-        dict.fromkeys((*((code.http.default,) if code.http.default else ()), *code.http.all()))
-    )
-    return own or tuple(each.low for each in code.http.carried)
+        return tuple(status for status in chosen if isinstance(status, int))
+    default = (code.http.default,) if code.http.default else ()
+    own = tuple(dict.fromkeys((*default, *code.http.all())))
+    return own or tuple(statuses.low for statuses in code.http.carried)
 
 
-def _travels(contract: Contract, name: str) -> Iterator[str]:
-    """The surfaces and operations on which a code is an answer."""
+def _surfaces_of(contract: Contract, name: str) -> Iterator[str]:
+    """The surfaces and operations that send a code, in words."""
     code = contract.taxonomy.codes.get(name)
     for claim in contract.claims if code is not None else ():
         surface = claim.surface
@@ -186,12 +200,11 @@ def _travels(contract: Contract, name: str) -> Iterator[str]:
             yield f"the operation {operation.wire}"
 
 
-# the error
-
-
-def _rendered(case: _Case) -> Response:
+def _render(case: _Case) -> Response:
     for example, details in _examples(case.code, case.status, case.contract.taxonomy):
-        known = None if details is None else {**details, **_repeating(details, example, case)}
+        known = (
+            None if details is None else {**details, **_repeating_details(details, example, case)}
+        )
         given = example._replace(details=known, status=case.status)
         try:
             slots = samples.slots(case.envelope, case.code, given, case.contract.taxonomy)
@@ -200,7 +213,7 @@ def _rendered(case: _Case) -> Response:
             )
             body = shapes.render(case.envelope.shape, slots)
         except (KeyError, ValueError):
-            continue  # an envelope that this example was not written for, or a value that nobody can make up
+            continue  # the example is for another envelope, or a value cannot be generated
         for step in reversed(steps(case.at)):
             body = {step: body}
         headers = _headers(case, slots, example)
@@ -209,24 +222,29 @@ def _rendered(case: _Case) -> Response:
         )
     name = case.code.name
     raise Unanswerable(
-        f"nobody can make up `{name}` in the envelope {case.envelope.name}: give it an example there"
+        f"`{name}` cannot be generated in the envelope {case.envelope.name}: give it an "
+        "example there"
     )
 
 
 def _examples(
     code: Code, status: int, taxonomy: Taxonomy
 ) -> Iterator[tuple[Example, Mapping[str, object] | None]]:
-    """The examples of a code, those of this status first; then one that is made up."""
-    for each in sorted(code.examples, key=lambda each: each.status != status):
-        yield each, each.details
+    """The examples of a code with their details, those of the status first; then a generated
+    one.
+    """
+    for example in sorted(code.examples, key=lambda example: example.status != status):
+        yield example, example.details
     try:
         yield Example(), samples.sample_details(code, taxonomy) or None
     except ValueError:
         return
 
 
-def _repeating(details: Mapping[str, object], example: Example, case: _Case) -> dict[str, object]:
-    """The details that repeat a header: the validator, or the wait."""
+def _repeating_details(
+    details: Mapping[str, object], example: Example, case: _Case
+) -> dict[str, object]:
+    """The details that repeat a header: the validator, or the seconds of `Retry-After`."""
     waits = (value for name, value in example.headers.items() if name.lower() == "retry-after")
     wait = case.retry_after or next(waits, _WAIT)
     found: dict[str, object] = {}
@@ -242,7 +260,7 @@ def _repeating(details: Mapping[str, object], example: Example, case: _Case) -> 
 def _flags(
     slots: Mapping[str, object], details: Mapping[str, object] | None, case: _Case
 ) -> dict[str, object]:
-    """The retry flag, as far as what is known of the exchange decides it, and the same flag among the details."""
+    """The retry flag, if the facts of the exchange decide it, and its copy among the details."""
     facts = facts_of(case.asked, case.operation, case.status, details)
     decided = case.code.retriable.decide(facts)
     flag = decided[0] if len(decided) == 1 else slots["retriable"]
@@ -256,9 +274,9 @@ def _flags(
 
 
 def _identifiers(envelope: Envelope, request: Request) -> Iterator[tuple[str, str]]:
-    """The slots that come back from the request, or are new in every answer."""
+    """The slots that echo an id of the request, or have a new one."""
     for slot, field in envelope.fields.items():
-        known = [each for each in field.schema.format if each in ids.FORMATS]
+        known = [name for name in field.schema.format if name in ids.FORMATS]
         if field.echo is None or not known:
             continue
         inbound = first(request.headers, field.echo)
@@ -266,9 +284,6 @@ def _identifiers(envelope: Envelope, request: Request) -> Iterator[tuple[str, st
             slot,
             inbound if inbound is not None and ids.matches(known, inbound) else ids.new(known[0]),
         )
-
-
-# headers
 
 
 def _headers(case: _Case, slots: Mapping[str, object], example: Example) -> Headers:
@@ -279,7 +294,8 @@ def _headers(case: _Case, slots: Mapping[str, object], example: Example) -> Head
     if case.retry_after:
         shown["retry-after"] = ("Retry-After", case.retry_after)
     found = {
-        name.lower(): (name, value) for name, value in _repeated((case.envelope,), request, slots)
+        name.lower(): (name, value)
+        for name, value in _repeating_headers((case.envelope,), request, slots)
     }
     for name, rules in case.contract.headers(case.code, case.status).items():
         given = shown.pop(name, (None, None))[1]
@@ -287,15 +303,19 @@ def _headers(case: _Case, slots: Mapping[str, object], example: Example) -> Head
             found.pop(name, None)
         elif given is not None or rules[-1].presence in ("required", "expected"):
             found.setdefault(
-                name, (rules[-1].name, _value(rules, request, slots, given, case.validator))
+                name,
+                (
+                    rules[-1].name,
+                    _header_value(rules, request, slots, given=given, validator=case.validator),
+                ),
             )
-    return (*found.values(), *(each for name, each in shown.items() if name not in found))
+    return (*found.values(), *(field for name, field in shown.items() if name not in found))
 
 
-def _repeated(
+def _repeating_headers(
     envelopes: Iterable[Envelope], request: Request, slots: Mapping[str, object]
 ) -> Iterator[tuple[str, str]]:
-    """The response headers that repeat a slot; the request's id, or a new one, where there is no envelope."""
+    """The response headers that repeat a slot. Without slots: an echoed or new id."""
     for envelope in envelopes:
         made = slots or dict(_identifiers(envelope, request))
         for slot, field in envelope.fields.items():
@@ -304,31 +324,29 @@ def _repeated(
                     yield header, str(made[slot])
 
 
-def _value(
+def _header_value(
     rules: Sequence[HeaderRule],
     request: Request,
     slots: Mapping[str, object],
     given: str | None,
     validator: str,
 ) -> str:
-    """A value that every rule for one header allows; the most specific rule stands last."""
+    """A value that all rules for a header allow. The most specific rule comes last."""
     for rule in reversed(rules):
         if rule.equals is not None and slots.get(rule.equals) is not None:
             return str(slots[rule.equals])
         if "etag" in rule.format or _is_etag(rule.name):
             return f'"{validator}"'
         if "methods" in rule.format:
-            return ", ".join(each for each in _METHODS if each != request.method)
+            return ", ".join(method for method in _METHODS if method != request.method)
     if given is not None:
         return given
     for rule in reversed(rules):
         if rule.token is not None:
             return rule.token
-        for each in rule.format:
-            if each in ids.FORMATS:
-                return ids.new(each)
-            if each in _SAMPLES:
-                return _SAMPLES[each]
+        for name in rule.format:
+            if name in ids.FORMATS or name in _SAMPLES:
+                return ids.new(name) if name in ids.FORMATS else _SAMPLES[name]
     return _WAIT if rules[-1].name.lower() == "retry-after" else "text"
 
 
@@ -349,18 +367,15 @@ def _is_etag(header: str | None) -> bool:
     return header is not None and header.lower() == "etag"
 
 
-# successes
-
-
-def _owed(contract: Contract, request: Request) -> object:
-    """A small object with the members that every success on the surface has."""
+def _required_body(contract: Contract, request: Request) -> object:
+    """A small object with the members that successes on the surface require."""
     claim = contract.claim(Exchange(request, Response(200)))
     body: dict[str, object] = {}
     for pointer, member in claim.surface.success.items() if claim is not None else ():
         *above, last = steps(pointer)
         node = body
         for step in above:
-            node = node.setdefault(step, {})  # type: ignore[assignment]  # pointers of one surface do not contradict
+            node = node.setdefault(step, {})  # type: ignore[assignment]  # pointers of one surface do not conflict
         node[last] = samples.sample_error(member.schema, contract.taxonomy)
     return body or {"id": "1"}
 

@@ -1,23 +1,27 @@
-"""When a fault server fails, and with what: asked for by a request, or due by a script."""
+"""When a fault server fails, and with which error: at the request of a caller, or by a script."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import repeat
 from random import Random
 from typing import NamedTuple
 
 from faultspec.language import grammar
 from faultspec.language.model import Taxonomy
 
-#: The request header, and the query parameter, that asks for a fault.
-ASKED = "X-Fault"
+#: The request header and the query parameter that request a fault.
+FAULT_HEADER = "X-Fault"
 
-#: What the first segment of a path begins with that asks for a fault.
-IN_PATH = "~"
+#: The first character of a path segment that requests a fault.
+FAULT_SEGMENT = "~"
 
 
 class Fault(NamedTuple):
-    """An error to be sent. ``status``: one of the code's, where it has several. ``retry_after``: the header as it is sent; empty:
-    none, unless the taxonomy requires it; None: as in the code's example.
+    """An error to send. ``status``: one of the code's statuses; None chooses one.
+
+    ``retry_after``: the value of the header. Empty: no header, unless the taxonomy requires it.
+    None: the value of the code's example.
     """
 
     code: str
@@ -25,50 +29,55 @@ class Fault(NamedTuple):
     retry_after: str | None = None
 
     def __str__(self) -> str:
-        said = [f"status={self.status}"] if self.status is not None else []
-        said += [f"retry-after={self.retry_after}"] if self.retry_after else []
-        return ",".join((self.code, *said))
+        parts = [self.code]
+        parts += [f"status={self.status}"] if self.status is not None else []
+        parts += [f"retry-after={self.retry_after}"] if self.retry_after else []
+        return ",".join(parts)
 
 
-def parse(text: str) -> Fault:
-    """Read ``CODE[,status=503][,retry-after=2]``. Raises ValueError, with a sentence that says what is wrong."""
-    code, *rest = (each.strip() for each in text.split(","))
+def parse_fault(text: str) -> Fault:
+    """Parse ``CODE[,status=503][,retry-after=2]``. Raises ValueError with a sentence for the
+    user.
+    """
+    code, *settings = (part.strip() for part in text.split(","))
     fault = Fault(code)
-    for each in rest:
-        name, _, value = each.partition("=")
-        if name == "status" and value.isascii() and value.isdigit() and 400 <= int(value) <= 599:
+    for setting in settings:
+        name, _, value = setting.partition("=")
+        if name == "status" and re.fullmatch(r"[45][0-9]{2}", value):
             fault = fault._replace(status=int(value))
-        elif name == "retry-after" and (not value or (value.isascii() and value.isdigit())):
+        elif name == "retry-after" and re.fullmatch(r"[0-9]*", value):
             fault = fault._replace(retry_after=value)
         else:
             raise ValueError(
-                f"`{each}` is none of `status=` with an error status and `retry-after=` with whole seconds or nothing"
+                f"`{setting}` is neither `status=` with an error status "
+                "nor `retry-after=` with whole seconds or nothing"
             )
     return fault
 
 
-def problem(fault: Fault, taxonomy: Taxonomy) -> str | None:
-    """Why a taxonomy has no such error over HTTP; None where it has."""
-    own = (each for operation in taxonomy.operations.values() for each in operation.errors.values())
-    known = {each.name: each for each in (*own, *taxonomy.codes.values()) if each.live}
+def check_fault(fault: Fault, taxonomy: Taxonomy) -> str | None:
+    """Why a taxonomy has no such error over HTTP; None if it has."""
+    own = (code for operation in taxonomy.operations.values() for code in operation.errors.values())
+    known = {code.name: code for code in (*own, *taxonomy.codes.values()) if code.live}
     code = known.get(fault.code)
     if code is None:
         hint = grammar.closest(fault.code, tuple(known)) or f"its live codes are {', '.join(known)}"
         return f"{taxonomy.name} has no live code `{fault.code}`: {hint}"
     if not code.http.carried:
-        return f"`{code.name}` never travels on HTTP: {code.http.reason}"
+        return f"`{code.name}` is never sent over HTTP: {code.http.reason}"
     if fault.status is not None and not (
         code.http.allows(fault.status) or code.name in taxonomy.codes_for(fault.status)
     ):
-        return f"`{code.name}` never travels as {fault.status}; its statuses: {', '.join(map(str, code.http.statuses))}"
+        statuses = ", ".join(map(str, code.http.statuses))
+        return f"`{code.name}` never has the status {fault.status}; its statuses: {statuses}"
     return None
 
 
 class Script(NamedTuple):
-    """Good answers first, ``after`` of them; then the faults in order, each ``times`` in a row; then good answers again.
+    """First ``after`` successes, then each fault ``times`` in a row, then successes again.
 
-    ``times`` None: each once, and the last one without end. ``probability``: the chance that a request gets what is due;
-    the others are answered well.
+    ``times`` None: each fault once, and the last one without end. ``probability``: the chance that
+    a request gets the fault that is due. Otherwise it gets a success.
     """
 
     faults: tuple[Fault, ...] = ()
@@ -77,16 +86,16 @@ class Script(NamedTuple):
     probability: float = 1.0
 
     def due(self) -> Iterator[Fault]:
-        """The faults one after the other, chance and good answers aside."""
+        """The faults one after the other, without successes."""
         for fault in self.faults:
-            yield from (fault for _ in range(1 if self.times is None else self.times))
-        while self.times is None and self.faults:
-            yield self.faults[-1]
+            yield from repeat(fault, 1 if self.times is None else self.times)
+        if self.times is None and self.faults:
+            yield from repeat(self.faults[-1])
 
 
 @dataclass(slots=True)
-class Turns:
-    """How far a script has come."""
+class ScriptProgress:
+    """The progress of a script."""
 
     script: Script
     random: Random
@@ -98,7 +107,7 @@ class Turns:
         self._due = self.script.due()
 
     def next(self) -> Fault | None:
-        """What the next request gets; None: a good answer."""
+        """The fault for the next request; None for a success."""
         if self._waiting:
             self._waiting -= 1
             return None

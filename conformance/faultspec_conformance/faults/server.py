@@ -1,4 +1,4 @@
-"""The fault server: an ASGI application that answers as it is told, and keeps what it was asked."""
+"""The fault server: an ASGI application that answers by a script and keeps all exchanges."""
 
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -10,23 +10,37 @@ from faultspec.contract.model import Contract
 from faultspec.exchange.model import Request, Response, first
 from faultspec.language.routes import Route
 from faultspec.openapi.service import Description
-from faultspec_conformance.faults.replies import Unanswerable, failure, good, renewed
-from faultspec_conformance.faults.script import ASKED, IN_PATH, Fault, Turns, parse, problem
+from faultspec_conformance.faults.replies import (
+    Unanswerable,
+    outdates_validator,
+    render_failure,
+    render_success,
+)
+from faultspec_conformance.faults.script import (
+    FAULT_HEADER,
+    FAULT_SEGMENT,
+    Fault,
+    ScriptProgress,
+    check_fault,
+    parse_fault,
+)
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
-#: What asks for something that the taxonomy has no answer for is told so in text, under a status no code is taken for.
+#: The status of a refusal to play a fault. Its body is text, so that no caller takes it for a
+#: declared error.
 _REFUSED = 501
 
 
 class Served(NamedTuple):
-    """A request and what was done with it. ``at`` and ``until``: seconds of a monotonic clock, when it had come and when the
-    answer was begun.
+    """A request and its answer. ``at``: when the request had arrived. ``until``: when the answer
+    began.
 
-    ``fault``: the error that was answered. ``due``: whether the script was asked; a request may ask by itself.
-    ``refused``: why the answer is none of the taxonomy's.
+    Both are seconds of a monotonic clock. ``fault``: the error of the answer. ``due``: whether the
+    script decided the answer; a request may ask for a fault itself. ``refused``: why the fault
+    could not be played.
     """
 
     request: Request
@@ -38,35 +52,36 @@ class Served(NamedTuple):
     refused: str | None = None
 
     def __str__(self) -> str:
-        said = self.refused or (str(self.fault) if self.fault is not None else "as usual")
-        return f"{self.request.method} {self.request.target} -> {self.response.status} {said}"
+        cause = self.refused or (str(self.fault) if self.fault is not None else "as usual")
+        return f"{self.request.method} {self.request.target} -> {self.response.status} {cause}"
 
 
 class FaultServer:
-    """See the module. ``served`` is everything that was answered, in order; ``heard`` hears of each.
+    """The application. ``served``: all exchanges in order. ``on_served`` is called with each.
 
-    ``turns`` is asked for requests on ``route`` only, where one is given; the others are answered well.
+    ``progress`` decides the answers to requests on ``route``; None is any route. Others get
+    successes.
     """
 
     def __init__(
         self,
         contract: Contract,
-        turns: Turns,
+        progress: ScriptProgress,
         *,
         description: Description | None = None,
         route: Route | None = None,
-        heard: Callable[[Served], None] = lambda served: None,
+        on_served: Callable[[Served], None] = lambda served: None,
     ) -> None:
         self.contract = contract
-        self.turns = turns
+        self.progress = progress
         self.description = description
         self.route = route
-        self.heard = heard
+        self.on_served = on_served
         self.served: list[Served] = []
         self._version = 1
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Serve one connection, as ASGI has it."""
+        """Serve one ASGI connection."""
         if scope["type"] != "http":
             return
         at = time.monotonic()
@@ -75,69 +90,73 @@ class FaultServer:
         headers = tuple(
             (name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]
         )
-        request = Request(scope["method"], target, headers, await body_of(receive))
+        request = Request(scope["method"], target, headers, await read_body(receive))
         served = self.answer(request)._replace(at=at, until=time.monotonic())
         self.served.append(served)
         start = {"status": served.response.status, "headers": _encoded(served.response)}
         content = b"" if request.method == "HEAD" else served.response.body
         await send({"type": "http.response.start", **start})
         await send({"type": "http.response.body", "body": content})
-        self.heard(served)
+        self.on_served(served)
 
     def answer(self, request: Request) -> Served:
-        """What a request is answered, without a time; asks the script where the request does not ask by itself."""
-        written, request = asked(request)
+        """The answer to a request, without times. The script decides it unless the request asks for
+        a fault.
+        """
+        written, request = requested_fault(request)
         due = written is None and (
             self.route is None or self.route.claims(request.method, (_path(request),))
         )
         try:
-            fault = self.turns.next() if due else None if written is None else self._read(written)
-            response = self._answered(request, fault)
+            fault = self.progress.next() if due else self._parse(written)
+            response = self._respond(request, fault)
         except Unanswerable as error:
             text = f"faultspec serve: {error}\n".encode()
             refusal = Response(_REFUSED, (("Content-Type", "text/plain; charset=utf-8"),), text)
-            return Served(request, refusal, 0.0, 0.0, None, due, str(error))
-        return Served(request, response, 0.0, 0.0, fault, due)
+            return Served(request, refusal, at=0.0, until=0.0, due=due, refused=str(error))
+        return Served(request, response, at=0.0, until=0.0, fault=fault, due=due)
 
-    def _read(self, written: str) -> Fault:
+    def _parse(self, written: str | None) -> Fault | None:
+        if written is None:
+            return None
         try:
-            fault = parse(written)
+            fault = parse_fault(written)
         except ValueError as error:
             raise Unanswerable(str(error)) from None
-        unknown = problem(fault, self.contract.taxonomy)
+        unknown = check_fault(fault, self.contract.taxonomy)
         if unknown is not None:
             raise Unanswerable(unknown)
         return fault
 
-    def _answered(self, request: Request, fault: Fault | None) -> Response:
+    def _respond(self, request: Request, fault: Fault | None) -> Response:
         if fault is None:
-            return good(self.contract, request, self.description, self._validator)
-        if renewed(self.contract, request, fault):
+            return render_success(self.contract, request, self.description, self._validator)
+        if outdates_validator(self.contract, request, fault):
             held = first(request.headers, "If-Match") or ""
             self._version += 1
-            while (
-                f'"{self._validator}"' in held
-            ):  # whoever reads again gets another one than was refused
+            while f'"{self._validator}"' in held:  # reading again gives another than was refused
                 self._version += 1
-        return failure(self.contract, request, fault, self._validator)
+        return render_failure(self.contract, request, fault, self._validator)
 
     @property
     def _validator(self) -> str:
-        # One for all there is: what is read again may lie at another address than what was refused.
+        # One for all resources: the client may read again at another address than the refused one.
         return f"v{self._version}"
 
 
-def asked(request: Request) -> tuple[str | None, Request]:
-    """The fault that a request asks for, by header, query or path, and the request without a segment that asks."""
+def requested_fault(request: Request) -> tuple[str | None, Request]:
+    """The fault that a request asks for by header, query or path, and the request without that path
+    segment.
+    """
     path, mark, query = request.target.partition("?")
-    by_header = first(request.headers, ASKED)
+    by_header = first(request.headers, FAULT_HEADER)
     by_query = next(
-        (value for name, value in parse_qsl(query) if name.lower() == ASKED.lower()), None
+        (value for name, value in parse_qsl(query) if name.lower() == FAULT_HEADER.lower()), None
     )
-    if not path.startswith(f"/{IN_PATH}"):
+    if not path.startswith(f"/{FAULT_SEGMENT}"):
         return by_header or by_query, request
     segment, _, rest = path[1:].partition("/")
-    written = unquote(segment.removeprefix(IN_PATH))
+    written = unquote(segment.removeprefix(FAULT_SEGMENT))
     return by_header or by_query or written, replace(request, target=f"/{rest}{mark}{query}")
 
 
@@ -146,17 +165,14 @@ def _path(request: Request) -> str:
 
 
 def _encoded(response: Response) -> list[tuple[bytes, bytes]]:
-    length = (
-        []
-        if response.status in (204, 205)
-        else [(b"content-length", str(len(response.body)).encode())]
-    )
-    fields = ((name.encode("latin-1"), value.encode("latin-1")) for name, value in response.headers)
-    return [*fields, *length]
+    fields = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in response.headers]
+    if response.status not in (204, 205):
+        fields.append((b"content-length", str(len(response.body)).encode()))
+    return fields
 
 
-async def body_of(receive: Receive) -> bytes:
-    """The body of a request, whole."""
+async def read_body(receive: Receive) -> bytes:
+    """The whole body of a request."""
     body = bytearray()
     while True:
         message = await receive()

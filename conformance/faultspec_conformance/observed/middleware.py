@@ -1,7 +1,8 @@
-"""Between a team's own tests and its service: every exchange that passes is shown to whoever judges it, and nothing changes.
+"""Observing a team's own tests: every exchange between a test and its service goes to a callback,
+unchanged.
 
-`Watching` wraps an ASGI application; `watch` listens to a client of httpx (Starlette's test client is one) or of requests. Each
-calls ``see`` with the exchange when the answer is whole.
+`Watching` wraps an ASGI application. `watch` hooks into a client of httpx (such as Starlette's test
+client) or a session of requests. Both call ``see`` with the exchange once the answer is complete.
 """
 
 import time
@@ -18,88 +19,84 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 See = Callable[[Exchange], object]
 
+#: Bytes of a body that are kept. Errors are smaller, and downloads should not be held twice.
 _KEPT = 4 * 1024 * 1024
-"""Bytes of a body that are kept: an error is smaller, and a download is not held twice."""
 
 
 class Watching:
-    """An ASGI application around another one. What it is asked and answers over HTTP goes to ``see``."""
+    """An ASGI application around ``app``. Its HTTP exchanges go to ``see``."""
 
     def __init__(self, app: Application, see: See) -> None:
         self.app = app
         self.see = see
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass everything on, and show the exchange once the answer has ended."""
+        """Pass all messages on, and call ``see`` when the answer has ended."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         began = time.perf_counter()
-        asked, told = bytearray(), bytearray()
+        question, answer = bytearray(), bytearray()
         start: Message = {}
-        whole = True
+        complete = True
 
-        async def listening() -> Message:
+        async def receive_and_keep() -> Message:
             message = await receive()
-            if message["type"] == "http.request" and len(asked) < _KEPT:
-                asked.extend(message.get("body", b""))
+            if message["type"] == "http.request" and len(question) < _KEPT:
+                question.extend(message.get("body", b""))
             return message
 
-        async def sending(message: Message) -> None:
-            nonlocal whole
+        async def send_and_keep(message: Message) -> None:
+            nonlocal complete
+            is_body = message["type"] == "http.response.body"
             if message["type"] == "http.response.start":
                 start.update(message)
-            elif message["type"] == "http.response.body":
+            elif is_body:
                 body = message.get("body", b"")
-                whole = whole and len(told) + len(body) <= _KEPT
-                told.extend(body if whole else b"")
+                complete = complete and len(answer) + len(body) <= _KEPT
+                answer.extend(body if complete else b"")
             await send(message)
-            if (
-                message["type"] == "http.response.body"
-                and not message.get("more_body", False)
-                and start
-            ):
-                self.see(
-                    _exchange(
-                        scope,
-                        bytes(asked),
-                        start,
-                        bytes(told) if whole else None,
-                        time.perf_counter() - began,
-                    )
+            if is_body and start and not message.get("more_body", False):
+                response = Response(
+                    start["status"],
+                    _decode_headers(start.get("headers", ())),
+                    bytes(answer) if complete else b"",
+                    time.perf_counter() - began,
                 )
+                self.see(_asgi_exchange(scope, bytes(question), response, complete=complete))
 
-        await self.app(scope, listening, sending)
+        await self.app(scope, receive_and_keep, send_and_keep)
 
 
-def _exchange(
-    scope: Scope, asked: bytes, start: Message, told: bytes | None, elapsed: float
-) -> Exchange:
+def _asgi_exchange(scope: Scope, body: bytes, response: Response, *, complete: bool) -> Exchange:
     query = scope.get("query_string", b"").decode("latin-1")
     path = scope.get("raw_path") or scope["path"].encode()
     target = path.decode("latin-1").partition("?")[0] + (f"?{query}" if query else "")
-    # Frameworks leave what they matched in the scope; Starlette and FastAPI have the template in it.
+    # Starlette and FastAPI leave the matched route in the scope, with its template.
     template = getattr(scope.get("route"), "path", None)
     return Exchange(
-        Request(scope["method"], target, _headers(scope.get("headers", ())), asked),
-        Response(start["status"], _headers(start.get("headers", ())), told or b"", elapsed),
+        Request(scope["method"], target, _decode_headers(scope.get("headers", ())), body),
+        response,
         route=template,
         operation=f"{scope['method']} {template}" if template is not None else None,
-        lacks=ALWAYS if told is not None else ALWAYS | ABOUT_BODY,
+        lacks=ALWAYS if complete else ALWAYS | ABOUT_BODY,
     )
 
 
-def _headers(pairs: Any) -> Headers:
+def _decode_headers(pairs: Any) -> Headers:
     return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in pairs)
 
 
 def watch(client: Any, see: See) -> None:
-    """Listen to a client: an ``httpx.Client`` or ``AsyncClient``, or a ``requests.Session``. Raises TypeError for another."""
+    """Hook into an ``httpx.Client``, an ``httpx.AsyncClient`` or a ``requests.Session``.
+
+    Raises TypeError for other objects.
+    """
     if hasattr(client, "event_hooks"):
-        _of_httpx(client, see)
+        _watch_httpx(client, see)
     elif isinstance(getattr(client, "hooks", None), dict) and hasattr(client, "mount"):
         client.hooks.setdefault("response", []).append(
-            lambda answer, *_, **__: see(_by_requests(answer)) and None
+            lambda answer, *_, **__: see(_requests_exchange(answer)) and None
         )
     else:
         raise TypeError(
@@ -107,47 +104,47 @@ def watch(client: Any, see: See) -> None:
         )
 
 
-def _of_httpx(client: Any, see: See) -> None:
-    def heard(answer: Any) -> None:
+def _watch_httpx(client: Any, see: See) -> None:
+    def on_answer(answer: Any) -> None:
         answer.read()
-        see(_by_httpx(answer))
+        see(_httpx_exchange(answer))
 
-    async def awaited(answer: Any) -> None:
+    async def on_async_answer(answer: Any) -> None:
         await answer.aread()
-        see(_by_httpx(answer))
+        see(_httpx_exchange(answer))
 
+    hook = on_async_answer if hasattr(client, "aclose") else on_answer
     hooks = client.event_hooks
-    hooks["response"] = [*hooks["response"], awaited if hasattr(client, "aclose") else heard]
-    client.event_hooks = hooks
+    client.event_hooks = {**hooks, "response": [*hooks["response"], hook]}
 
 
-def _by_httpx(answer: Any) -> Exchange:
-    asked = answer.request
-    body = asked.content if hasattr(asked, "_content") else b""
+def _httpx_exchange(answer: Any) -> Exchange:
+    request = answer.request
+    body = request.content if hasattr(request, "_content") else b""
     return Exchange(
-        Request(asked.method, str(asked.url), _headers(asked.headers.raw), body),
-        Response(answer.status_code, _headers(answer.headers.raw), answer.content),
+        Request(request.method, str(request.url), _decode_headers(request.headers.raw), body),
+        Response(answer.status_code, _decode_headers(answer.headers.raw), answer.content),
         lacks=ALWAYS | {"elapsed"},  # httpx measures it when the answer is closed, which is later
     )
 
 
-def _by_requests(answer: Any) -> Exchange:
-    asked = answer.request
-    body = asked.body or b""
-    sent = body.encode() if isinstance(body, str) else body if isinstance(body, bytes) else b""
+def _requests_exchange(answer: Any) -> Exchange:
+    request = answer.request
+    body = request.body.encode() if isinstance(request.body, str) else request.body
+    # Adapters of tests make up answers without a raw one.
+    fields = answer.headers if answer.raw is None else answer.raw.headers
     return Exchange(
         Request(
-            asked.method,
-            asked.url,
-            tuple((str(name), _text(value)) for name, value in asked.headers.items()),
-            sent,
+            method=request.method,
+            target=request.url,
+            headers=tuple((str(name), _text(value)) for name, value in request.headers.items()),
+            body=body if isinstance(body, bytes) else b"",
         ),
         Response(
-            answer.status_code,
-            # What is made up by an adapter of a test has no raw answer.
-            tuple((answer.headers if answer.raw is None else answer.raw.headers).items()),
-            answer.content,
-            answer.elapsed.total_seconds(),
+            status=answer.status_code,
+            headers=tuple(fields.items()),
+            body=answer.content,
+            elapsed=answer.elapsed.total_seconds(),
         ),
         lacks=ALWAYS,
     )

@@ -1,7 +1,9 @@
-"""A plugin of pytest: the traffic of a team's own tests is judged, and a test whose service breaks the contract fails.
+"""A pytest plugin that judges the traffic of a team's own tests. A test fails if its service breaks
+the contract.
 
-It does nothing until a taxonomy is named, by ``--faultspec`` or in the configuration, and a test asks for the fixture
-``faultspec``. Everything of ours is imported then, not before.
+The plugin is idle until a test uses the fixture ``faultspec``. The fixture needs a taxonomy, given
+by ``--faultspec`` or in the configuration. The rest of faultspec is imported then, so that other
+tests start as fast as before.
 """
 
 import os
@@ -17,58 +19,67 @@ import pytest
 
 if TYPE_CHECKING:
     from faultspec.exchange.model import Exchange
+    from faultspec.language.model import Taxonomy
+    from faultspec.openapi.service import Description
     from faultspec_conformance.observed.accumulator import Accumulator
     from faultspec_conformance.results.model import ReportedFinding, Result
+    from faultspec_conformance.results.waivers import Waiver
 
 _App = TypeVar("_App")
 
 _OPTIONS = {
-    "faultspec_taxonomy": "the taxonomy that traffic is judged by",
-    "faultspec_openapi": "the OpenAPI document of the service, by which operations are named",
+    "faultspec_taxonomy": "the taxonomy to judge by",
+    "faultspec_openapi": "the OpenAPI document of the service, which names operations",
     "faultspec_waivers": "the file of known failures",
-    "faultspec_mode": "fail: a test fails with what its traffic breaks (the default); report: it is only reported",
+    "faultspec_mode": (
+        "fail (default): a finding fails its test; report: findings are only reported"
+    ),
 }
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options, on the command line and in the configuration."""
+    """Add the options of the command line and of the configuration."""
     group = parser.getgroup("faultspec", "judge the traffic of tests by an error taxonomy")
-    group.addoption(
-        "--faultspec", metavar="TAXONOMY", help="The taxonomy that traffic is judged by."
-    )
+    group.addoption("--faultspec", metavar="TAXONOMY", help="The taxonomy to judge by.")
     group.addoption(
         "--faultspec-report",
         metavar="FORMAT=FILE",
         action="append",
         default=[],
-        help="Write a report of the whole session; may be repeated.",
+        help="Write a report of the whole session; can be repeated.",
     )
     for name, text in _OPTIONS.items():
         parser.addini(name, text, default=None)
 
 
 class Watch:
-    """What a test hands its application or its clients to; ``findings`` are those of this test that no waiver covers."""
+    """Observes the application or the clients of one test. ``findings``: its errors that no waiver
+    covers.
+    """
 
-    def __init__(self, tally: "Accumulator", lock: threading.Lock) -> None:
+    def __init__(self, accumulator: "Accumulator", lock: threading.Lock) -> None:
         self.findings: list[ReportedFinding] = []
-        self._tally = tally
+        self._accumulator = accumulator
         self._lock = lock
 
     def see(self, exchange: "Exchange") -> None:
-        """Judge an exchange; those of other transports than HTTP are built by the test."""
+        """Judge an exchange. Tests build those of other transports than HTTP themselves."""
         with self._lock:
-            found = self._tally.see(exchange)
-        self.findings += (each for each in found if each.waived is None and each.level == "error")
+            found = self._accumulator.add(exchange)
+        self.findings += (
+            finding for finding in found if finding.waived is None and finding.level == "error"
+        )
 
     def app(self, app: Any) -> Any:
-        """The ASGI application, with every exchange judged on its way."""
+        """The ASGI application, wrapped so that every exchange is judged."""
         from faultspec_conformance.observed.middleware import Watching
 
         return Watching(app, self.see)
 
     def client(self, client: _App) -> _App:
-        """The client itself (of httpx, Starlette or requests), whose answers are judged from now on."""
+        """The client itself (of httpx, Starlette or requests). Its answers are judged from now
+        on.
+        """
         from faultspec_conformance.observed.middleware import watch
 
         watch(client, self.see)
@@ -76,34 +87,38 @@ class Watch:
 
 
 class _Session:
-    """The one tally of a session; with pytest-xdist each worker has one, and the controller merges what they send."""
+    """The accumulator of a session. With pytest-xdist each worker has one, and the controller
+    merges their results.
+    """
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.lock = threading.Lock()
         self.started = time.monotonic()
         self.merged: Result | None = None
-        self._tally: Accumulator | None = None
+        self._accumulator: Accumulator | None = None
         self.report_only = config.getini("faultspec_mode") == "report"
 
     @property
-    def seen(self) -> bool:
-        """Whether any test has asked for the fixture."""
-        return self._tally is not None or self.merged is not None
+    def used(self) -> bool:
+        """Whether any test has used the fixture."""
+        return self._accumulator is not None or self.merged is not None
 
     @property
-    def tally(self) -> "Accumulator":
-        """The tally, made when it is first asked for; raises UsageError where a file is missing or wrong."""
-        if self._tally is None:
-            self._tally = _tally(self.config)
-        return self._tally
+    def accumulator(self) -> "Accumulator":
+        """The accumulator, created on first use. Raises UsageError if a file is missing or
+        wrong.
+        """
+        if self._accumulator is None:
+            self._accumulator = _create_accumulator(self.config)
+        return self._accumulator
 
     def result(self) -> "Result":
-        """Everything seen, by this process and the workers."""
-        from faultspec_conformance.results.model import merge
+        """The result of this process and the workers."""
+        from faultspec_conformance.results.merge import merge_results
 
-        own = self.tally.result("the tests", seconds=time.monotonic() - self.started)
-        return own if self.merged is None else merge(self.merged, own)
+        own = self.accumulator.result("the tests", seconds=time.monotonic() - self.started)
+        return own if self.merged is None else merge_results(self.merged, own)
 
 
 _SESSION = pytest.StashKey[_Session]()
@@ -111,18 +126,18 @@ _WATCH = pytest.StashKey[Watch]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Nothing but a place for what may come."""
+    """Make room for the state of the session."""
     config.stash[_SESSION] = _Session(config)
 
 
 @pytest.fixture
 def faultspec(request: pytest.FixtureRequest) -> Watch:
-    """Judges what a test asks of its service: ``faultspec.app(app)``, ``faultspec.client(client)``."""
+    """Judges the exchanges of a test: ``faultspec.app(app)``, ``faultspec.client(client)``."""
     session = request.config.stash[_SESSION]
     try:
         with session.lock:
-            session.tally.next_recording()  # each test may make an application of its own, with ids of its own
-        watch = Watch(session.tally, session.lock)
+            session.accumulator.start_recording()  # tests have applications and ids of their own
+        watch = Watch(session.accumulator, session.lock)
     except pytest.UsageError as error:
         pytest.fail(str(error), pytrace=False)
     request.node.stash[_WATCH] = watch
@@ -131,60 +146,59 @@ def faultspec(request: pytest.FixtureRequest) -> Watch:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """A test that passed fails all the same where what it was answered breaks the contract."""
+    """Fail a test that passed if an answer breaks the contract."""
     yield
     watch = item.stash.get(_WATCH, None)
     if watch is not None and watch.findings and not item.config.stash[_SESSION].report_only:
-        pytest.fail(_told(watch.findings), pytrace=False)
+        pytest.fail(_print_findings(watch.findings), pytrace=False)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Send what a worker saw to its controller."""
+    """Send the result of a worker to its controller."""
     own = session.config.stash[_SESSION]
     output = getattr(session.config, "workeroutput", None)
-    if output is not None and own.seen:
+    if output is not None and own.used:
         output["faultspec"] = pickle.dumps(own.result())
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Take in what a worker of pytest-xdist saw."""
+    """Merge the result of a worker of pytest-xdist."""
     sent = getattr(node, "workeroutput", {}).get("faultspec")
     if sent is None:
         return
-    from faultspec_conformance.results.model import merge
+    from faultspec_conformance.results.merge import merge_results
 
     own = node.config.stash[_SESSION]
     result = pickle.loads(sent)
-    own.merged = result if own.merged is None else merge(own.merged, result)
+    own.merged = result if own.merged is None else merge_results(own.merged, result)
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """One line on what was judged; what is only reported; and the reports that were asked for."""
+    """Print the findings that are only reported, one line of summary, and the names of written
+    reports.
+    """
     own = config.stash[_SESSION]
-    if not own.seen:
+    if not own.used:
         return
     from faultspec_conformance.reports import FORMATS
-    from faultspec_conformance.results.model import Report, settled
+    from faultspec_conformance.results.conclusion import conclude
+    from faultspec_conformance.results.model import Report
 
-    result = settled(own.result(), date.today())
+    result = conclude(own.result(), date.today())
     report = Report(result, "")
-    failed = sum(
-        finding.count
-        for finding in result.findings
-        if finding.level == "error" and finding.waived is None
-    )
+    fresh = [finding for finding in result.findings if finding.waived is None]
+    failed = sum(finding.count for finding in fresh if finding.level == "error")
     known = sum(finding.count for finding in result.findings if finding.waived is not None)
+    observed = sum(coverage.observed for coverage in result.coverage.values())
     terminalreporter.section("faultspec")
     if own.report_only:
-        terminalreporter.write_line(
-            _told([finding for finding in result.findings if finding.waived is None]).rstrip()
-        )
-    for each in (*result.failures, *result.notes):
-        terminalreporter.write_line(each)
+        terminalreporter.write_line(_print_findings(fresh).rstrip())
+    for line in (*result.failures, *result.notes):
+        terminalreporter.write_line(line)
     terminalreporter.write_line(
-        f"{result.requests} exchanges judged by {result.taxonomy}: {failed} findings, {known} known; "
-        f"{sum(each.observed for each in result.coverage.values())} of {len(result.coverage)} codes observed"
+        f"{result.requests} exchanges judged by {result.taxonomy}: {failed} findings, "
+        f"{known} known; {observed} of {len(result.coverage)} codes observed"
     )
     for option in config.getoption("--faultspec-report"):
         name, _, path = option.partition("=")
@@ -193,61 +207,77 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.write_line(f"wrote {path}")
 
 
-def _told(findings: "list[ReportedFinding]") -> str:
-    from faultspec_conformance.reports.console import findings_text as told
-    from faultspec_conformance.results.model import Report, Result, folded
+def _print_findings(findings: "list[ReportedFinding]") -> str:
+    from faultspec_conformance.reports.console import findings_text
+    from faultspec_conformance.results.findings import join_findings
+    from faultspec_conformance.results.model import Report, Result
 
-    return told(Report(Result("", "", findings=folded(findings)), ""))
+    return findings_text(Report(Result("", "", findings=join_findings(findings)), ""))
 
 
-def _tally(config: pytest.Config) -> "Accumulator":
+def _create_accumulator(config: pytest.Config) -> "Accumulator":
     from faultspec import language
     from faultspec.contract.model import build_contract
     from faultspec.diagnostics.printers import text
-    from faultspec.openapi import service
-    from faultspec.openapi.text import UnreadableDocument, read_file
     from faultspec_conformance.observed.accumulator import Accumulator
     from faultspec_conformance.reports import FORMATS
-    from faultspec_conformance.results import waivers
 
     for option in config.getoption("--faultspec-report"):
-        if option.partition("=")[0] not in FORMATS or not option.partition("=")[2]:
+        name, _, path = option.partition("=")
+        if name not in FORMATS or not path:
+            formats = ", ".join(FORMATS)
             raise pytest.UsageError(
-                f"--faultspec-report: {option!r} is not FORMAT=FILE with a format of {', '.join(FORMATS)}"
+                f"--faultspec-report: {option!r} is not FORMAT=FILE with a format of {formats}"
             )
-    named = config.getoption("--faultspec") or _file(config, "faultspec_taxonomy")
+    named = config.getoption("--faultspec") or _configured_path(config, "faultspec_taxonomy")
     if named is None:
         raise pytest.UsageError(
-            "the fixture `faultspec` needs a taxonomy: give --faultspec TAXONOMY, or faultspec_taxonomy in the configuration"
+            "the fixture `faultspec` needs a taxonomy: give --faultspec TAXONOMY, "
+            "or faultspec_taxonomy in the configuration"
         )
     loaded = language.load(str(named))
     errors = [diagnostic for diagnostic in loaded.diagnostics if diagnostic.severity == "error"]
     if loaded.taxonomy is None or errors:
         raise pytest.UsageError(text(errors, loaded.sources))
-    known: tuple[waivers.Waiver, ...] = ()
-    if (path := _file(config, "faultspec_waivers")) is not None:
-        read = waivers.read(path)
-        wrong = [
-            each
-            for each in (*read.diagnostics, *waivers.problems(read, loaded.taxonomy))
-            if each.severity == "error"
-        ]
-        if wrong:
-            raise pytest.UsageError(text(wrong, read.sources))
-        here = waivers.in_force(read.waivers, os.environ)
-        known = tuple(
-            each for each in here if each.expires >= date.today()
-        )  # one that expired covers nothing
-    description = None
-    if (path := _file(config, "faultspec_openapi")) is not None:
-        try:
-            description = service.read(read_file(path))
-        except UnreadableDocument as error:
-            raise pytest.UsageError(str(error)) from None
-    return Accumulator(build_contract(loaded.taxonomy), waivers=known, description=description)
+    return Accumulator(
+        build_contract(loaded.taxonomy),
+        waivers=_load_waivers(config, loaded.taxonomy),
+        description=_load_description(config),
+    )
 
 
-def _file(config: pytest.Config, name: str) -> str | None:
-    """A file that the configuration names, relative to it."""
+def _load_waivers(config: pytest.Config, taxonomy: "Taxonomy") -> "tuple[Waiver, ...]":
+    """The waivers in force that have not expired; an expired one covers nothing here."""
+    from faultspec.diagnostics.printers import text
+    from faultspec_conformance.results.waivers import check_waivers, read_waivers, waivers_in_force
+
+    path = _configured_path(config, "faultspec_waivers")
+    if path is None:
+        return ()
+    loaded = read_waivers(path)
+    errors = [
+        diagnostic
+        for diagnostic in (*loaded.diagnostics, *check_waivers(loaded, taxonomy))
+        if diagnostic.severity == "error"
+    ]
+    if errors:
+        raise pytest.UsageError(text(errors, loaded.sources))
+    in_force = waivers_in_force(loaded.waivers, os.environ)
+    return tuple(waiver for waiver in in_force if waiver.expires >= date.today())
+
+
+def _load_description(config: pytest.Config) -> "Description | None":
+    from faultspec.openapi import service
+    from faultspec.openapi.text import UnreadableDocument, read_file
+
+    path = _configured_path(config, "faultspec_openapi")
+    try:
+        return None if path is None else service.read(read_file(path))
+    except UnreadableDocument as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def _configured_path(config: pytest.Config, name: str) -> str | None:
+    """A path that the configuration gives relative to its root."""
     value = config.getini(name)
     return str(config.rootpath / value) if value else None

@@ -1,4 +1,5 @@
-"""The reference service: orders of two tenants, behaving, or committing a named sin.
+"""The reference service: orders of two tenants. It behaves, or has one named defect (a sin).
 
-``platform_errors`` and ``fragments`` beside this file are links into ``generated/``; a wheel carries the files themselves.
+``platform_errors`` and ``fragments`` beside this file are links into ``generated/``. A wheel has
+the files.
 """

@@ -1,7 +1,8 @@
-"""Orders of two tenants: the Core Platform contract as a service team would implement it on the generated bindings.
+"""Orders of two tenants: the Core Platform contract, implemented with the generated bindings.
 
-Everything a failure looks like comes from ``platform_errors``: handlers raise its exceptions, its boundary writes the envelope,
-the headers and the answers to routes and methods that do not exist. Nothing here builds an error body.
+``platform_errors`` decides what failures look like. Handlers raise its exceptions; its boundary
+writes the envelope, the headers, and the answers to unknown routes and methods. No code here builds
+an error body.
 """
 
 import hashlib
@@ -22,38 +23,39 @@ from faultspec_conformance.orders.document import document
 from faultspec_conformance.orders.platform_errors.asgi import ErrorBoundary
 from faultspec_conformance.orders.store import Order, Store, StoredAnswer
 
+#: Bytes of the largest request body. Orders are far smaller, and a test exceeds it cheaply.
 BODY_LIMIT = 64 * 1024
-"""Bytes of the largest request body; an order is far smaller, and a limit worth testing must be cheap to exceed."""
 
+#: Bytes of the largest header section.
 HEAD_LIMIT = 16 * 1024
-"""Bytes of the largest header section."""
 
+#: Price look-ups of a caller in ``WINDOW`` seconds: few, so that a test reaches the limit without
+#: load.
 RATE = 2
-"""Price look-ups a caller may make in ``WINDOW`` seconds; small, so that the limit is met without load."""
 
 WINDOW = 1.0
 
+#: Items of the largest batch.
 BATCH_LIMIT = 20
-"""Items of the largest batch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who a token belongs to and what it allows."""
+    """The owner of a token, and the scopes of the token."""
 
     name: str
     tenant: str
     scopes: frozenset[str]
 
 
-#: Tokens for demonstration. They open nothing but the in-memory service that a test or a demo started on loopback.
+#: Tokens for demonstration. Only in-memory services of tests and demos on loopback accept them.
 CALLERS: Mapping[str, Caller] = {
     "demo-alice": Caller("alice", "acme-7f3a", frozenset({"orders.read", "orders.write"})),
     "demo-bob": Caller("bob", "globex-91c2", frozenset({"orders.read", "orders.write"})),
     "demo-reader": Caller("reader", "acme-7f3a", frozenset({"orders.read"})),
 }
 
-#: The fault switch: ``X-Fault: <name>`` on a price look-up brings about what cannot be had on demand.
+#: The fault switch: ``X-Fault: <name>`` on a price look-up provokes errors that requests cannot.
 FAULTS: Mapping[str, Callable[[], Exception]] = {
     "timeout": lambda: errors.Timeout(),
     "dependency_unavailable": lambda: errors.DependencyUnavailable(retry_after=2),
@@ -64,7 +66,7 @@ FAULTS: Mapping[str, Callable[[], Exception]] = {
     ),
 }
 
-#: The same switch on the stream of events: what makes it end early.
+#: The same switch on the stream of events, which ends early then.
 STREAM_FAULTS: Mapping[str, Callable[..., errors.PlatformError]] = {
     "timeout": errors.Timeout,
     "dependency_unavailable": errors.DependencyUnavailable,
@@ -94,12 +96,14 @@ class Orders:
             resource("/prices/{sku}", GET=self.price),
             resource("/admin/usage", GET=self.usage),
         ]
-        return ErrorBoundary(short_headed(Starlette(routes=routes)), body_limit=BODY_LIMIT)
+        return ErrorBoundary(limit_header_section(Starlette(routes=routes)), body_limit=BODY_LIMIT)
 
-    # who asks, and with what
+    # Callers and request bodies.
 
     def caller(self, request: Request, scope: str) -> Caller:
-        """The authenticated caller, who has ``scope``."""
+        """The authenticated caller. Raises Unauthenticated, or ScopeInsufficient without
+        ``scope``.
+        """
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         caller = CALLERS.get(token) if scheme.lower() == "bearer" else None
         if caller is None:
@@ -122,32 +126,34 @@ class Orders:
         return data
 
     def found(self, caller: Caller, request: Request) -> Order:
-        """The caller's order of the path."""
+        """The caller's order with the id in the path. Raises NotFound."""
         order = self.store.find(caller.tenant, request.path_params["id"])
         if order is None:
             raise errors.NotFound()
         return order
 
-    # operations
+    # Operations.
 
     async def health(self, request: Request) -> Response:
         """Alive."""
         return JSONResponse({"status": "ok"})
 
     async def openapi(self, request: Request) -> Response:
-        """The service's own description."""
+        """The OpenAPI document of the service."""
         return JSONResponse(document())
 
     async def list(self, request: Request) -> Response:
         """The caller's orders."""
         caller = self.caller(request, "orders.read")
-        accept(request)
-        return JSONResponse({"orders": [order.public for order in self.store.of(caller.tenant)]})
+        check_accept(request)
+        return JSONResponse(
+            {"orders": [order.public for order in self.store.orders_of(caller.tenant)]}
+        )
 
     async def create(self, request: Request) -> Response:
         """Create an order, once per Idempotency-Key."""
         caller = self.caller(request, "orders.write")
-        accept(request)
+        check_accept(request)
         data = await self.body(request)
         key = request.headers.get("idempotency-key")
         fingerprint = hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
@@ -159,7 +165,7 @@ class Orders:
                     existing_id=str(json.loads(remembered.body)["id"]),
                 )
             return Response(remembered.body, remembered.status, dict(remembered.headers))
-        order = self.created(caller, data)
+        order = self.add_order(caller, data)
         response = representation(order, 201, {"location": f"/orders/{order.id}"})
         if key:
             self.store.answers[caller.tenant, "orders", key] = StoredAnswer(
@@ -167,16 +173,16 @@ class Orders:
             )
         return response
 
-    def created(self, caller: Caller, data: Mapping[str, object]) -> Order:
-        """A new order from ``data``; its reference is taken once per tenant."""
+    def add_order(self, caller: Caller, data: Mapping[str, object]) -> Order:
+        """Create an order from ``data``. Its reference is unique within the tenant."""
         reference, sku, quantity = text(data, "reference"), text(data, "sku"), amount(data)
-        existing = self.store.named(caller.tenant, reference)
+        existing = self.store.find_reference(caller.tenant, reference)
         if existing is not None:
             raise errors.AlreadyExists(existing_id=existing.id)
         return self.store.add(caller.tenant, reference, sku, quantity)
 
     async def batch(self, request: Request) -> Response:
-        """Create several orders. Mixed outcomes are 207; if no item is good, the batch fails as one."""
+        """Create several orders: 201 if all items are valid, 207 if some are, 422 if none is."""
         caller = self.caller(request, "orders.write")
         data = await self.body(request)
         items = data.get("orders")
@@ -192,7 +198,7 @@ class Orders:
                     raise errors.ValidationFailed(
                         "An item must be an object", field=f"orders[{index}]"
                     )
-                outcomes.append({"status": 201, "body": self.created(caller, item).public})
+                outcomes.append({"status": 201, "body": self.add_order(caller, item).public})
             except errors.PlatformError as error:
                 error.correlation_id = request.state.correlation_id
                 outcomes.append({"status": error.status, "body": errors.to_envelope(error)})
@@ -204,32 +210,32 @@ class Orders:
         return JSONResponse({"responses": outcomes}, 207)
 
     async def read(self, request: Request) -> Response:
-        """One order, with its validator."""
+        """One order, with its ETag."""
         caller = self.caller(request, "orders.read")
-        accept(request)
+        check_accept(request)
         order = self.found(caller, request)
         if request.headers.get("if-none-match") == order.etag:
             return Response(status_code=304, headers={"etag": order.etag})
         return representation(order)
 
     async def update(self, request: Request) -> Response:
-        """Change the quantity of an order, if it is still what the caller read."""
+        """Change the quantity of an order, unless it has changed since the caller read it."""
         caller = self.caller(request, "orders.write")
         data = await self.body(request)
         order = self.found(caller, request)
-        fresh(request, order)
+        check_precondition(request, order)
         return representation(self.store.change(order, quantity=amount(data)))
 
     async def delete(self, request: Request) -> Response:
-        """Forget an order."""
+        """Delete an order."""
         caller = self.caller(request, "orders.write")
         order = self.found(caller, request)
-        fresh(request, order)
+        check_precondition(request, order)
         self.store.remove(order)
         return Response(status_code=204)
 
     async def cancel(self, request: Request) -> Response:
-        """Cancel an order; one that is cancelled already stays so, and says so."""
+        """Cancel an order. Raises Conflict if it is cancelled already."""
         caller = self.caller(request, "orders.write")
         order = self.found(caller, request)
         if order.status == "cancelled":
@@ -237,7 +243,9 @@ class Orders:
         return representation(self.store.change(order, status="cancelled"))
 
     async def events(self, request: Request) -> Response:
-        """The order's history as server-sent events; a failure on the way is an error event with the envelope and its offset."""
+        """The order's history as server-sent events. A failure is an error event with the envelope
+        and an offset.
+        """
         caller = self.caller(request, "orders.read")
         order = self.found(caller, request)
         broken = STREAM_FAULTS.get(request.headers.get("x-fault", ""))
@@ -253,7 +261,9 @@ class Orders:
         return StreamingResponse(stream(), media_type="text/event-stream")
 
     async def price(self, request: Request) -> Response:
-        """The price of an article; look-ups are limited per caller. Carries the fault switch."""
+        """The price of an article. Look-ups are limited per caller. The fault switch applies
+        here.
+        """
         caller = self.caller(request, "orders.read")
         fault = request.headers.get("x-fault")
         if fault is not None and fault in FAULTS:
@@ -265,7 +275,7 @@ class Orders:
         return JSONResponse({"sku": sku, "cents": PRICES[sku]})
 
     def limit(self, caller: Caller) -> None:
-        """Count a call of this caller against the window."""
+        """Count a look-up of the caller. Raises RateLimited."""
         now = self.clock()
         recent = [at for at in self.calls.get(caller.name, []) if now - at < WINDOW]
         if len(recent) >= RATE:
@@ -275,7 +285,7 @@ class Orders:
         self.calls[caller.name] = [*recent, now]
 
     async def usage(self, request: Request) -> Response:
-        """For administrators, of which there are none among the demonstration tokens."""
+        """Usage, for administrators only. No demonstration token belongs to one."""
         self.caller(request, "orders.read")
         raise errors.Forbidden()
 
@@ -284,7 +294,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 def resource(path: str, **handlers: Handler) -> Route:
-    """One route a path, so that the framework's 405 names every method the resource has."""
+    """One route for a path, so that the framework's 405 names all methods of the resource."""
 
     async def endpoint(request: Request) -> Response:
         return await handlers["GET" if request.method == "HEAD" else request.method](request)
@@ -292,8 +302,8 @@ def resource(path: str, **handlers: Handler) -> Route:
     return Route(path, endpoint, methods=list(handlers))
 
 
-def short_headed(app: ASGIApp) -> ASGIApp:
-    """Refuse a header section that is too large, before anything looks at it."""
+def limit_header_section(app: ASGIApp) -> ASGIApp:
+    """Refuse a header section that is too large, before any other code reads it."""
 
     async def bounded(scope: Scope, receive: Receive, send: Send) -> None:
         if (
@@ -306,39 +316,37 @@ def short_headed(app: ASGIApp) -> ASGIApp:
     return bounded
 
 
-def accept(request: Request) -> None:
-    """Refuse a client that cannot read JSON."""
+def check_accept(request: Request) -> None:
+    """Refuse a client that does not accept JSON."""
     wanted = request.headers.get("accept", "*/*")
-    ranges = {each.partition(";")[0].strip().lower() for each in wanted.split(",")}
+    ranges = {media.partition(";")[0].strip().lower() for media in wanted.split(",")}
     if not ranges & {"*/*", "application/*", "application/json"}:
         raise errors.InvalidRequest("The answer is application/json", status=406)
 
 
-def fresh(request: Request, order: Order) -> None:
-    """Refuse a change based on an old state of ``order`` (RFC 9110 §13.1.1)."""
+def check_precondition(request: Request, order: Order) -> None:
+    """Refuse a change that is based on an old state of ``order`` (RFC 9110, 13.1.1)."""
     expected = request.headers.get("if-match")
-    if (
-        expected is not None
-        and expected != "*"
-        and order.etag not in [each.strip() for each in expected.split(",")]
-    ):
+    if expected is None or expected == "*":
+        return
+    if order.etag not in [etag.strip() for etag in expected.split(",")]:
         raise errors.StaleRead(expected_etag=order.etag.strip('"'), retriable=True)
 
 
 def representation(
     order: Order, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> JSONResponse:
-    """An order on the wire."""
+    """The answer with an order."""
     return JSONResponse(order.public, status, {"etag": order.etag, **(headers or {})})
 
 
 def event(name: str, data: object) -> bytes:
-    """A server-sent event (WHATWG HTML §9.2) with JSON data on one line."""
+    """A server-sent event (WHATWG HTML, 9.2) with JSON data on one line."""
     return f"event: {name}\ndata: {json.dumps(data)}\n\n".encode()
 
 
 def text(data: Mapping[str, object], field: str) -> str:
-    """A non-empty string member."""
+    """A non-empty text member. Raises ValidationFailed."""
     value = data.get(field)
     if not isinstance(value, str) or not 1 <= len(value) <= 200 or not value.isprintable():
         raise errors.ValidationFailed(
@@ -348,7 +356,7 @@ def text(data: Mapping[str, object], field: str) -> str:
 
 
 def amount(data: Mapping[str, object]) -> int:
-    """The member ``quantity``."""
+    """The member ``quantity``. Raises ValidationFailed."""
     value = data.get("quantity")
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 1000:
         raise errors.ValidationFailed(

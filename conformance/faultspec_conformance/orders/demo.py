@@ -1,4 +1,6 @@
-"""The demonstration: compile the taxonomy, judge the service that keeps it, then the same service with one sin."""
+"""The demonstration: compile the taxonomy, judge the orders service, then judge it again with one
+sin.
+"""
 
 import logging
 import os
@@ -15,7 +17,7 @@ from faultspec.language.model import Taxonomy
 from faultspec.render import render, write
 from faultspec.targets import SHIPPED
 from faultspec_conformance import reports
-from faultspec_conformance.config import read
+from faultspec_conformance.config import read_config
 from faultspec_conformance.drivers.serving import serving
 from faultspec_conformance.orders.app import CALLERS, Orders
 from faultspec_conformance.orders.sins import SINS
@@ -25,81 +27,79 @@ from faultspec_conformance.run.service import run
 from faultspec_conformance.session.options import RunOptions, Unreachable
 
 CONFIG = "conformance.yaml"
-Say = Callable[[str], None]
+Print = Callable[[str], None]
 
 
 def service(sin: str | None) -> ASGIApp:
-    """The orders service, behaving or with one sin."""
+    """The orders service, with a sin or without."""
     app = Orders().app()
     return app if sin is None else SINS[sin].apply(app)
 
 
 def environment(url: str, taxonomy: str) -> Mapping[str, str]:
-    """What the service's ``conformance.yaml`` expects in the environment."""
+    """The environment variables of the service's ``conformance.yaml``."""
     tokens = {f"ORDERS_{caller.name.upper()}": token for token, caller in CALLERS.items()}
     return {**os.environ, "ORDERS_URL": url, "ORDERS_TAXONOMY": taxonomy, **tokens}
 
 
 def judge(sin: str | None, taxonomy: Taxonomy, path: str, *, sweep: bool) -> Report | Unreachable:
-    """Start the service on a free loopback port, judge it, stop it."""
-    logging.getLogger(__package__).setLevel(
-        logging.CRITICAL
-    )  # the service logs what it provokes; here the report tells it
+    """Start the service on a free loopback port, judge it, and stop it."""
+    logging.getLogger(__package__).setLevel(logging.CRITICAL)  # the report has the errors
     with (
         serving(service(sin)) as url,
         resources.as_file(resources.files(__package__) / CONFIG) as config,
     ):
-        loaded = read(str(config), environment(url, path))
+        loaded = read_config(str(config), environment(url, path))
         assert loaded.target is not None, printers.text(loaded.diagnostics, {})
         return run(loaded.target, taxonomy, RunOptions(sweep=sweep))
 
 
-def demonstrate(path: str, out: Path, sin: str, say: Say) -> int:
-    """Everything at once. 0: the service passed and the sin was caught; 1: not so; 2: it could not be shown."""
+def demonstrate(path: str, out: Path, sin: str, echo: Print) -> int:
+    """Run the demonstration. Returns 0 if the service passed and the sin was caught; 2 if it could
+    not run; else 1.
+    """
     loaded = language.load(path)
     if loaded.taxonomy is None:
-        say(printers.text(loaded.diagnostics, loaded.sources))
+        echo(printers.text(loaded.diagnostics, loaded.sources))
         return 2
-    say(f"{path}: {len(loaded.taxonomy.codes)} codes, no errors")
+    echo(f"{path}: {len(loaded.taxonomy.codes)} codes, no errors")
     tree = render(loaded.taxonomy, SHIPPED.values(), Path(path).name)
     write(tree, out / "generated", list(SHIPPED))
-    say(f"compiled {len(tree)} files into {out / 'generated'}\n")
+    echo(f"compiled {len(tree)} files into {out / 'generated'}\n")
 
-    say("The orders service, as it should be:\n")
+    echo("The orders service without sins:\n")
     clean = judge(None, loaded.taxonomy, path, sweep=True)
     if isinstance(clean, Unreachable):
-        say(f"could not judge it: {clean.reason}")
+        echo(f"it could not be judged: {clean.reason}")
         return 2
-    say(reports.text(clean))
+    echo(reports.text(clean))
     for name, form in {
         "report.json": reports.json,
         "report.xml": reports.junit,
         "report.html": reports.html,
     }.items():
         (out / name).write_text(form(clean), encoding="utf-8")
-        say(f"wrote {out / name}")
+        echo(f"wrote {out / name}")
 
-    say(f"\nThe same service with one sin, {sin}: {SINS[sin].sentence}.\n")
+    echo(f"\nThe same service with one sin, {sin}: {SINS[sin].sentence}.\n")
     sinful = judge(sin, loaded.taxonomy, path, sweep=False)
     if isinstance(sinful, Unreachable):
-        say(f"could not judge it: {sinful.reason}")
+        echo(f"it could not be judged: {sinful.reason}")
         return 2
-    say(findings_text(sinful) + summary(sinful))
-    caught = any(finding.finding.clause == SINS[sin].clause for finding in sinful.result.findings)
-    say(
-        f"caught by {SINS[sin].clause}"
-        if caught
-        else f"NOT caught: {SINS[sin].clause} found nothing"
-    )
+    echo(findings_text(sinful) + summary(sinful))
+    clause = SINS[sin].clause
+    caught = any(finding.finding.clause == clause for finding in sinful.result.findings)
+    echo(f"caught by {clause}" if caught else f"NOT caught: {clause} found nothing")
     return 0 if exit_code(clean.result) == 0 and caught else 1
 
 
-def serve(sin: str | None, port: int, say: Say) -> None:
-    """Serve until interrupted. Raises OSError when the port is taken."""
+def serve(sin: str | None, port: int, echo: Print) -> None:
+    """Serve until interrupted. Raises OSError if the port is taken."""
     with serving(service(sin), port) as url:
-        say(url)
+        echo(url)
         for token, caller in CALLERS.items():
-            say(
-                f"  {caller.name:8} Authorization: Bearer {token}   ({', '.join(sorted(caller.scopes))})"
+            echo(
+                f"  {caller.name:8} Authorization: Bearer {token}   "
+                f"({', '.join(sorted(caller.scopes))})"
             )
         threading.Event().wait()

@@ -1,4 +1,6 @@
-"""The orders service's OpenAPI document: its paths, written here, and the error fragments, generated from the taxonomy."""
+"""The OpenAPI document of the orders service: the paths are written here, the error fragments are
+generated.
+"""
 
 import json
 from functools import cache
@@ -7,90 +9,70 @@ from typing import Any
 
 Json = dict[str, Any]
 
-ORDER: Json = {
-    "type": "object",
-    "required": ["id", "reference", "sku", "quantity", "status"],
-    "properties": {
-        "id": {"type": "string", "format": "uuid"},
-        "reference": {"type": "string"},
-        "sku": {"type": "string"},
-        "quantity": {"type": "integer"},
-        "status": {"enum": ["open", "cancelled"]},
-    },
-}
-NEW_ORDER: Json = {
-    "type": "object",
-    "required": ["reference", "sku", "quantity"],
-    "properties": {
-        "reference": {
-            "type": "string",
-            "minLength": 1,
-            "maxLength": 200,
-            "description": "Your own name for it, unique",
+TEXT: Json = {"type": "string"}
+NAME: Json = {"type": "string", "minLength": 1, "maxLength": 200}
+UUID: Json = {"type": "string", "format": "uuid"}
+QUANTITY: Json = {"type": "integer", "minimum": 1, "maximum": 1000}
+
+
+def _object(properties: Json, **more: object) -> Json:
+    """A schema of an object that requires all its members."""
+    return {"type": "object", "required": [*properties], "properties": properties, **more}
+
+
+def _parameter(name: str, place: str, schema: Json, **more: object) -> Json:
+    required = {"required": True} if place == "path" else {}
+    return {"name": name, "in": place, **required, **more, "schema": schema}
+
+
+SCHEMAS: Json = {
+    "Order": _object(
+        {
+            "id": UUID,
+            "reference": TEXT,
+            "sku": TEXT,
+            "quantity": {"type": "integer"},
+            "status": {"enum": ["open", "cancelled"]},
+        }
+    ),
+    "NewOrder": _object(
+        {
+            "reference": {**NAME, "description": "The tenant's own name for it, unique"},
+            "sku": NAME,
+            "quantity": QUANTITY,
         },
-        "sku": {"type": "string", "minLength": 1, "maxLength": 200},
-        "quantity": {"type": "integer", "minimum": 1, "maximum": 1000},
-    },
-    "example": {"reference": "PO-1001", "sku": "tea", "quantity": 2},
-}
-CHANGE: Json = {
-    "type": "object",
-    "required": ["quantity"],
-    "properties": {"quantity": {"type": "integer", "minimum": 1, "maximum": 1000}},
-    "example": {"quantity": 3},
-}
-BATCH: Json = {
-    "type": "object",
-    "required": ["orders"],
-    "properties": {
-        "orders": {
-            "type": "array",
-            "minItems": 1,
-            "maxItems": 20,
-            "items": {"$ref": "#/components/schemas/NewOrder"},
+        example={"reference": "PO-1001", "sku": "tea", "quantity": 2},
+    ),
+    "Change": _object({"quantity": QUANTITY}, example={"quantity": 3}),
+    "Batch": _object(
+        {
+            "orders": {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": 20,
+                "items": {"$ref": "#/components/schemas/NewOrder"},
+            }
         }
-    },
-}
-OUTCOMES: Json = {
-    "type": "object",
-    "required": ["responses"],
-    "properties": {
-        "responses": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["status", "body"],
-                "properties": {"status": {"type": "integer"}, "body": {"type": "object"}},
-            },
+    ),
+    "Outcomes": _object(
+        {
+            "responses": {
+                "type": "array",
+                "items": _object({"status": {"type": "integer"}, "body": {"type": "object"}}),
+            }
         }
-    },
+    ),
 }
 
-ID: Json = {
-    "name": "id",
-    "in": "path",
-    "required": True,
-    "schema": {"type": "string", "format": "uuid"},
-}
-SKU: Json = {
-    "name": "sku",
-    "in": "path",
-    "required": True,
-    "schema": {"type": "string"},
-    "example": "tea",
-}
-KEY: Json = {
-    "name": "Idempotency-Key",
-    "in": "header",
-    "schema": {"type": "string", "maxLength": 200},
-}
-IF_MATCH: Json = {"name": "If-Match", "in": "header", "schema": {"type": "string"}}
-CORRELATION: Json = {"name": "X-Correlation-Id", "in": "header", "schema": {"type": "string"}}
-FAULT: Json = {
-    "name": "X-Fault",
-    "in": "header",
-    "description": "Fault switch: brings about an error that cannot be had on demand.",
-    "schema": {
+ID = _parameter("id", "path", UUID)
+SKU: Json = {**_parameter("sku", "path", TEXT), "example": "tea"}
+KEY = _parameter("Idempotency-Key", "header", {"type": "string", "maxLength": 200})
+IF_MATCH = _parameter("If-Match", "header", TEXT)
+CORRELATION = _parameter("X-Correlation-Id", "header", TEXT)
+FAULT = _parameter(
+    "X-Fault",
+    "header",
+    {
         "enum": [
             "timeout",
             "dependency_unavailable",
@@ -99,16 +81,17 @@ FAULT: Json = {
             "internal_error",
         ]
     },
-}
-STREAM_FAULT: Json = {
-    "name": "X-Fault",
-    "in": "header",
-    "description": "Fault switch: the stream ends early, with an error event.",
-    "schema": {"enum": ["timeout", "dependency_unavailable"]},
-}
+    description="Fault switch: provokes an error that requests cannot.",
+)
+STREAM_FAULT = _parameter(
+    "X-Fault",
+    "header",
+    {"enum": ["timeout", "dependency_unavailable"]},
+    description="Fault switch: the stream ends early, with an error event.",
+)
 EVENTS: Json = {
-    "description": "The order's history, an event at a time",
-    "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    "description": "The order's history as events",
+    "content": {"text/event-stream": {"schema": TEXT}},
 }
 
 
@@ -119,7 +102,7 @@ def _answer(description: str, schema: str | None = None, headers: tuple[str, ...
             "application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}
         }
     if headers:
-        found["headers"] = {name: {"schema": {"type": "string"}} for name in headers}
+        found["headers"] = {name: {"schema": TEXT} for name in headers}
     return found
 
 
@@ -130,7 +113,7 @@ def _operation(
     parameters: tuple[Json, ...] = (),
     body: str | None = None,
 ) -> Json:
-    """An operation whose error responses are the generated ones for its statuses."""
+    """An operation. The generated fragments have the error responses of its statuses."""
     found: Json = {
         "operationId": name,
         "parameters": [*parameters, CORRELATION],
@@ -161,8 +144,8 @@ PATHS: Json = {
             "createOrder",
             {"201": _answer("Created", "Order", ("ETag", "Location"))},
             (*_WRITE, 406, 409),
-            (KEY,),
-            "NewOrder",
+            parameters=(KEY,),
+            body="NewOrder",
         ),
     },
     "/orders/batch": {
@@ -170,8 +153,7 @@ PATHS: Json = {
             "createOrders",
             {"201": _answer("All created", "Outcomes"), "207": _answer("Some created", "Outcomes")},
             _WRITE,
-            (),
-            "Batch",
+            body="Batch",
         )
     },
     "/orders/{id}": {
@@ -182,11 +164,11 @@ PATHS: Json = {
             "changeOrder",
             {"200": _answer("Changed", "Order", ("ETag",))},
             (*_WRITE, 404, 412),
-            (ID, IF_MATCH),
-            "Change",
+            parameters=(ID, IF_MATCH),
+            body="Change",
         ),
         "delete": _operation(
-            "deleteOrder", {"204": _answer("Forgotten")}, (401, 403, 404, 412, 500), (ID, IF_MATCH)
+            "deleteOrder", {"204": _answer("Deleted")}, (401, 403, 404, 412, 500), (ID, IF_MATCH)
         ),
     },
     "/orders/{id}/cancel": {
@@ -209,16 +191,9 @@ PATHS: Json = {
 
 @cache
 def document() -> Json:
-    """The OpenAPI 3.1 document, with the generated ``components`` merged in."""
+    """The OpenAPI 3.1 document with the generated ``components``."""
     fragments = resources.files(__package__).joinpath("fragments", "openapi-3.1.json").read_text()
     components: Json = json.loads(fragments)["components"]
-    own = {
-        "Order": ORDER,
-        "NewOrder": NEW_ORDER,
-        "Change": CHANGE,
-        "Batch": BATCH,
-        "Outcomes": OUTCOMES,
-    }
     return {
         "openapi": "3.1.0",
         "info": {
@@ -230,7 +205,7 @@ def document() -> Json:
         "paths": PATHS,
         "components": {
             **components,
-            "schemas": {**components["schemas"], **own},
+            "schemas": {**components["schemas"], **SCHEMAS},
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }

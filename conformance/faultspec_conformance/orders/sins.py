@@ -1,7 +1,7 @@
-"""Sins the orders service can be started with: what real teams get wrong, so that one can see it caught.
+"""Sins of the orders service for the demonstration: typical defects, each caught by one clause.
 
-Each takes the behaving application and returns one that breaks one rule. They are for the demonstration; what proves the
-clauses is the collection in ``tests/miniatures``, which shares no code with the judge.
+A sin takes the behaving application and returns one that breaks one rule. The proof of the clauses
+is ``tests/miniatures``, which shares no code with the judge.
 """
 
 import json
@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 Headers = list[tuple[bytes, bytes]]
-Change = Callable[[Scope, int, Headers, bytes], tuple[int, Headers, bytes]]
+Answer = tuple[int, Headers, bytes]
+Change = Callable[[Scope, int, Headers, bytes], Answer]
 
 
 @dataclass(frozen=True, slots=True)
 class Sin:
-    """A mistake: what a team did, and the clause that finds it."""
+    """A defect, and the clause that finds it."""
 
     name: str
     sentence: str
@@ -26,7 +27,7 @@ class Sin:
 
 
 def answers(change: Change) -> Callable[[ASGIApp], ASGIApp]:
-    """Change whole answers: status, headers and body."""
+    """A sin that changes answers: status, headers and body."""
 
     def apply(app: ASGIApp) -> ASGIApp:
         async def changed(scope: Scope, receive: Receive, send: Send) -> None:
@@ -60,7 +61,7 @@ def answers(change: Change) -> Callable[[ASGIApp], ASGIApp]:
 
 
 def requests(change: Callable[[Headers], Headers]) -> Callable[[ASGIApp], ASGIApp]:
-    """Change the headers a request arrives with."""
+    """A sin that changes the headers of requests."""
 
     def apply(app: ASGIApp) -> ASGIApp:
         async def changed(scope: Scope, receive: Receive, send: Send) -> None:
@@ -74,118 +75,82 @@ def requests(change: Callable[[Headers], Headers]) -> Callable[[ASGIApp], ASGIAp
 
 
 def without(headers: Headers, name: bytes) -> Headers:
-    """The headers but for one name."""
+    """The headers without one name."""
     return [(key, value) for key, value in headers if key.lower() != name]
 
 
-def _forget_retry_after(
-    scope: Scope, status: int, headers: Headers, body: bytes
-) -> tuple[int, Headers, bytes]:
+def _forget_retry_after(scope: Scope, status: int, headers: Headers, body: bytes) -> Answer:
     return status, without(headers, b"retry-after") if status == 429 else headers, body
 
 
-def _cacheable(
-    scope: Scope, status: int, headers: Headers, body: bytes
-) -> tuple[int, Headers, bytes]:
+def _cacheable(scope: Scope, status: int, headers: Headers, body: bytes) -> Answer:
     return status, without(headers, b"cache-control") if status == 404 else headers, body
 
 
-def _leak(scope: Scope, status: int, headers: Headers, body: bytes) -> tuple[int, Headers, bytes]:
+def _leak(scope: Scope, status: int, headers: Headers, body: bytes) -> Answer:
     if status != 500:
         return status, headers, body
-    error = json.loads(body)
-    error["message"] = (
+    trace = (
         "Traceback (most recent call last):\n"
         '  File "/srv/orders/app.py", line 88, in price\n'
         "RuntimeError: cursor closed"
     )
-    return status, headers, json.dumps(error).encode()
+    return status, headers, json.dumps({**json.loads(body), "message": trace}).encode()
 
 
-def _reveal(scope: Scope, status: int, headers: Headers, body: bytes) -> tuple[int, Headers, bytes]:
+def _reveal(scope: Scope, status: int, headers: Headers, body: bytes) -> Answer:
     if status != 404 or not scope["path"].startswith("/orders/"):
         return status, headers, body
-    error = json.loads(body)
-    error["code"] = "forbidden"
-    return 403, headers, json.dumps(error).encode()
+    return 403, headers, json.dumps({**json.loads(body), "code": "forbidden"}).encode()
 
 
-def _framework_405(
-    scope: Scope, status: int, headers: Headers, body: bytes
-) -> tuple[int, Headers, bytes]:
+def _framework_405(scope: Scope, status: int, headers: Headers, body: bytes) -> Answer:
     if status != 405:
         return status, headers, body
-    return (
-        status,
-        [*without(headers, b"content-type"), (b"content-type", b"text/plain")],
-        b"Method Not Allowed",
-    )
+    text = (b"content-type", b"text/plain")
+    return status, [*without(headers, b"content-type"), text], b"Method Not Allowed"
 
 
-def _silent(scope: Scope, status: int, headers: Headers, body: bytes) -> tuple[int, Headers, bytes]:
+def _silent(scope: Scope, status: int, headers: Headers, body: bytes) -> Answer:
     return 200 if status == 409 else status, headers, body
 
 
-def _new_correlation(
-    scope: Scope, status: int, headers: Headers, body: bytes
-) -> tuple[int, Headers, bytes]:
+def _new_correlation(scope: Scope, status: int, headers: Headers, body: bytes) -> Answer:
     if status < 400 or not body:
         return status, headers, body
-    fresh = f"{uuid.uuid4()}"
-    fresh = f"{fresh[:14]}7{fresh[15:]}"
-    error = {**json.loads(body), "correlation_id": fresh}
-    return (
-        status,
-        [*without(headers, b"x-correlation-id"), (b"x-correlation-id", fresh.encode())],
-        json.dumps(error).encode(),
-    )
+    id = str(uuid.uuid4())
+    id = f"{id[:14]}7{id[15:]}"
+    field = (b"x-correlation-id", id.encode())
+    error = {**json.loads(body), "correlation_id": id}
+    return status, [*without(headers, b"x-correlation-id"), field], json.dumps(error).encode()
 
+
+_SINS = (
+    ("forgets-retry-after", "429 has no Retry-After", "headers/retry-after", _forget_retry_after),
+    ("cacheable-404", "a 404 may be cached", "headers/cache-control", _cacheable),
+    ("leaks-stack-trace", "a 500 carries the stack trace", "leaks/stack-trace", _leak),
+    ("reveals-existence", "an unknown order is 403, not 404", "tenancy/concealed", _reveal),
+    (
+        "framework-405",
+        "the framework answers 405 in its own format",
+        "envelope/media-type",
+        _framework_405,
+    ),
+    ("silent-conflict", "a conflict is sent as 200", "envelope/absent-on-success", _silent),
+    (
+        "own-correlation-id",
+        "the caller's correlation id is replaced",
+        "correlation/echo",
+        _new_correlation,
+    ),
+)
 
 SINS: Mapping[str, Sin] = {
-    sin.name: sin
-    for sin in (
-        Sin(
-            "forgets-retry-after",
-            "429 says nothing of when to come back",
-            "headers/retry-after",
-            answers(_forget_retry_after),
-        ),
-        Sin("cacheable-404", "a 404 may be cached", "headers/cache-control", answers(_cacheable)),
-        Sin(
-            "leaks-stack-trace",
-            "a 500 carries the stack trace",
-            "leaks/stack-trace",
-            answers(_leak),
-        ),
-        Sin(
-            "reveals-existence",
-            "an unknown order is 403, not 404",
-            "tenancy/concealed",
-            answers(_reveal),
-        ),
-        Sin(
-            "framework-405",
-            "the framework answers 405 in its own words",
-            "envelope/media-type",
-            answers(_framework_405),
-        ),
-        Sin(
-            "silent-conflict",
-            "a conflict is sent as 200",
-            "envelope/absent-on-success",
-            answers(_silent),
-        ),
-        Sin(
-            "own-correlation-id",
-            "the caller's correlation id is replaced",
-            "correlation/echo",
-            answers(_new_correlation),
-        ),
-        Sin(
-            "ignores-idempotency-key",
-            "a replay is taken for a new order, and refused as a duplicate of the first",
-            "idempotency/replay",
-            requests(lambda headers: without(headers, b"idempotency-key")),
-        ),
-    )
+    **{name: Sin(name, text, clause, answers(change)) for name, text, clause, change in _SINS},
+    "ignores-idempotency-key": Sin(
+        "ignores-idempotency-key",
+        "a replay is refused as a duplicate of the first request",
+        "idempotency/replay",
+        requests(lambda headers: without(headers, b"idempotency-key")),
+    ),
 }

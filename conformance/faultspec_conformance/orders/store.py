@@ -1,4 +1,4 @@
-"""What the orders service remembers: orders of each tenant, and the answers it gave under idempotency keys. In memory."""
+"""The memory of the orders service: orders by tenant, and answers by idempotency key."""
 
 import hashlib
 import json
@@ -12,7 +12,9 @@ Status = Literal["open", "cancelled"]
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """An order of one tenant. ``reference`` is the tenant's own name for it, unique within the tenant."""
+    """An order of one tenant. ``reference`` is the tenant's own name for it, unique within the
+    tenant.
+    """
 
     id: str
     tenant: str
@@ -23,7 +25,7 @@ class Order:
 
     @property
     def public(self) -> dict[str, object]:
-        """What the owner sees; the tenant never leaves the server."""
+        """The public representation. The tenant never leaves the server."""
         return {
             "id": self.id,
             "reference": self.reference,
@@ -34,14 +36,14 @@ class Order:
 
     @property
     def etag(self) -> str:
-        """A strong validator of the public representation (RFC 9110 §8.8.3)."""
+        """A strong validator of the public representation (RFC 9110, 8.8.3)."""
         digest = hashlib.sha256(json.dumps(self.public, sort_keys=True).encode()).hexdigest()
         return f'"{digest[:32]}"'
 
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """A remembered answer: what a replay of the same intent gets again."""
+    """An answer to give again when the same request is replayed."""
 
     fingerprint: str
     status: int
@@ -51,37 +53,36 @@ class StoredAnswer:
 
 @dataclass(slots=True)
 class Store:
-    """Everything the service remembers. One thread, one process; a restart forgets it all."""
+    """All orders and answers. For one thread of one process; nothing is persistent."""
 
     orders: dict[str, Order] = field(default_factory=dict)
     answers: dict[tuple[str, str, str], StoredAnswer] = field(default_factory=dict)
 
     def find(self, tenant: str, id: str) -> Order | None:
-        """The tenant's order ``id``; another tenant's order is as absent as one that never was."""
+        """The tenant's order ``id``. An order of another tenant is as absent as an unknown one."""
         order = self.orders.get(id)
         return order if order is not None and order.tenant == tenant else None
 
-    def named(self, tenant: str, reference: str) -> Order | None:
-        """The tenant's order of that reference."""
+    def find_reference(self, tenant: str, reference: str) -> Order | None:
+        """The tenant's order with that reference."""
         return next(
-            (o for o in self.orders.values() if o.tenant == tenant and o.reference == reference),
-            None,
+            (order for order in self.orders_of(tenant) if order.reference == reference), None
         )
 
-    def of(self, tenant: str) -> list[Order]:
+    def orders_of(self, tenant: str) -> list[Order]:
         """The tenant's orders, oldest first."""
         return [order for order in self.orders.values() if order.tenant == tenant]
 
     def add(self, tenant: str, reference: str, sku: str, quantity: int) -> Order:
-        """Create an order; its reference must be free."""
-        order = Order(str(uuid.uuid4()), tenant, reference, sku, quantity)
+        """Create an order. The caller has checked that its reference is free."""
+        order = Order(str(uuid.uuid4()), tenant, reference, sku=sku, quantity=quantity)
         self.orders[order.id] = order
         return order
 
     def change(
         self, order: Order, *, quantity: int | None = None, status: Status | None = None
     ) -> Order:
-        """Replace an order by a changed copy."""
+        """Replace an order with a changed copy."""
         changed = replace(
             order,
             quantity=order.quantity if quantity is None else quantity,
@@ -91,5 +92,5 @@ class Store:
         return changed
 
     def remove(self, order: Order) -> None:
-        """Forget an order."""
+        """Delete an order."""
         del self.orders[order.id]

@@ -101,7 +101,9 @@ def _told(
             continue
         misfit = next(check_value(member.schema, record[name], terms, ids.FORMATS), None)
         if misfit is not None:
-            return failed(_CLAUSE, f"the record: {describe_problem(misfit, f'/{name}')}", sent, page)
+            return failed(
+                _CLAUSE, f"the record: {describe_problem(misfit, f'/{name}')}", sent, page
+            )
     for name, meaning in audit.means.items():
         said = _meant(world, sent, meaning)
         if said is not None and not same(record.get(name), said):

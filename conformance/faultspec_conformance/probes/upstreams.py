@@ -12,17 +12,13 @@ from faultspec.language.model import Code, RetryPolicy
 from faultspec.runtime.retry import Failure
 from faultspec_conformance.config import UpstreamCall
 from faultspec_conformance.drivers.http import SAFE_METHODS
+from faultspec_conformance.faults.jitter import ROUNDS, Wait, band_positions, judge_jitter, suffice
 from faultspec_conformance.faults.retry_observer import (
-    ROUNDS,
     Kind,
     RetryReport,
     Try,
-    Wait,
-    enough,
-    follow,
-    positions,
-    scaled,
-    spread,
+    observe_retries,
+    scale_policy,
 )
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
@@ -99,7 +95,7 @@ class _UpstreamWatch:
         self.idempotent = (
             default != "not_idempotent" if call.idempotent is None else call.idempotent
         )
-        self.scaled = scaled(policy.policy, upstream.config.scale)
+        self.scaled = scale_policy(policy.policy, upstream.config.scale)
         self.waits: list[Wait] = []
         self.witness: Observation | None = None
         self.punctual = True
@@ -202,7 +198,9 @@ class _UpstreamWatch:
             failure = Failure(
                 True, idempotent=not unsafe, eligible=eligible or unsafe, effect="unknown"
             )
-            followed = follow(self.scaled, [Try(each.at, each.until, failure) for each in asked])
+            followed = observe_retries(
+                self.scaled, [Try(each.at, each.until, failure) for each in asked]
+            )
             yield from self.told(followed, where, sent)
         if len(asked) < len(seen):
             other = next(each.request for each in seen if not _same(each, seen[0]))
@@ -306,7 +304,7 @@ class _UpstreamWatch:
                 for each in seen
             ]
             yield from self.told(
-                follow(self.scaled, tries),
+                observe_retries(self.scaled, tries),
                 f"upstream answered {behaviour}, Retry-After {_WAIT}",
                 sent,
             )
@@ -320,24 +318,24 @@ class _UpstreamWatch:
         half = driver.remaining / 2  # others have to be asked as well
         for _ in range(ROUNDS):
             spent = driver.remaining < half or driver.requests >= driver.limits.requests
-            if enough(len(positions(self.waits))) or not positions(self.waits) or spent:
+            if suffice(len(band_positions(self.waits))) or not band_positions(self.waits) or spent:
                 break
             self.witness, seen = self.sent(behaviour)
-            self.waits += follow(
+            self.waits += observe_retries(
                 self.scaled, [Try(each.at, each.until, failure) for each in seen]
             ).waits
-        told = spread({self.policy.name: self.waits}, self.upstream.config.scale)
+        told = judge_jitter({self.policy.name: self.waits}, self.upstream.config.scale)
         assert self.witness is not None
         if told.note is not None and told.note not in self.world.notes:
             self.world.notes.append(told.note)
         for message in told.late:
             yield failed("upstream/delays", message, self.witness)
-        match told.chance:
-            case "untold":
-                yield not_exercised("upstream/jitter", told.message)
+        match told.jitter:
+            case "unclear":
+                yield not_exercised("upstream/jitter", told.reason)
             case "missing":
-                yield failed("upstream/jitter", told.message, self.witness)
-            case "seen":
+                yield failed("upstream/jitter", told.reason, self.witness)
+            case "present":
                 yield passed("upstream/jitter")
 
 

@@ -90,7 +90,7 @@ def remarks(result: Result) -> list[str]:
         new = sum(finding.baseline == "new" for finding in result.findings)
         known = sum(finding.baseline == "known" for finding in result.findings)
         out.append(f"against the baseline: {new} new, {known} known, {len(result.fixed)} fixed")
-    if flaky := len(result.standing("flaky")):
+    if flaky := len(result.findings_with("flaky")):
         out.append(f"flaky: {flaky} found once and not again; they do not fail the run")
     out += [
         f"shard {shard}: `faultspec report merge` makes one report of all"

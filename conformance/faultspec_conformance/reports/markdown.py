@@ -41,7 +41,7 @@ def markdown(report: Report) -> str:
     if remark_lines := remarks(result):
         out += [*(f"- {_cell(line)}" for line in reversed(remark_lines)), ""]
     for standing, title in _TITLES.items():
-        out += _findings(title, result.standing(standing), folded=standing == "known")
+        out += _findings(title, result.findings_with(standing), folded=standing == "known")
     missing = [
         (_cell(coverage.code), _cell(coverage.reason))
         for coverage in result.coverage.values()

@@ -1,101 +1,140 @@
-"""Reports of the shards of one run, as the report of the whole; and a report compared with an earlier one."""
+"""Merging: the results of the shards of one run, and their reports."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import reduce
+from typing import TypeVar
 
-from faultspec_conformance.results.model import (
-    Report,
-    ResolvedFinding,
-    Result,
-    Shard,
-    counted,
-    merge,
-    ranked,
-    settled,
-)
+from faultspec_conformance.results.conclusion import conclude
+from faultspec_conformance.results.findings import join_findings, join_texts
+from faultspec_conformance.results.model import ClauseResult, Coverage, Report, Result, Shard
+
+_Key = TypeVar("_Key")
 
 
 class Unmergeable(Exception):
-    """Reports that are not of one run; the text says which and why."""
+    """The reports do not belong to one run; the text says which and why."""
 
 
-def merged(reports: Mapping[str, Report], today: date) -> Report:
-    """One report of all, by the names of their files; raises Unlike. A shard that is missing could not run."""
+def merge_results(first: Result, second: Result) -> Result:
+    """Merge two shards of one run: counts add up, the stronger verdict stands. `conclude` is left
+    to do.
+    """
+    clauses = dict(first.clauses)
+    for address, clause in second.clauses.items():
+        known = clauses.get(address)
+        clauses[address] = clause if known is None else _merge_clauses(known, clause)
+    coverage = dict(first.coverage)
+    for code, observed in second.coverage.items():
+        coverage[code] = _merge_coverage(coverage[code], observed) if code in coverage else observed
+    return replace(
+        first,
+        clauses=clauses,
+        findings=join_findings([*first.findings, *second.findings]),
+        coverage=coverage,
+        requests=first.requests + second.requests,
+        generated=first.generated + second.generated,
+        seconds=first.seconds + second.seconds,
+        notes=join_texts(first.notes, second.notes),
+        failures=join_texts(first.failures, second.failures),
+        not_run=join_texts(first.not_run, second.not_run),
+        waivers=_add_counts(first.waivers, second.waivers),
+        ordinary=first.ordinary + second.ordinary,
+        forms=_add_counts(first.forms, second.forms),
+        shards=(*first.shards, *second.shards),
+        complete=first.complete and second.complete,
+    )
+
+
+def _merge_clauses(first: ClauseResult, second: ClauseResult) -> ClauseResult:
+    return replace(
+        first,
+        occasions=first.occasions + second.occasions,
+        failures=first.failures + second.failures,
+        warnings=first.warnings + second.warnings,
+        known=first.known + second.known,
+        flaky=first.flaky + second.flaky,
+        not_run=join_texts(first.not_run, second.not_run),
+        not_exercised=join_texts(first.not_exercised, second.not_exercised),
+        not_checkable=join_texts(first.not_checkable, second.not_checkable),
+    )
+
+
+def _merge_coverage(first: Coverage, second: Coverage) -> Coverage:
+    return replace(
+        first,
+        count=first.count + second.count,
+        statuses=tuple(sorted({*first.statuses, *second.statuses})),
+        operations=join_texts(first.operations, second.operations),
+        reason=None if first.count or second.count else first.reason or second.reason,
+        explained=first.explained or second.explained,
+    )
+
+
+def _add_counts(first: Mapping[_Key, int], second: Mapping[_Key, int]) -> dict[_Key, int]:
+    return {key: first.get(key, 0) + second.get(key, 0) for key in dict.fromkeys((*first, *second))}
+
+
+def merge_reports(reports: Mapping[str, Report], today: date) -> Report:
+    """Merge the reports of the shards of one run, by file name. A missing shard is reported as
+    *could not run*.
+
+    Raises Unmergeable if two reports contradict each other.
+    """
     (name, first), *others = reports.items()
-    for other, each in others:
-        if each.result.taxonomy != first.result.taxonomy:
-            what = f"by {each.result.taxonomy}", f"by {first.result.taxonomy}"
-        elif each.result.target != first.result.target:
-            what = f"of {each.result.target}", f"of {first.result.target}"
-        elif each.only != first.only:
-            what = f"of the clauses {each.only or '*'}", f"of {first.only or '*'}"
-        elif list(each.result.clauses) != list(first.result.clauses):
-            what = "of other clauses", "of its own, by a taxonomy of the same name and version"
-        elif list(each.result.coverage) != list(first.result.coverage):
-            what = "of other codes", "of its own, by a taxonomy of the same name and version"
-        else:
-            continue
-        raise Unmergeable(f"{other} is a report {what[0]}, and {name} {what[1]}")
+    for other, report in others:
+        difference = _find_difference(report, first)
+        if difference is not None:
+            raise Unmergeable(
+                f"{other} is a report {difference[0]}, but {name} is a report {difference[1]}"
+            )
     if len(reports) == 1 and not first.result.shards:
         return first
-    missing = _missing(reports)
-    whole = reduce(merge, (each.result for each in reports.values()))
-    result = settled(
-        replace(whole, shards=(), not_run=(*whole.not_run, *missing)), today, only=first.only
-    )
+    missing = _find_missing_shards(reports)
+    whole = reduce(merge_results, (report.result for report in reports.values()))
+    whole = replace(whole, shards=(), not_run=(*whole.not_run, *missing))
     return replace(
-        first, result=result, interrupted=any(each.interrupted for each in reports.values())
+        first,
+        result=conclude(whole, today, only=first.only),
+        interrupted=any(report.interrupted for report in reports.values()),
     )
 
 
-def _missing(reports: Mapping[str, Report]) -> Sequence[str]:
-    """The shards that no report is of, as sentences; raises Unlike where two are of one, or of different runs."""
-    seen: dict[Shard, str] = {}
+def _find_difference(report: Report, first: Report) -> tuple[str, str] | None:
+    """How two reports differ in what shards of one run share, as a phrase for each; None if they
+    agree.
+    """
+    own, other = report.result, first.result
+    if own.taxonomy != other.taxonomy:
+        return f"by {own.taxonomy}", f"by {other.taxonomy}"
+    if own.target != other.target:
+        return f"of {own.target}", f"of {other.target}"
+    if report.only != first.only:
+        return f"of the clauses {report.only or '*'}", f"of the clauses {first.only or '*'}"
+    for name in ("clauses", "coverage"):
+        if list(getattr(own, name)) != list(getattr(other, name)):
+            kind = "clauses" if name == "clauses" else "codes"
+            return f"with other {kind}", "by a taxonomy of the same name and version"
+    return None
+
+
+def _find_missing_shards(reports: Mapping[str, Report]) -> Sequence[str]:
+    """A sentence for each shard without a report. Raises Unmergeable for repeated shards and shards
+    of other runs.
+    """
+    found: dict[Shard, str] = {}
     for name, report in reports.items():
         if not report.result.shards:
-            raise Unmergeable(f"{name} is the report of a whole run, and no shard of one")
+            raise Unmergeable(f"{name} is the report of a whole run, not of a shard")
         for shard in report.result.shards:
-            if shard in seen:
-                raise Unmergeable(f"{name} and {seen[shard]} are both reports of the shard {shard}")
-            seen[shard] = name
-    sizes = {shard.of for shard in seen}
+            if shard in found:
+                raise Unmergeable(f"{name} and {found[shard]} are both reports of shard {shard}")
+            found[shard] = name
+    sizes = {shard.of for shard in found}
     if len(sizes) > 1:
-        named = ", ".join(f"{name} of {shard}" for shard, name in seen.items())
-        raise Unmergeable(f"these are shards of runs that were cut differently: {named}")
-    of = sizes.pop()
-    return [
-        f"the shard {each}: there is no report of it"
-        for each in map(Shard, range(1, of + 1), [of] * of)
-        if each not in seen
-    ]
-
-
-def compared(result: Result, earlier: Result) -> Result:
-    """The result with its failures told apart: those that an earlier report has are known, and only the others fail.
-
-    What the earlier report has and this one has not is fixed, if its clause was exercised; a waiver's findings are the
-    waiver's. Warnings fail nothing and are not compared.
-    """
-    before = {
-        each.finding.fingerprint: each.finding for each in earlier.findings if each.level == "error"
-    }
-    clauses = dict(result.clauses)
-    findings = []
-    for each in result.findings:
-        if each.level == "error" and each.waived is None:
-            told = replace(each, baseline="known" if each.finding.fingerprint in before else "new")
-            clause = clauses[each.finding.clause]
-            clauses[clause.address] = counted(counted(clause, each, -1), told)
-            each = told
-        findings.append(each)
-    now = {each.finding.fingerprint for each in result.findings}
-    fixed = tuple(
-        ResolvedFinding(fingerprint, finding.clause, finding.operation, finding.code)
-        for fingerprint, finding in before.items()
-        if fingerprint not in now
-        and finding.clause in clauses
-        and clauses[finding.clause].occasions
-    )
-    return replace(result, clauses=clauses, findings=ranked(findings), fixed=fixed)
+        names = ", ".join(f"{name} is {shard}" for shard, name in found.items())
+        raise Unmergeable(f"the runs were split into different numbers of shards: {names}")
+    size = sizes.pop()
+    shards = (Shard(number, size) for number in range(1, size + 1))
+    return [f"shard {shard}: its report is missing" for shard in shards if shard not in found]

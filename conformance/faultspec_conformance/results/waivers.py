@@ -1,4 +1,4 @@
-"""Known failures: each with its reason, its owner and the day it expires, so that none is forgotten."""
+"""Waivers: known failures, each with its reason, its owner and the day on which it expires."""
 
 import re
 from collections import Counter
@@ -21,9 +21,11 @@ from faultspec.source import UNREADABLE, Document, SourceError, load_document
 
 @dataclass(frozen=True, slots=True)
 class Waiver:
-    """A failure that is known. ``clause`` is an address or a pattern such as ``leaks/*``; what is None matches anything.
+    """A known failure. ``clause`` is an address or a pattern such as ``leaks/*``; a field that is
+    None matches anything.
 
-    ``condition``: variables of the environment, each with a pattern of the values under which the failure is known.
+    ``condition``: environment variables with patterns of their values. Elsewhere the waiver is not
+    in force.
     """
 
     clause: str
@@ -36,7 +38,7 @@ class Waiver:
     condition: tuple[tuple[str, str], ...] = ()
 
     def holds(self, environment: Mapping[str, str]) -> bool:
-        """Whether it is in force here: each variable that its condition names has a value of that pattern."""
+        """Whether the waiver is in force: every variable of its condition matches the pattern."""
         return all(
             fnmatchcase(environment.get(name, ""), pattern) for name, pattern in self.condition
         )
@@ -46,18 +48,13 @@ class Waiver:
         return (
             fnmatchcase(finding.clause, self.clause)
             and (self.operation is None or fnmatchcase(finding.operation or "", self.operation))
-            and (self.code is None or self.code == finding.code)
-            and (self.status is None or self.status == finding.status)
+            and self.code in (None, finding.code)
+            and self.status in (None, finding.status)
         )
 
     def __str__(self) -> str:
-        parts = [
-            self.clause,
-            self.operation,
-            self.code,
-            str(self.status) if self.status is not None else None,
-        ]
-        return " ".join(part for part in parts if part)
+        parts = (self.clause, self.operation, self.code, self.status)
+        return " ".join(str(part) for part in parts if part)
 
 
 _DAY = Text(r"\d{4}-\d\d-\d\d", "a day such as 2026-12-31")
@@ -67,15 +64,18 @@ WAIVER = Record(
         "clause": Key(
             Text(), "The address of the clause that fails, or a pattern such as `leaks/*`.", True
         ),
-        "operation": Key(Text(), "Where it fails, such as `GET /orders/{id}`."),
-        "code": Key(Text(), "The code it fails with."),
-        "status": Key(Integer(100, 599), "The status it fails with."),
-        "reason": Key(Text(), "Why the failure is known and left alone for now.", True),
-        "owner": Key(Text(), "Who will see to it.", True),
-        "expires": Key(_DAY, "The last day on which it is excused.", True),
+        "operation": Key(Text(), "The operation that fails, such as `GET /orders/{id}`."),
+        "code": Key(Text(), "The code of the failing answer."),
+        "status": Key(Integer(100, 599), "The status of the failing answer."),
+        "reason": Key(Text(), "Why the failure is known and accepted for now.", True),
+        "owner": Key(Text(), "The person or team that will fix it.", True),
+        "expires": Key(_DAY, "The last day on which the failure is accepted.", True),
         "condition": Key(
             Named(Text()),
-            "Where it is known: variables of the environment, each with its value or a pattern of it. Elsewhere it is none.",
+            (
+                "Environment variables, each with a value or a pattern; the waiver holds only "
+                "where all match."
+            ),
         ),
     },
 )
@@ -86,9 +86,10 @@ FILE = Either(
 
 
 class LoadedWaivers(NamedTuple):
-    """What came of reading known failures; with an error among the diagnostics, some of them are missing.
+    """The waivers of a file. If ``diagnostics`` has an error, broken waivers are left out.
 
-    ``data`` is the list as the document has it, at ``place``. ``sources``: the text by file name, for printers.
+    ``data`` is the list in the document, at ``place``. ``sources``: the text by file name, for
+    printers.
     """
 
     waivers: tuple[Waiver, ...] = ()
@@ -99,179 +100,167 @@ class LoadedWaivers(NamedTuple):
     sources: Mapping[str, str] = MappingProxyType({})
 
 
-def read(path: str) -> LoadedWaivers:
-    """The waivers of a file: a list, or the list under `waivers` (as in the configuration itself)."""
+def read_waivers(path: str) -> LoadedWaivers:
+    """Read the waivers of a file: a list, or the list under `waivers`, as in a conformance file."""
     before: tuple[Diagnostic, ...] = ()
     try:
         document = load_document(path)
     except SourceError as error:
         if error.document is None:
-            return LoadedWaivers(
-                diagnostics=error.diagnostics,
-                sources={} if error.text is None else {path: error.text},
-            )
+            sources = {} if error.text is None else {path: error.text}
+            return LoadedWaivers(diagnostics=error.diagnostics, sources=sources)
         document, before = error.document, error.diagnostics
     data = document.data
     place: Place = ()
     if isinstance(data, dict):
-        if (
-            "target" not in data
-        ):  # else it is the configuration, and what is wrong around the list is told with it
-            around = (
-                each
-                for each in _problems(document, FILE, data, ())
-                if each.pointer[:1] != ("waivers",)
-            )
-            before = (*before, *around)
+        if "target" not in data:  # in a conformance file, `config` reports what is around the list
+            problems = _check_grammar(document, FILE, data, ())
+            before += tuple(each for each in problems if each.pointer[:1] != ("waivers",))
         data, place = data.get("waivers", []), ("waivers",)
-    waivers, found = understand(document, data, place)
+    waivers, found = parse_waivers(document, data, place)
     return LoadedWaivers(
-        waivers, ordered((*before, *found)), document, data, place, {path: document.text}
+        waivers=waivers,
+        diagnostics=ordered((*before, *found)),
+        document=document,
+        data=data,
+        place=place,
+        sources={path: document.text},
     )
 
 
-def understand(
+def parse_waivers(
     document: Document, data: object, place: Place
 ) -> tuple[tuple[Waiver, ...], tuple[Diagnostic, ...]]:
-    """The waivers of a list that stands at ``place`` of a document; those that are broken are reported and left out."""
-    found = list(_problems(document, LIST, data, place))
-    broken = {each.pointer[: len(place) + 1] for each in found}
+    """The waivers of the list at ``place`` of a document, without the broken ones, and their
+    diagnostics.
+    """
+    found = list(_check_grammar(document, LIST, data, place))
+    broken = {diagnostic.pointer[: len(place) + 1] for diagnostic in found}
     waivers: list[Waiver] = []
-    for index, each in enumerate(data if isinstance(data, list) else ()):
-        if (
-            (*place, index) in broken
-            or not isinstance(each, dict)
-            or UNREADABLE in (*each, *each.values())
-        ):
+    for index, item in enumerate(data if isinstance(data, list) else ()):
+        unreadable = not isinstance(item, dict) or UNREADABLE in (*item, *item.values())
+        if unreadable or (*place, index) in broken:
             continue
         try:
-            expires = date.fromisoformat(each["expires"])
+            expires = date.fromisoformat(item["expires"])
         except ValueError:
-            message = f"`{each['expires']}` is no day of the calendar"
-            hint = "write year, month and day, such as 2026-12-31"
             found.append(
                 document.diagnostic(
-                    "bad-value", message, (*place, index, "expires"), key=False, hint=hint
+                    "bad-value",
+                    f"`{item['expires']}` is not a day of the calendar",
+                    (*place, index, "expires"),
+                    key=False,
+                    hint="write year, month and day, such as 2026-12-31",
                 )
             )
             continue
-        waivers.append(
-            Waiver(
-                clause=each["clause"],
-                reason=each["reason"],
-                owner=each["owner"],
-                expires=expires,
-                operation=each.get("operation"),
-                code=each.get("code"),
-                status=each.get("status"),
-                condition=tuple(each.get("condition", {}).items()),
-            )
-        )
+        condition = tuple(item.get("condition", {}).items())
+        waivers.append(Waiver(**{**item, "expires": expires, "condition": condition}))
     return tuple(waivers), ordered(found)
-
-
-def problems(loaded: LoadedWaivers, taxonomy: Taxonomy) -> Iterator[Diagnostic]:
-    """What is wrong with waivers in the light of the taxonomy: a clause that there is not, an operation that is no request.
-
-    A code that the taxonomy does not have is a warning: what a service sends undeclared may be a known failure too.
-    """
-    if loaded.document is None:
-        return
-    say = loaded.document.diagnostic
-    addresses = (*service_clauses(taxonomy), *client_clauses(taxonomy))
-    codes = tuple(
-        dict.fromkeys(
-            name for each in taxonomy.every_code() for name in (each.name, str(each.wire))
-        )
-    )
-    for index, each in enumerate(loaded.data if isinstance(loaded.data, list) else ()):
-        at: Place = (*loaded.place, index)
-        clause, operation, code = (
-            value if isinstance(value, str) and value else None
-            for value in (
-                each.get(key) if isinstance(each, dict) else None
-                for key in ("clause", "operation", "code")
-            )
-        )
-        if clause is not None and not any(fnmatchcase(address, clause) for address in addresses):
-            hint = (
-                grammar.closest(clause, addresses)
-                or "write an address such as leaks/sql, or a pattern such as leaks/*; the report lists them"
-            )
-            yield say(
-                "unknown-clause",
-                f"there is no clause `{clause}`",
-                (*at, "clause"),
-                key=False,
-                hint=hint,
-            )
-        named = any(
-            surface.transport in ("jsonrpc", "mcp") for surface in taxonomy.surfaces.values()
-        )
-        if operation is not None and not named and not _OPERATION.match(operation):
-            message = f"`{operation}` is no operation"
-            hint = "write a method and a path, such as `GET /orders/{id}`, or a pattern of both"
-            yield say("bad-value", message, (*at, "operation"), key=False, hint=hint)
-        if code is not None and code not in codes:
-            message = f"the taxonomy {taxonomy.name} has no code `{code}`"
-            hint = (
-                grammar.closest(code, codes)
-                or "that is right only for what the service sends undeclared"
-            )
-            yield say(
-                "unknown-code", message, (*at, "code"), key=False, severity="warning", hint=hint
-            )
 
 
 #: A method and a path, or a pattern that may match both.
 _OPERATION = re.compile(r"[A-Z]+ /|[^ ]*[*?\[]")
 
 
+def check_waivers(loaded: LoadedWaivers, taxonomy: Taxonomy) -> Iterator[Diagnostic]:
+    """What is wrong with waivers by the taxonomy: unknown clauses, operations that are not
+    requests, unknown codes.
+
+    An unknown code is a warning only: a service may send an undeclared code, and that may be a
+    known failure.
+    """
+    if loaded.document is None:
+        return
+    diagnostic = loaded.document.diagnostic
+    addresses = (*service_clauses(taxonomy), *client_clauses(taxonomy))
+    codes = tuple(
+        dict.fromkeys(
+            name for code in taxonomy.every_code() for name in (code.name, str(code.wire))
+        )
+    )
+    named = any(surface.transport in ("jsonrpc", "mcp") for surface in taxonomy.surfaces.values())
+    for index, item in enumerate(loaded.data if isinstance(loaded.data, list) else ()):
+        at: Place = (*loaded.place, index)
+        clause, operation, code = (_text(item, key) for key in ("clause", "operation", "code"))
+        if clause is not None and not any(fnmatchcase(address, clause) for address in addresses):
+            hint = grammar.closest(clause, addresses) or (
+                "write an address such as leaks/sql, or a pattern such as leaks/*; "
+                "reports list the clauses"
+            )
+            message = f"`{clause}` is not a clause"
+            yield diagnostic("unknown-clause", message, (*at, "clause"), key=False, hint=hint)
+        if operation is not None and not named and not _OPERATION.match(operation):
+            message = f"`{operation}` is not an operation"
+            hint = "write a method and a path, such as `GET /orders/{id}`, or a pattern of both"
+            yield diagnostic("bad-value", message, (*at, "operation"), key=False, hint=hint)
+        if code is not None and code not in codes:
+            yield diagnostic(
+                "unknown-code",
+                f"the taxonomy {taxonomy.name} has no code `{code}`",
+                (*at, "code"),
+                key=False,
+                severity="warning",
+                hint=grammar.closest(code, codes)
+                or "keep it only if the service sends this undeclared code",
+            )
+
+
+def _text(item: object, key: str) -> str | None:
+    """The text under a key of a waiver; None for other values and empty texts."""
+    value = item.get(key) if isinstance(item, dict) else None
+    return value if isinstance(value, str) and value else None
+
+
 def unknown_clauses(waivers: Iterable[Waiver], known: Iterable[str]) -> Iterator[str]:
-    """Sentences about waivers whose clause there is not."""
+    """A sentence for each waiver that names no known clause."""
     addresses = tuple(known)
     for waiver in waivers:
-        if not any(fnmatchcase(each, waiver.clause) for each in addresses):
-            hint = (
-                grammar.closest(waiver.clause, addresses)
-                if not re.search(r"[*?\[]", waiver.clause)
-                else None
-            )
-            yield f"the waiver {waiver} names a clause that there is not" + (
-                f"; {hint}" if hint else ""
-            )
+        if not any(fnmatchcase(address, waiver.clause) for address in addresses):
+            is_pattern = re.search(r"[*?\[]", waiver.clause) is not None
+            hint = None if is_pattern else grammar.closest(waiver.clause, addresses)
+            yield f"the waiver {waiver} names an unknown clause" + (f"; {hint}" if hint else "")
 
 
-def in_force(waivers: Iterable[Waiver], environment: Mapping[str, str]) -> tuple[Waiver, ...]:
+def waivers_in_force(
+    waivers: Iterable[Waiver], environment: Mapping[str, str]
+) -> tuple[Waiver, ...]:
     """The waivers whose condition holds in the environment."""
     return tuple(waiver for waiver in waivers if waiver.holds(environment))
 
 
-def excused(finding: Finding, waivers: Iterable[Waiver], used: Counter[Waiver]) -> str | None:
-    """The reason of the first waiver that covers the finding, which is counted; None where none does."""
-    waiver = next((each for each in waivers if each.covers(finding)), None)
+def apply_waivers(finding: Finding, waivers: Iterable[Waiver], used: Counter[Waiver]) -> str | None:
+    """The reason of the first waiver that covers the finding, or None. The waiver's use is counted
+    in ``used``.
+    """
+    waiver = next((waiver for waiver in waivers if waiver.covers(finding)), None)
     if waiver is None:
         return None
     used[waiver] += 1
     return waiver.reason
 
 
-def expired(used: Mapping[Waiver, int], today: date) -> Iterator[str]:
-    """Sentences about waivers that cover something and have run out: one look at the failure is enough to tell."""
+def expired_waivers(used: Mapping[Waiver, int], today: date) -> Iterator[str]:
+    """A sentence for each expired waiver that covers a finding. One finding is enough."""
     for waiver, times in used.items():
         if times and waiver.expires < today:
-            yield f"the waiver {waiver} expired on {waiver.expires} ({waiver.owner}): {waiver.reason}"
+            yield (
+                f"the waiver {waiver} expired on {waiver.expires} ({waiver.owner}): {waiver.reason}"
+            )
 
 
-def needless(used: Mapping[Waiver, int], exercised: Iterable[str]) -> Iterator[str]:
-    """Sentences about waivers that nothing needs although their clause was exercised."""
-    occasions = tuple(exercised)
+def unused_waivers(used: Mapping[Waiver, int], exercised: Iterable[str]) -> Iterator[str]:
+    """A sentence for each waiver that covers no finding although its clause was exercised."""
+    addresses = tuple(exercised)
     for waiver, times in used.items():
-        if not times and any(fnmatchcase(each, waiver.clause) for each in occasions):
-            yield f"the waiver {waiver} is not needed any more: its clause was exercised and nothing it names failed"
+        if not times and any(fnmatchcase(address, waiver.clause) for address in addresses):
+            yield (
+                f"the waiver {waiver} is no longer needed: its clause was exercised and "
+                "no finding matched it"
+            )
 
 
-def _problems(
+def _check_grammar(
     document: Document, wanted: grammar.Type, data: object, place: Place
 ) -> tuple[Diagnostic, ...]:
     return ordered(

@@ -1,5 +1,7 @@
-"""A first draft of `conformance.yaml`, from a service's OpenAPI document and the taxonomy: what can be inferred is written,
-what cannot is left as a comment that says what is missing."""
+"""A draft of `conformance.yaml` from a service's OpenAPI document and the taxonomy.
+
+What can be inferred is written. Comments name what is missing.
+"""
 
 import json
 import re
@@ -15,20 +17,23 @@ from faultspec.openapi.service import (
 )
 from faultspec_conformance import sampling
 
-#: What the probes bring about by themselves on any service with a route, a body and a token.
+#: Statuses that the probes provoke on any service with a route, a body and a token.
 _GENERAL = frozenset({400, 401, 404, 405, 406, 413, 415})
 
-#: A draft names so many resources; a person can add the rest in the same words.
+#: Resources of a draft. A person can add others in the same way.
 _RESOURCES = 4
 
 
 def draft(
     description: Description, taxonomy: Taxonomy, *, http: str, openapi: str, taxonomy_path: str
 ) -> str:
-    """The text of the file; it reads back without a diagnostic once its variables are set."""
+    """The text of the file. It has no mistakes once its variables are set."""
     out = [
-        "# How `faultspec conform` judges this service. Drafted from its OpenAPI document: check what it guessed, and fill in",
-        "# what stands in comments. The service is only written to once `writes` is true.",
+        "# How `faultspec conform` judges this service. This is a draft from its OpenAPI document:",
+        (
+            "# check the values, and complete the comments. The run changes nothing until "
+            "`writes` is true."
+        ),
         f"taxonomy: {_quoted(taxonomy_path)}",
         f"target: {{http: {_quoted(http)}, openapi: {_quoted(openapi)}}}",
         "",
@@ -38,7 +43,10 @@ def draft(
         "",
         *_provoke(description, taxonomy),
         "",
-        "limits: {requests: 400, seconds: 120, writes: false}   # true: create, change and delete resources of a test system",
+        (
+            "limits: {requests: 400, seconds: 120, writes: false}   # true: create, change and "
+            "delete resources"
+        ),
         "",
         "# waivers: waivers.yaml   # known failures, each with clause, reason, owner and expires",
     ]
@@ -48,19 +56,31 @@ def draft(
 def _identities(description: Description) -> Iterator[str]:
     schemes = [scheme for scheme in description.schemes if scheme.where == "header"]
     if not schemes and description.schemes:
-        yield "# identities: the document shows credentials in a place that needs a header of your own, such as Cookie"
+        yield (
+            "# identities: the document declares credentials outside a header; write the header, "
+            "such as Cookie"
+        )
         return
     if not schemes:
-        yield "# The document declares no credentials. Two callers of different tenants make concealment testable:"
+        yield (
+            "# The document declares no credentials. With two callers of different tenants, "
+            "concealment is tested:"
+        )
         yield "# identities:"
         yield '#   first: {tenant: a, headers: {Authorization: "Bearer ${FIRST_TOKEN}"}}'
         yield '#   second: {tenant: b, headers: {Authorization: "Bearer ${SECOND_TOKEN}"}}'
         return
-    yield "# The most ordinary caller first. `tenant` is the tenant's real id where there is one: it must never be echoed."
+    yield (
+        "# The most ordinary caller comes first. `tenant`: the real id of the tenant, which no "
+        "answer may contain."
+    )
     yield "identities:"
     for name, tenant in (("first", "a"), ("second", "b")):
         yield f"  {name}: {{tenant: {tenant}, headers: {{{_credential(schemes[0], name)}}}}}"
-    yield f"  # reader: {{tenant: a, scopes: [read], headers: {{{_credential(schemes[0], 'reader')}}}}}   # may not do everything"
+    yield (
+        f"  # reader: {{tenant: a, scopes: [read], headers: "
+        f"{{{_credential(schemes[0], 'reader')}}}}}   # a caller with fewer scopes"
+    )
 
 
 def _credential(scheme: Scheme, name: str) -> str:
@@ -70,9 +90,12 @@ def _credential(scheme: Scheme, name: str) -> str:
 
 
 def _resources(description: Description) -> Iterator[str]:
-    found = [each for each in resources(description) if each.create is not None][:_RESOURCES]
+    found = [found for found in resources(description) if found.create is not None][:_RESOURCES]
     if not found:
-        yield "# resources: no path creates something that another path reads; see the documentation for how to name them"
+        yield (
+            "# resources: no path creates a resource that another path reads; docs/conformance.md "
+            "shows how to declare them"
+        )
         return
     yield "resources:"
     for resource in found:
@@ -88,7 +111,10 @@ def _resource(description: Description, resource: DocumentedResource) -> Iterato
     create.append("id: /id")
     yield f"    create: {{{', '.join(create)}}}"
     if "409" in resource.create.responses:
-        yield "    # which members must be unique, for the test of duplicates: add `unique: [name]` to create"
+        yield (
+            "    # to test duplicates, add the members that must be unique to `create`: `unique: "
+            "[name]`"
+        )
     for role, operation in (
         ("read", resource.read),
         ("update", resource.update),
@@ -97,7 +123,10 @@ def _resource(description: Description, resource: DocumentedResource) -> Iterato
         if operation is None:
             continue
         if role == "update" and operation.body is not None:
-            yield f"    update: {{request: {_request(operation)}, body: {_body(description, operation)}}}"
+            yield (
+                f"    update: {{request: {_request(operation)}, body: "
+                f"{_body(description, operation)}}}"
+            )
         else:
             yield f"    {role}: {_request(operation)}"
     if resource.list is not None:
@@ -117,8 +146,8 @@ def _body(description: Description, operation: ServiceOperation) -> str:
     free = sampling.free_texts(description.document, schema)
     if isinstance(body, dict):
         body = {
-            key: f"{each}-${{unique}}" if key in free and isinstance(each, str) else each
-            for key, each in body.items()
+            key: f"{value}-${{unique}}" if key in free and isinstance(value, str) else value
+            for key, value in body.items()
         }
     return json.dumps(body, ensure_ascii=False)
 
@@ -129,12 +158,15 @@ def _provoke(description: Description, taxonomy: Taxonomy) -> Iterator[str]:
         code.name: found for code in wanted if (found := _switch(description, code)) is not None
     }
     if switched:
-        yield "# Codes that nothing general brings about. These have a switch in the document:"
+        yield "# Codes that no general probe brings about. The document has a switch for these:"
         yield "provoke:"
         for name, (operation, header) in switched.items():
             yield f"  {name}: {{request: {_request(operation)}, headers: {{{header}: {name}}}}}"
     else:
-        yield "# Codes that nothing general brings about: say how, or why not (`not_provokable`)."
+        yield (
+            "# Codes that no general probe brings about: write a recipe, or why it is impossible "
+            "(`not_provokable`)."
+        )
         yield "# provoke:"
     for code in wanted:
         if code.name not in switched:
@@ -144,7 +176,7 @@ def _provoke(description: Description, taxonomy: Taxonomy) -> Iterator[str]:
 def _general(code: Code, description: Description) -> bool:
     statuses = set(code.http.all())
     if not statuses:
-        return True  # never on HTTP
+        return True  # never sent over HTTP
     able = set(_GENERAL)
     if any("409" in operation.responses for operation in description.operations):
         able.add(409)
@@ -157,9 +189,12 @@ def _general(code: Code, description: Description) -> bool:
 
 
 def _switch(description: Description, code: Code) -> tuple[ServiceOperation, str] | None:
-    """An operation that a header makes fail with the code, because its parameter lists the code's name."""
+    """An operation and a header that makes it fail with the code: its schema lists the name of the
+    code.
+    """
     for operation in sorted(
-        description.operations, key=lambda each: (each.method != "GET", len(each.placeholders))
+        description.operations,
+        key=lambda operation: (operation.method != "GET", len(operation.placeholders)),
     ):
         for parameter in operation.parameters:
             values = description.schema(parameter.schema).get("enum")
@@ -179,11 +214,11 @@ def _suggestion(description: Description, code: Code) -> str:
         return f"{{request: {request}, repeat: {{until: 429, at_most: 60}}}}"
     if status == 403:
         return f"{{request: {request}, as: reader}}"
-    return f"{{request: {request}}}   # or {{not_provokable: why it cannot be brought about from outside}}"
+    return f"{{request: {request}}}   # or {{not_provokable: the reason}}"
 
 
 def _quoted(text: str) -> str:
-    """The text as YAML, in quotes where it needs them."""
+    """The text as YAML, in quotes if it needs them."""
     return (
         text
         if re.fullmatch(r"[A-Za-z/][\w./\-]*( /[\w./\-]*)?", text)

@@ -1,4 +1,7 @@
-"""One run of the suite: find the service, probe it, fold what was seen into a `Result`. Never raises for what a service does."""
+"""One run of the suite: find the service, probe it, and summarize the observations as a report.
+
+Nothing that a service does raises an exception.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -28,7 +31,8 @@ from faultspec_conformance.probes import (
     UNITS,
     Probe,
 )
-from faultspec_conformance.results.model import Report, overdue, settled
+from faultspec_conformance.results.conclusion import conclude, fail_expired_waivers
+from faultspec_conformance.results.model import Report
 from faultspec_conformance.run.flakiness import anew, flaky_places
 from faultspec_conformance.run.schedule import ProbeRun, chosen, mine, play, played
 from faultspec_conformance.run.summarize import Place, hiding, provokable, shown, summarize
@@ -44,26 +48,27 @@ from faultspec_conformance.session.upstreams import ScriptedUpstream, attended
 if TYPE_CHECKING:
     from faultspec_conformance.drivers.mcp import McpDriver
 
-Talking = TypeVar("Talking", bound=CallSession)
+AnyCallSession = TypeVar("AnyCallSession", bound=CallSession)
 
-#: So many kinds of resource are tested with everything else: the author's choice, or the simplest. The others come after.
+#: Kinds of resource that every probe tests: those of the file, or the simplest. The others are
+#: tested later.
 _KINDS = 4
 
 
 def run(
     target: ServiceConfig, taxonomy: Taxonomy, options: RunOptions = RunOptions()
 ) -> Report | Unreachable:
-    """Judge one service, which the file may start, and whose upstreams it may script."""
+    """Judge one service. The configuration may start it and script its upstreams."""
     if target.transport != "http":
-        return by_name(target, taxonomy, options)
+        return judge_calls(target, taxonomy, options)
     try:
         with attended(target) as upstreams:
-            return over_http(target, taxonomy, options, upstreams)
+            return judge_http(target, taxonomy, options, upstreams)
     except StartFailed as error:
         return Unreachable(str(error), "check `target` and `upstreams` in the configuration")
 
 
-def over_http(
+def judge_http(
     target: ServiceConfig,
     taxonomy: Taxonomy,
     options: RunOptions,
@@ -71,15 +76,15 @@ def over_http(
     *,
     connect: Callable[[str, Limits], HttpDriver] = HttpDriver,
 ) -> Report | Unreachable:
-    """Judge a service over HTTP that runs already, by probes and by generated traffic.
+    """Judge a running service over HTTP, by probes and by generated traffic.
 
-    ``connect`` makes the driver for a base URL.
+    ``connect`` creates the driver for a base URL.
     """
     unfit = no_address(target.http)
     if unfit is not None:
         return Unreachable(
-            f"{target.http} is no address of a service: {unfit}",
-            "give it as http://HOST:PORT or https://HOST",
+            f"{target.http} is not the address of a service: {unfit}",
+            "write http://HOST:PORT or https://HOST",
         )
     parts = urlsplit(target.http)
     base = f"{parts.scheme}://{parts.netloc}"
@@ -107,30 +112,34 @@ def over_http(
         else:
             done: list[ProbeRun] = []
             try:
-                done += probed(world, options, known)
+                done += run_probes(world, options, known)
                 if options.sweep and (options.shard is None or options.shard.has(len(UNITS))):
-                    generated = generate(world, options)
+                    generated = run_sweep(world, options)
                 flaky = flaky_places(world, done, options)
             except KeyboardInterrupt:
                 interrupted = True
                 world.ended = "the run was interrupted"
-        world.not_run[:0] = refused_identities(world)
-        report = concluded(world, known, options, base, flaky, interrupted=interrupted)
+        world.not_run[:0] = report_refused_identities(world)
+        report = build_report(
+            world, known, options, base=base, flaky=flaky, interrupted=interrupted
+        )
         return replace(report, result=replace(report.result, generated=generated))
 
 
-def by_name(target: ServiceConfig, taxonomy: Taxonomy, options: RunOptions) -> Report | Unreachable:
-    """Judge a service whose methods or tools are called by name, by probes."""
+def judge_calls(
+    target: ServiceConfig, taxonomy: Taxonomy, options: RunOptions
+) -> Report | Unreachable:
+    """Judge a service whose methods or tools are called by name: JSON-RPC or MCP."""
     rules = build_contract(taxonomy)
     known = rules.clauses
     try:
-        with dialled(target) as driver:
+        with create_driver(target) as driver:
             if not driver.listens():
                 return Unreachable(f"cannot connect to {target.address}")
-            world, played = spoken(driver, taxonomy, rules, target, options)
+            world, parts = start_call_session(driver, rules, target, options)
             interrupted = False
             try:
-                for part in played:
+                for part in parts:
                     part()
             except KeyboardInterrupt:
                 interrupted = True
@@ -143,53 +152,68 @@ def by_name(target: ServiceConfig, taxonomy: Taxonomy, options: RunOptions) -> R
         return Unreachable(
             f"{target.address} cannot be started: {error.strerror or error}", "check `target`"
         )
-    return concluded(world, known, options, target.address, frozenset(), interrupted=interrupted)
+    return build_report(
+        world,
+        known,
+        options,
+        base=target.address,
+        flaky=frozenset(),
+        interrupted=interrupted,
+    )
 
 
-def concluded(
+def build_report(
     world: Session,
     known: Mapping[str, Clause],
     options: RunOptions,
+    *,
     base: str,
     flaky: frozenset[Place],
-    *,
     interrupted: bool,
 ) -> Report:
-    """What was seen as a report, masked; that of a shard is left to be settled with the others."""
+    """The masked report of a run. That of a shard is concluded when it is merged with the
+    others.
+    """
     world.notes += provokable(world)
     world.not_run += ("the run was interrupted",) if interrupted else ()
-    seen = summarize(world, known, options, flaky)
+    summary = summarize(world, known, options, flaky)
     day = today(options)
     result = (
-        overdue(seen, day) if options.shard is not None else settled(seen, day, only=options.only)
+        conclude(summary, day, only=options.only)
+        if options.shard is None
+        else fail_expired_waivers(summary, day)
     )
     hidden = hiding(world)
     return Report(
-        shown(hidden, result), hidden.text(base), options.only, world.target.path, interrupted
+        shown(hidden, result),
+        base=hidden.text(base),
+        only=options.only,
+        source=world.target.path,
+        interrupted=interrupted,
     )
 
 
-def dialled(target: ServiceConfig) -> "Peer | McpDriver":
-    """The way to a service whose methods or tools are called by name. Raises ImportError where its library is missing."""
+def create_driver(target: ServiceConfig) -> "Peer | McpDriver":
+    """The driver of a service over JSON-RPC or MCP. Raises ImportError if its library is
+    missing.
+    """
     if target.transport == "stdio":
         return Process(target.stdio, target.limits, framing=target.framing, cwd=target.directory)
     if target.transport == "jsonrpc":
         return Remote(target.jsonrpc, target.limits)
-    from faultspec_conformance.drivers.mcp import (
-        McpDriver,
-    )  # an extra of its own: nobody else needs the library
+    # The library is an optional extra.
+    from faultspec_conformance.drivers.mcp import McpDriver
 
     return McpDriver(target.mcp, target.limits)
 
 
-def spoken(
-    driver: "Peer | McpDriver",
-    taxonomy: Taxonomy,
-    rules: Contract,
-    target: ServiceConfig,
-    options: RunOptions,
+def start_call_session(
+    driver: "Peer | McpDriver", rules: Contract, target: ServiceConfig, options: RunOptions
 ) -> tuple[CallSession, Iterator[Callable[[], None]]]:
-    """The run over a driver, and its parts: the calls of the file, the probes of the protocol, the recipes."""
+    """The session of a driver, and the parts of its run: sample calls, probes of the protocol,
+    recipes.
+    """
+    taxonomy = rules.taxonomy
     samples, recipes, *after = OF_CALLS
     if isinstance(driver, Peer):
         rpc = RpcSession(taxonomy, rules, target, driver)
@@ -199,33 +223,32 @@ def spoken(
 
 
 def _parts(
-    world: Talking, probes: tuple[Probe[Talking], ...], options: RunOptions
+    world: AnyCallSession, probes: tuple[Probe[AnyCallSession], ...], options: RunOptions
 ) -> Iterator[Callable[[], None]]:
-    mine = [
-        each
-        for turn, each in enumerate(probes)
-        if each.everywhere or options.shard is None or options.shard.has(turn)
+    own = [
+        probe
+        for turn, probe in enumerate(probes)
+        if probe.everywhere or options.shard is None or options.shard.has(turn)
     ]
-    for probe in chosen(mine, options.only, world.contract.clauses):
+    for probe in chosen(own, options.only, world.contract.clauses):
         options.progress(probe.name)
         world.start(probe.name, options.seed)
         yield partial(play, world, probe)
 
 
-def probed(world: HttpSession, options: RunOptions, known: Iterable[str]) -> Iterator[ProbeRun]:
-    """Run the probes: all of them with the first few kinds of resource, those of one kind with the others."""
+def run_probes(world: HttpSession, options: RunOptions, known: Iterable[str]) -> Iterator[ProbeRun]:
+    """Run all probes on the first few kinds of resource, and those of one kind on the others."""
     world.turn = world.kinds[:_KINDS]
     for probe in chosen(mine(PROBES, options.shard), options.only, known):
         options.progress(probe.name)
         yield played(world, probe, options)
-    yield from other_kinds(world, options, known)
+    yield from run_probes_of_other_kinds(world, options, known)
 
 
-def generate(world: HttpSession, options: RunOptions) -> int:
-    """Send generated traffic; how many requests that took."""
-    from faultspec_conformance.run.sweep import (
-        sweep,
-    )  # what needs schemathesis stays out of a run of probes only
+def run_sweep(world: HttpSession, options: RunOptions) -> int:
+    """Send generated traffic. Returns the number of requests."""
+    # A run of probes only needs no schemathesis.
+    from faultspec_conformance.run.sweep import sweep
 
     options.progress("sweep")
     before = world.driver.requests
@@ -237,17 +260,19 @@ def generate(world: HttpSession, options: RunOptions) -> int:
     return world.driver.requests - before
 
 
-def other_kinds(
+def run_probes_of_other_kinds(
     world: HttpSession, options: RunOptions, known: Iterable[str]
 ) -> Iterator[ProbeRun]:
-    """Test the kinds of resource after the first few, one probe after another, with half of the requests that are left."""
+    """Test the kinds of resource after the first few, probe by probe, with half of the requests
+    that are left.
+    """
     later = world.kinds[_KINDS:]
     ceiling = (world.driver.requests + world.driver.limits.requests) // 2
     for probe in chosen(mine(OF_A_KIND, options.shard), options.only, known) if later else ():
         options.progress(f"{probe.name} of other resources")
         for kind in later:
             if world.driver.requests >= ceiling:
-                names = ", ".join(each.name for each in later[later.index(kind) :])
+                names = ", ".join(other.name for other in later[later.index(kind) :])
                 world.notes.append(f"the limit of requests leaves out {probe.name} of {names}")
                 world.cut = True
                 return
@@ -255,25 +280,27 @@ def other_kinds(
             yield played(world, probe, options)
 
 
-def refused_identities(world: HttpSession) -> tuple[str, ...]:
-    """The callers of the file whose credentials the service does not take; who shall be refused is not among them.
+def report_refused_identities(world: HttpSession) -> tuple[str, ...]:
+    """A sentence for each identity whose credentials the service refuses, unless a refusal is
+    expected.
 
-    Each is asked for something ordinary before that is said of him: whatever else this part of the run has asked of him.
+    An ordinary request of the identity confirms it first, so that the verdict does not depend on
+    the shard.
     """
     expected = unwelcome(world)
-    suspect = [
+    suspects = [
         (identity, refused(world, identity, world.exchanges)) for identity in world.identities()
     ]
-    said = (
-        _confirmed(world, who, why)
-        for who, why in suspect
-        if why is not None and who.name not in expected
+    confirmed = (
+        _confirm_refusal(world, identity, reason)
+        for identity, reason in suspects
+        if reason is not None and identity.name not in expected
     )
-    return tuple(each for each in said if each is not None)
+    return tuple(reason for reason in confirmed if reason is not None)
 
 
-def _confirmed(world: HttpSession, who: Identity, why: str) -> str | None:
-    beside = anew(world)  # so that nothing is judged in one part of a run that is not in another
+def _confirm_refusal(world: HttpSession, who: Identity, why: str) -> str | None:
+    beside = anew(world)  # shards judge the same exchanges
     beside.ended = world.ended
     try:
         return tried(beside, who, why)

@@ -7,18 +7,11 @@ from fnmatch import fnmatchcase
 
 from faultspec.contract.clauses import Clause
 from faultspec.exchange.finding import Finding
-from faultspec_conformance.results.model import (
-    ClauseResult,
-    Coverage,
-    ReportedFinding,
-    Result,
-    counted,
-    folded,
-    ranked,
-)
-from faultspec_conformance.results.waivers import Waiver, excused, unknown_clauses
-from faultspec_conformance.sanitize.masking import Masking, masking
-from faultspec_conformance.sanitize.traffic_secrets import traffic_secrets
+from faultspec_conformance.results.findings import count_finding, join_findings, sort_findings
+from faultspec_conformance.results.model import ClauseResult, Coverage, ReportedFinding, Result
+from faultspec_conformance.results.waivers import Waiver, apply_waivers, unknown_clauses
+from faultspec_conformance.sanitize.masking import Masking, build_masking
+from faultspec_conformance.sanitize.traffic_secrets import mask_answered
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.options import RunOptions
 
@@ -84,20 +77,23 @@ def summarize(
     used: Counter[Waiver] = Counter()
     kept = [
         ReportedFinding(
-            each, waived=excused(each, options.waivers, used), flaky=place(each) in flaky, form=form
+            each,
+            waived=apply_waivers(each, options.waivers, used),
+            flaky=place(each) in flaky,
+            form=form,
         )
         for each, form in findings
         if each.clause in results
     ]
     for each in kept:
-        results[each.finding.clause] = counted(results[each.finding.clause], each)
+        results[each.finding.clause] = count_finding(results[each.finding.clause], each)
     ordinary, forms = formed(world, first=options.shard is None or options.shard.number == 1)
     whole = options.only is None
     return Result(
         target=world.target.address,
         taxonomy=f"{world.taxonomy.name} {world.taxonomy.version}",
         clauses=results,
-        findings=ranked(folded(kept)),
+        findings=sort_findings(join_findings(kept)),
         coverage=covered(world),
         requests=world.driver.requests,
         seconds=world.driver.elapsed,
@@ -202,7 +198,7 @@ def provokable(world: Session) -> Iterator[str]:
 def shown(hidden: Masking, result: Result) -> Result:
     """The result as it may be shown: without the secrets of the run, and without those that the service gave away."""
     findings = tuple(
-        (hidden | traffic_secrets(finding.finding.evidence)).reported(finding)
+        (hidden | mask_answered(finding.finding.evidence)).reported(finding)
         for finding in result.findings
     )
     return replace(hidden.result(replace(result, findings=())), findings=findings)
@@ -213,7 +209,7 @@ def hiding(world: Session) -> Masking:
     planted = (
         (each.value, _STANDS_FOR[each.kind]) for each in world.planted if each.kind in _STANDS_FOR
     )
-    return masking(world.target.identities.values(), [*world.target.secrets, *planted])
+    return build_masking(world.target.identities.values(), [*world.target.secrets, *planted])
 
 
 #: What is shown in place of a canary. That of a plain one has its form, so that a command line asks for the same again; the

@@ -1,4 +1,8 @@
-"""What stands in a text whatever it was encoded by: found in the text with its escapes undone, told by its place in the text."""
+"""Finding a value in a text whatever it was encoded by.
+
+The text is unescaped layer by layer. A value found in a layer is reported by its place in the
+source.
+"""
 
 import base64
 import html
@@ -10,7 +14,8 @@ from functools import lru_cache
 
 from faultspec.leaks import folded
 
-#: An escape of JSON (RFC 8259, 7), programming languages, HTML, URLs (RFC 3986, 2.1) or JSON Pointer (RFC 6901, 3).
+#: An escape of JSON (RFC 8259, 7), programming languages, HTML, URLs (RFC 3986, 2.1) or JSON
+#: Pointer (RFC 6901, 3).
 _ESCAPE = re.compile(
     r"""
     (?:%[0-9A-Fa-f]{2})+
@@ -25,29 +30,31 @@ _ESCAPE = re.compile(
 
 _SINGLE = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
-#: An encoding in an encoding in an encoding: JSON in a header of a log line in JSON.
+#: Encodings inside each other that are undone: JSON in a header of a log line in JSON takes three.
 _LAYERS = 4
 
 _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_")
 
-#: Of a text that was cut off, so much of what it is searched for shows that it was there.
+#: Characters at the end of a truncated text that identify the value they are the beginning of.
 _BEGINNING = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way in which a value is written. ``whatever_case``: letters of either case are the same. ``coded``: base64."""
+    """One way to write a value. ``any_case``: upper and lower case are equal. ``coded``: it is
+    base64.
+    """
 
     text: str
-    whatever_case: bool = True
+    any_case: bool = True
     coded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A text with its escapes undone once more than in ``outer``, or the source itself.
+    """The source text, or the text of ``outer`` with its escapes undone once more.
 
-    From ``starts[i]`` on, its characters are those of ``outer`` from ``places[i]`` on.
+    Its characters from ``starts[i]`` on are those of ``outer`` from ``places[i]`` on.
     """
 
     text: str
@@ -57,174 +64,149 @@ class Layer:
     places: tuple[int, ...] = ()
 
     def source(self, at: int) -> int:
-        """Where a place of this text is in the source."""
+        """The offset in the source of an offset in this text."""
         if self.outer is None:
             return at
         which = bisect_right(self.starts, at) - 1
         return self.outer.source(self.places[which] + at - self.starts[which])
 
 
-def layers(text: str) -> tuple[Layer, ...]:
-    """The text as it is, and with its escapes undone once, twice, and so on until none is left."""
+def unescape_layers(text: str) -> tuple[Layer, ...]:
+    """The text itself, then unescaped once, twice, and so on until no escape is left."""
     found = [Layer(text, folded(text))]
-    for _ in range(_LAYERS):
-        inner = _undone(found[-1])
-        if inner is None:
-            break
+    while len(found) <= _LAYERS and (inner := _unescape(found[-1])) is not None:
         found.append(inner)
     return tuple(found)
 
 
-def undone(text: str) -> str:
+def unescape(text: str) -> str:
     """The text with its escapes undone once."""
-    inner = _undone(Layer(text, ""))
+    inner = _unescape(Layer(text, ""))
     return text if inner is None else inner.text
 
 
-@lru_cache(maxsize=4096)  # a run plants a few hundred values, and each is looked for in every text
-def forms(value: str) -> tuple[Form, ...]:
-    """The texts of which one stands wherever the value does, once escapes are undone."""
+@lru_cache(maxsize=4096)  # a run plants a few hundred values and searches every text for each
+def forms_of(value: str) -> tuple[Form, ...]:
+    """The forms of a value: an unescaped text that contains the value contains one of them."""
     plain: list[str] = []
     before = ""
     decoded = value
     while decoded != before and len(plain) <= _LAYERS:
         plain.append(decoded)
-        before, decoded = decoded, undone(decoded)
-    plain += [each.replace(" ", "+") for each in plain if " " in each]
-    if not value.isascii():
-        raw = value.encode("utf-8", "surrogatepass")
-        plain.append(raw.decode("latin-1"))  # as headers are read
-        plain += (
-            [value.encode("latin-1").decode("utf-8", "surrogateescape")] if _latin(value) else []
-        )
-    found = [Form(folded(each)) for each in plain]
+        before, decoded = decoded, unescape(decoded)
+    plain += [text.replace(" ", "+") for text in plain if " " in text]
     raw = value.encode("utf-8", "surrogatepass")
-    found.append(Form(raw.hex()))
+    if not value.isascii():
+        plain.append(raw.decode("latin-1"))  # as headers are read
+        if all(ord(character) < 256 for character in value):
+            plain.append(value.encode("latin-1").decode("utf-8", "surrogateescape"))
+    # Of `ı` and `I`, which is its upper case, case folding makes different letters.
+    cases = (case for text in plain for case in (text, text.upper(), text.lower()))
+    found = [*(Form(folded(text)) for text in cases), Form(raw.hex())]
     for shift in range(3):
-        # Of base64 only the characters made of the value's own bytes are the same whatever stands around it.
+        # Only the base64 characters made of the value's own bytes do not depend on its neighbours.
         coded = base64.b64encode(b"\x00" * shift + raw)
         stable = coded[(shift * 8 + 5) // 6 : (shift + len(raw)) * 8 // 6].decode()
-        found.append(Form(stable, whatever_case=False, coded=True))
-        found.append(Form(stable.translate({43: "-", 47: "_"}), whatever_case=False, coded=True))
+        url_safe = stable.replace("+", "-").replace("/", "_")
+        found += (Form(text, any_case=False, coded=True) for text in (stable, url_safe))
     return tuple(dict.fromkeys(found))
 
 
-def places(layered: tuple[Layer, ...], value: str) -> Iterator[tuple[int, int]]:
-    """Where the value stands in the text that the layers are of, in any form: beginnings and ends."""
-    for layer in layered:
-        for form in forms(value):
-            haystack = layer.folded if form.whatever_case else layer.text
+def find_value(layers: tuple[Layer, ...], value: str) -> Iterator[tuple[int, int]]:
+    """Every occurrence of the value in any form, as start and end in the source."""
+    for layer in layers:
+        for form in forms_of(value):
+            haystack = layer.folded if form.any_case else layer.text
             start = haystack.find(form.text)
             while start >= 0:
                 end = start + len(form.text)
-                yield (
-                    layer.source(start - _before(layer.text, start, form)),
-                    layer.source(end + _after(layer.text, end, form)),
-                )
+                before, after = _base64_margin(layer.text, start, end) if form.coded else (0, 0)
+                yield layer.source(start - before), layer.source(end + after)
                 start = haystack.find(form.text, start + 1)
 
 
-def cut_off(layered: tuple[Layer, ...], value: str) -> Iterator[tuple[int, int]]:
-    """Where the text ends, or was shortened with an ellipsis, in the middle of the value."""
-    for layer in layered:
-        for form in forms(value):
+def find_truncated(layers: tuple[Layer, ...], value: str) -> Iterator[tuple[int, int]]:
+    """Where the text ends, or an ellipsis shortens it, in the middle of the value."""
+    for layer in layers:
+        for form in forms_of(value):
             if form.coded or len(form.text) <= _BEGINNING:
                 continue
-            beginning = layer.folded.rfind(form.text[:_BEGINNING], -len(form.text) - 1)
-            ends = [len(layer.folded)] if beginning >= 0 else []
-            at = layer.folded.find("…")
-            while at >= 0:
-                ends.append(at)
-                at = layer.folded.find("…", at + 1)
-            for end in ends:
-                start = layer.folded.rfind(
-                    form.text[:_BEGINNING], max(0, end - len(form.text)), end
-                )
+            beginning = form.text[:_BEGINNING]
+            at_end = layer.folded.rfind(beginning, -len(form.text) - 1) >= 0
+            ends = [match.start() for match in re.finditer("…", layer.folded)]
+            for end in [len(layer.folded), *ends] if at_end else ends:
+                start = layer.folded.rfind(beginning, max(0, end - len(form.text)), end)
                 if start >= 0 and form.text.startswith(layer.folded[start:end]):
                     yield layer.source(start), layer.source(end)
 
 
-def _before(text: str, start: int, form: Form) -> int:
-    """The character of base64 that holds bits of the value's first byte and of another's."""
-    return int(form.coded and start > 0 and text[start - 1] in _BASE64)
+def _base64_margin(text: str, start: int, end: int) -> tuple[int, int]:
+    """The base64 characters before and after that hold bits of the value too, and the padding."""
+    before = int(start > 0 and text[start - 1] in _BASE64)
+    after = int(end < len(text) and text[end] in _BASE64)
+    while end + after < len(text) and text[end + after] == "=":
+        after += 1
+    return before, after
 
 
-def _after(text: str, end: int, form: Form) -> int:
-    if not form.coded:
-        return 0
-    more = int(end < len(text) and text[end] in _BASE64)
-    while end + more < len(text) and text[end + more] == "=":
-        more += 1
-    return more
-
-
-def _latin(value: str) -> bool:
-    return all(ord(each) < 256 for each in value)
-
-
-def _undone(layer: Layer) -> Layer | None:
-    """The layer with its escapes undone once; None where it has none."""
+def _unescape(layer: Layer) -> Layer | None:
+    """The layer with its escapes undone once; None if it has none."""
     out: list[str] = []
     starts: list[int] = []
     places: list[int] = []
-    made = read = 0
+    length = read = 0
     for match in _ESCAPE.finditer(layer.text):
-        pieces = list(_pieces(match[0]))
-        between = layer.text[read : match.start()]
-        if between:
-            starts.append(made)
-            places.append(read)
-            out.append(between)
-            made += len(between)
         at = match.start()
-        for character, width in pieces:
-            starts.append(made)
+        between = layer.text[read:at]
+        pieces = [(between, len(between))] if between else []
+        at = read
+        for piece, width in (*pieces, *_decode(match[0])):
+            starts.append(length)
             places.append(at)
-            out.append(character)
-            made += 1
+            out.append(piece)
+            length += len(piece)
             at += width
         read = match.end()
-    if not out:
-        return None
-    rest = layer.text[read:]
-    starts.append(made)
-    places.append(read)
-    text = "".join([*out, rest])
+    text = "".join([*out, layer.text[read:]])
     if text == layer.text:
         return None
-    return Layer(text, folded(text), layer, tuple(starts), tuple(places))
+    return Layer(text, folded(text), outer=layer, starts=(*starts, length), places=(*places, read))
 
 
-def _pieces(escape: str) -> Iterator[tuple[str, int]]:
-    """The characters of an escape, each with how much of the escape it takes."""
+def _decode(escape: str) -> Iterator[tuple[str, int]]:
+    """The characters of an escape, each with the part of the escape that it takes."""
     if escape[0] == "%":
-        raw = bytes.fromhex(escape.replace("%", ""))
-        at = 0
-        while at < len(raw):
-            size = next((n for n in (1, 2, 3, 4) if _decodes(raw[at : at + n])), 0)
-            yield (raw[at : at + size].decode(), 3 * size) if size else (chr(raw[at]), 3)
-            at += size or 1
-    elif escape[0] == "~":
-        yield "~/"[int(escape[1])], 2
+        yield from _decode_percent(escape)
+        return
+    character = ""
+    if escape[0] == "~":
+        character = "~/"[int(escape[1])]
     elif escape[0] == "&":
         character = html.unescape(escape if escape.endswith(";") else f"{escape};")
-        if len(character) == 1:
-            yield character, len(escape)
-        else:  # no entity, or one of two characters
-            yield from ((each, 1) for each in escape)
     elif len(escape) == 12 and escape[1] == "u" and escape[2] != "{":
-        yield (bytes.fromhex(escape[2:6]) + bytes.fromhex(escape[8:])).decode("utf-16-be"), 12
+        character = (bytes.fromhex(escape[2:6]) + bytes.fromhex(escape[8:])).decode("utf-16-be")
     elif escape[1] in "uUx" and len(escape) > 2:
         number = int(escape[2:].strip("{}"), 16)
-        if number <= 0x10FFFF:
-            yield chr(number), len(escape)
-        else:
-            yield from ((each, 1) for each in escape)
+        character = chr(number) if number <= 0x10FFFF else ""
     else:
-        yield _SINGLE.get(escape[1], escape[1]), 2
+        character = _SINGLE.get(escape[1], escape[1])
+    if len(character) == 1:
+        yield character, len(escape)
+    else:  # not an escape after all, or an entity of two characters
+        yield from ((each, 1) for each in escape)
 
 
-def _decodes(raw: bytes) -> bool:
+def _decode_percent(escape: str) -> Iterator[tuple[str, int]]:
+    """The characters of percent-encoded bytes; a byte outside UTF-8 is read as Latin-1."""
+    raw = bytes.fromhex(escape.replace("%", ""))
+    at = 0
+    while at < len(raw):
+        size = next((size for size in (1, 2, 3, 4) if _is_character(raw[at : at + size])), 0)
+        yield (raw[at : at + size].decode(), 3 * size) if size else (chr(raw[at]), 3)
+        at += size or 1
+
+
+def _is_character(raw: bytes) -> bool:
     try:
         return len(raw.decode()) == 1
     except UnicodeDecodeError:

@@ -29,7 +29,7 @@ from faultspec_conformance.session.observation import (
 )
 
 if TYPE_CHECKING:
-    from faultspec_conformance.drivers.mcp import Answered, McpDriver
+    from faultspec_conformance.drivers.mcp import McpDriver, ToolAnswer
 
 #: The judge's answer on what is no matter of the taxonomy.
 UNJUDGED = Judgement((), frozenset())
@@ -183,7 +183,7 @@ class RpcSession(CallSession):
             forbidden=self.forbidden(who, plant),
         )
         self.still(asked)
-        heard = self.driver.say(message)
+        heard = self.driver.send(message)
         if isinstance(heard, NoAnswer):
             raise self.failed(asked, heard)
         self.heard()
@@ -282,7 +282,7 @@ class ToolSession(CallSession):
             return self._refused(asked.request, answered)
         return Observation(replace(asked, response=answered.response), UNJUDGED)
 
-    def _refused(self, asked: Request, answered: "Answered") -> Observation:
+    def _refused(self, asked: Request, answered: "ToolAnswer") -> Observation:
         """An error of the protocol to what is no call of a tool."""
         who = self.caller
         identity = None if who.anonymous else who.name

@@ -12,9 +12,9 @@ from starlette.types import Receive, Scope, Send
 
 from faultspec.exchange.model import Request
 from faultspec_conformance.config import ServiceConfig, UpstreamConfig
-from faultspec_conformance.drivers.processes import StartFailed, listening, running
+from faultspec_conformance.drivers.processes import StartFailed, running, wait_until_listening
 from faultspec_conformance.drivers.serving import HANG_UP, serving
-from faultspec_conformance.faults.server import body_of
+from faultspec_conformance.faults.server import read_body
 
 #: What the upstream does: it answers with a status, or hangs up.
 Behaviour = int | Literal["closed"]
@@ -62,7 +62,7 @@ class ScriptedUpstream:
         headers = tuple(
             (name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]
         )
-        request = Request(scope["method"], scope["path"] + query, headers, await body_of(receive))
+        request = Request(scope["method"], scope["path"] + query, headers, await read_body(receive))
         calls.append(UpstreamRequest(request, at, self.clock(), behaviour))
         if behaviour == "closed":
             scope["extensions"][HANG_UP]()
@@ -101,7 +101,7 @@ def attended(target: ServiceConfig) -> Iterator[Mapping[str, ScriptedUpstream]]:
                 environment[config.env] = url
         if target.command:
             folder = Path(target.path or ".").resolve().parent
-            listening(
+            wait_until_listening(
                 stack.enter_context(running(target.command, environment, folder)), target.http
             )
         yield found

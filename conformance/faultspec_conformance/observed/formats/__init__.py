@@ -1,7 +1,8 @@
-"""Recorded traffic → exchanges: HAR, VCR cassettes of several tools, and logs of one JSON object a line.
+"""Recorded traffic as exchanges: HAR, VCR cassettes of several tools, and logs of one JSON object a
+line.
 
-A recording rarely tells everything. What it leaves out is named in ``Exchange.lacks``, so that nothing is concluded from its
-absence; what is no exchange at all, or broken, is told as a `Skipped` and never ends the reading.
+`Exchange.lacks` names what a recording leaves out, so that nothing is concluded from its absence. A
+record that is broken or not an exchange becomes a `Skipped`, and reading goes on.
 """
 
 import gzip
@@ -13,76 +14,77 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from faultspec.contract.model import Contract
-from faultspec_conformance.observed.formats import cassettes, har, logs
+from faultspec_conformance.observed.formats.cassettes import read_cassette
+from faultspec_conformance.observed.formats.detection import detect_format
+from faultspec_conformance.observed.formats.har import read_har
+from faultspec_conformance.observed.formats.logs import read_log
 from faultspec_conformance.observed.formats.record import Item, NotARecording, Skipped
-from faultspec_conformance.observed.formats.told import told
 
+#: The readers by format. Each takes the stream, the file's name and the contract.
 FORMATS: Mapping[str, Callable[[BinaryIO, str, Contract], Iterator[Item]]] = {
-    "har": lambda stream, name, _: har.read(stream, name),
-    "vcr": lambda stream, name, _: cassettes.read(stream, name),
-    "ndjson": logs.read,
+    "har": lambda stream, name, _: read_har(stream, name),
+    "vcr": lambda stream, name, _: read_cassette(stream, name),
+    "ndjson": read_log,
 }
-"""The readers by the name of their format; each is given the stream, the file's name and the contract to judge by."""
 
+#: Bytes from which the format is detected.
 _HEAD = 64 * 1024
-"""Bytes from which the format is told."""
 
 _GZIP = b"\x1f\x8b"
 
 
-class OpenedRecording(NamedTuple):
-    """A recording that can be read: its items, and how far it has been read as a share of 1."""
+class OpenRecording(NamedTuple):
+    """A recording that is being read. ``share``: how much of the file was read, from 0 to 1."""
 
     items: Iterator[Item]
     share: Callable[[], float]
 
 
 @contextmanager
-def opened(path: str, contract: Contract, form: str | None = None) -> Iterator[OpenedRecording]:
-    """A recording, decompressed where it is gzip. ``form``: its format, where it is not to be told by its content.
+def open_recording(
+    path: str, contract: Contract, form: str | None = None
+) -> Iterator[OpenRecording]:
+    """Open a recording, which may be compressed with gzip. ``form``: its format; None detects it.
 
-    Raises OSError, and NotARecording where neither content nor name tells a format. What is broken further on is an item; where
-    it cannot be decompressed to its end, the items end with an OSError, an EOFError or a zlib.error.
+    Raises OSError, and NotARecording if the format is unknown. A broken record is an item. If the
+    file cannot be decompressed to its end, the items end with an OSError, an EOFError or a
+    zlib.error.
     """
     with Path(path).open("rb") as raw:
         size = max(raw.seek(0, io.SEEK_END), 1)
         raw.seek(0)
-        packed = raw.read(2) == _GZIP
+        is_packed = raw.read(2) == _GZIP
         raw.seek(0)
-        unpacked = _Unpacked(raw) if packed else None
-        stream = (
-            io.BufferedReader(raw, _HEAD)
-            if unpacked is None
-            else io.BufferedReader(unpacked, _HEAD)
-        )
+        unpacked = _GzipStream(raw) if is_packed else None
+        stream = io.BufferedReader(unpacked or raw, _HEAD)
         head = stream.peek(_HEAD)[:_HEAD]
-        name = form or told(head, path)
+        name = form or detect_format(head, path)
         if unpacked is not None and unpacked.error is not None and not head:
             raise NotARecording(f"it cannot be decompressed: {unpacked.error}")
         if name is None:
-            content = "HAR, a VCR cassette, or one JSON object a line"
             raise NotARecording(
-                f"its content is none of {content}; if it is one of them, say which by --from"
+                "its format is none of HAR, a VCR cassette, and one JSON object a line; "
+                "if it is one of them, name it with --from"
             )
         items = FORMATS[name](stream, path, contract)
-        yield OpenedRecording(
-            items if unpacked is None else _to_the_end(items, unpacked), lambda: raw.tell() / size
-        )
+        if unpacked is not None:
+            items = _read_to_end(items, unpacked)
+        yield OpenRecording(items, lambda: raw.tell() / size)
 
 
-class _Unpacked(io.RawIOBase):
-    """What gzip packed, as far as it can be unpacked; ``error`` is why no further."""
+class _GzipStream(io.RawIOBase):
+    """The decompressed bytes of a stream, as far as they can be read. ``error``: why no further."""
 
     def __init__(self, packed: BinaryIO) -> None:
         self.error: OSError | EOFError | zlib.error | None = None
         self._plain = gzip.GzipFile(fileobj=packed)
 
     def readable(self) -> bool:
-        """It is there to be read."""
+        """Always true."""
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # narrower than any buffer, as readers call it
-        """Fill as much of the buffer as is there."""
+        """Fill the start of the buffer; return the number of bytes."""
         try:
             read = self._plain.read1(len(buffer)) if self.error is None else b""
         except (OSError, EOFError, zlib.error) as error:
@@ -91,9 +93,10 @@ class _Unpacked(io.RawIOBase):
         return len(read)
 
 
-def _to_the_end(items: Iterator[Item], unpacked: _Unpacked) -> Iterator[Item]:
+def _read_to_end(items: Iterator[Item], unpacked: _GzipStream) -> Iterator[Item]:
+    """The items, then the error of decompression. It replaces the item for the broken end."""
     for item in items:
         if unpacked.error is None or not isinstance(item, Skipped) or not item.ends:
-            yield item  # else it ends where it could not be unpacked any further
+            yield item
     if unpacked.error is not None:
         raise unpacked.error

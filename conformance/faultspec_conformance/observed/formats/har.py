@@ -1,84 +1,74 @@
-"""HTTP Archive 1.2, as browsers and proxies write it (http://www.softwareishard.com/blog/har-12-spec/)."""
+"""HTTP Archive 1.2, as browsers and proxies write it
+(http://www.softwareishard.com/blog/har-12-spec/).
+"""
 
-import base64
-import binascii
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from faultspec.exchange.model import Exchange, Request, Response
-from faultspec_conformance.observed.formats.listed import of_json
+from faultspec.exchange.model import Request
+from faultspec_conformance.observed.formats.items import json_items
 from faultspec_conformance.observed.formats.record import (
-    ABOUT_BODY,
     ABOUT_HEADERS,
     ALWAYS,
     Item,
-    RecordedExchange,
     Skipped,
-    as_bytes,
-    left_out,
-    pairs,
-    seconds_of,
-    status_of,
-    unpacked,
+    decode_base64,
+    encode_body,
+    header_fields,
+    parse_seconds,
+    parse_status,
+    recorded_exchange,
 )
 
+_INCOMPLETE = "this entry has no request with a method and a URL, or no response with a status"
 
-def read(stream: BinaryIO, name: str) -> Iterator[Item]:
-    """The exchanges of an archive. It is one JSON document, so its text is held as a whole, and one entry at a time decoded."""
+
+def read_har(stream: BinaryIO, name: str) -> Iterator[Item]:
+    """The exchanges of an archive. The text is held as a whole; entries are decoded one at a
+    time.
+    """
     text = stream.read().decode("utf-8-sig", "replace")
-    for each in of_json(text, "log", "entries"):
-        place = f"{name}:{each.line}"
+    for item in json_items(text, "log", "entries"):
+        place = f"{name}:{item.line}"
         yield (
-            Skipped(place, each.problem, ends=each.ends)
-            if each.problem is not None
-            else _item(each.value, place)
+            _read_entry(item.value, place)
+            if item.problem is None
+            else Skipped(place, item.problem, ends=item.ends)
         )
 
 
-def _item(entry: object, place: str) -> Item:
+def _read_entry(entry: object, place: str) -> Item:
     match entry:
         case {
-            "request": {"method": str(method), "url": str(url), **asked},
-            "response": {"status": status, **told},
+            "request": {"method": str(method), "url": str(url), **request},
+            "response": {"status": written, **response},
+            **rest,
         }:
             pass
         case _:
-            return Skipped(
-                place,
-                "this entry has no request with a method and a URL, or no response with a status",
-            )
-    code = status_of(status)
-    if code is None:
-        # Browsers write 0 where a request was blocked or broken off.
-        return Skipped(place, f"the status is {status!r}: there was no answer", broken=False)
-    if isinstance(entry, dict) and entry.get("_fromCache"):
+            return Skipped(place, _INCOMPLETE)
+    status = parse_status(written)
+    if status is None:
+        # Browsers write 0 if a request was blocked or interrupted.
+        reason = f"the status is {written!r}: the request was not answered"
+        return Skipped(place, reason, broken=False)
+    if rest.get("_fromCache"):
         return Skipped(place, "it was answered from the browser's cache", broken=False)
-    sent, received = pairs(asked.get("headers")) or (), pairs(told.get("headers")) or ()
-    posted, content = asked.get("postData"), told.get("content")
-    lacks = ALWAYS | left_out(received)
-    if not received:
-        lacks |= ABOUT_HEADERS
-    body = _content(content) if isinstance(content, dict) else b""
-    if body is not None:
-        body = unpacked(body, received)
-    if body is None:
-        lacks |= ABOUT_BODY
-    elapsed = seconds_of(entry.get("time") if isinstance(entry, dict) else None, 0.001)
-    if elapsed is None:
-        lacks |= {"elapsed"}
-    question = _text(posted) if isinstance(posted, dict) else b""
-    return RecordedExchange(
-        Exchange(
-            Request(method, url, sent, question),
-            Response(code, received, body or b"", elapsed or 0.0),
-            lacks=lacks,
-        ),
+    sent, received = (header_fields(part.get("headers")) or () for part in (request, response))
+    posted, content = request.get("postData"), response.get("content")
+    return recorded_exchange(
+        Request(method, url, sent, _text(posted) if isinstance(posted, dict) else b""),
+        status,
         place,
+        headers=received,
+        body=_content(content) if isinstance(content, dict) else b"",
+        elapsed=parse_seconds(rest.get("time"), 0.001),
+        lacks=ALWAYS if received else ALWAYS | ABOUT_HEADERS,
     )
 
 
 def _content(content: dict[str, object]) -> bytes | None:
-    """The body of an answer; None where it was left out, as browsers do with what they no longer hold."""
+    """The body of an answer; None if the browser no longer had it."""
     if "text" not in content:
         return b"" if content.get("size") in (0, None) else None
     return _text(content)
@@ -87,8 +77,7 @@ def _content(content: dict[str, object]) -> bytes | None:
 def _text(part: dict[str, object]) -> bytes:
     text = part.get("text")
     if part.get("encoding") == "base64" and isinstance(text, str):
-        try:
-            return base64.b64decode(text)
-        except (binascii.Error, ValueError):
-            pass
-    return as_bytes(text) if text is not None else b""
+        decoded = decode_base64(text)
+        if decoded is not None:
+            return decoded
+    return encode_body(text)

@@ -1,7 +1,10 @@
-"""Logs of one JSON object a line: the kinds that the taxonomy declares, and the events of schemathesis."""
+"""Logs of one JSON object a line: the records that the taxonomy declares, and the events of
+schemathesis.
+"""
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import PurePath
 from typing import BinaryIO
 
@@ -11,7 +14,7 @@ from faultspec.exchange.model import Exchange, Headers, Request, Response, first
 from faultspec.language.model import RecordingRule
 from faultspec.language.values import same
 from faultspec.runtime.nodes import Array, Literal, Node, Object, Slot, Template
-from faultspec_conformance.observed.formats import cassettes
+from faultspec_conformance.observed.formats.cassettes import read_interaction
 from faultspec_conformance.observed.formats.record import (
     ABOUT_BODY,
     ABOUT_HEADERS,
@@ -19,18 +22,19 @@ from faultspec_conformance.observed.formats.record import (
     Item,
     RecordedExchange,
     Skipped,
-    as_bytes,
-    left_out,
-    pairs,
-    seconds_of,
-    status_of,
-    unpacked,
+    decompress,
+    encode_body,
+    header_fields,
+    parse_seconds,
+    parse_status,
+    redacted_facts,
 )
 
+#: Bytes of the longest line that is read. Longer ones are not records, and none is held whole.
 LONGEST = 16 * 1024 * 1024
-"""Bytes of a line that is read: longer ones are no record of an exchange, and none is held whole."""
 
-_TOLD_BY = {
+#: The facts that a single slot gives.
+_SLOT_FACTS = {
     "code": ("code",),
     "retriable": ("flag",),
     "boundary": ("boundary",),
@@ -38,21 +42,25 @@ _TOLD_BY = {
     "message": ("message",),
     "details": ("details", "detail-values", "flag"),
 }
-"""The facts that a single slot tells."""
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})
 
+#: Methods whose requests are known without a body.
 _BODILESS = frozenset({"GET", "HEAD", "OPTIONS", "DELETE", "TRACE"})
-"""Methods whose request is known without its body."""
+
+#: The facts that a record lacks until it gives them.
+_ALL = ALWAYS | ABOUT_BODY | ABOUT_HEADERS | {"request", "elapsed", "method", "operation"}
 
 _MISSING = object()
 
 
-def read(stream: BinaryIO, name: str, contract: Contract) -> Iterator[Item]:
-    """The exchanges of a log, line after line. A line of no declared kind that some surface calls a log is judged as it is."""
+def read_log(stream: BinaryIO, name: str, contract: Contract) -> Iterator[Item]:
+    """The exchanges of a log. A line of no declared kind is judged itself, if a surface declares
+    the log.
+    """
     telemetry = contract.taxonomy.telemetry
     kinds = tuple(telemetry.records.values()) if telemetry is not None else ()
-    sink = _sink(name, contract)
+    sink = _find_sink(name, contract)
     number = 0
     while line := stream.readline(LONGEST):
         number += 1
@@ -67,150 +75,143 @@ def read(stream: BinaryIO, name: str, contract: Contract) -> Iterator[Item]:
             continue
         try:
             value = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            why = (
-                error.msg
-                if isinstance(error, json.JSONDecodeError)
-                else "it is nested too deep or not UTF-8"
-            )
-            yield Skipped(place, f"the line is not JSON: {why}")
+        except json.JSONDecodeError as error:
+            yield Skipped(place, f"the line is not JSON: {error.msg}")
+            continue
+        except (ValueError, RecursionError):
+            yield Skipped(place, "the line is not JSON: it is nested too deeply or not UTF-8")
             continue
         if not isinstance(value, dict):
-            yield Skipped(place, "the line is JSON, and no object")
+            yield Skipped(place, "the line is JSON, but not an object")
             continue
-        yield from _items(value, text, place, kinds, sink, contract)
-
-
-def _items(
-    value: dict[str, object],
-    text: bytes,
-    place: str,
-    kinds: tuple[RecordingRule, ...],
-    sink: str,
-    contract: Contract,
-) -> Iterator[Item]:
-    kind = next((each for each in kinds if _is_of(each, value)), None)
-    if kind is not None:
-        yield _item(kind, value, place, contract)
-    elif (interactions := _of_schemathesis(value)) is not None:
-        for each in interactions:
-            yield cassettes.item(each, place)
-    else:
-        line = Exchange(Request("", sink), Response(None, body=text), "log", lacks=ALWAYS)
-        if contract.claim(line) is not None:
-            yield RecordedExchange(line, place)
+        kind = next((kind for kind in kinds if _is_of(kind, value)), None)
+        interactions = _schemathesis_interactions(value) if kind is None else None
+        if kind is not None:
+            yield _read_record(kind, value, place, contract)
+        elif interactions is not None:
+            yield from (read_interaction(interaction, place) for interaction in interactions)
         else:
-            yield Skipped(
-                place, "no kind of line that `telemetry: records:` declares", broken=False
-            )
+            yield _read_line(sink, text, place, contract)
 
 
-def _sink(name: str, contract: Contract) -> str:
-    """The declared sink that a file is, told by the end of its path, or by its own name where it lies elsewhere now."""
-    sinks = [
-        surface.sink for surface in contract.taxonomy.surfaces.values() if surface.sink is not None
-    ]
-    parts = PurePath(name).parts
-    whole = (each for each in sinks if parts[-len(PurePath(each).parts) :] == PurePath(each).parts)
-    return next(whole, next((each for each in sinks if PurePath(each).name == parts[-1]), name))
+def _read_line(sink: str, text: bytes, place: str, contract: Contract) -> Item:
+    """A line of no declared kind, as an entry of a log that a surface declares."""
+    entry = Exchange(Request("", sink), Response(None, body=text), "log", lacks=ALWAYS)
+    if contract.claim(entry) is not None:
+        return RecordedExchange(entry, place)
+    reason = "`telemetry: records:` declares no such kind of line"
+    return Skipped(place, reason, broken=False)
+
+
+def _find_sink(name: str, contract: Contract) -> str:
+    """The declared sink of a file, by the end of its path, or by its name if the file was moved."""
+    surfaces = contract.taxonomy.surfaces.values()
+    sinks = [surface.sink for surface in surfaces if surface.sink is not None]
+    path = PurePath(name)
+    for sink in sinks:
+        parts = PurePath(sink).parts
+        if path.parts[-len(parts) :] == parts:
+            return sink
+    return next((sink for sink in sinks if PurePath(sink).name == path.parts[-1]), name)
 
 
 def _is_of(kind: RecordingRule, value: object) -> bool:
-    if any(
-        not (found := resolve(value, pointer))[0] or not same(found[1], want)
-        for pointer, want in kind.when.items()
-    ):
-        return False
+    for pointer, wanted in kind.when.items():
+        exists, found = resolve(value, pointer)
+        if not exists or not same(found, wanted):
+            return False
     return resolve(value, kind.status)[0] and resolve(value, kind.url)[0]
 
 
-def _of_schemathesis(value: dict[str, object]) -> list[object] | None:
-    """The interactions in an event of schemathesis; None: it is no such event."""
+def _schemathesis_interactions(value: dict[str, object]) -> list[object] | None:
+    """The interactions in an event of schemathesis; None if the value is not an event."""
     match value:
         case {"ScenarioFinished": {"recorder": {"interactions": dict(interactions)}}}:
             return list(interactions.values())
-        case _ if len(value) == 1 and isinstance(each := next(iter(value.values())), dict):
-            return [] if _is_event(next(iter(value)), each) else None
+        case _ if len(value) == 1:
+            ((name, data),) = value.items()
+            is_step = name.endswith(("Started", "Finished"))
+            if isinstance(data, dict) and (
+                name == "Initialize" or (is_step and "timestamp" in data)
+            ):
+                return []
     return None
 
 
-def _is_event(name: str, data: dict[str, object]) -> bool:
-    return name == "Initialize" or (name.endswith(("Started", "Finished")) and "timestamp" in data)
-
-
-def _item(kind: RecordingRule, value: object, place: str, contract: Contract) -> Item:
-    status = status_of(_at(value, kind.status))
+def _read_record(kind: RecordingRule, value: object, place: str, contract: Contract) -> Item:
+    """The exchange of a record of a declared kind."""
+    status = parse_status(_at(value, kind.status))
     if status is None:
-        return Skipped(place, f"`{kind.status}` is no status of an answer", broken=False)
+        return Skipped(place, f"`{kind.status}` is not the status of an answer", broken=False)
+    request, known = _read_request(kind, value)
+    received = header_fields(_at(value, kind.response.headers))
+    known |= ABOUT_HEADERS if received is not None else set()
+    elapsed = None
+    if kind.elapsed:
+        elapsed = parse_seconds(_at(value, kind.elapsed[0]), kind.elapsed[1])
+    known |= {"elapsed"} if elapsed is not None else set()
+    route = _at(value, kind.route)
+    route = route if isinstance(route, str) else None
+    exchange = Exchange(
+        request,
+        Response(status, received or (), b"", elapsed or 0.0),
+        route=route,
+        operation=f"{request.method} {route}" if request.method and route is not None else None,
+    )
+    body = _complete_body(_at(value, kind.response.body), received or ())
+    if body is not None:
+        known |= ABOUT_BODY
+    else:
+        found = {slot: _at(value, pointer) for slot, pointer in kind.slots.items()}
+        slots = {slot: item for slot, item in found.items() if item is not None}
+        body = _render_envelope(contract.claim(exchange), slots) if slots else None
+        if body is not None:
+            known |= {"ids", *(fact for slot in slots for fact in _SLOT_FACTS.get(slot, ()))}
+    response = replace(exchange.response, body=body or b"")
+    lacks = (_ALL - known) | redacted_facts(received or ())
+    return RecordedExchange(replace(exchange, response=response, lacks=lacks), place)
+
+
+def _read_request(kind: RecordingRule, value: object) -> tuple[Request, set[str]]:
+    """The request of a record, and the facts that it gives."""
     url, method = str(_at(value, kind.url)), _at(value, kind.method)
     before, blank, after = url.partition(" ")
     if blank and before in _METHODS:
         url, method = after.partition(" ")[0], method or before
-    lacks = set(ALWAYS | ABOUT_BODY | ABOUT_HEADERS | {"request", "elapsed"})
-    if not isinstance(method, str):
-        lacks |= {"method", "operation"}
-    verb = method.upper() if isinstance(method, str) else ""
-    sent = pairs(_at(value, kind.request.headers))
-    asked = _at(value, kind.request.body)
-    if sent is not None and (asked is not None or verb in _BODILESS):
-        lacks.discard("request")
-    received = pairs(_at(value, kind.response.headers))
-    if received is not None:
-        lacks -= ABOUT_HEADERS
-        lacks |= left_out(received)
-    elapsed = seconds_of(_at(value, kind.elapsed[0]), kind.elapsed[1]) if kind.elapsed else None
-    if elapsed is not None:
-        lacks.discard("elapsed")
-    route = _at(value, kind.route)
-    exchange = Exchange(
-        Request(verb, url, sent or (), as_bytes(asked) if asked is not None else b""),
-        Response(status, received or (), b"", elapsed or 0.0),
-        route=route if isinstance(route, str) else None,
-        operation=f"{verb} {route}" if verb and isinstance(route, str) else None,
-    )
-    body = _whole(_at(value, kind.response.body), received or ())
-    if body is not None:
-        lacks -= ABOUT_BODY
-    elif slots := {
-        slot: found for slot, at in kind.slots.items() if (found := _at(value, at)) is not None
-    }:
-        claim = contract.claim(exchange)
-        body = _rendered(claim, slots) if claim is not None else None
-        if body is not None:
-            lacks -= {"ids", *(fact for slot in slots for fact in _TOLD_BY.get(slot, ()))}
-    return RecordedExchange(_with(exchange, body or b"", frozenset(lacks)), place)
-
-
-def _with(exchange: Exchange, body: bytes, lacks: frozenset[str]) -> Exchange:
-    answer = exchange.response
-    whole = Response(answer.status, answer.headers, body, answer.elapsed)
-    return Exchange(
-        exchange.request, whole, route=exchange.route, operation=exchange.operation, lacks=lacks
-    )
+    known: set[str] = set()
+    verb = ""
+    if isinstance(method, str):
+        known |= {"method", "operation"}
+        verb = method.upper()
+    headers = header_fields(_at(value, kind.request.headers))
+    body = _at(value, kind.request.body)
+    if headers is not None and (body is not None or verb in _BODILESS):
+        known.add("request")
+    return Request(verb, url, headers or (), encode_body(body)), known
 
 
 def _at(value: object, pointer: str | None) -> object:
     return resolve(value, pointer)[1] if pointer is not None else None
 
 
-def _whole(found: object, headers: Headers) -> bytes | None:
-    """A recorded body; None where there is none, or only a part of it."""
+def _complete_body(found: object, headers: Headers) -> bytes | None:
+    """A recorded body; None if it is missing or truncated."""
     if found is None:
         return None
-    body = unpacked(as_bytes(found), headers)
+    body = decompress(encode_body(found), headers)
     length = first(headers, "content-length")
     coded = first(headers, "content-encoding")
     if body is not None and isinstance(found, str) and length is not None and coded is None:
-        # Logs cut what is long.
+        # Logs truncate long bodies.
         return body if not length.isdigit() or len(body) >= int(length) else None
     return body
 
 
-def _rendered(claim: Claim, slots: Mapping[str, object]) -> bytes | None:
-    """As much of an envelope as the slots fill."""
-    if not claim.envelopes:
+def _render_envelope(claim: Claim | None, slots: Mapping[str, object]) -> bytes | None:
+    """The part of the envelope that the slots fill; None if there is no envelope."""
+    if claim is None or not claim.envelopes:
         return None
-    body = _filled(claim.envelopes[0].shape, slots)
+    body = _fill(claim.envelopes[0].shape, slots)
     if body is _MISSING:
         return None
     for step in reversed(steps(claim.surface.at)):
@@ -218,22 +219,21 @@ def _rendered(claim: Claim, slots: Mapping[str, object]) -> bytes | None:
     return json.dumps(body).encode()
 
 
-def _filled(node: Node, slots: Mapping[str, object]) -> object:
+def _fill(node: Node, slots: Mapping[str, object]) -> object:
     match node:
         case Slot(name=name):
             return slots.get(name, _MISSING)
         case Literal(value=value):
             return value
         case Template(texts=texts, slots=names) if all(name in slots for name in names):
-            return texts[0] + "".join(
-                str(slots[name]) + text for name, text in zip(names, texts[1:], strict=True)
-            )
+            parts = zip(names, texts[1:], strict=True)
+            return texts[0] + "".join(str(slots[name]) + text for name, text in parts)
         case Array(item=item):
-            inner = _filled(item, slots)
+            inner = _fill(item, slots)
             return _MISSING if inner is _MISSING else [inner]
         case Object(members=members, spread=spread):
-            filled = {member.name: _filled(member.node, slots) for member in members}
-            found = {name: each for name, each in filled.items() if each is not _MISSING}
+            filled = {member.name: _fill(member.node, slots) for member in members}
+            found = {name: value for name, value in filled.items() if value is not _MISSING}
             beside = slots.get(spread) if spread is not None else None
             return {**(beside if isinstance(beside, dict) else {}), **found}
     return _MISSING

@@ -1,37 +1,41 @@
-"""What is read from a recording, and what all formats have in common."""
+"""The values that recordings are read to, and the parsing that all formats share."""
 
+import base64
+import binascii
 import gzip
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from io import BytesIO
 from typing import NamedTuple
 
 from faultspec.contract.clauses import header_address
-from faultspec.exchange.model import Exchange, Headers, first
+from faultspec.exchange.model import Exchange, Headers, Request, Response, first
 
+#: The facts that the headers of an answer give.
 ABOUT_HEADERS = frozenset({"headers", "header-values"})
+
+#: The facts that the body of an answer gives.
 ABOUT_BODY = frozenset(
     {"body", "shape", "code", "flag", "boundary", "details", "detail-values", "ids", "message"}
 )
-"""The facts that an answer's body tells."""
 
+#: No recording identifies the caller: credentials are what tools leave out first.
 ALWAYS = frozenset({"identity"})
-"""No recording tells who called: credentials are what tools leave out first."""
 
+#: What tools write in place of a value that they leave out, such as ``[Filtered]``.
 _MASK = re.compile(
     r"\W*(?:filtered|redacted|masked|hidden|removed|sanitized|scrubbed|dummy|x{3,})\W*|\*{2,}|",
     re.IGNORECASE,
 )
-"""What stands where a tool left out a value, such as ``[Filtered]``."""
 
-_UNPACKED = 64 * 1024 * 1024
-"""Bytes to which a compressed body may grow: beyond it is no error of an API."""
+#: Bytes of a decompressed body that are read. The errors of an API are smaller.
+_DECOMPRESSED = 64 * 1024 * 1024
 
 
 class NotARecording(Exception):
-    """A file of none of the formats."""
+    """The format of a file is unknown."""
 
 
 class RecordedExchange(NamedTuple):
@@ -42,7 +46,7 @@ class RecordedExchange(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """Something recorded that is not judged. ``broken``: because it cannot be read, not because it is no exchange.
+    """A record that is not judged. ``broken``: it cannot be read. Otherwise it is not an exchange.
 
     ``ends``: nothing after it can be read either.
     """
@@ -56,28 +60,51 @@ class Skipped(NamedTuple):
 Item = RecordedExchange | Skipped
 
 
-def pairs(headers: object) -> Headers | None:
-    """Header fields from a mapping of names to a value or several, or a list of pairs or of ``{name, value}``; None: neither."""
+def recorded_exchange(
+    request: Request,
+    status: int,
+    place: str,
+    *,
+    headers: Headers,
+    body: bytes | None,
+    elapsed: float | None,
+    lacks: frozenset[str],
+) -> RecordedExchange:
+    """An exchange over HTTP. Missing and redacted parts of the answer are added to ``lacks``."""
+    body = decompress(body, headers) if body is not None else None
+    lacks |= redacted_facts(headers)
+    lacks |= ABOUT_BODY if body is None else frozenset()
+    lacks |= {"elapsed"} if elapsed is None else frozenset()
+    response = Response(status, headers, body or b"", elapsed or 0.0)
+    return RecordedExchange(Exchange(request, response, lacks=lacks), place)
+
+
+def header_fields(headers: object) -> Headers | None:
+    """Header fields from a mapping of names to one or several values, or a list of pairs or
+    ``{name, value}``.
+
+    None for other values.
+    """
     found: Iterable[tuple[object, object]]
     match headers:
         case dict():
-            found = ((name, each) for name, value in headers.items() for each in _values(value))
+            found = (
+                (name, value)
+                for name, values in headers.items()
+                for value in (values if isinstance(values, list) else [values])
+            )
         case list():
             found = (pair for header in headers if (pair := _pair(header)) is not None)
         case _:
             return None
-    # HTTP/2 in browsers' recordings has `:status` and the like beside the fields.
+    # Browsers record pseudo-header fields of HTTP/2 too, such as `:status`.
     return tuple(
         (str(name), _text(value)) for name, value in found if name and not str(name).startswith(":")
     )
 
 
-def _values(value: object) -> list[object]:
-    return value if isinstance(value, list) else [value]
-
-
-def _pair(each: object) -> tuple[object, object] | None:
-    match each:
+def _pair(header: object) -> tuple[object, object] | None:
+    match header:
         case {"name": name, "value": value} | [name, value]:
             return name, value
         case _:
@@ -85,41 +112,33 @@ def _pair(each: object) -> tuple[object, object] | None:
 
 
 def _text(value: object) -> str:
-    return (
-        value.decode("latin-1") if isinstance(value, bytes) else "" if value is None else str(value)
-    )
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
+    return "" if value is None else str(value)
 
 
-def left_out(headers: Headers) -> frozenset[str]:
-    """The clauses about headers whose value a tool left out, so that only their presence is known."""
-    return frozenset(
-        address for name, value in headers if _MASK.fullmatch(value) for address in _about(name)
-    )
+def redacted_facts(headers: Headers) -> frozenset[str]:
+    """The facts that are unknown because a tool redacted header values."""
+    addresses = {header_address(name) for name, value in headers if _MASK.fullmatch(value)}
+    # The taxonomy decides which header is echoed, and an unknown value cannot be compared with the
+    # body's.
+    return frozenset({*addresses, "correlation/header-equals-body"} if addresses else ())
 
 
-def _about(name: str) -> Iterator[str]:
-    yield header_address(name)
-    # Which header is echoed is the taxonomy's to say; a value nobody knows can't be compared with the body's either way.
-    yield "correlation/header-equals-body"
-
-
-def unpacked(body: bytes, headers: Headers) -> bytes | None:
-    """A body as it was before ``Content-Encoding``, where it is still packed; None: by what can't be undone here."""
+def decompress(body: bytes, headers: Headers) -> bytes | None:
+    """The body without its ``Content-Encoding``; None if it cannot be decoded here."""
     coding = (first(headers, "content-encoding") or "identity").strip().lower()
     if coding in ("", "identity") or not body:
         return body
     try:
         if coding in ("gzip", "x-gzip"):
-            return (
-                gzip.GzipFile(fileobj=BytesIO(body)).read(_UNPACKED)
-                if body.startswith(b"\x1f\x8b")
-                else body
-            )
+            is_packed = body.startswith(b"\x1f\x8b")
+            return gzip.GzipFile(fileobj=BytesIO(body)).read(_DECOMPRESSED) if is_packed else body
         if coding == "deflate":
-            return zlib.decompressobj().decompress(body, _UNPACKED)
+            return zlib.decompressobj().decompress(body, _DECOMPRESSED)
     except (OSError, EOFError, zlib.error):
         pass
-    # Most tools store the decoded body under the header of the encoded one.
+    # Most tools store the decoded body with the header of the encoded one.
     return body if is_text(body) else None
 
 
@@ -132,32 +151,41 @@ def is_text(body: bytes) -> bool:
     return True
 
 
-def as_bytes(body: object) -> bytes:
-    """A recorded body: text, bytes, or the JSON it is."""
+def decode_base64(text: str) -> bytes | None:
+    """The decoded bytes; None if the text is not base64."""
+    try:
+        return base64.b64decode(text)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def encode_body(body: object) -> bytes:
+    """A recorded body as bytes: text, bytes, None for an empty one, or another value as JSON."""
     if isinstance(body, bytes):
         return body
-    return (
-        body.encode("utf-8", "surrogatepass")
-        if isinstance(body, str)
-        else json.dumps(body).encode()
-    )
+    if body is None:
+        return b""
+    if isinstance(body, str):
+        return body.encode("utf-8", "surrogatepass")
+    return json.dumps(body).encode()
 
 
-def status_of(value: object) -> int | None:
-    """A status as an int; None for what is none, such as 0 for an answer that never came."""
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) == 3:
+def parse_status(value: object) -> int | None:
+    """A status from 100 to 599 as a number; None for others, such as 0 for an answer that never
+    came.
+    """
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{3}", value):
         value = int(value)
-    return (
-        value
-        if isinstance(value, int) and not isinstance(value, bool) and 100 <= value <= 599
-        else None
-    )
+    is_status = isinstance(value, int) and not isinstance(value, bool) and 100 <= value <= 599
+    return value if is_status and isinstance(value, int) else None
 
 
-def seconds_of(value: object, unit: float = 1.0) -> float | None:
-    """A duration in seconds; None for what is none."""
+def parse_seconds(value: object, unit: float = 1.0) -> float | None:
+    """A duration in seconds; None if the value is not one. ``unit``: the unit of the value in
+    seconds.
+    """
     try:
-        seconds = float(value) * unit  # type: ignore[arg-type]  # whatever float() does not take is none
+        seconds = float(value) * unit  # type: ignore[arg-type]  # float() refuses what it does not take
     except (TypeError, ValueError, OverflowError):
         return None
     return seconds if 0 <= seconds < float("inf") else None

@@ -1,0 +1,200 @@
+"""Recipes and sample calls of the configuration."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import cast
+
+from faultspec.diagnostics.model import Path as Place
+from faultspec.language import grammar
+from faultspec_conformance.config.context import Node, ReadingContext, child, header_texts, texts_in
+from faultspec_conformance.config.model import ConfiguredCall, Recipe, SampleCall, Step
+from faultspec_conformance.config.requests import PLACEHOLDER, query_texts, read_call
+
+#: A name that a text uses. A step saves it, except `unique`, which the suite provides.
+_NAME = re.compile(r"\$\{([a-z_]\w*)\}")
+
+#: Requests of a repetition without `at_most`.
+_AT_MOST = 60
+
+_WAYS = ("request", "steps", "not_provokable")
+
+
+def path_shape(path: str) -> str:
+    """A path without its query, with anonymous placeholders, ending in a slash."""
+    return PLACEHOLDER.sub("{}", path.partition("?")[0]).rstrip("/") + "/"
+
+
+def read_recipes(context: ReadingContext, data: Node) -> Iterator[Recipe]:
+    """The recipes by code; a code may have several."""
+    for code, value in data.items():
+        if isinstance(value, list):
+            for index, item in enumerate(value):
+                yield _read_recipe(context, code, item, ("provoke", code, index))
+        else:
+            yield _read_recipe(context, code, cast(Node, value), ("provoke", code))
+
+
+def _read_recipe(context: ReadingContext, code: str, data: Node, place: Place) -> Recipe:
+    ways = [way for way in _WAYS if way in data]
+    if len(ways) != 1:
+        found = " and ".join(f"`{way}`" for way in ways) or "none of them"
+        context.report(
+            "conflicting-keys" if ways else "missing-key",
+            place,
+            f"the recipe for `{code}` needs one of `request`, `steps` and `not_provokable`; "
+            f"it has {found}",
+            hint="keep one of them"
+            if ways
+            else "add `request: METHOD /path`, `steps:`, or `not_provokable:` with the reason",
+            needs=[(*place, way) for way in _WAYS],
+        )
+        return Recipe(code, place=place)
+    status = data.get("status")
+    if context.transport != "http" and "status" in data and "request" not in data:
+        message = "`status` belongs to HTTP"
+        context.report("misplaced-key", (*place, "status"), message, hint="remove the key")
+    steps: tuple[Step, ...] = ()
+    if "request" in data:
+        steps = (_read_step(context, data, place),)
+    elif "steps" in data:
+        steps = _read_steps(context, data, place)
+    _check_names(context, data, place)
+    reason = data.get("not_provokable")
+    return Recipe(
+        code=code,
+        steps=steps,
+        not_provokable=str(reason) if reason is not None else None,
+        status=status if isinstance(status, int) else None,
+        place=place,
+    )
+
+
+def _read_steps(context: ReadingContext, data: Node, place: Place) -> tuple[Step, ...]:
+    """The steps of a recipe. The identity, headers and query of the recipe are their defaults."""
+    for key in ("body", "raw", "params", "repeat", "save"):
+        if key in data:
+            message = f"`{key}` belongs to one of the steps, not to the recipe"
+            hint = f"move `{key}` into its step"
+            context.report("conflicting-keys", (*place, key), message, hint=hint)
+    identity = context.known_identity(data, place)
+    recipe_call = ConfiguredCall(
+        "GET", "/", headers=context.headers(data, place), query=query_texts(data)
+    )
+    context.secrets += context.variables(header_texts(data).values())
+    steps = []
+    for index, node in enumerate(cast(list[Node], data["steps"])):
+        step = _read_step(context, node, (*place, "steps", index))
+        call = replace(
+            step.call,
+            headers=_merge_headers(recipe_call.headers, step.call.headers),
+            query={**recipe_call.query, **step.call.query},
+        )
+        steps.append(replace(step, identity=step.identity or identity, call=call))
+    return tuple(steps)
+
+
+def _read_step(context: ReadingContext, data: Node, place: Place) -> Step:
+    repeat = cast(Mapping[str, int], child(data, "repeat"))
+    at = (*place, "repeat")
+    if repeat and context.transport == "http" and "until" not in repeat:
+        context.report(
+            "missing-key",
+            at,
+            "`repeat` lacks the key `until`",
+            hint="add `until: 429`",
+            needs=((*at, "until"),),
+        )
+    if "until" in repeat and context.transport != "http":
+        message = "`until` is an HTTP status; here the code ends the repetition"
+        context.report("misplaced-key", (*at, "until"), message, hint="remove the key")
+    return Step(
+        call=read_call(context, data, place),
+        identity=context.known_identity(data, place),
+        until=repeat.get("until"),
+        at_most=repeat.get("at_most", _AT_MOST if repeat else 1),
+        save=cast(Mapping[str, str], child(data, "save")),
+    )
+
+
+def _merge_headers(defaults: Mapping[str, str], headers: Mapping[str, str]) -> dict[str, str]:
+    """Headers with defaults; names are compared without case."""
+    names = {name.lower() for name in headers}
+    kept = {name: value for name, value in defaults.items() if name.lower() not in names}
+    return {**kept, **headers}
+
+
+def _check_names(context: ReadingContext, data: Node, place: Place) -> None:
+    """Report names that no earlier step has saved. A placeholder may be the id of a resource
+    too.
+    """
+    steps = [(place, data)]
+    if "steps" in data:
+        nodes = enumerate(cast(list[Node], data["steps"]))
+        steps = [((*place, "steps", index), node) for index, node in nodes]
+    saved = {"unique"}
+    for at, step in steps:
+        path = ""
+        if context.transport == "http":
+            path = str(step.get("request", "")).partition(" ")[2].strip()
+        texts = [
+            text
+            for key in ("query", "headers", "body", "raw", "params")
+            for text in texts_in(step.get(key), (*at, key))
+        ]
+        for where, text in [((*at, "request"), path), *texts]:
+            for name in _NAME.findall(text):
+                _check_saved(context, name, saved, where)
+        if not _is_of_resource(context, path):
+            for name in PLACEHOLDER.findall(_NAME.sub("", path)):
+                _check_saved(context, name, saved, (*at, "request"), placeholder=True)
+        if (*at, "save") in context.lost:
+            return
+        saved |= child(step, "save").keys()
+        saved |= {str(lost[-1]) for lost in context.lost if lost[:-1] == (*at, "save")}
+
+
+def _check_saved(
+    context: ReadingContext, name: str, saved: set[str], place: Place, *, placeholder: bool = False
+) -> None:
+    if name in saved:
+        return
+    message = f"`{name}` is not saved by an earlier step"
+    if placeholder:
+        message += ", and it is not the id of a resource"
+    hint = (
+        grammar.closest(name, tuple(sorted(saved)))
+        or f"save it in an earlier step: `save: {{{name}: /id}}`"
+    )
+    context.report("unknown-name", place, message, key=False, hint=hint)
+
+
+def _is_of_resource(context: ReadingContext, path: str) -> bool:
+    """Whether a path leads to or below an item of a resource, which fills its placeholders.
+
+    Assumed to be so if no resource is declared: resources are inferred later.
+    """
+    shape = path_shape(path)
+    return context.items is None or any(item in shape for item in context.items)
+
+
+def read_samples(context: ReadingContext, data: Node) -> Iterator[SampleCall]:
+    """The calls that succeed, by name."""
+    for name, value in data.items():
+        place: Place = ("calls", name)
+        node = cast(Node, {"request": value} if isinstance(value, str) else value)
+        invalid = cast(list[object], node.get("invalid", []))
+        context.reject_variables(invalid, (*place, "invalid"))
+        for key in ("params", "invalid"):
+            for path, text in texts_in(node.get(key), (*place, key)):
+                for used in _NAME.findall(text):
+                    _check_saved(context, used, {"unique"}, path)
+        identity = context.known_identity(node, place)
+        is_named = context.transport != "http"
+        yield SampleCall(
+            name=name,
+            call=read_call(context, node, place) if is_named else ConfiguredCall("POST", "/"),
+            identity=identity,
+            invalid=tuple(invalid),
+            safe=node.get("safe") is True,
+        )

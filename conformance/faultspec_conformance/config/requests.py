@@ -1,0 +1,111 @@
+"""Requests of the configuration: over HTTP a method and a path, elsewhere the name of a method or
+tool.
+"""
+
+import re
+from typing import cast
+
+from faultspec.diagnostics.model import Path as Place
+from faultspec.language import grammar
+from faultspec_conformance.config.context import (
+    Node,
+    ReadingContext,
+    child,
+    header_texts,
+    scalar_text,
+)
+from faultspec_conformance.config.form import METHODS
+from faultspec_conformance.config.model import ABSENT, ConfiguredCall
+
+PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+
+
+def read_call(context: ReadingContext, data: object, place: Place) -> ConfiguredCall:
+    """A request: a text, or a mapping with the key `request`."""
+    node = cast(Node, {"request": data} if isinstance(data, str) else data)
+    if context.transport != "http":
+        return _read_named_call(context, node, place)
+    if "params" in node:
+        message = "`params` belongs to JSON-RPC and MCP"
+        at = (*place, "params")
+        context.report("misplaced-key", at, message, hint="write `query` or `body`")
+    at = place if isinstance(data, str) else (*place, "request")
+    method, path = read_request_line(context, str(node["request"]), at)
+    for key in ("query", "body", "raw"):
+        context.reject_variables(node.get(key), (*place, key))
+    if "body" in node and "raw" in node:
+        message = "a request has either `body` or `raw`"
+        context.report("conflicting-keys", (*place, "raw"), message, hint="keep one of the two")
+    headers = context.headers(node, place)
+    context.secrets += context.variables(header_texts(node).values())
+    raw = node.get("raw")
+    return ConfiguredCall(
+        method=method,
+        path=path,
+        headers=headers,
+        query=query_texts(node),
+        body=node.get("body", ABSENT),
+        raw=raw if isinstance(raw, str) else None,
+    )
+
+
+def _read_named_call(context: ReadingContext, node: Node, place: Place) -> ConfiguredCall:
+    """A call of JSON-RPC or MCP: the name of a method or tool, and its params or arguments."""
+    for key in ("headers", "query", "body", "raw", "status"):
+        if key in node:
+            hint = "write `params`" if key in ("body", "raw") else "remove the key"
+            message = f"`{key}` belongs to requests over HTTP"
+            context.report("misplaced-key", (*place, key), message, hint=hint)
+    name = str(node["request"]).strip()
+    context.reject_variables(name, (*place, "request"))
+    for key in ("query", "body", "raw", "params"):
+        context.reject_variables(node.get(key), (*place, key))
+    return ConfiguredCall("POST", name, body=node.get("params", ABSENT))
+
+
+def read_request_line(context: ReadingContext, text: str, place: Place) -> tuple[str, str]:
+    """The method and the path of a request. A broken one is reported and read as `GET /`."""
+    method, _, path = text.partition(" ")
+    method, path = method.upper(), path.strip()
+    problem = _check_request_line(text, method, path)
+    if problem is not None:
+        message, hint = problem
+        context.report("bad-value", place, message, key=False, hint=hint)
+        return "GET", "/"
+    context.reject_variables(path, place)
+    return method, path
+
+
+def _check_request_line(text: str, method: str, path: str) -> tuple[str, str] | None:
+    """What is wrong with a request line, and a hint; None if nothing is."""
+    written = text.partition(" ")[0]
+    if text.startswith("/"):
+        return f"`{text}` has no method", f"write `GET {text}`"
+    if not path:
+        return (
+            f"`{text}` is not a method and a path",
+            "write a method and a path, such as `GET /orders/{id}`",
+        )
+    if method not in METHODS:
+        hint = grammar.closest(method, METHODS) or f"the methods are {', '.join(METHODS)}"
+        return f"`{written}` is not an HTTP method", hint
+    if re.match(r"[a-z]+://", path):
+        return (
+            f"`{path}` is an address, not a path",
+            "write the path only; the address belongs under `target`",
+        )
+    if not path.startswith("/"):
+        return f"the path `{path}` does not begin with `/`", f"write `{written} /{path}`"
+    if re.search(r"[\s#]|[^ -~]", path):
+        return (
+            f"the path `{path}` has a character that is not allowed in a URL",
+            "write it percent-encoded, such as %20",
+        )
+    if re.search(r"[{}]", PLACEHOLDER.sub("", path)) or "{}" in path:
+        return f"the braces of `{path}` do not name a placeholder", "write one as `{id}`"
+    return None
+
+
+def query_texts(node: Node) -> dict[str, str]:
+    """The query parameters of a mapping."""
+    return {name: scalar_text(value) for name, value in child(node, "query").items()}

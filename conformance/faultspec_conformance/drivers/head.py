@@ -1,0 +1,84 @@
+"""HEAD over a raw connection. A client library would hide a body, which the answer to HEAD must not
+have.
+"""
+
+import socket
+import ssl
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+from faultspec.exchange.model import Headers, Request
+from faultspec_conformance.drivers import BODY_LIMIT, SILENCE
+
+_END_OF_HEAD = b"\r\n\r\n"
+
+#: Bytes that are read at once.
+_CHUNK = 64 * 1024
+
+
+def service_address(url: str) -> tuple[str, int]:
+    """The host and the port of a URL."""
+    parts = urlsplit(url)
+    return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def exchange_head(base: str, request: Request, seconds: float, clock: Callable[[], float]) -> bytes:
+    """Send a HEAD request over a connection of its own, and read the answer until it ends or
+    nothing more comes.
+
+    Raises OSError; TimeoutError if the head is not complete after ``seconds``.
+    """
+    parts = urlsplit(base + request.target)
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    lines = [
+        f"HEAD {target} HTTP/1.1",
+        f"Host: {parts.netloc.rpartition('@')[2]}",
+        "Connection: close",
+        *(
+            f"{name}: {value}"
+            for name, value in request.headers
+            if name.lower() not in ("host", "connection")
+        ),
+    ]
+    deadline = clock() + seconds
+    host, port = service_address(base)
+    with socket.create_connection((host, port), timeout=seconds) as plain:
+        stream = plain
+        if parts.scheme == "https":
+            stream = ssl.create_default_context().wrap_socket(plain, server_hostname=host)
+        stream.sendall("\r\n".join([*lines, "", ""]).encode())
+        return _read_until_silence(stream, deadline, clock)
+
+
+def _read_until_silence(
+    stream: socket.socket, deadline: float, clock: Callable[[], float]
+) -> bytes:
+    raw = bytearray()
+    while len(raw) < BODY_LIMIT:
+        complete = _END_OF_HEAD in raw
+        left = deadline - clock()
+        try:
+            if left <= 0:
+                raise TimeoutError
+            stream.settimeout(min(left, SILENCE) if complete else left)
+            chunk = stream.recv(_CHUNK)
+        except TimeoutError:
+            if complete:
+                break
+            raise
+        if not chunk:
+            break
+        raw += chunk
+    return bytes(raw)
+
+
+def parse_answer(raw: bytes) -> tuple[int, Headers, bytes] | None:
+    """The status, the header fields and the body of an answer; None if it is not one of HTTP/1."""
+    head, separator, body = raw.partition(_END_OF_HEAD)
+    first, *lines = head.decode("latin-1").split("\r\n")
+    words = first.split(" ", 2)
+    if len(words) < 2 or not words[0].startswith("HTTP/") or not words[1].isdigit():
+        return None
+    fields = (line.partition(":") for line in lines)
+    headers = tuple((name.strip(), value.strip()) for name, _, value in fields)
+    return (int(words[1]), headers, body) if separator else None

@@ -1,0 +1,143 @@
+"""Jitter: what the waits of a caller show together, in spite of clocks and busy machines."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import ceil, comb, log10
+from typing import Literal, NamedTuple
+
+#: Of many waits, how far and how often one may exceed its upper bound: by so many seconds and this
+#: share of the bound, in this share of the waits. Of a thousand waits on two busy cores, one in
+#: fifty did.
+_LATE_SECONDS, _LATE_SHARE, _LATE_OFTEN = 0.05, 0.1, 0.05
+
+#: The narrowest band in seconds that shows jitter. In narrower ones, timers and busy machines
+#: decide more.
+_ROOM = 0.1
+
+#: The share of a band within which waits count as equal: the grain of timers and clocks.
+_GRAIN = 0.05
+
+#: How often a failure is repeated at most until enough waits are observed. Each repetition has one
+#: or more.
+ROUNDS = 15
+
+#: The probability of a false finding: jittered waits look like this once in a million runs.
+_NEVER = 1e-6
+
+
+class Wait(NamedTuple):
+    """Seconds that a caller waited, and the bounds of the policy. `Retry-After` did not change
+    them.
+    """
+
+    seconds: float
+    least: float
+    most: float
+
+
+class JitterReport(NamedTuple):
+    """What the waits show together. ``late``: a sentence for each policy whose bounds are exceeded
+    too often.
+
+    ``note``: why the bands are too narrow. ``jitter``: whether there is any; None if late waits
+    hide it. ``reason``: why it is missing or unclear.
+    """
+
+    late: tuple[str, ...]
+    note: str | None
+    jitter: Literal["present", "missing", "unclear"] | None
+    reason: str = ""
+
+
+def judge_jitter(waits: Mapping[str, Sequence[Wait]], scale: float) -> JitterReport:
+    """Whether the waits, by policy, are jittered. ``scale``: the delays as a multiple of the
+    policies'.
+    """
+    positions = [position for values in waits.values() for position in band_positions(values)]
+    narrow = [
+        reason for values in waits.values() if (reason := explain_narrow_bands(values, scale))
+    ]
+    note = narrow[0] if narrow and not positions else None
+    late = tuple(
+        f"{count} of {len(values)} waits are longer than the policy {name} allows; a busy machine "
+        "does not explain so many"
+        for name, values in waits.items()
+        if (count := count_late_waits(values))
+    )
+    if late:
+        return JitterReport(late, note, None)
+    if not suffice(len(positions)):
+        reason = note or "the waits are too few to tell jitter from the grain of clocks"
+        return JitterReport((), note, "unclear", reason)
+    if not are_clustered(positions):
+        return JitterReport((), note, "present")
+    reason = (
+        f"most of {len(positions)} waits lie at the same place of their bounds; "
+        "jitter would spread them"
+    )
+    return JitterReport((), note, "missing", reason)
+
+
+def count_late_waits(waits: Sequence[Wait]) -> int:
+    """How many waits exceed their upper bound; 0 if a busy machine can explain so many.
+
+    The smallest excess over the lower bound is the caller's own time for a try, which no policy
+    counts.
+    """
+    own = max(0.0, min((wait.seconds - wait.least for wait in waits), default=0.0))
+    late = sum(wait.seconds > wait.most * (1 + _LATE_SHARE) + own + _LATE_SECONDS for wait in waits)
+    return late if _at_least(late, len(waits), _LATE_OFTEN) < _NEVER else 0
+
+
+def band_positions(waits: Iterable[Wait]) -> list[float]:
+    """The position of each wait in its band, from 0 to 1. Narrow bands are left out."""
+    return [
+        (wait.seconds - wait.least) / (wait.most - wait.least) for wait in waits if _is_wide(wait)
+    ]
+
+
+def explain_narrow_bands(waits: Sequence[Wait], scale: float) -> str | None:
+    """Why no band is wide enough to show jitter at this scale; None if one is."""
+    widest = max((wait.most - wait.least for wait in waits), default=0.0)
+    if widest == 0 or any(map(_is_wide, waits)):
+        return None
+    needed = scale * _ROOM / widest
+    step = 10.0 ** (ceil(-log10(needed)) + 1)
+    return (
+        f"at a scale of {scale:g}, jitter decides at most {widest:.3f} s of a wait, which is "
+        "within the grain of clocks; "
+        f"use a scale of {ceil(needed * step - 1e-6) / step:g}"
+    )
+
+
+def _is_wide(wait: Wait) -> bool:
+    return wait.most - wait.least >= _ROOM - 1e-9  # floating point: a scaled tenth may be less
+
+
+def are_clustered(positions: Sequence[float]) -> bool:
+    """Whether jittered waits would lie so close together at most once in a million runs.
+
+    A few that a busy machine delayed do not hide the others. The bound is that of the scan
+    statistic: of n points spread evenly, k or more lie within a window of width w that begins at
+    one of them with a probability of at most n × P(Binomial(n - 1, w) ≥ k - 1); asked for every k,
+    that is n times as much.
+    """
+    ordered, count = sorted(positions), len(positions)
+    for least in range(2, count + 1):
+        spans = (ordered[i + least - 1] - ordered[i] for i in range(count - least + 1))
+        width = max(_GRAIN, min(spans))
+        if width < 1 and count * count * _at_least(least - 1, count - 1, width) < _NEVER:
+            return True
+    return False
+
+
+def suffice(count: int) -> bool:
+    """Whether so many waits can show that jitter is missing, even on a busy machine."""
+    return count > 1 and count * count * _at_least(count - 1, count - 1, 4 * _GRAIN) < _NEVER
+
+
+def _at_least(successes: int, trials: int, chance: float) -> float:
+    """The binomial probability of so many successes or more."""
+    return sum(
+        comb(trials, number) * chance**number * (1 - chance) ** (trials - number)
+        for number in range(successes, trials + 1)
+    )

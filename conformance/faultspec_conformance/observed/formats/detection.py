@@ -1,0 +1,44 @@
+"""Detecting the format of a recording."""
+
+import json
+import re
+from pathlib import PurePath
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+#: HAR 1.2. A line of a log may have a member ``log`` too, but never with these members in it.
+_HAR = re.compile(rb'\s*\{\s*"log"\s*:\s*\{\s*"(?:version|creator|browser|pages|entries|comment)"')
+
+_JSON_CASSETTE = re.compile(
+    rb'\s*\{\s*"(?:version"\s*:\s*\d+\s*,\s*"interactions|interactions|http_interactions|recorded_with)"'
+)
+
+_YAML_CASSETTE = re.compile(rb"^(?:http_)?interactions:", re.MULTILINE)
+
+#: Extensions of logs of one object a line.
+_LOGS = frozenset({".ndjson", ".jsonl", ".log"})
+
+
+def detect_format(head: bytes, name: str = "") -> str | None:
+    """``har``, ``vcr`` or ``ndjson``, by the first bytes of a file and its name; None for other
+    formats.
+
+    One line with an object, or the extension of a log, is enough for ``ndjson``: the program that
+    writes a log may print other lines before its first record.
+    """
+    head = head.removeprefix(_BYTE_ORDER_MARK)
+    if _HAR.match(head):
+        return "har"
+    if _JSON_CASSETTE.match(head) or _YAML_CASSETTE.search(head):
+        return "vcr"
+    is_log = PurePath(name.removesuffix(".gz")).suffix.lower() in _LOGS
+    if is_log or head.lstrip()[:1] == b"{" or any(map(_is_object, head.splitlines())):
+        return "ndjson"
+    return None
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return line.lstrip()[:1] == b"{" and isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False

@@ -1,0 +1,78 @@
+"""What an accumulator remembers of exchanges: recent ids, and the operations of concrete paths."""
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import replace
+
+from faultspec.contract.model import paths_of
+from faultspec.exchange.model import Exchange
+from faultspec.openapi.service import Description
+from faultspec_conformance.session.observation import Observation
+
+#: Generated ids that are compared for uniqueness. A service that repeats ids does so soon and
+#: often.
+_RECENT = 10_000
+
+#: Bytes of a body that are kept with a recent id.
+_SHORT = 4096
+
+
+class RecentIds(OrderedDict[str, Observation]):
+    """The last generated ids, each with the part of its exchange that a report would show."""
+
+    def __setitem__(self, key: str, observation: Observation) -> None:
+        exchange = observation.exchange
+        request, response = exchange.request, exchange.response
+        short = replace(
+            exchange,
+            request=replace(request, body=request.body[:_SHORT]),
+            response=replace(response, body=response.body[:_SHORT]),
+        )
+        super().__setitem__(key, Observation(short, observation.judgement))
+        if len(self) > _RECENT:
+            self.popitem(last=False)
+
+
+def same_exchange(evidence: Iterable[Exchange]) -> bool:
+    """Whether the exchanges are one that was recorded several times: equal to the byte."""
+    parts = {
+        (
+            exchange.request.method,
+            exchange.request.target,
+            exchange.request.body[:_SHORT],
+            exchange.response.status,
+            exchange.response.headers,
+            exchange.response.body[:_SHORT],
+        )
+        for exchange in evidence
+    }
+    return len(parts) <= 1
+
+
+class OperationNames:
+    """Names the operations of exchanges by an OpenAPI document; lookups are remembered."""
+
+    def __init__(self, description: Description | None) -> None:
+        self._description = description
+        self._templates: dict[tuple[str, str], str | None] = {}
+
+    def name(self, exchange: Exchange) -> Exchange:
+        """The exchange with its route and operation, if it has none and the document has its
+        path.
+        """
+        described = self._description is not None and bool(self._description.operations)
+        if not described or exchange.transport != "http" or exchange.route is not None:
+            return exchange
+        key = (exchange.request.method.upper(), paths_of(exchange)[-1])
+        template = self._template(key)
+        if template is None:
+            return exchange
+        return replace(exchange, route=template, operation=f"{key[0]} {template}")
+
+    def _template(self, key: tuple[str, str]) -> str | None:
+        if len(self._templates) > _RECENT:
+            self._templates.clear()
+        if key not in self._templates and self._description is not None:
+            operation = self._description.at(*key)
+            self._templates[key] = operation.template if operation is not None else None
+        return self._templates[key]

@@ -1,0 +1,38 @@
+"""Comparing a result with an earlier one."""
+
+from dataclasses import replace
+
+from faultspec_conformance.results.findings import count_finding, sort_findings
+from faultspec_conformance.results.model import ResolvedFinding, Result
+
+
+def compare_with_baseline(result: Result, earlier: Result) -> Result:
+    """Mark each error as new or known from the earlier result. Known errors no longer fail the run.
+
+    Errors that a waiver covers are left as they are, and warnings are not compared. An error of the
+    earlier result that did not occur again is fixed, if its clause was exercised.
+    """
+    before = {
+        reported.finding.fingerprint: reported.finding
+        for reported in earlier.findings
+        if reported.level == "error"
+    }
+    clauses = dict(result.clauses)
+    findings = []
+    for reported in result.findings:
+        if reported.level == "error" and reported.waived is None:
+            fingerprint = reported.finding.fingerprint
+            marked = replace(reported, baseline="known" if fingerprint in before else "new")
+            clause = clauses[reported.finding.clause]
+            clauses[clause.address] = count_finding(count_finding(clause, reported, -1), marked)
+            reported = marked
+        findings.append(reported)
+    now = {reported.finding.fingerprint for reported in result.findings}
+    fixed = tuple(
+        ResolvedFinding(fingerprint, finding.clause, finding.operation, finding.code)
+        for fingerprint, finding in before.items()
+        if fingerprint not in now
+        and finding.clause in clauses
+        and clauses[finding.clause].occasions
+    )
+    return replace(result, clauses=clauses, findings=sort_findings(findings), fixed=fixed)

@@ -1,0 +1,117 @@
+"""The tries of a client: each as the retry planner reads it, and what the client reads between
+them.
+"""
+
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from faultspec.exchange.model import Request, first
+from faultspec.language.conditions import ConditionFacts, possible_outcomes
+from faultspec.language.model import Code
+from faultspec.runtime import retry_after
+from faultspec.runtime.retry import Failure
+from faultspec_conformance.drivers.http import SAFE_METHODS
+from faultspec_conformance.faults.retry_observer import Try
+from faultspec_conformance.faults.server import Served
+from faultspec_conformance.session.base import Session
+from faultspec_conformance.session.observation import Observation, slot
+
+#: RFC 9110, 9.2.2: sending these twice has the same effect as once.
+_IDEMPOTENT = SAFE_METHODS | {"PUT", "DELETE", "TRACE"}
+
+#: RFC 9110, 13.1: the preconditions of a request.
+_PRECONDITIONS = ("If-Match", "If-None-Match", "If-Unmodified-Since")
+
+#: Methods that change an existing resource.
+_CHANGES = frozenset({"PUT", "PATCH", "DELETE"})
+
+
+def is_refusal(status: int | None, request: Request) -> bool:
+    """Whether the status can tell the client that its request is out of date.
+
+    412 answers a precondition (RFC 9110, 13.1). 428 answers the lack of one (RFC 6585, 3), which
+    does not concern requests that create something.
+    """
+    is_conditional = any(first(request.headers, name) is not None for name in _PRECONDITIONS)
+    if status == 428:
+        return not is_conditional and request.method in _CHANGES
+    return is_conditional or status != 412
+
+
+def read_try(world: Session, code: Code, served: Served, sent: Observation) -> Try | None:
+    """A try as the planner reads it; None if the taxonomy leaves open whether the policy
+    applies.
+    """
+    if served.fault is None:
+        return Try(served.at, served.until, None)
+    taxonomy = world.taxonomy
+    operation = world.contract.operation(sent.exchange)
+    declared = operation.idempotent if operation is not None else None
+    rule, method = taxonomy.idempotency, served.request.method
+    idempotent = method in _IDEMPOTENT if declared is None else declared
+    if rule is not None and method in rule.methods and sent.exchange.sent(rule.key) is not None:
+        idempotent = True
+    named = taxonomy.retry_policies.get(code.retry or "")
+    eligible = True
+    if named is not None and named.eligible:
+        details = slot(taxonomy, sent, "details")
+        facts = ConditionFacts(
+            sent.status, declared, None, details if isinstance(details, dict) else {}
+        )
+        decided = possible_outcomes(named.eligible_when, facts) or (True,)
+        if code.name in named.eligible and len(decided) > 1:
+            return None
+        eligible = code.name in named.eligible and bool(decided[0])
+    hint = sent.header("Retry-After")
+    wait = None
+    if hint is not None:
+        wait = retry_after.parse(hint, now=time.time(), lenient=True).seconds
+    flag = slot(taxonomy, sent, "retriable")
+    failure = Failure(
+        retriable=code.client_action == "retry" and flag is not False,
+        kind=named.kind_of.get(code.name) if named is not None else None,
+        retry_after=wait,
+        idempotent=idempotent,
+        eligible=eligible,
+        effect=code.effect,
+    )
+    return Try(served.at, served.until, failure)
+
+
+class RefetchProblem(NamedTuple):
+    """Why a client does not refetch. ``number``: that of the try that shows it; None if it cannot
+    be decided.
+    """
+
+    message: str
+    number: int | None
+
+
+def check_refetch(tries: Sequence[Served], others: Sequence[Served]) -> RefetchProblem | None:
+    """Whether the client reads after each refusal, and its next try has another `If-Match`; None if
+    so.
+    """
+    reads = [served for served in others if served.request.method in SAFE_METHODS]
+    for number, refused in enumerate(tries):
+        if refused.fault is None:
+            break
+        following = tries[number + 1] if number + 1 < len(tries) else None
+        until = following.at if following is not None else float("inf")
+        between = [served for served in reads if refused.until <= served.at <= until]
+        if following is None:
+            if not between and number == 0:
+                return RefetchProblem("and the client did not read again", 0)
+            break
+        if not between:
+            message = f"and the client sent try {number + 2} without reading again"
+            return RefetchProblem(message, number + 1)
+        stale = first(refused.request.headers, "If-Match")
+        if stale in (None, "*") or stale != first(following.request.headers, "If-Match"):
+            continue
+        if all(first(served.response.headers, "ETag") in (None, stale) for served in between):
+            message = f"and the answers to its reads had no other validator than {stale}"
+            return RefetchProblem(message, None)
+        message = f"and try {number + 2} has the refused If-Match, {stale}"
+        return RefetchProblem(message, number + 1)
+    return None
