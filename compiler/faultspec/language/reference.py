@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from textwrap import fill
 
 from faultspec.language.catalog import CODES
 from faultspec.language.constructs import DOCUMENT
@@ -160,7 +161,8 @@ def reference_page() -> str:
     for name, key in DOCUMENT.keys.items():
         out.append(f"| [{_bold(name, key)}](#{name}) | {key.doc} |")
     for name, key in DOCUMENT.keys.items():
-        out += ["", f"## {name}", "", key.doc, "", "```yaml", EXAMPLES[name].rstrip(), "```"]
+        out += ["", f"## {name}", "", fill(key.doc, 100), ""]
+        out += ["```yaml", EXAMPLES[name].rstrip(), "```"]
         out += (
             _tables(key.type, name, ())
             if name != "headers"

@@ -78,7 +78,7 @@ class Property(NamedTuple):
 class Forgiving(Composer, _Resolver):
     """The tree of a text with tags, anchors and aliases, which are recorded in `properties`.
 
-    An alias is a node of its own, not that of its anchor, so the tree is no larger than the text.
+    An alias is a node of its own, not that of its anchor, so the text bounds the tree.
     """
 
     def __init__(self, reader: Any) -> None:

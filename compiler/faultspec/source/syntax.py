@@ -109,7 +109,7 @@ def explain_syntax_error(error: MarkedYAMLError, lines: Lines, path: str) -> Dia
     )
 
 
-#: Longer suggestions are no clearer than “put it in quotes”.
+#: Longer suggestions are left out of hints.
 _SUGGESTION = 60
 
 _COMMENT = re.compile(r"\s#.*")
