@@ -732,7 +732,7 @@ def test_the_rate_waits_and_the_budget_ends() -> None:
         clock=lambda: now[0],
         pause=pause,
     ) as http:
-        sent = [http._paced() for _ in range(4)]
+        sent = [http._wait_for_turn() for _ in range(4)]
     assert sent == [True, True, True, False]
     assert waits == [0.5, 0.5]
 
