@@ -283,17 +283,17 @@ def part(**changes: object) -> Report:
     [
         (
             part(taxonomy="platform 2.0.0"),
-            "b.json is a report by platform 2.0.0, and a.json by platform 1.0.0",
+            "b.json is a report by platform 2.0.0, but a.json is a report by platform 1.0.0",
         ),
-        (part(target="http://u"), "b.json is a report of http://u, and a.json of http://t"),
-        (part(), "b.json and a.json are both reports of the shard 1/2"),
-        (part(shards=(Shard(2, 3),)), "cut differently: a.json of 1/2, b.json of 2/3"),
+        (part(target="http://u"), "b.json is a report of http://u, but a.json is a report of http://t"),
+        (part(), "b.json and a.json are both reports of shard 1/2"),
+        (part(shards=(Shard(2, 3),)), "different numbers of shards: a.json is 1/2, b.json is 2/3"),
         (part(shards=()), "b.json is the report of a whole run"),
         (part(clauses={}), "a taxonomy of the same name and version"),
         (part(coverage={}), "a taxonomy of the same name and version"),
         (
             replace(part(shards=(Shard(2, 2),)), only="leaks/*"),
-            "b.json is a report of the clauses leaks/*, and a.json of *",
+            "b.json is a report of the clauses leaks/*, but a.json is a report of the clauses *",
         ),
     ],
 )
@@ -313,7 +313,7 @@ def test_a_shard_without_a_report_could_not_run(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(reports.json(part()))
     done = faultspec("report", "merge", "a.json", "--report", "json=all.json", cwd=tmp_path)
     assert done.returncode == 2, done.stderr
-    assert "could not run: the shard 2/2: there is no report of it" in done.stdout
+    assert "could not run: shard 2/2: its report is missing" in done.stdout
     assert json.loads((tmp_path / "all.json").read_text())["run"]["shards"] == []
 
 
@@ -363,12 +363,12 @@ def faultspec(*arguments: str, cwd: Path, **environment: str) -> Done:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--shard", "3/2"), "'3/2' is no part of a whole such as 2/5"),
-        (("--shard", "0/2"), "'0/2' is no part of a whole"),
+        (("--shard", "3/2"), "'3/2' is not a part such as 2/5"),
+        (("--shard", "0/2"), "'0/2' is not a part"),
         (("--shard", "1/2", "--baseline", "x.json"), "`faultspec report merge`"),
         (("--shard", "1/2", "--require-coverage", "all"), "`faultspec report merge`"),
-        (("--rate", "fast"), "'fast' is no rate such as 5/s"),
-        (("--rate", "0/s"), "'0/s' is no rate such as 5/s"),
+        (("--rate", "fast"), "'fast' is not a rate such as 5/s"),
+        (("--rate", "0/s"), "'0/s' is not a rate such as 5/s"),
         (("--require-coverage", "101%"), "neither `all`, nor a percentage"),
         (("--require-coverage", "a,,b"), "neither `all`, nor a percentage"),
     ],
@@ -732,7 +732,7 @@ def test_the_rate_waits_and_the_budget_ends() -> None:
         clock=lambda: now[0],
         pause=pause,
     ) as http:
-        sent = [http._paced() for _ in range(4)]
+        sent = [http._wait_for_turn() for _ in range(4)]
     assert sent == [True, True, True, False]
     assert waits == [0.5, 0.5]
 

@@ -159,8 +159,8 @@ def test_where_chance_has_no_room_the_scale_is_blamed() -> None:
     result = watched("no-jitter", pace=Pace())
     assert result.findings == ()
     assert result.clauses["upstream/jitter"].verdict == "not_exercised"
-    assert "it takes a scale of 0.13" in str(result.clauses["upstream/jitter"].reason)
-    assert any("it takes a scale of 0.13" in each for each in result.notes)
+    assert "use a scale of 0.13" in str(result.clauses["upstream/jitter"].reason)
+    assert any("use a scale of 0.13" in each for each in result.notes)
     assert result.requests < 25
 
 
