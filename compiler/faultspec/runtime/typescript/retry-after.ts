@@ -31,8 +31,8 @@
 import * as httpDates from "./http-dates.js";
 
 /**
- * Seconds: no delay is longer, whatever a service asks (RFC 9111 section 1.2.2 has recipients
- * stop counting here).
+ * Seconds: no delay is longer, whatever a service asks (RFC 9111 section 1.2.2 has
+ * recipients stop counting here).
  */
 export const CEILING = 2 ** 31;
 

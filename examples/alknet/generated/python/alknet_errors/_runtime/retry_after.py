@@ -33,8 +33,8 @@ from typing import Literal, NamedTuple
 from . import http_dates
 
 CEILING = 2.0**31
-"""Seconds: no delay is longer, whatever a service asks (RFC 9111 section 1.2.2 has recipients stop
-counting here).
+"""Seconds: no delay is longer, whatever a service asks (RFC 9111 section 1.2.2 has
+recipients stop counting here).
 """
 
 

@@ -133,8 +133,8 @@ function moment(
   }
   const days = daysTo(year, month, day);
   const weekday = weekdayOf(days);
-  const named = part("weekday").toLowerCase();
-  if (!lenient && named !== weekday.slice(0, 3).toLowerCase()) {
+  const given = part("weekday").toLowerCase();
+  if (!lenient && given !== weekday.slice(0, 3).toLowerCase()) {
     return problem(`that day is a ${weekday}`);
   }
   const seconds = days * DAY + hour * 3600 + minute * 60 + second;
