@@ -493,7 +493,7 @@ def test_a_folder_without_a_description_is_refused(project: Path) -> None:
     (project / "mine/pyhton").mkdir(parents=True)
     done = run("compile", "--templates", "mine")
     assert done.returncode == 2
-    assert "`pyhton` is no shipped target" in done.stderr
+    assert "`pyhton` is not a shipped target" in done.stderr
     assert run("compile", "--templates", "nowhere").returncode == 2
 
 

@@ -47,6 +47,7 @@ from faultspec_conformance.run.summarize import hiding, shown, summarize
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.correlation import echo_rule, valid
 from faultspec_conformance.session.observation import Observation, not_exercised, passed, slot
+from faultspec_conformance.session.observations import NotRun
 from faultspec_conformance.session.options import RunOptions, Unreachable, today
 
 #: RFC 9110 section 9.2.2: sent twice, they do what they do once.
@@ -98,7 +99,7 @@ def watch(
     )
     interrupted = False
     world = Session(
-        taxonomy, build_contract(taxonomy), target, Driver(target.limits)
+        build_contract(taxonomy), target, Driver(target.limits)
     )  # nothing is asked: the clients do that
     try:
         for client in target.clients:
@@ -106,14 +107,15 @@ def watch(
                 f"{' '.join(client.command)} ({client.request.method} {client.request.path})"
             )
             found = _ClientWatch(world, client, start).outcomes()
-            world.outcomes += (each for each in found if each.clause in applicable)
+            world.observations.add(each for each in found if each.clause in applicable)
     except StartFailed as error:
         return Unreachable(str(error), "check `client.command` in the configuration")
     except KeyboardInterrupt:
         interrupted = True
-        world.ended = "the run was interrupted"
-    world.driver.requests = len(world.exchanges)
-    world.not_run += (world.ended,) if world.ended is not None else ()
+        world.observations.end("the run was interrupted")
+    if world.observations.ended is not None:
+        world.observations.add([NotRun(world.observations.ended)])
+    world.driver.requests = len(world.observations.exchanges)
     seen = summarize(world, known, replace(options, waivers=concerned), frozenset())
     result = settled(seen, today(options), only=options.only)
     result = replace(
@@ -181,7 +183,7 @@ class _ClientWatch:
         rehearsed = self.run(Script(), 1)
         if not rehearsed.tries:
             said = rehearsed.cut or "it ended"
-            self.world.not_run.append(
+            self.world.observations.not_run.append(
                 f"{' '.join(self.client.command)} makes no {self.name}: {said} without one"
             )
             return
@@ -190,7 +192,7 @@ class _ClientWatch:
         for code, played in self.codes(request):
             for fault, times in self.faults(code, played, request):
                 if self.world.driver.remaining <= 0:
-                    self.world.ended = (
+                    self.world.observations.end(
                         f"the budget of {self.world.driver.limits.seconds:g} seconds is spent"
                     )
                     return
@@ -260,15 +262,15 @@ class _ClientWatch:
         most = policy.max_attempts if policy is not None else None
         seen = self.run(Script((fault,), times=times), most or _UNLIMITED)
         sent = [self.sent(try_) for try_ in seen.tries]
-        self.world.exchanges += sent
+        self.world.observations.record(*sent)
         where = f"{self.name} was answered {fault}{'' if times is None else ' once'}"
         if not sent:
-            self.world.not_run.append(
+            self.world.observations.not_run.append(
                 f"{' '.join(self.client.command)} made no {self.name} when it was to fail with {fault}"
             )
             return
         if seen.cut is not None:
-            self.world.not_run.append(f"{where}: {seen.cut}")
+            self.world.observations.not_run.append(f"{where}: {seen.cut}")
         yield from self.identified(sent)
         if code.client_action == "refetch":
             yield from self.refetched(where, seen, sent)
@@ -303,7 +305,7 @@ class _ClientWatch:
             status=evidence[0].status,
             evidence=tuple(exchange_.exchange for exchange_ in evidence),
         )
-        return Outcome(clause, "broken", finding=finding)
+        return Outcome(clause, "failed", finding=finding)
 
     def sent(self, served: Served) -> Observation:
         """What was served, as an exchange with its judgement."""
@@ -441,7 +443,7 @@ class _ClientWatch:
             if echo is None or value is None:
                 continue
             if not valid(echo, value):
-                message = f"{echo.header} is `{value[:60]}`, which is none of {', '.join(echo.slot.schema.format)}"
+                message = f"{echo.header} is `{value[:60]}`, which is none of {', '.join(echo.field.schema.format)}"
                 yield self.wrong("client/correlation", message, each)
                 return
             yield passed("client/correlation")
@@ -461,15 +463,15 @@ class _ClientWatch:
                 break
             yield from self.played(spreading[2], spreading[1], None)
         told = spread(self.waits, self.client.scale)
-        if told.note is not None and told.note not in self.world.notes:
-            self.world.notes.append(told.note)
+        if told.note is not None and told.note not in self.world.observations.notes:
+            self.world.observations.notes.append(told.note)
         for message in told.late:
-            yield self.wrong("client/waits", message, self.world.exchanges[-1])
+            yield self.wrong("client/waits", message, self.world.observations.exchanges[-1])
         match told.chance:
             case "untold":
                 yield not_exercised(clause, told.message)
             case "missing":
-                yield self.wrong(clause, told.message, self.world.exchanges[-1])
+                yield self.wrong(clause, told.message, self.world.observations.exchanges[-1])
             case "seen":
                 yield passed(clause)
 

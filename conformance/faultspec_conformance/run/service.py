@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from random import Random
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
@@ -30,14 +29,15 @@ from faultspec_conformance.probes import (
 )
 from faultspec_conformance.results.model import Report, overdue, settled
 from faultspec_conformance.run.flakiness import anew, flaky_places
-from faultspec_conformance.run.schedule import ProbeRun, chosen, mine, play, played
+from faultspec_conformance.run.schedule import ProbeRun, of_shard, play, run_probe, select
 from faultspec_conformance.run.summarize import Place, hiding, provokable, shown, summarize
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.calls import CallSession, RpcSession, ToolSession
-from faultspec_conformance.session.credentials import refused, tried, unwelcome
+from faultspec_conformance.session.credentials import confirmed_refusal, refusal, unwelcome
 from faultspec_conformance.session.discovery import describe, no_address
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Unanswered
+from faultspec_conformance.session.observations import SWEEP, Note, NotRun
 from faultspec_conformance.session.options import RunOptions, Unreachable, today
 from faultspec_conformance.session.upstreams import ScriptedUpstream, attended
 
@@ -89,21 +89,19 @@ def over_http(
             return described
         description, notes = (Description(), ()) if isinstance(described, NoAnswer) else described
         world = HttpSession(
-            taxonomy=taxonomy,
             contract=build_contract(taxonomy),
-            target=target,
-            description=description,
+            config=target,
             driver=driver,
-            random=Random(options.seed or 0),
+            description=description,
             upstreams=upstreams,
         )
         known = world.contract.clauses
-        world.notes += notes
+        world.observations.add(map(Note, notes))
         interrupted, generated = False, 0
         flaky: frozenset[Place] = frozenset()
         if isinstance(described, NoAnswer):
-            world.lost(Exchange(described.request, Response(None)), described)
-            world.ended = f"the first request was not answered: {described.reason}"
+            world.missing(Exchange(described.request, Response(None)), described)
+            world.observations.end(f"the first request was not answered: {described.reason}")
         else:
             done: list[ProbeRun] = []
             try:
@@ -113,8 +111,8 @@ def over_http(
                 flaky = flaky_places(world, done, options)
             except KeyboardInterrupt:
                 interrupted = True
-                world.ended = "the run was interrupted"
-        world.not_run[:0] = refused_identities(world)
+                world.observations.end("the run was interrupted")
+        world.observations.add(map(NotRun, refused_identities(world)))
         report = concluded(world, known, options, base, flaky, interrupted=interrupted)
         return replace(report, result=replace(report.result, generated=generated))
 
@@ -134,7 +132,7 @@ def by_name(target: ServiceConfig, taxonomy: Taxonomy, options: RunOptions) -> R
                     part()
             except KeyboardInterrupt:
                 interrupted = True
-                world.ended = "the run was interrupted"
+                world.observations.end("the run was interrupted")
     except ImportError as error:
         return Unreachable(
             f"judging MCP needs {error.name or 'mcp'}", "pip install 'faultspec[conformance,mcp]'"
@@ -156,8 +154,9 @@ def concluded(
     interrupted: bool,
 ) -> Report:
     """What was seen as a report, masked; that of a shard is left to be settled with the others."""
-    world.notes += provokable(world)
-    world.not_run += ("the run was interrupted",) if interrupted else ()
+    world.observations.add(provokable(world))
+    if interrupted:
+        world.observations.add([NotRun("the run was interrupted")])
     seen = summarize(world, known, options, flaky)
     day = today(options)
     result = (
@@ -165,7 +164,7 @@ def concluded(
     )
     hidden = hiding(world)
     return Report(
-        shown(hidden, result), hidden.text(base), options.only, world.target.path, interrupted
+        shown(hidden, result), hidden.text(base), options.only, world.config.path, interrupted
     )
 
 
@@ -192,9 +191,9 @@ def spoken(
     """The run over a driver, and its parts: the calls of the file, the probes of the protocol, the recipes."""
     samples, recipes, *after = OF_CALLS
     if isinstance(driver, Peer):
-        rpc = RpcSession(taxonomy, rules, target, driver)
+        rpc = RpcSession(rules, target, driver)
         return rpc, _parts(rpc, (samples, *OF_JSONRPC, recipes, *OF_FAILURES, *after), options)
-    tools = ToolSession(taxonomy, rules, target, driver)
+    tools = ToolSession(rules, target, driver)
     return tools, _parts(tools, (samples, *OF_MCP, recipes, *after), options)
 
 
@@ -206,18 +205,18 @@ def _parts(
         for turn, each in enumerate(probes)
         if each.everywhere or options.shard is None or options.shard.has(turn)
     ]
-    for probe in chosen(mine, options.only, world.contract.clauses):
+    for probe in select(mine, options.only, world.contract.clauses):
         options.progress(probe.name)
-        world.start(probe.name, options.seed)
+        world.begin_part(probe.name, options.seed)
         yield partial(play, world, probe)
 
 
 def probed(world: HttpSession, options: RunOptions, known: Iterable[str]) -> Iterator[ProbeRun]:
     """Run the probes: all of them with the first few kinds of resource, those of one kind with the others."""
     world.turn = world.kinds[:_KINDS]
-    for probe in chosen(mine(PROBES, options.shard), options.only, known):
+    for probe in select(of_shard(PROBES, options.shard), options.only, known):
         options.progress(probe.name)
-        yield played(world, probe, options)
+        yield run_probe(world, probe, options)
     yield from other_kinds(world, options, known)
 
 
@@ -229,11 +228,12 @@ def generate(world: HttpSession, options: RunOptions) -> int:
 
     options.progress("sweep")
     before = world.driver.requests
-    world.begin("sweep", options.seed, "sweep")
+    world.begin(SWEEP, options.seed, SWEEP)
     swept = sweep(world, seed=options.seed or 0)
-    world.notes += swept.notes
-    world.not_run += swept.not_run
-    world.cut = world.cut or not swept.complete
+    world.observations.add(map(Note, swept.notes))
+    world.observations.add(map(NotRun, swept.not_run))
+    if not swept.complete:
+        world.observations.cut()
     return world.driver.requests - before
 
 
@@ -243,16 +243,18 @@ def other_kinds(
     """Test the kinds of resource after the first few, one probe after another, with half of the requests that are left."""
     later = world.kinds[_KINDS:]
     ceiling = (world.driver.requests + world.driver.limits.requests) // 2
-    for probe in chosen(mine(OF_A_KIND, options.shard), options.only, known) if later else ():
+    for probe in select(of_shard(OF_A_KIND, options.shard), options.only, known) if later else ():
         options.progress(f"{probe.name} of other resources")
         for kind in later:
             if world.driver.requests >= ceiling:
                 names = ", ".join(each.name for each in later[later.index(kind) :])
-                world.notes.append(f"the limit of requests leaves out {probe.name} of {names}")
-                world.cut = True
+                world.observations.add(
+                    [Note(f"the limit of requests leaves out {probe.name} of {names}")]
+                )
+                world.observations.cut()
                 return
             world.turn = (kind,)
-            yield played(world, probe, options)
+            yield run_probe(world, probe, options)
 
 
 def refused_identities(world: HttpSession) -> tuple[str, ...]:
@@ -262,7 +264,8 @@ def refused_identities(world: HttpSession) -> tuple[str, ...]:
     """
     expected = unwelcome(world)
     suspect = [
-        (identity, refused(world, identity, world.exchanges)) for identity in world.identities()
+        (identity, refusal(world, identity, world.observations.exchanges))
+        for identity in world.identities
     ]
     said = (
         _confirmed(world, who, why)
@@ -274,8 +277,9 @@ def refused_identities(world: HttpSession) -> tuple[str, ...]:
 
 def _confirmed(world: HttpSession, who: Identity, why: str) -> str | None:
     beside = anew(world)  # so that nothing is judged in one part of a run that is not in another
-    beside.ended = world.ended
+    if world.observations.ended is not None:
+        beside.observations.end(world.observations.ended)
     try:
-        return tried(beside, who, why)
+        return confirmed_refusal(beside, who, why)
     except Unanswered:
         return why
