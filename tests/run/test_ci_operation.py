@@ -285,7 +285,10 @@ def part(**changes: object) -> Report:
             part(taxonomy="platform 2.0.0"),
             "b.json is a report by platform 2.0.0, but a.json is a report by platform 1.0.0",
         ),
-        (part(target="http://u"), "b.json is a report of http://u, but a.json is a report of http://t"),
+        (
+            part(target="http://u"),
+            "b.json is a report of http://u, but a.json is a report of http://t",
+        ),
         (part(), "b.json and a.json are both reports of shard 1/2"),
         (part(shards=(Shard(2, 3),)), "different numbers of shards: a.json is 1/2, b.json is 2/3"),
         (part(shards=()), "b.json is the report of a whole run"),
@@ -666,7 +669,7 @@ def test_production_meets_no_write(more: tuple[str, ...], tmp_path: Path) -> Non
     seen: list[tuple[float, str, str, bytes]] = []
     with serving(noting(Orders(Unhurried()).app(), seen)) as url:
         done = faultspec(
-            "conform", str(CONFIG), "--read-only", "--rate", "40/s", "--requests", "60", "--seconds", "30",
+            "conform", str(CONFIG), "--read-only", "--rate", "40/s", "--requests", "60", "--seconds", "300",
             "--format", "json", *more, cwd=tmp_path, **demo.environment(url, TAXONOMY),
         )  # fmt: skip
     assert done.returncode in (0, 2), done.stdout[-2000:] + done.stderr

@@ -143,9 +143,7 @@ def world(
     """A world around a service, before anything was asked."""
     target = replace(ServiceConfig(http=url, limits=limits), **more)  # type: ignore[arg-type]  # keywords of Target, passed on
     with HttpDriver(url, limits) as driver:
-        yield HttpSession(
-            platform(), build_contract(platform()), target, driver, description, Random(0)
-        )
+        yield HttpSession(build_contract(platform()), target, driver, description)
 
 
 def recorded(
@@ -168,12 +166,10 @@ def swept(
         with HttpDriver(url, limits) as driver:
             described = describe(target, driver, "")
             assert isinstance(described, tuple)
-            here = HttpSession(
-                platform(), build_contract(platform()), target, driver, described[0], Random(0)
-            )
+            here = HttpSession(build_contract(platform()), target, driver, described[0])
             here.turn = here.kinds
             list(fixtures(here))
-            assert here.made, "nothing exists that generated requests could go to"
+            assert here.knowledge.created, "nothing exists that generated requests could go to"
             return sweep.sweep(here, seed=0), here
 
 
@@ -184,8 +180,10 @@ def notebooks(*sins: str) -> tuple[Swept, HttpSession]:
 
 def findings(here: HttpSession) -> list[Finding]:
     """Everything found, by the judge and by the relations that ride on every exchange."""
-    judged = [each for sent in here.exchanges for each in sent.judgement.findings]
-    return judged + [each.finding for each in here.outcomes if each.finding is not None]
+    judged = [each for sent in here.observations.exchanges for each in sent.judgement.findings]
+    return judged + [
+        each.finding for each in here.observations.outcomes if each.finding is not None
+    ]
 
 
 @pytest.mark.usefixtures("written_once")
@@ -194,8 +192,8 @@ def test_the_notebooks_have_nothing_to_fear() -> None:
     said, here = notebooks()
     assert said == Swept(complete=True)
     assert findings(here) == []
-    assert len(here.exchanges) > 150
-    codes = {sent.code for sent in here.exchanges}
+    assert len(here.observations.exchanges) > 150
+    codes = {sent.code for sent in here.observations.exchanges}
     assert {
         "validation_failed",
         "unauthenticated",
@@ -219,7 +217,7 @@ def test_the_orders_have_nothing_to_fear() -> None:
     assert said == Swept(complete=True)
     assert findings(here) == []
     assert {"validation_failed", "unauthenticated", "not_found", "stale_read"} <= {
-        sent.code for sent in here.exchanges
+        sent.code for sent in here.observations.exchanges
     }
 
 
@@ -308,9 +306,9 @@ def test_the_same_document_writes_the_same_requests(capfd: pytest.CaptureFixture
 def test_the_budget_is_shared() -> None:
     """The sweep sends no more than is left of the limit, shares it among the operations, and counts in the total."""
     _, seen, here = recorded(Limits(requests=12, writes=True))
-    assert len(seen) == 12 == here.driver.requests == len(here.exchanges)
+    assert len(seen) == 12 == here.driver.requests == len(here.observations.exchanges)
     assert {"GET /things", "POST /things", "GET /things/{id}", "DELETE /things/{id}"} <= {
-        each.exchange.operation for each in here.exchanges
+        each.exchange.operation for each in here.observations.exchanges
     }
 
 
@@ -336,7 +334,7 @@ def test_requests_speak_for_a_caller_or_for_nobody() -> None:
     tokens = [dict(each.headers).get("authorization") for each in seen]
     assert set(tokens) == {"Bearer of-ada", None}
     assert tokens.count(None) < len(tokens) / 3
-    assert {each.exchange.identity for each in here.exchanges} == {"ada", None}
+    assert {each.exchange.identity for each in here.observations.exchanges} == {"ada", None}
     names = {name for each in seen for name, _ in each.headers}
     assert not any(name.startswith("x-schemathesis-testcase") for name in names)
     assert {value for each in seen for name, value in each.headers if name == "user-agent"} == {

@@ -424,8 +424,8 @@ def test_nothing_of_a_live_run_is_in_any_report(monkeypatch: pytest.MonkeyPatch)
     report = demo.judge(None, taxonomy, "taxonomy.yaml", sweep=False)
     assert isinstance(report, Report)
     (world,) = worlds
-    planted = {each.value for each in world.planted if each.kind != "id"}
-    tokens = {secret for each in world.target.identities.values() for secret, _ in each.secrets}
+    planted = {each.value for each in world.observations.planted if each.kind != "id"}
+    tokens = {secret for each in world.config.identities.values() for secret, _ in each.secrets}
     assert len(planted) > 8
     assert len(tokens) == 3
     assert {each.finding.clause for each in report.result.findings} >= {"leaks/canary"}

@@ -99,9 +99,9 @@ def test_what_follows_is_asked_for_as_the_document_says(
     [
         ({"a": 1, "b": 2}, {"a": 1, "b": 3}, ("/b", "2", "3")),
         ({"a": [{"x/y": "one"}]}, {"a": [{"x/y": "two"}]}, ("/a/0/x~1y", '"one"', '"two"')),
-        ({"a": 1}, {"a": 1, "b": None}, ("/b", "not there", "null")),
+        ({"a": 1}, {"a": 1, "b": None}, ("/b", "missing", "null")),
         ({"a": 1}, {"a": True}, ("/a", "1", "true")),
-        (b"one", {"a": 1}, ("", "one", "not there")),
+        (b"one", {"a": 1}, ("", "one", "missing")),
     ],
 )
 def test_a_difference_has_its_place_and_both_values(

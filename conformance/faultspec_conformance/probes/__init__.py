@@ -1,6 +1,8 @@
-"""Requests that provoke an error or test a relation, compiled from the taxonomy, the document and the configuration.
+"""The probes: requests that provoke an error or test a relation, by the taxonomy, the document and
+the configuration.
 
-A probe is a function from what was seen so far, and what asks, to outcomes. Reads come first, what exhausts a limit comes last.
+A probe is a function from a session to results. It sends requests through the session and yields
+what it found out; it changes nothing else. Reads come first, probes that exhaust a limit come last.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,73 +13,71 @@ from faultspec_conformance.probes import (
     audit,
     auth,
     batch,
+    bodies,
     calls,
     concurrency,
     discovery,
-    framework,
     idempotency,
     jsonrpc,
+    limits,
     mcp,
+    media,
     provoke,
     repeats,
     resources,
+    routes,
     streams,
     tenancy,
     upstreams,
 )
-from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.calls import CallSession, RpcSession, ToolSession
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observations import ProbeResult
 
-Asking = TypeVar("Asking", bound=Session, contravariant=True)
+SessionT = TypeVar("SessionT", bound=Session, contravariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Probe(Generic[Asking]):
-    """A probe by name, and the relation clauses that only it can exercise. ``everywhere``: others need it in every shard.
+class Probe(Generic[SessionT]):
+    """A probe. ``clauses``: the relations that only this probe can exercise.
 
-    ``within``: the unit of probes that build on each other, and on no other; a shard has all of them or none.
+    ``everywhere``: every shard plays it, because other probes need it. ``within``: the unit of
+    probes that build on each other and on no others; a shard plays all of a unit or none.
     """
 
     name: str
-    run: Callable[[Asking], Iterator[Outcome]]
+    run: Callable[[SessionT], Iterator[ProbeResult]]
     clauses: tuple[str, ...] = ()
     everywhere: bool = False
     within: str | None = None
 
     @property
     def unit(self) -> str:
-        """What a shard has all of: the probe by itself, or those it builds on with it."""
+        """The name of its unit; that of the probe itself if it builds on no other."""
         return self.within or self.name
 
 
 PROBES: tuple[Probe[HttpSession], ...] = (
     Probe(
         "unknown-routes",
-        framework.unknown_routes,
+        routes.unknown_routes,
         ("framework/unknown-route", "framework/not-acceptable", "correlation/invalid-inbound"),
     ),
-    Probe(
-        "not-acceptable", framework.not_acceptable, ("framework/not-acceptable",), within="reads"
-    ),
-    Probe(
-        "invalid-queries", framework.invalid_queries, ("framework/invalid-input",), within="reads"
-    ),
-    Probe("searches", framework.searches, within="reads"),
-    Probe(
-        "long-requests", framework.long_requests, ("framework/oversized", "framework/large-head")
-    ),
+    Probe("not-acceptable", media.not_acceptable, ("framework/not-acceptable",), within="reads"),
+    Probe("invalid-queries", limits.invalid_queries, ("framework/invalid-input",), within="reads"),
+    Probe("searches", limits.searches, within="reads"),
+    Probe("long-requests", limits.long_requests, ("framework/oversized", "framework/large-head")),
     Probe("fixtures", resources.fixtures, everywhere=True),
     Probe("duplicates", resources.duplicates, ("duplicates/refused", "duplicates/existing-id")),
-    Probe("wrong-methods", framework.wrong_methods, ("framework/method",)),
+    Probe("wrong-methods", routes.wrong_methods, ("framework/method",)),
     Probe("missing-credentials", auth.missing, ("auth/missing",)),
     Probe("garbage-credentials", auth.garbage, ("auth/garbage",)),
     Probe("scopes", auth.scopes, ("auth/scope",)),
-    Probe("malformed-bodies", framework.malformed_bodies, ("framework/malformed-json",)),
-    Probe("invalid-bodies", framework.invalid_bodies, ("framework/invalid-input",)),
-    Probe("media-types", framework.media_types, ("framework/media-type",)),
-    Probe("oversized-bodies", framework.oversized_bodies, ("framework/oversized",)),
+    Probe("malformed-bodies", bodies.malformed_bodies, ("framework/malformed-json",)),
+    Probe("invalid-bodies", bodies.invalid_bodies, ("framework/invalid-input",)),
+    Probe("media-types", media.media_types, ("framework/media-type",)),
+    Probe("oversized-bodies", limits.oversized_bodies, ("framework/oversized",)),
     Probe(
         "replays",
         idempotency.replays,
@@ -113,11 +113,12 @@ PROBES: tuple[Probe[HttpSession], ...] = (
     Probe("limits", provoke.limits, ("provoke/code", "retry/recovers")),
 )
 
-UNITS = tuple(dict.fromkeys(each.unit for each in PROBES if not each.everywhere))
-"""What is dealt out to shards, in order; the sweep comes after."""
+#: The units that are dealt out to shards, in order; the sweep comes after them.
+UNITS = tuple(dict.fromkeys(probe.unit for probe in PROBES if not probe.everywhere))
 
+#: The probes for the kinds of resource after the first few, the cheapest first.
 OF_A_KIND: tuple[Probe[HttpSession], ...] = tuple(
-    next(each for each in PROBES if each.name == name)
+    next(probe for probe in PROBES if probe.name == name)
     for name in (
         "fixtures",
         "unknown-ids",
@@ -128,15 +129,15 @@ OF_A_KIND: tuple[Probe[HttpSession], ...] = tuple(
         "replays-below",
     )
 )
-"""The probes of one kind of resource, the cheapest first, for the kinds that come after the first few."""
 
+#: The probes of every service that is called by name.
 OF_CALLS: tuple[Probe[CallSession], ...] = (
     Probe("calls", calls.samples),
     Probe("recipes", calls.recipes, ("provoke/code", "surface/repeated")),
     Probe("repeated-errors", repeats.notifications, ("surface/repeated",), everywhere=True),
 )
-"""The probes of whatever is called by name."""
 
+#: The probes of a JSON-RPC service that come before its recipes.
 OF_JSONRPC: tuple[Probe[RpcSession], ...] = (
     Probe("unknown-methods", jsonrpc.unknown_methods, ("rpc/unknown-method",)),
     Probe("parse-errors", jsonrpc.parse_errors, ("rpc/parse-error",)),
@@ -146,13 +147,13 @@ OF_JSONRPC: tuple[Probe[RpcSession], ...] = (
     Probe("batches", jsonrpc.batches, ("rpc/batch",)),
     Probe("invalid-params", jsonrpc.invalid_params, ("rpc/invalid-params",)),
 )
-"""The probes of a JSON-RPC service, but for its recipes."""
 
+#: The probes of a JSON-RPC service that repeat what its recipes provoked.
 OF_FAILURES: tuple[Probe[RpcSession], ...] = (
     Probe("ids-of-failures", jsonrpc.ids_of_failures, ("rpc/id",)),
 )
-"""The probes of a JSON-RPC service that ask again what recipes brought about."""
 
+#: The probes of an MCP server that come before its recipes.
 OF_MCP: tuple[Probe[ToolSession], ...] = (
     Probe("unknown-tools", mcp.unknown_tools, ("mcp/unknown-tool",)),
     Probe("invalid-arguments", mcp.invalid_arguments, ("mcp/invalid-arguments",)),
@@ -162,4 +163,3 @@ OF_MCP: tuple[Probe[ToolSession], ...] = (
         ("navigation/offered", "navigation/not-offered", "audit/recorded", "discovery/agrees"),
     ),
 )
-"""The probes of an MCP server, but for its recipes."""

@@ -1,4 +1,4 @@
-"""The audit read back: what happened is in it, once, and as the answers said."""
+"""The audit read back: it has one record of each exchange, which agrees with the answer."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,112 +11,118 @@ from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
+    details_of,
     failed,
     not_exercised,
     passed,
     point,
     slot,
 )
+from faultspec_conformance.session.requests import RequestSpec
 
 _CLAUSE = "audit/recorded"
 
-#: So many of the last failures are looked up; a log may keep no more on its first page.
+#: The last failures are looked up, so many of them. The first page of a log may have no more
+#: records.
 _LAST = 10
 
 
-def failures(world: HttpSession) -> Iterator[Outcome]:
-    """Over HTTP: the record of each of the last failures, by the id that its answer named."""
-    audit = world.taxonomy.audit
+def failures(session: HttpSession) -> Iterator[Outcome]:
+    """Look up the records of the last failures over HTTP, by the ids in their answers."""
+    audit = session.taxonomy.audit
     if audit is None or audit.lookup is None or audit.id is None or audit.lookup.id is None:
         return
-    named = audit.id.removeprefix("$")
-    known = _named(world, named)[-_LAST:]
+    id_slot = audit.id.removeprefix("$")
+    known = _named(session, id_slot)
     if not known:
-        address = world.canary("address")
-        world.call("GET", f"/{address.value}", route=None, plant=(address,))
-        known = _named(world, named)
+        address = session.canary("address")
+        session.call(RequestSpec("GET", f"/{address.value}", route=None, canaries=(address,)))
+        known = _named(session, id_slot)
     if not known:
-        yield not_exercised(_CLAUSE, f"no failure was seen that names its record (`{named}`)")
+        yield not_exercised(_CLAUSE, f"no observed failure has the id of its record (`{id_slot}`)")
         return
     method, _, path = audit.lookup.request.partition(" ")
-    page = world.call(method, path, correlation="valid")
+    page = session.call(RequestSpec(method, path, correlation="valid"))
     records = point(page.json, audit.lookup.items)
     if not page.ok or not isinstance(records, list):
-        yield failed(
-            _CLAUSE,
-            f"the audit cannot be read: {method} {path} is answered {page}, without a list of records",
-            page,
-        )
+        how = f"{method} {path} is answered {page}, without a list of records"
+        yield failed(_CLAUSE, f"the audit cannot be read: {how}", page)
         return
-    for sent, id in known:
+    for failure, id in known:
         own = [record for record in records if same(point(record, audit.lookup.id), id)]
-        if len(own) != 1:
-            what = "no record" if not own else f"{len(own)} records"
-            yield failed(_CLAUSE, f"the audit has {what} of {named} {id}", sent, page)
+        if len(own) == 1:
+            yield _compared(_problem(session, audit, own[0], failure), failure, page)
         else:
-            yield _told(world, audit, own[0], sent, page)
+            what = "no record" if not own else f"{len(own)} records"
+            yield failed(_CLAUSE, f"the audit has {what} of {id_slot} {id}", failure, page)
 
 
-def _named(world: HttpSession, name: str) -> list[tuple[Observation, str]]:
-    """The failures whose answer names its record."""
-    found = (
-        (each, slot(world.taxonomy, each, name)) for each in world.visible if each.code is not None
+def _named(session: HttpSession, name: str) -> list[tuple[Observation, str]]:
+    """Return the last failures whose answer has the id of its record."""
+    pairs = (
+        (observation, slot(session.taxonomy, observation, name))
+        for observation in session.knowledge.exchanges
+        if observation.code is not None
     )
-    return [(each, id) for each, id in found if isinstance(id, str)]
+    return [(failure, id) for failure, id in pairs if isinstance(id, str)][-_LAST:]
 
 
 def exchanges(
-    world: Session, audit: Audit, page: Observation, seen: Sequence[Observation], before: int
+    session: Session, audit: Audit, page: Observation, observations: Sequence[Observation]
 ) -> Iterator[Outcome]:
-    """Where every exchange has a record: as many new ones as there were exchanges, each as its answer said."""
+    """Check that the audit has one record for each of all exchanges, or of all failures, that
+    agrees with the answer.
+    """
     records = point(page.json, audit.lookup.items if audit.lookup else "")
     if not isinstance(records, list):
-        yield failed(_CLAUSE, "the audit cannot be read: there is no list of records", page)
+        yield failed(_CLAUSE, "the audit cannot be read: it has no list of records", page)
         return
-    new = (
-        records[before:]
-        if audit.lookup and audit.lookup.order != "newest-first"
-        else records[::-1][before:]
-    )
-    expected = [each for each in seen if audit.per == "exchange" or each.code is not None]
-    if len(new) != len(expected):
-        yield failed(
-            _CLAUSE, f"{len(expected)} exchanges have {len(new)} records", *seen[-1:], page
-        )
+    if audit.lookup is None or audit.lookup.order == "newest-first":
+        records = records[::-1]
+    expected = [
+        observation
+        for observation in observations
+        if audit.per == "exchange" or observation.code is not None
+    ]
+    if len(records) != len(expected):
+        message = f"{len(expected)} exchanges have {len(records)} records"
+        yield failed(_CLAUSE, message, *observations[-1:], page)
         return
-    for record, sent in zip(new, expected, strict=True):
-        yield _told(world, audit, record, sent, page)
+    for record, observation in zip(records, expected, strict=True):
+        yield _compared(_problem(session, audit, record, observation), observation, page)
 
 
-def _told(
-    world: Session, audit: Audit, record: object, sent: Observation, page: Observation
-) -> Outcome:
+def _compared(problem: str | None, answer: Observation, page: Observation) -> Outcome:
+    return passed(_CLAUSE) if problem is None else failed(_CLAUSE, problem, answer, page)
+
+
+def _problem(session: Session, audit: Audit, record: object, answer: Observation) -> str | None:
+    """Return what is wrong with a record, or None."""
     if not isinstance(record, dict):
-        return failed(_CLAUSE, "a record is no object", sent, page)
-    terms = vocabularies(world.taxonomy, reserved=False)
+        return "a record is not an object"
+    terms = vocabularies(session.taxonomy, reserved=False)
     for name, member in audit.record.items():
-        if name not in record or (record[name] is None and member.presence == "optional"):
-            if member.presence == "required":
-                return failed(_CLAUSE, f"the record has no `{name}`", sent, page)
+        value = record.get(name)
+        if value is None and member.presence == "optional":
             continue
-        misfit = next(check_value(member.schema, record[name], terms, ids.FORMATS), None)
+        if name not in record:
+            if member.presence == "required":
+                return f"the record has no `{name}`"
+            continue
+        misfit = next(check_value(member.schema, value, terms, ids.FORMATS), None)
         if misfit is not None:
-            return failed(
-                _CLAUSE, f"the record: {describe_problem(misfit, f'/{name}')}", sent, page
-            )
+            return f"the record: {describe_problem(misfit, f'/{name}')}"
     for name, meaning in audit.means.items():
-        said = _meant(world, sent, meaning)
-        if said is not None and not same(record.get(name), said):
-            message = f"`{name}` of the record is {record.get(name)!r}; the answer said {said!r}"
-            return failed(_CLAUSE, message, sent, page)
-    return passed(_CLAUSE)
+        expected = _meant(session, answer, meaning)
+        if expected is not None and not same(record.get(name), expected):
+            return f"`{name}` of the record is {record.get(name)!r}; the answer has {expected!r}"
+    return None
 
 
-def _meant(world: Session, sent: Observation, meaning: str) -> object:
-    """What an answer says of a slot or a detail; None where it says nothing, as a success does not."""
-    if sent.code is None:
+def _meant(session: Session, answer: Observation, meaning: str) -> object:
+    """Return the value of a slot or detail of an answer; None if it has none, like a success."""
+    if answer.code is None:
         return None
     if meaning.startswith("$"):
-        return slot(world.taxonomy, sent, meaning[1:])
-    details = slot(world.taxonomy, sent, "details")
-    return details.get(meaning.partition(".")[2]) if isinstance(details, dict) else None
+        return slot(session.taxonomy, answer, meaning[1:])
+    return details_of(session.taxonomy, answer).get(meaning.partition(".")[2])

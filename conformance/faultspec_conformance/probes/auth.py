@@ -1,132 +1,151 @@
-"""Credentials: none, worthless ones, and ones that are not enough."""
+"""Credentials: missing ones, worthless ones, and scopes that are not enough."""
 
 import base64
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from faultspec.exchange.model import Canary
 from faultspec.openapi.service import Scheme, ServiceOperation
-from faultspec_conformance.config import ABSENT, ANONYMOUS, CREDENTIALS, NOBODY, Identity
-from faultspec_conformance.probes.framework import body_for, one_of_each_method
+from faultspec_conformance.config import ANONYMOUS, CREDENTIALS, NOBODY, Identity
+from faultspec_conformance.probes.operations import one_of_each_method
+from faultspec_conformance.probes.refusals import SERVERS_FAULT
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.credentials import authority
-from faultspec_conformance.session.fixtures import fresh_key
+from faultspec_conformance.session.fixtures import ordinary_request
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation, failed, not_exercised, passed
+from faultspec_conformance.session.observations import ProbeResult, attempt
 from faultspec_conformance.session.parameters import values_for
-from faultspec_conformance.session.resources import content_type, is_json_write
+from faultspec_conformance.session.requests import RequestSpec
+from faultspec_conformance.session.resources import Role
 
-#: So many operations are asked one by one.
+_MISSING, _GARBAGE, _SCOPE = "auth/missing", "auth/garbage", "auth/scope"
+
+#: Operations that are asked one by one.
 _OPERATIONS = 20
 
-#: So many operations are shown worthless credentials: what reads them is the same for all, what asks for them may not be.
-_GARBAGE = 3
+#: Operations that get worthless credentials. One framework reads all credentials; not every
+#: operation asks for them.
+_WORTHLESS = 3
 
+_NONE_PROTECTED = "the OpenAPI document protects no operation that may be called"
 _EMPTY, _OTHER = "with an empty token", "with another scheme"
 
+_ROLES: tuple[Role, ...] = ("list", "read", "create", "update", "delete")
 
-def protected(world: HttpSession) -> list[ServiceOperation]:
-    """The operations that need credentials, by the document; where it says nothing at all, whatever can be called."""
-    found = [operation for operation in world.description.operations if operation.secured is True]
-    if not found and not world.caller.anonymous:
-        found = [
-            operation for operation in world.description.operations if operation.secured is None
-        ]
-    if not found and not world.caller.anonymous:
-        roles = ("list", "read", "create", "update", "delete")
-        found = [
-            op for kind in world.kinds for role in roles if (op := kind.operation(role)) is not None
-        ]  # type: ignore[arg-type]
-    usable = [each for each in found if world.writable or not each.writes]
+#: The names of schemes in `Authorization`, by those of the document.
+_SCHEMES: Mapping[str, str] = {Scheme("bearer").kind: "Bearer", Scheme("basic").kind: "Basic"}
+
+
+def _protected(session: HttpSession) -> list[ServiceOperation]:
+    """Return the operations that need credentials by the document; if it says nothing, every
+    operation.
+    """
+    operations = session.description.operations
+    found = [operation for operation in operations if operation.secured is True]
+    if not found and not session.caller.anonymous:
+        found = [operation for operation in operations if operation.secured is None]
+        for kind in session.kinds if not found else ():
+            found += filter(None, map(kind.operation, _ROLES))
+    usable = [operation for operation in found if session.writable or not operation.writes]
     return usable[:_OPERATIONS]
 
 
-def nobody(world: HttpSession) -> Identity:
-    """The ordinary caller without his credentials; other headers of his, such as his organisation, stay."""
-    schemes = {
-        scheme.name.lower() for scheme in world.description.schemes if scheme.where == "header"
+def _nobody(session: HttpSession) -> Identity:
+    """Return the ordinary caller without its credentials.
+
+    Its other headers, such as its organisation, stay.
+    """
+    schemes = session.description.schemes
+    credentials = CREDENTIALS | {
+        scheme.name.lower() for scheme in schemes if scheme.where == "header"
     }
-    credentials = CREDENTIALS | schemes
-    if not any(name.lower() in credentials for name, _ in world.caller.headers):
-        return NOBODY
-    return Identity(
-        ANONYMOUS,
-        tuple(pair for pair in world.caller.headers if pair[0].lower() not in credentials),
-    )
+    headers = session.caller.headers
+    kept = tuple(pair for pair in headers if pair[0].lower() not in credentials)
+    return NOBODY if kept == headers else Identity(ANONYMOUS, kept)
 
 
-def missing(world: HttpSession) -> Iterator[Outcome]:
-    """Every protected operation called by nobody, and one of them with HEAD."""
-    clause = "auth/missing"
-    operations = protected(world)
+def missing(session: HttpSession) -> Iterator[ProbeResult]:
+    """Call every protected operation without credentials, and one of them with HEAD."""
+    operations = _protected(session)
     if not operations:
-        yield not_exercised(clause, "the OpenAPI document protects no operation that may be called")
+        yield not_exercised(_MISSING, _NONE_PROTECTED)
     for operation in operations:
-        with world.guarded(clause):
-            yield _refused(
-                world,
-                clause,
-                _ask(world, operation, nobody(world)),
-                operation,
-                "without credentials",
-            )
-    read = next((each for each in operations if each.method == "GET"), None)
+        yield from attempt(_call_as_nobody(session, operation), _MISSING)
+    read = next((operation for operation in operations if operation.method == "GET"), None)
     if read is not None:
-        # Without a body only the header tells the id that was made up, and without an id one has to be.
-        sent = world.call(
-            "HEAD",
-            read.template,
-            identity=nobody(world),
-            values=values_for(world, read),
-            correlation="none",
+        # Without a body only the header has the correlation id; without an id, the service has to
+        # generate one.
+        answer = session.call(
+            RequestSpec(
+                "HEAD",
+                read.template,
+                identity=_nobody(session),
+                values=values_for(session, read),
+                correlation="none",
+            )
         )
-        yield _refused(world, clause, sent, read, "with HEAD and without credentials")
+        what = "with HEAD and without credentials"
+        yield _check_401(session, answer, read, what, clause=_MISSING)
 
 
-def garbage(world: HttpSession) -> Iterator[Outcome]:
-    """A protected operation of each method called with credentials that are worthless, in turn of three kinds."""
-    clause = "auth/garbage"
-    operations = protected(world)
+def _call_as_nobody(session: HttpSession, operation: ServiceOperation) -> Iterator[Outcome]:
+    spec = replace(ordinary_request(session, operation), identity=_nobody(session))
+    answer = session.call(spec)
+    yield _check_401(session, answer, operation, "without credentials", clause=_MISSING)
+
+
+def garbage(session: HttpSession) -> Iterator[ProbeResult]:
+    """Call a protected operation of each method with three kinds of worthless credentials."""
+    operations = _protected(session)
     if not operations:
-        yield not_exercised(clause, "the OpenAPI document protects no operation that may be called")
-    for index, operation in enumerate(one_of_each_method(operations)[:_GARBAGE]):
-        what, headers, canary = _worthless(world, index)
-        if not headers:
-            yield not_exercised(clause, "nothing says how credentials are shown")
+        yield not_exercised(_GARBAGE, _NONE_PROTECTED)
+    for index, operation in enumerate(one_of_each_method(operations)[:_WORTHLESS]):
+        header, scheme = _credentials_header(session)
+        if header is None:
+            yield not_exercised(_GARBAGE, "nothing says in which header credentials travel")
             return
-        with world.guarded(clause):
-            sent = _ask(world, operation, nobody(world), headers, (canary,))
-            yield _refused(world, clause, sent, operation, what)
+        canary = Canary("secret", f"tok_{session.tokens.hex(16)}")
+        what, value = _worthless(scheme, canary.value, index)
+        spec = ordinary_request(session, operation)
+        spec = replace(
+            spec,
+            identity=_nobody(session),
+            headers={**spec.headers, header: value},
+            canaries=(canary,),
+        )
+        yield from attempt(_show_garbage(session, operation, spec, what), _GARBAGE)
 
 
-def _worthless(world: HttpSession, index: int) -> tuple[str, Mapping[str, str | None], Canary]:
-    """Credentials that look like the real ones: a made-up token, an empty one, another scheme."""
-    canary = Canary("secret", f"tok_{world.tokens.hex(16)}")
-    header, scheme = _shown(world)
-    if header is None:
-        return "", {}, canary
-    kinds: list[tuple[str, str]] = [("with a made-up token", _credential(scheme, canary.value))]
+def _show_garbage(
+    session: HttpSession, operation: ServiceOperation, spec: RequestSpec, what: str
+) -> Iterator[Outcome]:
+    yield _check_401(session, session.call(spec), operation, what, clause=_GARBAGE)
+
+
+def _worthless(scheme: str | None, token: str, index: int) -> tuple[str, str]:
+    """Return credentials that look real, after a text that names them: a made-up token, an empty
+    one, another scheme.
+    """
+    kinds = [("with a made-up token", _credential(scheme, token))]
     if scheme is not None:
         other = "Basic" if scheme.lower() == "bearer" else "Bearer"
-        kinds += [(_EMPTY, scheme), (_OTHER, _credential(other, canary.value))]
-    what, value = kinds[index % len(kinds)]
-    return what, {header: value}, canary
+        kinds += [(_EMPTY, scheme), (_OTHER, _credential(other, token))]
+    return kinds[index % len(kinds)]
 
 
-def _shown(world: HttpSession) -> tuple[str | None, str | None]:
-    """The header in which credentials travel, and their scheme, from the caller's own or from the document."""
-    for name, value in world.caller.headers:
+def _credentials_header(session: HttpSession) -> tuple[str | None, str | None]:
+    """Return the header in which credentials travel, and their scheme, by the caller's headers or
+    by the document.
+    """
+    for name, value in session.caller.headers:
         if name.lower() in CREDENTIALS:
             scheme, space, _ = value.partition(" ")
             return name, scheme if space and name.lower() == "authorization" else None
-    for each in world.description.schemes:
-        if each.where == "header":
-            return each.name, _SCHEMES.get(each.kind)
-    if world.caller.headers:
-        return world.caller.headers[0][0], None
-    return None, None
-
-
-_SCHEMES: Mapping[str, str] = {Scheme("bearer").kind: "Bearer", Scheme("basic").kind: "Basic"}
+    for declared in session.description.schemes:
+        if declared.where == "header":
+            return declared.name, _SCHEMES.get(declared.kind)
+    return next((name for name, _ in session.caller.headers), None), None
 
 
 def _credential(scheme: str | None, token: str) -> str:
@@ -137,97 +156,77 @@ def _credential(scheme: str | None, token: str) -> str:
     return f"{scheme} {token}"
 
 
-def _ask(
-    world: HttpSession,
+def _check_401(
+    session: HttpSession,
+    answer: Observation,
     operation: ServiceOperation,
-    identity: Identity,
-    headers: Mapping[str, str | None] | None = None,
-    plant: tuple[Canary, ...] = (),
-) -> Observation:
-    return world.call(
-        operation.method,
-        operation.template,
-        identity=identity,
-        values=values_for(world, operation),
-        headers={**fresh_key(world, operation), **(headers or {})},
-        body=body_for(world, operation) if is_json_write(operation) else ABSENT,
-        content_type=content_type(operation),
-        plant=plant,
-    )
-
-
-def _refused(
-    world: HttpSession, clause: str, sent: Observation, operation: ServiceOperation, what: str
+    what: str,
+    *,
+    clause: str,
 ) -> Outcome:
-    """401 is the answer; what was looked at before the credentials is no occasion; a success or a crash is wrong."""
-    known = bool(world.contract.codes_for(401))
-    if sent.status == 401:
+    """Check that an unknown caller got 401.
+
+    A service that checks something else first does not exercise the clause.
+    """
+    line = f"{operation.name} {what} is answered {answer}"
+    if answer.status == 401:
         return passed(clause)
-    said = f"{operation.name} {what} is answered {sent}"
-    if sent.ok:
-        if operation.secured is True:
-            return failed(clause, f"{said}, though the document protects it", sent)
-        return not_exercised(clause, f"{said}: it is open to everyone")
-    if 300 <= sent.status < 400:
-        return failed(clause, f"{said}: a redirect tells a client nothing", sent)
-    if sent.status >= 500:
-        return failed(clause, f"{said}: the caller's mistake is told as the server's", sent)
-    if sent.status == 403 and known:
-        return failed(clause, f"{said}; who is not known is told 401", sent)
-    # 400 is for a header that cannot be read (RFC 6750, 3.1), which a made-up token or none at all is not.
-    readable = what not in (_EMPTY, _OTHER)
-    if (
-        sent.status == 400
-        and known
-        and readable
-        and operation.method == "GET"
-        and not operation.placeholders
-    ):
-        return failed(clause, f"{said}; who is not known is told 401", sent)
-    return not_exercised(clause, f"{said}: something else was looked at first")
+    if answer.ok and operation.secured is True:
+        return failed(clause, f"{line}, though the document protects it", answer)
+    if answer.ok:
+        return not_exercised(clause, f"{line}: it is open to everyone")
+    if 300 <= answer.status < 400:
+        return failed(clause, f"{line}: a client cannot tell a redirect from a success", answer)
+    if answer.status >= 500:
+        return failed(clause, f"{line}: {SERVERS_FAULT}", answer)
+    # 400 is for a header that cannot be read (RFC 6750, 3.1). A made-up token can be read, and so
+    # can none at all.
+    unreadable = what in (_EMPTY, _OTHER)
+    simple = operation.method == "GET" and not operation.placeholders
+    wrong = answer.status == 403 or (answer.status == 400 and simple and not unreadable)
+    if wrong and session.contract.codes_for(401):
+        return failed(clause, f"{line}; expected 401 for an unknown caller", answer)
+    return not_exercised(clause, f"{line}: something else was checked first")
 
 
-def scopes(world: HttpSession) -> Iterator[Outcome]:
-    """Identities with declared scopes at operations that are beyond them, one of each method."""
-    clause = "auth/scope"
-    limited = [each for each in world.identities() if each.scopes is not None]
+def scopes(session: HttpSession) -> Iterator[Outcome]:
+    """Call operations beyond the scopes of each identity, one of each method."""
+    limited = [identity for identity in session.identities if identity.scopes is not None]
     if not limited:
-        yield not_exercised(clause, "no identity declares `scopes`")
+        yield not_exercised(_SCOPE, "no identity declares `scopes`")
         return
-    asked = 0
+    # A recipe that ends in the same request makes the probe's superfluous.
     recipes = {
-        (step.identity, world.operation(step.call.method, step.call.path).name)
-        for recipe in world.target.recipes
-        for step in recipe.steps[-1:]
+        (recipe.steps[-1].identity, session.operation(call.method, call.path).name)
+        for recipe in session.config.recipes
+        if recipe.steps
+        for call in (recipe.steps[-1].call,)
     }
+    asked = 0
     for identity in limited:
-        methods: set[str] = set()
-        for operation in protected(world):
-            if authority(identity, operation) or operation.method in methods:
-                continue
-            asked += 1
-            methods.add(operation.method)
-            if (identity.name, operation.name) in recipes:
-                continue  # the recipe asks just that
-            sent = _ask(world, operation, identity)
-            said = f"{operation.name} by {identity.name}, whose scopes are {', '.join(identity.scopes or ()) or 'none'}"
-            if sent.status == 403:
-                yield passed(clause)
-            elif sent.ok:
-                yield failed(clause, f"{said}, is answered {sent}", sent)
-            elif sent.status >= 500:
-                yield failed(
-                    clause,
-                    f"{said}, is answered {sent}: the caller's mistake is told as the server's",
-                    sent,
-                )
-            else:
-                yield not_exercised(
-                    clause, f"{said}, is answered {sent}: something else was looked at first"
-                )
+        beyond = [
+            operation for operation in _protected(session) if not authority(identity, operation)
+        ]
+        operations = one_of_each_method(beyond)
+        asked += len(operations)
+        for operation in operations:
+            if (identity.name, operation.name) not in recipes:
+                yield _call_beyond(session, identity, operation)
     if not asked:
-        told = any(each.scopes for each in world.description.operations)
-        why = "" if told else ": the OpenAPI document names none under `security`"
-        yield not_exercised(
-            clause, f"no operation that may be called is beyond the declared scopes{why}"
-        )
+        declared = any(operation.scopes for operation in session.description.operations)
+        why = "" if declared else ": the OpenAPI document names none under `security`"
+        reason = f"no operation that may be called is beyond the declared scopes{why}"
+        yield not_exercised(_SCOPE, reason)
+
+
+def _call_beyond(session: HttpSession, identity: Identity, operation: ServiceOperation) -> Outcome:
+    answer = session.call(replace(ordinary_request(session, operation), identity=identity))
+    owned = ", ".join(identity.scopes or ()) or "none"
+    line = f"{operation.name} by {identity.name}, whose scopes are {owned}, is answered {answer}"
+    if answer.status == 403:
+        return passed(_SCOPE)
+    if answer.ok:
+        return failed(_SCOPE, line, answer)
+    if answer.status >= 500:
+        return failed(_SCOPE, f"{line}: {SERVERS_FAULT}", answer)
+    return not_exercised(_SCOPE, f"{line}: something else was checked first")

@@ -1,107 +1,98 @@
-"""Recipes and samples where there is no HTTP: what the file says succeeds, and what it says brings a code about."""
+"""Samples and recipes of services that are called by name: calls that succeed, and calls that
+provoke a code.
+"""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from faultspec_conformance.config import ABSENT, Recipe, Step
-from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.config import ABSENT, Recipe, SampleCall, Step
+from faultspec_conformance.probes.provoke import carried_out, saved_values, unmet
 from faultspec_conformance.session.calls import CallSession
 from faultspec_conformance.session.observation import (
     Observation,
-    Unanswered,
     failed,
     not_exercised,
     passed,
-    point,
-    said,
+    summary_line,
 )
+from faultspec_conformance.session.observations import NotRun, ProbeResult, attempt
 from faultspec_conformance.session.parameters import filled, text
 
 _CLAUSE = "provoke/code"
 
 
-def samples(world: CallSession) -> Iterator[Outcome]:
-    """The calls that the file says succeed: where one does not, the file is wrong, or the service is.
+def samples(session: CallSession) -> Iterator[ProbeResult]:
+    """Make the calls that the configuration says succeed; if one fails, the configuration or the
+    service is wrong.
 
-    Where a service is walked through, what succeeds depends on where one stands, so there the walks make them.
+    A service with navigation is left to its walks, because what succeeds there depends on the
+    state.
     """
-    for sample in world.samples if world.taxonomy.navigation is None else ():
-        with world.guarded():
-            params = (
-                ABSENT if sample.call.body is ABSENT else filled(world.tokens, sample.call.body)
-            )
-            identity = (
-                world.target.identity(sample.identity) if sample.identity is not None else None
-            )
-            sent = world.call(sample.call.path, params, identity=identity, harmless=sample.safe)
-            if not sent.ok:
-                world.not_run.append(
-                    f"the call {sample.name} was answered {said(world.taxonomy, sent)}"
-                )
-    yield from ()
+    for sample in session.samples if session.taxonomy.navigation is None else ():
+        yield from attempt(_sample(session, sample))
 
 
-def recipes(world: CallSession) -> Iterator[Outcome]:
-    """Every recipe, each in a session of its own; those that exhaust something last."""
-    for recipe in sorted(
-        world.target.recipes, key=lambda each: any(step.at_most > 1 for step in each.steps)
-    ):
-        if not recipe.steps:
-            continue
-        with world.guarded(_CLAUSE):
-            try:
-                world.begin()
-                yield from _provoked(world, recipe)
-            except Unanswered as error:
-                world.unmet[recipe.code] = error.no_answer.reason
-                if error.no_answer.kind != "read-only":
-                    raise
-                yield not_exercised(_CLAUSE, error.no_answer.reason)
+def _sample(session: CallSession, sample: SampleCall) -> Iterator[ProbeResult]:
+    answer = session.call(
+        sample.call.path,
+        _params(session, sample.call.body, {}),
+        identity=session.identity(sample.identity),
+        harmless=sample.safe,
+    )
+    if not answer.ok:
+        line = summary_line(session.taxonomy, answer)
+        yield NotRun(f"the call {sample.name} was answered {line}")
 
 
-def _provoked(world: CallSession, recipe: Recipe) -> Iterator[Outcome]:
+def recipes(session: CallSession) -> Iterator[ProbeResult]:
+    """Carry out every recipe, each in a session of the protocol of its own; those that exhaust
+    something come last.
+    """
+
+    def exhausts(recipe: Recipe) -> bool:
+        return any(step.at_most > 1 for step in recipe.steps)
+
+    for recipe in sorted(session.config.recipes, key=exhausts):
+        if recipe.steps:
+            results = carried_out(recipe, _provoked(session, recipe), _CLAUSE)
+            yield from attempt(results, _CLAUSE)
+
+
+def _provoked(session: CallSession, recipe: Recipe) -> Iterator[ProbeResult]:
+    session.reset()
     saved: dict[str, object] = {}
-    for index, step in enumerate(recipe.steps[:-1], start=1):
-        sent = _step(world, step, saved, recipe.code)
+    *steps, last = recipe.steps
+    for index, step in enumerate(steps, start=1):
+        answer = _step(session, step, saved, recipe.code)
         where = f"step {index} of the recipe for {recipe.code}"
-        if not sent.ok:
-            yield _unmet(world, recipe, f"{where} was answered {said(world.taxonomy, sent)}")
+        values = saved_values(step, answer, where)
+        if not answer.ok:
+            values = f"{where} was answered {summary_line(session.taxonomy, answer)}"
+        if isinstance(values, str):
+            yield from unmet(recipe, values)
             return
-        found = {name: point(sent.json, pointer) for name, pointer in step.save.items()}
-        missing = next((step.save[name] for name, value in found.items() if value is None), None)
-        if missing is not None:
-            yield _unmet(world, recipe, f"no {missing} in the answer ({sent}) of {where}")
-            return
-        saved |= found
-    sent = _step(world, recipe.steps[-1], saved, recipe.code)
-    if sent.code == recipe.code:
+        saved |= values
+    answer = _step(session, last, saved, recipe.code)
+    what = f"the recipe for {recipe.code} is answered"
+    if answer.code == recipe.code:
         yield passed(_CLAUSE)
-        return
-    tried = recipe.steps[-1].at_most
-    times = f", after {tried} requests" if tried > 1 else ""
-    if sent.code is None and not sent.sound:
-        yield not_exercised(
-            _CLAUSE,
-            f"the recipe for {recipe.code} is answered {sent}, in which no code can be read",
-        )
+    elif answer.code is None and not answer.sound:
+        yield not_exercised(_CLAUSE, f"{what} {answer}, in which no code can be read")
     else:
-        what = f"{sent}: no error at all" if sent.ok else sent
-        yield failed(_CLAUSE, f"the recipe for {recipe.code} is answered {what}{times}", sent)
+        times = f", after {last.at_most} requests" if last.at_most > 1 else ""
+        how = f"{answer}: no error at all" if answer.ok else f"{answer}"
+        yield failed(_CLAUSE, f"{what} {how}{times}", answer)
 
 
-def _unmet(world: CallSession, recipe: Recipe, reason: str) -> Outcome:
-    """The recipe could not be carried out, so it says nothing of its code."""
-    world.unmet[recipe.code] = reason
-    if reason not in world.not_run:
-        world.not_run.append(reason)
-    return Outcome(_CLAUSE, "could_not_run", reason)
-
-
-def _step(world: CallSession, step: Step, saved: dict[str, object], code: str) -> Observation:
-    identity = world.target.identity(step.identity) if step.identity is not None else None
-    name = text(world.tokens, step.call.path, saved)
-    for turn in range(step.at_most):
-        params = ABSENT if step.call.body is ABSENT else filled(world.tokens, step.call.body, saved)
-        sent = world.call(name, params, identity=identity)
-        if sent.code == code or turn == step.at_most - 1:
+def _step(session: CallSession, step: Step, saved: Mapping[str, object], code: str) -> Observation:
+    """Make the call of a step until it is answered with the code, as often as the step allows."""
+    name = text(session.tokens, step.call.path, saved)
+    for _ in range(step.at_most):
+        params = _params(session, step.call.body, saved)
+        answer = session.call(name, params, identity=session.identity(step.identity))
+        if answer.code == code:
             break
-    return sent
+    return answer
+
+
+def _params(session: CallSession, body: object, saved: Mapping[str, object]) -> object:
+    return ABSENT if body is ABSENT else filled(session.tokens, body, saved)

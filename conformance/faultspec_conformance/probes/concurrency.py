@@ -1,12 +1,12 @@
-"""Preconditions: who writes against a state that has passed is refused, loses nothing, and succeeds after a refetch."""
+"""Preconditions: a stale write is refused, changes nothing, and succeeds after a refetch."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from faultspec.openapi.service import ServiceOperation
-from faultspec_conformance.config import ABSENT
 from faultspec_conformance.probes.idempotency import change_body, changes
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.fixtures import fresh_key, untouched
+from faultspec_conformance.session.fixtures import request_to, untouched
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
@@ -15,205 +15,199 @@ from faultspec_conformance.session.observation import (
     not_exercised,
     passed,
 )
-from faultspec_conformance.session.resources import CreatedResource, ResourceKind, content_type
+from faultspec_conformance.session.requests import RequestSpec
+from faultspec_conformance.session.resources import CreatedResource, ResourceKind
 
 _STALE, _RECOVERS = "preconditions/stale", "preconditions/recovers"
 
 #: A validator that no service has given out.
 _NEVER_GIVEN = '"faultspec-never-given"'
 
-#: Seconds between two reads that shall tell what changes by itself: many clocks in representations count whole seconds.
+#: Seconds between two reads that show which members change by themselves: many clocks count whole
+#: seconds.
 _TICK = 1.1
 
 
-def stale_writes(world: HttpSession) -> Iterator[Outcome]:
-    """Every change of every resource, under a fresh, a stale and a refetched validator."""
-    if not any(
-        world.taxonomy.codes[each].http.allows(412)
-        for each in world.contract.codes_for(412)
-        if each in world.taxonomy.codes
-    ):
+def stale_writes(session: HttpSession) -> Iterator[Outcome]:
+    """Change every resource with a fresh, a stale and a refetched validator."""
+    codes = session.taxonomy.codes
+    declared = (codes[name] for name in session.contract.codes_for(412) if name in codes)
+    if not any(code.http.allows(412) for code in declared):
         return
-    kinds = [each for each in world.turn if isinstance(world.made.get(each.name), CreatedResource)]
     found = False
-    for kind in kinds:
-        for operation in changes(kind, world):
+    for kind in session.turn:
+        resource = session.knowledge.created.get(kind.name)
+        if resource is None:
+            continue
+        for operation in changes(session, kind):
             found = True
-            yield from _cycle(world, kind, operation)
+            yield from _start(session, kind, operation)
         delete = kind.operation("delete")
         if delete is not None and delete.parameter("If-Match", "header") is not None:
-            yield from _deletion(world, kind, delete)
+            yield from _delete_stale(session, delete, resource)
     if not found:
         yield not_exercised(_STALE, "no resource could be made and changed")
 
 
-def _cycle(
-    world: HttpSession, kind: ResourceKind, operation: ServiceOperation
+def _start(
+    session: HttpSession, kind: ResourceKind, operation: ServiceOperation
 ) -> Iterator[Outcome]:
-    made = untouched(world, kind)
+    resource = untouched(session, kind)
     read = kind.operation("read")
-    if isinstance(made, str) or read is None:
-        yield not_exercised(
-            _STALE, made if isinstance(made, str) else f"nothing is known to read a {kind.name}"
-        )
-        return
-    promised = operation.parameter("If-Match", "header") is not None
-
-    def get() -> Observation:
-        return world.call("GET", read.template, identity=made.owner, values=made.values)
-
-    def put(validator: str) -> Observation:
-        return world.call(
-            operation.method,
-            operation.template,
-            identity=made.owner,
-            values=made.values,
-            headers={**fresh_key(world, operation), "If-Match": validator},
-            body=change_body(world, kind, operation),
-            content_type=content_type(operation),
-        )
-
-    before = get()
-    old = before.header("ETag")
-    if not before.ok or old is None:
-        if before.ok and promised:
-            message = f"{operation.name} takes If-Match, and {read.name} gives no ETag to put there"
-            yield failed(_RECOVERS, message, before)
-        else:
-            yield not_exercised(_STALE, f"{read.name} gives no ETag")
-        return
-    changed = put(old)
-    if changed.status == 412:
-        yield failed(
-            _RECOVERS,
-            f"{operation.name} with the ETag that {read.name} just gave is answered {changed}",
-            before,
-            changed,
-        )
-        return
-    if not changed.ok:
-        yield not_exercised(_STALE, f"{operation.name} was answered {changed}")
-        return
-    now = (
-        changed if changed.header("ETag") is not None and _keys(changed) == _keys(before) else get()
-    )
-    current = now.header("ETag") or changed.header("ETag")
-    if current == old and _moved(world, get, before, now):
-        yield failed(
-            _STALE,
-            f"the ETag of a {kind.name} stays the same through a change: no stale write can be told",
-            before,
-            changed,
-            now,
-        )
-        return
-    stale_tag = old if current != old else _NEVER_GIVEN
-    stale = put(stale_tag)
-    if stale.ok:
-        yield failed(
-            _STALE,
-            f"{operation.name} with a stale If-Match is answered {stale}: the earlier change is lost",
-            before,
-            changed,
-            stale,
-        )
-        return
-    if stale.status in (401, 403, 404, 405, 415, 428, 429):
-        yield not_exercised(_STALE, f"{operation.name} with a stale If-Match was answered {stale}")
-        return
-    if stale.status != 412:
-        yield failed(
-            _STALE,
-            f"{operation.name} with a stale If-Match is answered {stale}, not 412",
-            changed,
-            stale,
-        )
-        return
-    after = get()
-    kept = current is not None and after.header("ETag") == current
-    if not kept and _moved(world, get, now, after):
-        yield failed(
-            _STALE,
-            f"{operation.name} was refused ({stale}) and changed the {kind.name} all the same",
-            now,
-            stale,
-            after,
-        )
-        return
-    yield passed(_STALE)
-    told, actual = stale.header("ETag"), after.header("ETag") or current
-    if told is not None and actual is not None and _bare(told) != _bare(actual):
-        yield failed(
-            _RECOVERS,
-            "the refusal tells another ETag than the one a refetch gives",
-            stale,
-            after,
-            pointer="ETag",
-        )
-        return
-    retried = put(actual or old)
-    if retried.ok:
-        yield passed(_RECOVERS)
-    elif retried.status == 412 or retried.status >= 500:
-        yield failed(
-            _RECOVERS,
-            f"after a refetch {operation.name} is answered {retried}",
-            stale,
-            after,
-            retried,
-        )
+    if isinstance(resource, str):
+        yield not_exercised(_STALE, resource)
+    elif read is None:
+        yield not_exercised(_STALE, f"nothing is known to read a {kind.name}")
     else:
-        yield not_exercised(_RECOVERS, f"after a refetch {operation.name} was answered {retried}")
+        yield from _Cycle(session, resource, operation, read).outcomes()
 
 
-def _deletion(
-    world: HttpSession, kind: ResourceKind, operation: ServiceOperation
-) -> Iterator[Outcome]:
-    made = world.made[kind.name]
-    if isinstance(made, str):
-        return
-    sent = world.call(
-        operation.method,
-        operation.template,
-        identity=made.owner,
-        values=made.values,
-        headers={**fresh_key(world, operation), "If-Match": _NEVER_GIVEN},
-        body=ABSENT,
-    )
-    if sent.ok:
-        yield failed(
-            _STALE, f"{operation.name} with a stale If-Match is answered {sent}", made.sent, sent
+@dataclass(frozen=True, slots=True)
+class _Cycle:
+    """The writes of one operation to one resource, which ``read`` reads."""
+
+    session: HttpSession
+    resource: CreatedResource
+    operation: ServiceOperation
+    read: ServiceOperation
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Write with the current validator, then with the stale and the refetched one."""
+        name = self.operation.name
+        before = self.get()
+        old = before.header("ETag")
+        if not before.ok or old is None:
+            yield self._without_etag(before)
+            return
+        changed = self.write(old)
+        if changed.status == 412:
+            tag = f"the ETag that {self.read.name} just gave"
+            message = f"{name} with {tag} is answered {changed}"
+            yield failed(_RECOVERS, message, before, changed)
+            return
+        if not changed.ok:
+            yield not_exercised(_STALE, f"{name} was answered {changed}")
+            return
+        whole = changed.header("ETag") is not None and _members(changed) == _members(before)
+        now = changed if whole else self.get()
+        current = now.header("ETag") or changed.header("ETag")
+        if current == old and self._moved(before, now):
+            problem = f"the ETag of a {self.resource.kind.name} stays the same through a change"
+            message = f"{problem}: the service cannot recognise a stale write"
+            yield failed(_STALE, message, *(before, changed, now))
+            return
+        stale = self.write(old if current != old else _NEVER_GIVEN)
+        outcome = self._check_stale(before, changed, stale)
+        if outcome is not None:
+            yield outcome
+            return
+        yield from self._refetch(now, current, stale, old)
+
+    def get(self) -> Observation:
+        """Read the resource."""
+        resource = self.resource
+        return self.session.call(
+            RequestSpec("GET", self.read.template, identity=resource.owner, values=resource.values)
         )
-    elif sent.status == 412:
+
+    def write(self, validator: str) -> Observation:
+        """Change the resource if the validator matches."""
+        spec = request_to(self.session, self.operation, self.resource.values)
+        return self.session.call(
+            replace(
+                spec,
+                identity=self.resource.owner,
+                headers={**spec.headers, "If-Match": validator},
+                body=change_body(self.session, self.resource.kind, self.operation),
+            )
+        )
+
+    def _without_etag(self, before: Observation) -> Outcome:
+        reads = f"{self.read.name} gives no ETag"
+        if before.ok and self.operation.parameter("If-Match", "header") is not None:
+            message = f"{self.operation.name} takes If-Match, and {reads} for it"
+            return failed(_RECOVERS, message, before)
+        return not_exercised(_STALE, reads)
+
+    def _check_stale(
+        self, before: Observation, changed: Observation, stale: Observation
+    ) -> Outcome | None:
+        """Return the outcome of a stale write that was not refused with 412; None if it was."""
+        if stale.status == 412:
+            return None
+        line = f"{self.operation.name} with a stale If-Match is answered {stale}"
+        if stale.ok:
+            message = f"{line}: the earlier change is lost"
+            return failed(_STALE, message, *(before, changed, stale))
+        if stale.status in (401, 403, 404, 405, 415, 428, 429):
+            return not_exercised(_STALE, line)
+        return failed(_STALE, f"{line}, not 412", changed, stale)
+
+    def _refetch(
+        self, now: Observation, current: str | None, stale: Observation, old: str
+    ) -> Iterator[Outcome]:
+        """Check that a refused write changed nothing, and that it succeeds with a refetched
+        validator.
+        """
+        name, after = self.operation.name, self.get()
+        kept = current is not None and after.header("ETag") == current
+        if not kept and self._moved(now, after):
+            message = f"{name} was refused ({stale}) and changed the {self.resource.kind.name} all the same"
+            yield failed(_STALE, message, *(now, stale, after))
+            return
+        yield passed(_STALE)
+        named, actual = stale.header("ETag"), after.header("ETag") or current
+        if named is not None and actual is not None and _opaque(named) != _opaque(actual):
+            message = "the refusal has another ETag than the refetched resource"
+            yield failed(_RECOVERS, message, stale, after, pointer="ETag")
+            return
+        again = self.write(actual or old)
+        line = f"after a refetch {name} is answered {again}"
+        if again.ok:
+            yield passed(_RECOVERS)
+        elif again.status == 412 or again.status >= 500:
+            yield failed(_RECOVERS, line, *(stale, after, again))
+        else:
+            yield not_exercised(_RECOVERS, line)
+
+    def _moved(self, before: Observation, after: Observation) -> bool:
+        """Whether more differs than between two plain reads, such as the time of reading."""
+        differing = _differing(before, after)
+        if not differing:
+            return False
+        first = self.get()
+        self.session.driver.pause(_TICK)
+        return bool(differing - _differing(first, self.get()))
+
+
+def _delete_stale(
+    session: HttpSession, operation: ServiceOperation, resource: CreatedResource
+) -> Iterator[Outcome]:
+    spec = request_to(session, operation, resource.values)
+    headers = {**spec.headers, "If-Match": _NEVER_GIVEN}
+    answer = session.call(replace(spec, identity=resource.owner, headers=headers))
+    if answer.ok:
+        message = f"{operation.name} with a stale If-Match is answered {answer}"
+        yield failed(_STALE, message, resource.creation, answer)
+    elif answer.status == 412:
         yield passed(_STALE)
 
 
-def _moved(
-    world: HttpSession, get: Callable[[], Observation], before: Observation, after: Observation
-) -> bool:
-    """Whether more differs than what differs between two plain reads, such as the moment of the reading."""
-    differing = _differing(before, after)
-    if not differing:
-        return False
-    first = get()
-    world.driver.pause(_TICK)
-    return bool(differing - _differing(first, get()))
-
-
 def _differing(one: Observation, other: Observation) -> frozenset[str]:
-    """Where two representations differ, by JSON Pointer."""
+    """Return the JSON Pointers at which two representations differ."""
     left, right = dict(leaves(one.json)), dict(leaves(other.json))
+    missing = object()
     return frozenset(
         pointer
         for pointer in {*left, *right}
-        if pointer not in left or pointer not in right or left[pointer] != right[pointer]
+        if left.get(pointer, missing) != right.get(pointer, missing)
     )
 
 
-def _keys(sent: Observation) -> object:
-    """The members of a representation: an answer to a write may hold the whole of it."""
-    return set(sent.json) if isinstance(sent.json, dict) else None
+def _members(observation: Observation) -> object:
+    """Return the members of a representation: the answer to a write may have all of them."""
+    return set(observation.json) if isinstance(observation.json, dict) else None
 
 
-def _bare(tag: str) -> str:
+def _opaque(tag: str) -> str:
     return tag.strip().removeprefix("W/").strip('"')

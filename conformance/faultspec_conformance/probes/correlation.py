@@ -1,4 +1,7 @@
-"""Malformed correlation ids. Echo and uniqueness are checked on every exchange, so this rides on requests of other probes."""
+"""Malformed correlation ids.
+
+They ride on the requests of other probes, as echo and uniqueness do.
+"""
 
 from collections.abc import Iterator
 
@@ -9,45 +12,46 @@ from faultspec_conformance.session.observation import Observation, failed, passe
 
 _CLAUSE = "correlation/invalid-inbound"
 
-#: Longer than any format, shorter than the header limit of any server.
+#: Characters: more than any format has, fewer than any server's limit of a header.
 _OVERLONG = 2_000
 
-
-def malformed(world: HttpSession) -> tuple[tuple[str, str], ...]:
-    """Ids that are none, each with what is wrong with it: overlong, with markup, of a format that is not declared."""
-    if world.echo is None or world.echo[1].invalid_inbound == "unspecified":
-        return ()
-    marker = world.tokens.hex(4)
-    found = (
-        ("that is overlong", marker + "A" * _OVERLONG),
-        ("with markup in it", f'"><script>{marker}</script>'),
-        (_OTHER_FORMAT, world.tokens.id("uuid4")),
-    )
-    return tuple(pair for pair in found if not valid(world.echo, pair[1]))
-
-
-#: Who takes any UUID for an id is lenient, and the id is well formed at least: a warning.
+#: A service that accepts any UUID is lenient, and the id is well formed at least: a warning.
 _OTHER_FORMAT = "of a format that is not declared (UUID version 4)"
 
 
-def handled(world: HttpSession, sent: Observation, what: str, value: str) -> Iterator[Outcome]:
-    """What became of a malformed id that was sent with a request."""
-    if world.echo is None:
+def malformed(session: HttpSession) -> tuple[tuple[str, str], ...]:
+    """Return malformed ids, each after a text that says what is wrong with it."""
+    if session.echo is None or session.echo.field.invalid_inbound == "unspecified":
+        return ()
+    marker = session.tokens.hex(4)
+    pairs = (
+        ("that is overlong", marker + "A" * _OVERLONG),
+        ("with markup in it", f'"><script>{marker}</script>'),
+        (_OTHER_FORMAT, session.tokens.id("uuid4")),
+    )
+    return tuple(pair for pair in pairs if not valid(session.echo, pair[1]))
+
+
+def handled(session: HttpSession, answer: Observation, kind: str, value: str) -> Iterator[Outcome]:
+    """Check the answer to a request with a malformed id."""
+    if session.echo is None:
         return
-    header, rule = world.echo
-    back = sent.header(header)
-    body = sent.exchange.response.body
-    if what == _OTHER_FORMAT:
-        if back == value:
-            message = f"{header} {what} comes back"
-            yield failed(_CLAUSE, message, sent, level="warning")
-    elif sent.status >= 500:
-        yield failed(_CLAUSE, f"an id {what} is answered {sent}", sent)
-    elif any(value in each for _, each in sent.exchange.response.headers):
-        yield failed(_CLAUSE, f"an id {what} comes back in a header", sent)
-    elif value.encode() in body or slot(world.taxonomy, sent, rule.slot) == value:
-        yield failed(_CLAUSE, f"an id {what} comes back in the body", sent)
-    elif rule.invalid_inbound == "reject" and sent.status not in (400, 422):
-        yield failed(_CLAUSE, f"an id {what} is answered {sent}; the taxonomy has it refused", sent)
+    header, rule = session.echo
+    what = f"an id {kind}"
+    if kind == _OTHER_FORMAT:
+        if answer.header(header) == value:
+            yield failed(_CLAUSE, f"{header} {kind} comes back", answer, level="warning")
+    elif answer.status >= 500:
+        yield failed(_CLAUSE, f"{what} is answered {answer}", answer)
+    elif any(value in text for _, text in answer.exchange.response.headers):
+        yield failed(_CLAUSE, f"{what} comes back in a header", answer)
+    elif (
+        value.encode() in answer.exchange.response.body
+        or slot(session.taxonomy, answer, rule.slot) == value
+    ):
+        yield failed(_CLAUSE, f"{what} comes back in the body", answer)
+    elif rule.invalid_inbound == "reject" and answer.status not in (400, 422):
+        message = f"{what} is answered {answer}; the taxonomy wants it refused"
+        yield failed(_CLAUSE, message, answer)
     else:
         yield passed(_CLAUSE)

@@ -1,56 +1,55 @@
-"""What a service publishes of itself, beside what the contract says."""
+"""What a service publishes about itself, compared with the taxonomy."""
 
-import re
 from collections.abc import Iterator
 
 from faultspec.language.model import Operation, Publication
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation, failed, passed, point
+from faultspec_conformance.session.observations import ProbeResult, attempt
+from faultspec_conformance.session.requests import RequestSpec
 
 _CLAUSE = "discovery/agrees"
 
 
-def errors(world: HttpSession) -> Iterator[Outcome]:
-    """Over HTTP: the errors that each operation publishes are those that the taxonomy has for it."""
-    for publication in world.taxonomy.discovery.values():
-        if publication.kind != "errors":
-            continue
-        for operation in world.taxonomy.operations.values():
-            method, _, path = publication.request.partition(" ")
-            place = re.sub(r"\$\{operation\}", operation.wire, path)
-            with world.guarded(_CLAUSE):
-                yield _compared(
-                    publication, operation, world.call(method, place, correlation="valid")
-                )
+def errors(session: HttpSession) -> Iterator[ProbeResult]:
+    """Compare the errors that each operation publishes over HTTP with those of the taxonomy."""
+    for publication in session.taxonomy.discovery.values():
+        for operation in session.taxonomy.operations.values():
+            if publication.kind == "errors":
+                yield from attempt(_published(session, publication, operation), _CLAUSE)
 
 
-def _compared(publication: Publication, operation: Operation, page: Observation) -> Outcome:
+def _published(
+    session: HttpSession, publication: Publication, operation: Operation
+) -> Iterator[Outcome]:
+    method, _, path = publication.request.partition(" ")
+    place = path.replace("${operation}", operation.wire)
+    page = session.call(RequestSpec(method, place, correlation="valid"))
+    problem = _problem(publication, operation, page)
+    yield passed(_CLAUSE) if problem is None else failed(_CLAUSE, problem, page)
+
+
+def _problem(publication: Publication, operation: Operation, page: Observation) -> str | None:
+    """Return the first difference between a published list of errors and the declared one."""
     declared = {str(code.wire): code for code in operation.errors.values() if code.live}
-    listed = point(page.json, publication.at)
-    if not page.ok or (not isinstance(listed, list) and (declared or publication.empty == "list")):
-        return failed(
-            _CLAUSE, f"`{operation.name}` publishes no list of its errors at {publication.at}", page
-        )
+    listed, name = point(page.json, publication.at), f"`{operation.name}`"
+    may_be_missing = not declared and publication.empty != "list"
+    if not page.ok or not (isinstance(listed, list) or may_be_missing):
+        return f"{name} publishes no list of its errors at {publication.at}"
     items = listed if isinstance(listed, list) else []
-    found = {str(point(each, publication.item.get("code", "/code"))): each for each in items}
-    for wire in declared:
-        if wire not in found:
-            return failed(_CLAUSE, f"`{operation.name}` does not publish its error {wire}", page)
+    found = {str(point(item, publication.item.get("code", "/code"))): item for item in items}
+    missing = next((wire for wire in declared if wire not in found), None)
+    if missing is not None:
+        return f"{name} does not publish its error {missing}"
     for wire, item in found.items():
         if wire not in declared:
-            return failed(
-                _CLAUSE,
-                f"`{operation.name}` publishes the error {wire}, which it does not have",
-                page,
-            )
-        status = point(item, publication.item["http"]) if "http" in publication.item else None
-        own = declared[wire].http
-        if (
-            "http" in publication.item
-            and status != own.own_default
-            and not (isinstance(status, int) and own.allows(status))
-        ):
-            message = f"`{operation.name}` publishes {wire} with the status {status}; the taxonomy has {own.own_default}"
-            return failed(_CLAUSE, message, page)
-    return passed(_CLAUSE)
+            return f"{name} publishes the error {wire}, which it does not have"
+        if "http" not in publication.item:
+            continue
+        status, http = point(item, publication.item["http"]), declared[wire].http
+        allowed = isinstance(status, int) and http.allows(status)
+        if status != http.own_default and not allowed:
+            message = f"{name} publishes {wire} with the status {status}"
+            return f"{message}; the taxonomy has {http.own_default}"
+    return None

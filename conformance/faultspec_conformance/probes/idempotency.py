@@ -1,17 +1,25 @@
-"""Replays: the same write under the same key is the same write, at once or later; under another key, or by another tenant, it is
-another.
+"""Replays: the same write with the same key is done once.
+
+With another key, or by another tenant, it is another write.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from faultspec.language.model import Idempotency
 from faultspec.openapi.service import ServiceOperation
-from faultspec_conformance.config import ABSENT, Identity
-from faultspec_conformance.probes.framework import body_for
-from faultspec_conformance.probes.ownership import marks, shows
+from faultspec_conformance.config import ABSENT
+from faultspec_conformance.probes.ownership import Evidence, marks
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.correlation import new_id
-from faultspec_conformance.session.fixtures import allowed, likely_body, parent_values, untouched
+from faultspec_conformance.session.fixtures import (
+    allowed,
+    likely_body,
+    ordinary_request,
+    parent_values,
+    request_to,
+    untouched,
+)
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
@@ -20,463 +28,409 @@ from faultspec_conformance.session.observation import (
     not_exercised,
     passed,
 )
+from faultspec_conformance.session.observations import Note, ProbeResult, attempt
 from faultspec_conformance.session.parameters import filled
+from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import (
     CreatedResource,
     ResourceKind,
     below,
     content_type,
     identifier_of,
-    is_json_write,
+    last_placeholder,
 )
 
 _REPLAY, _CONCURRENT = "idempotency/replay", "idempotency/concurrent"
+_DISTINCT, _MISMATCH = "idempotency/distinct-keys", "idempotency/mismatch"
+_ISOLATION = "idempotency/isolation"
 
-#: So many of the same at the same time: two would do where all of them arrive while the first is written.
+#: Equal requests at the same time. Two are enough if all of them arrive while the first is written.
 _AT_ONCE = 3
 
-#: So many writes that make no resource known by itself are replayed: what looks keys up is the same for all of them.
+#: Replayed writes that create no kind of resource. One framework looks up the keys of all.
 _OTHERS = 12
 
-#: What may be said to who comes while the first is written: wait (409, 423, 425, 429, 503).
+#: Statuses that ask a request to wait while the first one with its key is written.
 _BUSY = frozenset({409, 423, 425, 429, 503})
 
+#: Characters. A shorter text may stand in a list by chance.
+_TELLING = 8
 
-def replays(world: HttpSession) -> Iterator[Outcome]:
-    """Create under a key and replay it; then another key, another body, another tenant; then change under a key."""
-    rule = world.taxonomy.idempotency
+
+def replays(session: HttpSession) -> Iterator[Outcome]:
+    """Create with a key and replay it; then with another key, another body, another tenant; then
+    change with a key.
+    """
+    rule = session.taxonomy.idempotency
     if rule is None:
         return
-    kinds = [each for each in world.turn if isinstance(world.made.get(each.name), CreatedResource)]
+    created = session.knowledge.created
+    kinds = [kind for kind in session.turn if kind.name in created]
     creating = [
-        each
-        for each in kinds
-        if (op := each.operation("create")) is not None and op.method in rule.methods
+        (kind, operation)
+        for kind in kinds
+        if (operation := kind.operation("create")) is not None and operation.method in rule.methods
     ]
     if not creating:
         yield not_exercised(_REPLAY, "no resource could be made by a method that takes a key")
-    for index, kind in enumerate(creating):
-        operation = kind.operation("create")
-        made = world.made[kind.name]
-        assert operation is not None
-        assert isinstance(made, CreatedResource)
-        later = index > 0 or kind.name != world.kinds[0].name
-        if later and not promised(rule, operation):
-            continue  # asked of one resource always, of the others where the document promises it
-        yield from _creation(world, rule, kind, operation, made, at_once=index == 0)
+    for index, (kind, operation) in enumerate(creating):
+        # One kind is always tested, the others if the document says that they take a key.
+        is_first = index == 0 and kind.name == session.kinds[0].name
+        if is_first or _takes_key(rule, operation):
+            creation = _Creation(session, rule, operation, created[kind.name])
+            yield from creation.outcomes(at_once=index == 0)
     for kind in kinds:
-        yield from _change(world, rule, kind)
+        yield from _change(session, rule, kind)
 
 
-def _creation(
-    world: HttpSession,
-    rule: Idempotency,
-    kind: ResourceKind,
-    operation: ServiceOperation,
-    made: CreatedResource,
-    *,
-    at_once: bool,
-) -> Iterator[Outcome]:
-    key, correlation = world.tokens.hex(16), new_id(world.echo, world.tokens)
-    body, call = likely_body(world, operation, kind.call("create")), kind.call("create")
-    values = {name: made.values.get(name, made.id) for name in operation.placeholders}
+@dataclass(frozen=True, slots=True)
+class _Creation:
+    """Creations of the kind of a resource that exists."""
 
-    def headers(key: str) -> dict[str, str | None]:
-        return {**(call.headers if call else {}), rule.key: key}
+    session: HttpSession
+    rule: Idempotency
+    operation: ServiceOperation
+    existing: CreatedResource
 
-    def create(
-        key: str, body: object, who: Identity = made.owner, correlation: str = correlation
-    ) -> Observation:
-        return world.call(
-            operation.method,
-            operation.template,
-            identity=who,
-            values=values,
-            headers=headers(key),
+    @property
+    def kind(self) -> ResourceKind:
+        """The kind of the resource."""
+        return self.existing.kind
+
+    def outcomes(self, *, at_once: bool) -> Iterator[Outcome]:
+        """Create a resource and replay it in all ways.
+
+        ``at_once``: begin with equal requests at the same time.
+        """
+        session = self.session
+        body = self.new_body()
+        spec = self.request(session.tokens.hex(16), body, new_id(session.echo, session.tokens))
+        burst: list[Observation] = []
+        if at_once and self.operation.method == "POST" and session.driver.limits.rate is None:
+            burst = session.together(_AT_ONCE, spec)
+        created = [answer for answer in burst if answer.ok] or [session.call(spec)]
+        if not created[0].ok:
+            yield not_exercised(_REPLAY, f"{self.operation.name} was answered {created[0]}")
+            return
+        again = session.call(spec)
+        identifier = self.identifier(again)
+        first, *others = sorted(created, key=lambda answer: self.identifier(answer) != identifier)
+        ids = {str(id) for id in map(self.identifier, created) if id is not None}
+        raced = len(ids) > 1 and again.ok and str(identifier) in ids
+        # A request that came while the first was written may get 202, which is not a replay.
+        comparable = (
+            []
+            if raced
+            else [other for other in others if other.status != 202 or first.status == 202]
+        )
+        outcomes = [check_replay(self.rule, first, answer) for answer in (*comparable, again)]
+        yield from outcomes
+        replayed = all(outcome.kind == "passed" for outcome in outcomes)
+        if replayed and len(outcomes) == 1:
+            # The second replay is another case: the first one must not use up what is stored.
+            yield check_replay(self.rule, first, session.call(spec))
+        if burst:
+            yield self._check_burst(burst, ids if raced or replayed else set(), again)
+        if again.ok and not raced:
+            yield from self._check_list(body, first, again)
+        yield from self._check_other_uses(spec, first)
+
+    def new_body(self) -> object:
+        """Return a body that no other creation has."""
+        return likely_body(self.session, self.operation, self.kind.call("create"))
+
+    def request(self, key: str, body: object, correlation: str = "auto") -> RequestSpec:
+        """Return a creation by the owner of the existing resource."""
+        call, existing = self.kind.call("create"), self.existing
+        names = self.operation.placeholders
+        values = {name: existing.values.get(name, existing.id) for name in names}
+        return replace(
+            request_to(self.session, self.operation, values),
+            identity=existing.owner,
+            headers={**(call.headers if call else {}), self.rule.key: key},
             body=body,
-            content_type=content_type(operation),
             correlation=correlation,
         )
 
-    burst: list[Observation] = []
-    if at_once and operation.method == "POST" and world.driver.limits.rate is None:
-        burst = world.together(
-            _AT_ONCE,
-            operation.method,
-            operation.template,
-            identity=made.owner,
-            values=values,
-            headers=headers(key),
-            body=body,
-            content_type=content_type(operation),
-            correlation=correlation,
-        )
-    done = [each for each in burst if each.ok] or [create(key, body)]
-    if not done[0].ok:
-        yield not_exercised(_REPLAY, f"{operation.name} was answered {done[0]}")
-        return
-    again = create(key, body)
-    last = (kind.item or "{id}").rpartition("{")[2].removesuffix("}")
+    def identifier(self, answer: Observation) -> object:
+        """Return the id of the resource that an answer to a creation has."""
+        return identifier_of(answer, last_placeholder(self.kind), self.kind)
 
-    def identified(sent: Observation) -> object:
-        return identifier_of(sent, last, kind)
+    def _check_burst(self, burst: list[Observation], ids: set[str], again: Observation) -> Outcome:
+        """Check that equal requests at the same time created one resource.
 
-    identifier = identified(again)
-    first, *others = sorted(done, key=lambda each: identified(each) != identifier)
-    found = {str(each) for each in map(identified, done) if each is not None}
-    raced = len(found) > 1 and again.ok and str(identifier) in found
-    # What came while the first was written may be told that it is accepted, which is no replay.
-    comparable = (
-        [] if raced else [each for each in others if each.status != 202 or first.status == 202]
-    )
-    replays = [same(rule, first, each) for each in (*comparable, again)]
-    yield from replays
-    replayed = all(each.kind == "held" for each in replays)
-    if replayed and len(replays) == 1:
-        # The second replay is another case: what the first one left behind must not count as used up.
-        yield same(rule, first, create(key, body))
-    if burst:
-        yield _once(rule, kind, burst, found if raced or replayed else set(), again)
-    identifier = identified(first)
-    if again.ok and not raced:
-        yield from _only_one(world, kind, made, body, first, again)
-    yield from _distinct(kind, first, made, identifier)
-    if identifier is not None and kind.item is not None and not operation.placeholders:
-        world.own.spare[kind.name] = CreatedResource(
-            kind, identifier, {last: identifier}, made.owner, body, first
+        ``ids``: those of the answers, one of which a replay has; empty if no replay is equal to the
+        first answer.
+        """
+        what = f"{len(burst)} equal {self.operation.name}"
+        what += f" with one {self.rule.key} at the same time"
+        others = [seen for seen in burst if not seen.ok and seen.status not in _BUSY]
+        if len(ids) > 1:
+            message = f"{what} made {len(ids)} of {self.kind.name}"
+            return failed(_CONCURRENT, message, *burst, again)
+        if not ids:
+            reason = "no replay is equal to the first answer, or the answers do not have ids"
+            return not_exercised(_CONCURRENT, reason)
+        if others:
+            return not_exercised(_CONCURRENT, f"one of {what} is answered {others[0]}")
+        if not any(seen.ok for seen in burst):
+            return not_exercised(_CONCURRENT, f"{what} are answered {burst[0]}")
+        return passed(_CONCURRENT)
+
+    def _check_list(
+        self, body: object, first: Observation, again: Observation
+    ) -> Iterator[Outcome]:
+        """Check that a list shows the resource once."""
+        listing, existing = self.kind.operation("list"), self.existing
+        values = body.values() if isinstance(body, dict) else ()
+        texts = (text for text in values if isinstance(text, str) and len(text) >= _TELLING)
+        text = next(texts, None)
+        if listing is None or text is None:
+            return
+        if not set(listing.placeholders) <= set(existing.values):
+            return
+        page = self.session.call(
+            RequestSpec("GET", listing.template, identity=existing.owner, values=existing.values)
         )
-    if rule.mismatch is None:
-        reason = "the taxonomy leaves open what one key with two bodies means"
-        yield Outcome("idempotency/mismatch", "not_checkable", reason)
-    else:
-        other = create(key, likely_body(world, operation, kind.call("create")), correlation="auto")
-        yield _mismatch(rule, rule.mismatch, first, other)
-    stranger = world.stranger(made.owner)
-    if stranger is None:
-        yield not_exercised("idempotency/isolation", "no identity of another tenant is declared")
-    elif operation.placeholders:
-        yield not_exercised(
-            "idempotency/isolation", f"{operation.name} lies under a resource of its owner"
-        )
-    else:
-        own = marks(world, kind, operation, body)
-        foreign = create(key, likely_body(world, operation, kind.call("create")), stranger, "auto")
-        # What refuses the key is told from what refuses the body by the same under a key that nobody used.
-        refused = (
-            foreign.status in (400, 409, 422) and shows(first, identifier, own, foreign) is not True
-        )
-        control = (
-            create(
-                world.tokens.hex(16),
-                likely_body(world, operation, kind.call("create")),
-                stranger,
-                "auto",
+        items = [item for item in _items(page.json) if isinstance(item, dict)]
+        equal = [item for item in items if text in item.values()]
+        if page.ok and len(equal) > 1:
+            message = f"after the replay the list shows {len(equal)} of what was created once"
+            yield failed(_REPLAY, message, *(first, again, page))
+
+    def _check_other_uses(self, spec: RequestSpec, first: Observation) -> Iterator[Outcome]:
+        """Compare a creation with that of another key, with another body and with that of another
+        tenant.
+        """
+        identifier, existing = self.identifier(first), self.existing
+        yield self._check_distinct(first, identifier)
+        if identifier is not None and self.kind.item is not None and not spec.values:
+            values = {last_placeholder(self.kind): identifier}
+            resource = CreatedResource(
+                kind=self.kind,
+                id=identifier,
+                values=values,
+                owner=existing.owner,
+                body=spec.body,
+                creation=first,
             )
-            if refused
-            else None
-        )
-        yield _isolated(kind, first, foreign, control, shows(first, identifier, own, foreign))
+            self.session.knowledge.keep_spare(resource)
+        key = str(spec.headers[self.rule.key])
+        if self.rule.mismatch is None:
+            reason = "the taxonomy leaves open what one key with two bodies means"
+            yield Outcome(_MISMATCH, "not_checkable", reason)
+        else:
+            other = self.session.call(self.request(key, self.new_body()))
+            yield self._check_mismatch(self.rule.mismatch, first, other)
+        if self.session.stranger(existing.owner) is None:
+            yield not_exercised(_ISOLATION, "no identity of another tenant is declared")
+        elif spec.values:
+            reason = f"{self.operation.name} lies under a resource of its owner"
+            yield not_exercised(_ISOLATION, reason)
+        else:
+            yield self._check_isolation(key, spec.body, first)
+
+    def _check_distinct(self, first: Observation, identifier: object) -> Outcome:
+        """Check that another key created another resource than the existing one."""
+        if identifier is None or self.existing.id is None:
+            return not_exercised(_DISTINCT, "the answers do not have ids")
+        if identifier != self.existing.id:
+            return passed(_DISTINCT)
+        message = f"another key and another body gave the same {self.kind.name}"
+        return failed(_DISTINCT, message, self.existing.creation, first)
+
+    def _check_mismatch(self, wanted: str, first: Observation, other: Observation) -> Outcome:
+        """Check the answer to one key with another body."""
+        if other.code == wanted:
+            return passed(_MISMATCH)
+        if other.status in (401, 403, 429):
+            return not_exercised(_MISMATCH, f"the second body was answered {other}")
+        message = f"one {self.rule.key} with two bodies is answered {other}; expected {wanted}"
+        return failed(_MISMATCH, message, first, other)
+
+    def _check_isolation(self, key: str, body: object, first: Observation) -> Outcome:
+        """Check that another tenant with the key neither gets the first one's resource nor is
+        refused for the key.
+        """
+        stranger = self.session.stranger(self.existing.owner)
+        own = marks(self.session, self.kind, body)
+        foreign = self.session.call(replace(self.request(key, self.new_body()), identity=stranger))
+        shown = Evidence(first, self.identifier(first), own).shown_in(foreign)
+        if shown:
+            message = f"the key of one tenant gives another the first one's {self.kind.name}"
+            return failed(_ISOLATION, message, first, foreign)
+        if foreign.ok and shown is None:
+            reason = f"nothing in the answer shows whose {self.kind.name} it is"
+            return not_exercised(_ISOLATION, reason)
+        if foreign.ok:
+            return passed(_ISOLATION)
+        if foreign.status in (400, 409, 422):
+            # The same with an unused key shows whether the service refuses the key or the body.
+            unused = self.request(self.session.tokens.hex(16), self.new_body())
+            if self.session.call(replace(unused, identity=stranger)).ok:
+                message = f"a key that one tenant used is refused to another ({foreign})"
+                return failed(_ISOLATION, message, first, foreign)
+        return not_exercised(_ISOLATION, f"the other tenant was answered {foreign}")
 
 
-def same(rule: Idempotency, first: Observation, again: Observation) -> Outcome:
-    """Whether the replay is the first answer again, in what the taxonomy wants equal."""
+def check_replay(rule: Idempotency, first: Observation, again: Observation) -> Outcome:
+    """Check that a replay equals the first answer wherever the taxonomy wants it equal."""
     what = f"{again.exchange.operation} with the same {rule.key}"
     if "status" in rule.equal and again.status != first.status:
-        return failed(_REPLAY, f"{what} is answered {again}, the first time {first}", first, again)
+        message = f"{what} is answered {again}, the first time {first}"
+        return failed(_REPLAY, message, first, again)
     if "body" in rule.equal and _body(again) != _body(first):
         pointer, before, now = difference(_body(first), _body(again))
-        message = f"{what} has another body than the first time: {pointer or 'it'} is {now}, and was {before}"
+        place = pointer or "it"
+        message = f"{what} has another body than the first time: {place} is {now}, and was {before}"
         return failed(_REPLAY, message, first, again, pointer=pointer)
     for name in rule.headers:
         if first.header(name) != again.header(name):
-            return failed(
-                _REPLAY,
-                f"{what} has another {name} than the first time",
-                first,
-                again,
-                pointer=name,
-            )
+            message = f"{what} has another {name} than the first time"
+            return failed(_REPLAY, message, first, again, pointer=name)
     return passed(_REPLAY)
 
 
-def _once(
-    rule: Idempotency,
-    kind: ResourceKind,
-    burst: list[Observation],
-    found: set[str],
-    again: Observation,
-) -> Outcome:
-    """Whether what was sent at once was done once. ``found``: the ids in its answers, of which a replay has one; none where no
-    replay gives the first answer again.
-    """
-    what = f"{len(burst)} equal {burst[0].exchange.operation} with one {rule.key} at the same time"
-    others = [each for each in burst if not each.ok and each.status not in _BUSY]
-    if len(found) > 1:
-        return failed(_CONCURRENT, f"{what} made {len(found)} of {kind.name}", *burst, again)
-    if not found:
-        return not_exercised(
-            _CONCURRENT, "no replay is the first answer again, or the answers do not tell ids"
-        )
-    if others:
-        return not_exercised(_CONCURRENT, f"one of {what} is answered {others[0]}")
-    if not any(each.ok for each in burst):
-        return not_exercised(_CONCURRENT, f"{what} are answered {burst[0]}")
-    return passed(_CONCURRENT)
-
-
-def _body(sent: Observation) -> object:
-    return sent.json if sent.json is not None else sent.exchange.response.body
-
-
-def _only_one(
-    world: HttpSession,
-    kind: ResourceKind,
-    made: CreatedResource,
-    body: object,
-    first: Observation,
-    again: Observation,
-) -> Iterator[Outcome]:
-    """A list, where there is one, shows what was made once."""
-    listing = kind.operation("list")
-    texts = (
-        [each for each in body.values() if isinstance(each, str) and len(each) >= 8]
-        if isinstance(body, dict)
-        else []
-    )
-    if (
-        listing is None
-        or not texts
-        or any(name not in made.values for name in listing.placeholders)
-    ):
-        return
-    shown = world.call("GET", listing.template, identity=made.owner, values=made.values)
-    if not shown.ok:
-        return
-    items = _items(shown.json)
-    alike = [item for item in items if isinstance(item, dict) and texts[0] in item.values()]
-    if len(alike) > 1:
-        message = f"after the replay the list shows {len(alike)} of what was created once"
-        yield failed(_REPLAY, message, first, again, shown)
+def _body(answer: Observation) -> object:
+    return answer.json if answer.json is not None else answer.exchange.response.body
 
 
 def _items(body: object) -> list[object]:
-    if isinstance(body, list):
-        return body
     if isinstance(body, dict):
-        return next((each for each in body.values() if isinstance(each, list)), [])
-    return []
+        body = next((value for value in body.values() if isinstance(value, list)), [])
+    return body if isinstance(body, list) else []
 
 
-def _distinct(
-    kind: ResourceKind, first: Observation, made: CreatedResource, identifier: object
-) -> Iterator[Outcome]:
-    """What was made under another key before must be another resource."""
-    clause = "idempotency/distinct-keys"
-    if identifier is None or made.id is None:
-        yield not_exercised(clause, "the answers do not tell ids")
-    elif identifier == made.id:
-        yield failed(
-            clause, f"another key and another body gave the same {kind.name}", made.sent, first
-        )
-    else:
-        yield passed(clause)
-
-
-def _mismatch(rule: Idempotency, wanted: str, first: Observation, other: Observation) -> Outcome:
-    clause = "idempotency/mismatch"
-    if other.code == wanted:
-        return passed(clause)
-    if other.status in (401, 403, 429):
-        return not_exercised(clause, f"the second body was answered {other}")
-    message = f"one {rule.key} with two bodies is answered {other}; the taxonomy wants {wanted}"
-    return failed(clause, message, first, other)
-
-
-def _isolated(
-    kind: ResourceKind,
-    first: Observation,
-    foreign: Observation,
-    control: Observation | None,
-    shown: bool | None,
-) -> Outcome:
-    """What another tenant got for a body of its own under the key: nothing of the first one's, and not a refusal of the key."""
-    clause = "idempotency/isolation"
-    if shown:
-        return failed(
-            clause,
-            f"the key of one tenant gives another the first one's {kind.name}",
-            first,
-            foreign,
-        )
-    if foreign.ok and shown is None:
-        return not_exercised(clause, f"nothing in the answer tells whose {kind.name} it is")
-    if foreign.ok:
-        return passed(clause)
-    if control is not None and control.ok:
-        return failed(
-            clause, f"a key that one tenant used is refused to another ({foreign})", first, foreign
-        )
-    return not_exercised(clause, f"the other tenant was answered {foreign}")
-
-
-def _change(world: HttpSession, rule: Idempotency, kind: ResourceKind) -> Iterator[Outcome]:
-    """A change under a key, replayed: the second is the first again, not a stale or a second change."""
-    for operation in changes(kind, world):
+def _change(session: HttpSession, rule: Idempotency, kind: ResourceKind) -> Iterator[Outcome]:
+    """Change a resource with a key and replay it: the replay is neither a stale nor a second
+    change.
+    """
+    for operation in changes(session, kind):
         if operation.method not in rule.methods or operation.method == "POST":
             continue
-        made = untouched(world, kind)
-        if isinstance(made, str):
-            yield not_exercised(_REPLAY, made)
+        resource = untouched(session, kind)
+        if isinstance(resource, str):
+            yield not_exercised(_REPLAY, resource)
             return
-        etag = made.sent.header("ETag")
-        headers: dict[str, str | None] = {rule.key: world.tokens.hex(16)}
-        if etag is not None:
-            headers["If-Match"] = etag
-        yield _twice(
-            world,
-            rule,
-            operation,
-            made.owner,
-            made.values,
-            headers,
-            change_body(world, kind, operation),
+        spec = RequestSpec(
+            operation.method,
+            operation.template,
+            identity=resource.owner,
+            values=resource.values,
+            headers={"If-Match": resource.creation.header("ETag")},
+            body=change_body(session, kind, operation),
         )
+        yield _twice(session, rule, operation, spec)
 
 
-def replays_below(world: HttpSession) -> Iterator[Outcome]:
-    """What else is written under a key, done again: below an item, such as closing it, where the document promises a key; and
-    whatever is made by POST, of which the taxonomy promises it.
+def replays_below(session: HttpSession) -> Iterator[ProbeResult]:
+    """Replay all other writes with a key: below an item if the document says that they take a key,
+    and creations by POST.
 
-    Nothing that reads the item comes after it but generated traffic: who knows what became of it.
+    They may change the item in any way, so only generated traffic comes after them.
     """
-    rule = world.taxonomy.idempotency
+    rule = session.taxonomy.idempotency
     if rule is None:
         return
     asked = 0
-    for operation in world.description.operations:
-        if operation.method not in rule.methods or not (
-            promised(rule, operation) or _makes(operation)
-        ):
-            continue
-        made = _above(world, operation)
-        if made is None and (
-            not _makes(operation) or not _first(world) or _created(world, rule, operation)
-        ):
-            continue
-        if made is not None and made.kind not in world.turn:
+    for operation in session.description.operations:
+        if not _replayed_here(session, rule, operation):
             continue
         if asked >= _OTHERS:
-            world.notes.append(f"{operation.name} is not replayed: {_OTHERS} others are")
+            yield Note(f"{operation.name} is not replayed: {_OTHERS} others are")
             continue
         asked += 1
-        with world.guarded(_REPLAY):
-            yield _again(world, rule, made, operation)
+        yield from attempt(_replay_below(session, rule, operation), _REPLAY)
 
 
-def promised(rule: Idempotency, operation: ServiceOperation) -> bool:
+def _replayed_here(session: HttpSession, rule: Idempotency, operation: ServiceOperation) -> bool:
+    """Whether this turn replays the operation, and no other probe does."""
+    creates = _creates(operation)
+    if operation.method not in rule.methods or not (creates or _takes_key(rule, operation)):
+        return False
+    parent = _parent(session, operation)
+    if parent is not None:
+        return parent.kind in session.turn
+    # Operations without a kind of resource belong to the turn of the first kind.
+    first_turn = not session.kinds or session.kinds[0] in session.turn
+    replayed = any(
+        kind.operation("create") == operation and (index == 0 or _takes_key(rule, operation))
+        for index, kind in enumerate(session.kinds)
+    )
+    return creates and first_turn and not replayed
+
+
+def _takes_key(rule: Idempotency, operation: ServiceOperation) -> bool:
     """Whether the document says that the operation takes a key."""
     return operation.parameter(rule.key, "header") is not None
 
 
-def _makes(operation: ServiceOperation) -> bool:
-    """Whether an operation makes something by itself, which is there twice where the key is not looked at."""
-    return (
-        operation.method == "POST"
-        and "201" in operation.responses
-        and "207" not in operation.responses
-    )
+def _creates(operation: ServiceOperation) -> bool:
+    """Whether an operation creates something, which exists twice if the service ignores the key."""
+    documented = operation.responses
+    return operation.method == "POST" and "201" in documented and "207" not in documented
 
 
-def _above(world: HttpSession, operation: ServiceOperation) -> CreatedResource | None:
-    """The resource below which an operation lies."""
-    found = (
-        each
-        for each in world.made.values()
-        if isinstance(each, CreatedResource) and below(operation, each.kind)
-    )
-    return next(found, None)
+def _parent(session: HttpSession, operation: ServiceOperation) -> CreatedResource | None:
+    """Return the created resource below which an operation lies."""
+    created = session.knowledge.created.values()
+    return next((resource for resource in created if below(operation, resource.kind)), None)
 
 
-def _first(world: HttpSession) -> bool:
-    """Whether this is the turn of what has no kind of resource to itself."""
-    return not world.kinds or world.kinds[0] in world.turn
-
-
-def _created(world: HttpSession, rule: Idempotency, operation: ServiceOperation) -> bool:
-    """Whether it makes a resource, and is replayed with it."""
-    creates = ((index, each.operation("create")) for index, each in enumerate(world.kinds))
-    return any(
-        op == operation and (index == 0 or promised(rule, operation)) for index, op in creates
-    )
-
-
-def _again(
-    world: HttpSession, rule: Idempotency, made: CreatedResource | None, operation: ServiceOperation
-) -> Outcome:
-    values = parent_values(world, operation) if made is None else made.values
+def _replay_below(
+    session: HttpSession, rule: Idempotency, operation: ServiceOperation
+) -> Iterator[Outcome]:
+    parent = _parent(session, operation)
+    values = parent_values(session, operation) if parent is None else parent.values
     if isinstance(values, str):
-        return not_exercised(_REPLAY, values)
-    headers: dict[str, str | None] = {rule.key: world.tokens.hex(16)}
-    body = body_for(world, operation) if is_json_write(operation) else ABSENT
-    owner = made.owner if made is not None else next(iter(allowed(world, operation)), world.caller)
+        yield not_exercised(_REPLAY, values)
+        return
+    likely = next(iter(allowed(session, operation)), session.caller)
+    owner = likely if parent is None else parent.owner
     known = dict(zip(operation.placeholders, values.values(), strict=False))
-    return _twice(world, rule, operation, owner, known, headers, body)
+    spec = replace(ordinary_request(session, operation, known), identity=owner, headers={})
+    yield _twice(session, rule, operation, spec)
 
 
 def _twice(
-    world: HttpSession,
-    rule: Idempotency,
-    operation: ServiceOperation,
-    owner: Identity,
-    values: Mapping[str, object],
-    headers: Mapping[str, str | None],
-    body: object,
+    session: HttpSession, rule: Idempotency, operation: ServiceOperation, spec: RequestSpec
 ) -> Outcome:
-    """The same request under one key and one correlation id, sent twice."""
-    correlation = new_id(world.echo, world.tokens)
-    first, again = (
-        world.call(
-            operation.method,
-            operation.template,
-            identity=owner,
-            values=values,
-            headers=headers,
-            body=body,
-            content_type=content_type(operation),
-            correlation=correlation,
-        )
-        for _ in range(2)
+    """Send a request twice with one key and one correlation id, and compare the answers."""
+    spec = replace(
+        spec,
+        headers={rule.key: session.tokens.hex(16), **spec.headers},
+        content_type=content_type(operation),
+        correlation=new_id(session.echo, session.tokens),
     )
-    return (
-        same(rule, first, again)
-        if first.ok
-        else not_exercised(_REPLAY, f"{operation.name} was answered {first}")
-    )
+    first, again = session.call(spec), session.call(spec)
+    if first.ok:
+        return check_replay(rule, first, again)
+    return not_exercised(_REPLAY, f"{operation.name} was answered {first}")
 
 
-def changes(kind: ResourceKind, world: HttpSession) -> list[ServiceOperation]:
-    """The operations that change an item: the one of the configuration, and those of the document on the same path."""
-    chosen = kind.operation("update")
-    found = [chosen] if chosen is not None else []
+def changes(session: HttpSession, kind: ResourceKind) -> list[ServiceOperation]:
+    """Return the operations that change an item: the configured one, and those of the document on
+    the same path.
+    """
+    operations = [kind.operation("update")]
     if kind.item is not None:
-        for method in ("PUT", "PATCH"):
-            other = world.description.find(method, kind.item)
-            if other is not None and other not in found:
-                found.append(other)
+        operations += [session.description.find(method, kind.item) for method in ("PUT", "PATCH")]
+    found: list[ServiceOperation] = []
+    for operation in operations:
+        if operation is not None and operation not in found:
+            found.append(operation)
     return found
 
 
-def change_body(world: HttpSession, kind: ResourceKind, operation: ServiceOperation) -> object:
-    """A body for a change: the file's for the operation it names, else one that the schema allows."""
-    chosen, call = kind.operation("update"), kind.call("update")
-    if (
-        chosen is not None
-        and chosen.name == operation.name
-        and call is not None
-        and call.body is not ABSENT
-    ):
-        return filled(world.tokens, call.body)
+def change_body(session: HttpSession, kind: ResourceKind, operation: ServiceOperation) -> object:
+    """Return a body for a change: the configured one of the operation, else one that the schema
+    allows.
+    """
+    update, call = kind.operation("update"), kind.call("update")
+    is_configured = update is not None and update.name == operation.name
+    if is_configured and call is not None and call.body is not ABSENT:
+        return filled(session.tokens, call.body)
     create = kind.call("create")
     if operation.method == "PUT" and create is not None and create.body is not ABSENT:
-        return filled(world.tokens, create.body)
-    return likely_body(world, operation)
+        return filled(session.tokens, create.body)
+    return likely_body(session, operation)

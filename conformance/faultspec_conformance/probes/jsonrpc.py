@@ -1,17 +1,23 @@
-"""What a JSON-RPC service does with what is no call of its own, with batches, notifications and ids (JSON-RPC 2.0).
+"""What a JSON-RPC 2.0 service does with malformed requests, unknown methods, batches, notifications
+and ids.
 
-The numbers are those of the specification, section 5.1. Where the taxonomy lists the numbers of the protocol and one is not
-among them, nothing is asked that should be answered with it.
+The error numbers are those of section 5.1 of the specification. If the taxonomy lists the
+protocol's numbers, a probe whose number is missing there sends nothing.
 """
 
 from collections.abc import Iterator
 
-from faultspec.contract.model import Claim
 from faultspec.exchange.model import Canary
 from faultspec.language.values import same
 from faultspec_conformance.config import ABSENT, SampleCall
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.calls import RpcSession, encoded, formed, notification, request
+from faultspec_conformance.session.calls import (
+    RpcSession,
+    encoded,
+    notification,
+    request,
+    response_outcomes,
+)
 from faultspec_conformance.session.observation import (
     Observation,
     failed,
@@ -20,235 +26,237 @@ from faultspec_conformance.session.observation import (
     passed,
     protocol_error,
 )
+from faultspec_conformance.session.observations import ProbeResult, attempt
 from faultspec_conformance.session.parameters import filled
 
 PARSE, REQUEST, METHOD, PARAMS = -32700, -32600, -32601, -32602
 
-#: The same in every run, so that a finding is known again.
+#: An unknown method. It has one name in every run, because it identifies findings.
 _NO_METHOD = "faultspec.no_such_method"
 
-_NOTHING_KNOWN = "the file names no call under `calls` that may be sent"
+_NO_SAMPLES = "the configuration has no call under `calls` that may be sent"
 
-#: What is JSON, and no request: each with the ids that its answer may carry beside null.
-_NO_REQUESTS: tuple[tuple[str, object, tuple[object, ...]], ...] = (
-    ("an object without a method", {"jsonrpc": "2.0", "id": 900001}, (900001,)),
-    ("a method that is a number", {"jsonrpc": "2.0", "method": 1, "id": 900002}, (900002,)),
-    ("a text", "hello", ()),
+#: A malformed message: what it is, its bytes, and the ids that its answer may have beside null.
+_Malformed = tuple[str, bytes, tuple[object, ...]]
+
+#: JSON that is not a request.
+_NO_REQUESTS: tuple[_Malformed, ...] = (
+    ("an object without a method", encoded({"jsonrpc": "2.0", "id": 900001}), (900001,)),
+    (
+        "a method that is a number",
+        encoded({"jsonrpc": "2.0", "method": 1, "id": 900002}),
+        (900002,),
+    ),
+    ("a text", encoded("hello"), ()),
 )
 
-_NO_JSON: tuple[tuple[str, bytes], ...] = (
-    ("a message that breaks off", b'{"jsonrpc": "2.0", "method": "a", "params": [1, '),
-    ("a message of words", b"hello there"),
+_NO_JSON: tuple[_Malformed, ...] = (
+    ("a message that breaks off", b'{"jsonrpc": "2.0", "method": "a", "params": [1, ', ()),
+    ("a message of words", b"hello there", ()),
     (
         "a batch that breaks off",
         b'[{"jsonrpc": "2.0", "method": "a", "id": 1}, {"jsonrpc": "2.0", "method"',
+        (),
     ),
 )
 
 
-def unknown_methods(world: RpcSession) -> Iterator[Outcome]:
-    """A method that there is not, without params and with a secret among them; neither it nor the secret comes back."""
+def unknown_methods(session: RpcSession) -> Iterator[Outcome]:
+    """Call an unknown method, without params and with a secret in them; neither its name nor the
+    secret comes back.
+    """
     clause = "rpc/unknown-method"
-    if (unsaid := _undeclared(world, METHOD)) is not None:
-        yield not_exercised(clause, unsaid)
+    if (reason := _unlisted(session, METHOD)) is not None:
+        yield not_exercised(clause, reason)
         return
-    canary, address = world.canary("secret"), Canary("address", _NO_METHOD)
-    shapes: tuple[object, ...] = (ABSENT, {"token": canary.value}, [canary.value])
+    secret, address = session.canary("secret"), Canary("address", _NO_METHOD)
+    shapes: tuple[object, ...] = (ABSENT, {"token": secret.value}, [secret.value])
     for params in shapes:
-        sent = world.call(_NO_METHOD, params, plant=(canary, address), harmless=True)
-        yield _refused(clause, "a method that there is not", sent, METHOD)
+        answer = session.call(_NO_METHOD, params, canaries=(secret, address), harmless=True)
+        yield _check_number(clause, answer, "an unknown method", METHOD)
 
 
-def parse_errors(world: RpcSession) -> Iterator[Outcome]:
-    """What is no JSON."""
-    yield from _malformed(
-        world, "rpc/parse-error", PARSE, tuple((what, body, ()) for what, body in _NO_JSON)
-    )
+def parse_errors(session: RpcSession) -> Iterator[ProbeResult]:
+    """Send messages that are not JSON."""
+    yield from _malformed(session, "rpc/parse-error", PARSE, _NO_JSON)
 
 
-def invalid_requests(world: RpcSession) -> Iterator[Outcome]:
-    """What is JSON, and no request."""
-    bodies = tuple((what, encoded(body), ids) for what, body, ids in _NO_REQUESTS)
-    yield from _malformed(world, "rpc/invalid-request", REQUEST, bodies)
+def invalid_requests(session: RpcSession) -> Iterator[ProbeResult]:
+    """Send JSON that is not a request."""
+    yield from _malformed(session, "rpc/invalid-request", REQUEST, _NO_REQUESTS)
 
 
 def _malformed(
-    world: RpcSession,
-    clause: str,
-    number: int,
-    bodies: tuple[tuple[str, bytes, tuple[object, ...]], ...],
-) -> Iterator[Outcome]:
-    if (unsaid := _undeclared(world, number)) is not None:
-        yield not_exercised(clause, unsaid)
+    session: RpcSession, clause: str, number: int, messages: tuple[_Malformed, ...]
+) -> Iterator[ProbeResult]:
+    if (reason := _unlisted(session, number)) is not None:
+        yield not_exercised(clause, reason)
         return
-    for what, body, ids in bodies:
-        with world.guarded(clause):
-            sent = world.raw(what, body, ids)
-            yield _refused(clause, what, sent, number)
-            answer = sent.json
-            if isinstance(answer, dict) and not any(
-                same(answer.get("id"), each) for each in (None, *ids)
-            ):
-                message = (
-                    f"{what} is answered with the id {answer.get('id')!r}; there is none to be read"
-                )
-                yield failed("rpc/id", message, sent, pointer="/id")
+    for message in messages:
+        yield from attempt(_send_malformed(session, clause, number, message), clause)
 
 
-def invalid_params(world: RpcSession) -> Iterator[Outcome]:
-    """Params that the file says must be refused, and params that are neither an object nor a list."""
-    clause = "rpc/invalid-params"
-    samples = world.samples
-    if not samples:
-        yield not_exercised(clause, _NOTHING_KNOWN)
-    for sample in samples:
-        identity = world.target.identity(sample.identity) if sample.identity is not None else None
-        for params in sample.invalid:
-            with world.guarded(clause):
-                sent = world.call(
-                    sample.call.path,
-                    filled(world.tokens, params),
-                    identity=identity,
-                    harmless=sample.safe,
-                )
-                yield _not_taken(world, sent, sample)
-    for sample in samples[:1]:
-        if _undeclared(world, PARAMS) is None:
-            sent = world.call(sample.call.path, "text", harmless=sample.safe)
-            if protocol_error(sent.json) not in (PARAMS, REQUEST) and sent.code is None:
-                message = f"params that are a text are answered {sent}; expected error {PARAMS} or {REQUEST}"
-                yield failed(clause, message, sent)
-            else:
-                yield passed(clause)
+def _send_malformed(
+    session: RpcSession, clause: str, number: int, message: _Malformed
+) -> Iterator[Outcome]:
+    what, body, ids = message
+    answer = session.raw(what, body, ids)
+    yield _check_number(clause, answer, what, number)
+    value = answer.json
+    if isinstance(value, dict) and not any(same(value.get("id"), id) for id in (None, *ids)):
+        text = f"{what} is answered with the id {value.get('id')!r}; it has no id that can be read"
+        yield failed("rpc/id", text, answer, pointer="/id")
 
 
-def _not_taken(world: RpcSession, sent: Observation, sample: SampleCall) -> Outcome:
-    clause = "rpc/invalid-params"
-    if protocol_error(sent.json) == PARAMS or sent.code is not None:
-        return passed(clause)
-    codes = ", or a code of the taxonomy" if world.taxonomy.live_codes() else ""
-    message = f"invalid params of `{sample.call.path}` are answered {sent}; expected error {PARAMS}{codes}"
-    return failed(clause, message, sent)
-
-
-def ids(world: RpcSession) -> Iterator[Outcome]:
-    """Ids of each type a client may choose, of a call that succeeds and of one that fails; that they come back is checked on
-    every answer.
+def invalid_params(session: RpcSession) -> Iterator[ProbeResult]:
+    """Send params that the configuration calls invalid, and params that are neither an object nor a
+    list.
     """
-    refused = _undeclared(world, METHOD) is None
-    for each in (f"id-{world.tokens.hex(4)}", 0, -7, 2**31, "7", "ü ☃"):
-        with world.guarded("rpc/id"):
-            name, params, harmless = _something(world)
-            world.call(name, params, id=each, harmless=harmless)
-            if refused and name != _NO_METHOD:
-                world.call(_NO_METHOD, {}, id=each, harmless=True)
+    clause = "rpc/invalid-params"
+    samples = session.samples
+    if not samples:
+        yield not_exercised(clause, _NO_SAMPLES)
+    for sample in samples:
+        for params in sample.invalid:
+            yield from attempt(_send_invalid(session, sample, params), clause)
+    if samples and _unlisted(session, PARAMS) is None:
+        answer = session.call(samples[0].call.path, "text", harmless=samples[0].safe)
+        if protocol_error(answer.json) in (PARAMS, REQUEST) or answer.code is not None:
+            yield passed(clause)
+        else:
+            message = f"params that are a text are answered {answer}"
+            yield failed(clause, f"{message}; expected error {PARAMS} or {REQUEST}", answer)
+
+
+def _send_invalid(session: RpcSession, sample: SampleCall, params: object) -> Iterator[Outcome]:
+    clause = "rpc/invalid-params"
+    answer = session.call(
+        sample.call.path,
+        filled(session.tokens, params),
+        identity=session.identity(sample.identity),
+        harmless=sample.safe,
+    )
+    if protocol_error(answer.json) == PARAMS or answer.code is not None:
+        yield passed(clause)
+        return
+    codes = ", or a code of the taxonomy" if session.taxonomy.live_codes() else ""
+    message = f"invalid params of `{sample.call.path}` are answered {answer}"
+    yield failed(clause, f"{message}; expected error {PARAMS}{codes}", answer)
+
+
+def ids(session: RpcSession) -> Iterator[ProbeResult]:
+    """Call with ids of each type; every answer is checked for its id."""
+    for id in (f"id-{session.tokens.hex(4)}", 0, -7, 2**31, "7", "ü ☃"):
+        yield from attempt(_call_with_id(session, id), "rpc/id")
+
+
+def _call_with_id(session: RpcSession, id: object) -> Iterator[Outcome]:
+    """Make a call that succeeds and one that fails."""
+    name, params, harmless = _known_call(session)
+    session.call(name, params, id=id, harmless=harmless)
+    if name != _NO_METHOD and _unlisted(session, METHOD) is None:
+        session.call(_NO_METHOD, {}, id=id, harmless=True)
     yield from ()
 
 
-def ids_of_failures(world: RpcSession) -> Iterator[Outcome]:
-    """The last call that was answered with a declared code, under ids of two types: whatever it is answered with now."""
-    for sent in reversed(world.exchanges):
-        asked = parsed(sent.exchange.request.body)
-        if sent.code is None or not isinstance(asked, dict) or "id" not in asked:
+def ids_of_failures(session: RpcSession) -> Iterator[Outcome]:
+    """Repeat the last call that was answered with a declared code, with ids of two types."""
+    for observation in reversed(session.observations.exchanges):
+        asked = parsed(observation.exchange.request.body)
+        if observation.code is None or not isinstance(asked, dict) or "id" not in asked:
             continue
-        identity = (
-            world.target.identity(sent.exchange.identity)
-            if sent.exchange.identity is not None
-            else None
-        )
-        for each in (f"id-{world.tokens.hex(4)}", 0):
-            world.call(
-                str(asked["method"]), asked.get("params", ABSENT), identity=identity, id=each
-            )
+        identity = session.identity(observation.exchange.identity)
+        params = asked.get("params", ABSENT)
+        for id in (f"id-{session.tokens.hex(4)}", 0):
+            session.call(str(asked["method"]), params, identity=identity, id=id)
         break
     yield from ()
 
 
-def notifications(world: RpcSession) -> Iterator[Outcome]:
-    """Requests without an id, which are not answered, whatever becomes of them."""
+def notifications(session: RpcSession) -> Iterator[Outcome]:
+    """Send requests without an id, which get no answer."""
     clause = "rpc/notification"
-    name, params, harmless = _something(world)
-    for what, sent in (
-        (
-            "a notification of a method that there is not",
-            world.notify(_NO_METHOD, {}, harmless=True),
-        ),
-        ("a notification", world.notify(name, params, harmless=harmless)),
-    ):
-        if sent is None:
+    name, params, harmless = _known_call(session)
+    answers = {
+        "a notification of an unknown method": session.notify(_NO_METHOD, {}, harmless=True),
+        "a notification": session.notify(name, params, harmless=harmless),
+    }
+    for what, answer in answers.items():
+        if answer is None:
             yield passed(clause)
         else:
-            yield failed(clause, f"{what} is answered {sent}", sent)
+            yield failed(clause, f"{what} is answered {answer}", answer)
 
 
-def batches(world: RpcSession) -> Iterator[Outcome]:
-    """Calls in one message: each that has an id is answered under it, once; an empty batch is no request."""
+def batches(session: RpcSession) -> Iterator[Outcome]:
+    """Send several calls in one message: each call with an id gets one answer; an empty batch is
+    not a request.
+    """
     clause = "rpc/batch"
-    name, params, harmless = _something(world)
-    first, second = f"b-{world.tokens.hex(3)}", world.new_id()
+    name, params, harmless = _known_call(session)
+    ids = (f"b-{session.tokens.hex(3)}", session.new_id())
     calls = [
-        request(name, params, first),
+        request(name, params, ids[0]),
         notification(_NO_METHOD),
-        request(_NO_METHOD, {}, second),
+        request(_NO_METHOD, {}, ids[1]),
     ]
-    answers = world.batch(calls, harmless=harmless)
+    answers = session.batch(calls, harmless=harmless)
     whole = answers[0].json if len(answers) == 1 else None
     if isinstance(whole, dict) and whole.get("id") is None and protocol_error(whole) is not None:
-        yield not_exercised(
-            clause, f"the service takes no batches: it answers one with {answers[0]}"
-        )
+        reason = f"the service accepts no batches: it answers one with {answers[0]}"
+        yield not_exercised(clause, reason)
         return
+    yield from _check_answers(answers, ids)
+    empty = session.batch((), harmless=True)[0]
+    yield _check_number(clause, empty, "an empty batch", REQUEST)
+    pair = [notification(_NO_METHOD), notification(_NO_METHOD)]
+    for answer in session.batch(pair, due=False, harmless=True)[:1]:
+        yield failed(clause, f"a batch of notifications is answered {answer}", answer)
+
+
+def _check_answers(answers: list[Observation], ids: tuple[object, object]) -> Iterator[Outcome]:
+    """Check the answers to a batch of two requests with these ids, and a notification."""
+    clause = "rpc/batch"
     found = [answer.json.get("id") if isinstance(answer.json, dict) else None for answer in answers]
-    wrong = next(
-        (
-            each
-            for each, own in zip(answers, found, strict=True)
-            if not any(same(own, one) for one in (first, second))
-        ),
-        None,
-    )
-    if wrong is not None:
-        yield failed(
-            clause, "a batch is answered with something that answers none of its calls", wrong
-        )
-    elif len(found) != 2 or same(found[0], found[1]):
-        message = f"a batch of two requests and a notification has {len(found)} answers; expected one for each request"
-        yield failed(clause, message, *answers)
-    else:
-        for answer in answers:
-            yield from formed(answer, (first, second))
-        yield passed(clause)
-    yield _refused(clause, "an empty batch", world.batch((), harmless=True)[0], REQUEST)
-    silent = world.batch(
-        [notification(_NO_METHOD), notification(_NO_METHOD)], due=False, harmless=True
-    )
-    if silent:
-        yield failed(clause, f"a batch of notifications is answered {silent[0]}", silent[0])
+    for answer, own in zip(answers, found, strict=True):
+        if not any(same(own, id) for id in ids):
+            message = "a batch is answered with an id that none of its calls has"
+            yield failed(clause, message, answer)
+            return
+    if len(found) != 2 or same(found[0], found[1]):
+        message = f"a batch of two requests and a notification has {len(found)} answers"
+        yield failed(clause, f"{message}; expected one for each request", *answers)
+        return
+    for answer in answers:
+        yield from response_outcomes(answer, ids)
+    yield passed(clause)
 
 
-def _refused(clause: str, what: str, sent: Observation, number: int) -> Outcome:
-    if protocol_error(sent.json) == number:
+def _check_number(clause: str, answer: Observation, what: str, number: int) -> Outcome:
+    if protocol_error(answer.json) == number:
         return passed(clause)
-    return failed(clause, f"{what} is answered {sent}; expected error {number}", sent)
+    return failed(clause, f"{what} is answered {answer}; expected error {number}", answer)
 
 
-def _undeclared(world: RpcSession, number: int) -> str | None:
-    """Why a number of the protocol is not asked for: where the taxonomy lists those there are, it is not among them."""
-    claims: list[Claim] = [
-        each for each in world.contract.claims if each.surface.transport == "jsonrpc"
+def _unlisted(session: RpcSession, number: int) -> str | None:
+    """Return why nothing is asked that deserves this number: the taxonomy lists numbers without it;
+    else None.
+    """
+    surfaces = [claim.surface for claim in session.contract.claims]
+    listed = [
+        surface.protocol
+        for surface in surfaces
+        if surface.transport == "jsonrpc" and surface.protocol is not None
     ]
-    listed = [each.surface.protocol for each in claims if each.surface.protocol is not None]
-    if not listed or any(number in codes for each in listed for codes in each.codes):
+    if not listed or any(number in codes for protocol in listed for codes in protocol.codes):
         return None
     return f"the taxonomy does not list {number} among the numbers of the protocol"
 
 
-def _something(world: RpcSession) -> tuple[str, object, bool]:
-    """A call that is known to succeed, and whether it is harmless; else one of a method that there is not."""
-    for sample in world.samples[:1]:
-        return (
-            sample.call.path,
-            filled(world.tokens, sample.call.body),
-            sample.safe,
-        )
+def _known_call(session: RpcSession) -> tuple[str, object, bool]:
+    """Return a call that succeeds and whether it is harmless; a call of an unknown method if there
+    is no sample.
+    """
+    for sample in session.samples:
+        return sample.call.path, filled(session.tokens, sample.call.body), sample.safe
     return _NO_METHOD, {}, True

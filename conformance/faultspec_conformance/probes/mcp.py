@@ -1,6 +1,9 @@
-"""What an MCP server does with tools that there are not, with arguments that don't fit, and with who follows its offers."""
+"""What an MCP server does with unknown tools and invalid arguments, and with a client that follows
+its offers.
+"""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from faultspec.exchange.body import replaced
 from faultspec.language.model import Navigation
@@ -18,200 +21,222 @@ from faultspec_conformance.session.observation import (
     protocol_error,
     slot,
 )
+from faultspec_conformance.session.observations import ProbeResult, attempt
 from faultspec_conformance.session.parameters import filled
 
-#: Numbers of JSON-RPC 2.0 (section 5.1), which MCP refuses with: what the caller got wrong, and what the server did.
+_TOOL, _ARGUMENTS = "mcp/unknown-tool", "mcp/invalid-arguments"
+_OFFERED, _NOT_OFFERED = "navigation/offered", "navigation/not-offered"
+
+#: Numbers of JSON-RPC 2.0 (section 5.1) that MCP uses: the caller's fault, and the server's.
 _INVALID, _INTERNAL = -32602, -32603
 
-#: Walks, and steps of each: enough to come through a small graph more than once.
+#: Walks, and steps of each: enough to pass through a small graph more than once.
 _WALKS, _STEPS = 2, 10
 
 
-def unknown_tools(world: ToolSession) -> Iterator[Outcome]:
-    """A tool that there is not, called with a secret (MCP 2025-06-18, server/tools, "Error Handling").
+def unknown_tools(session: ToolSession) -> Iterator[Outcome]:
+    """Call an unknown tool with a secret (MCP 2025-06-18, server/tools, "Error Handling").
 
-    Its name may come back, as it does in the specification's own example, `Unknown tool: invalid_tool_name`.
+    Its name may come back, as in the specification's example `Unknown tool: invalid_tool_name`.
     """
-    clause, canary = "mcp/unknown-tool", world.canary("secret")
-    name = "faultspec_no_such_tool"
-    sent = world.call(name, {"token": canary.value}, plant=(canary,), harmless=True, judged=False)
-    number = protocol_error(sent.json)
+    secret = session.canary("secret")
+    answer = session.call(
+        "faultspec_no_such_tool",
+        {"token": secret.value},
+        canaries=(secret,),
+        harmless=True,
+        judged=False,
+    )
+    number, expected = protocol_error(answer.json), f"the protocol has error {_INVALID}"
     if number == _INTERNAL:
-        message = f"a tool that there is not is told as a crash, error {_INTERNAL}; the protocol has error {_INVALID}"
-        yield failed(clause, message, sent, level="warning")
+        message = f"an unknown tool is reported as a crash, error {_INTERNAL}; {expected}"
+        yield failed(_TOOL, message, answer, level="warning")
     elif number is not None:
-        yield passed(clause)
-    elif _marked(sent):
-        message = (
-            f"a tool that there is not is told as a result of it; the protocol has error {_INVALID}"
-        )
-        yield failed(clause, message, sent, level="warning")
+        yield passed(_TOOL)
+    elif _is_marked(answer):
+        message = f"an unknown tool is reported in a result; {expected}"
+        yield failed(_TOOL, message, answer, level="warning")
     else:
-        yield failed(clause, "a tool that there is not is answered with a result", sent)
+        yield failed(_TOOL, "an unknown tool is answered with a result", answer)
 
 
-def invalid_arguments(world: ToolSession) -> Iterator[Outcome]:
-    """What the file says must be refused, and what the tool's own schema rules out."""
-    clause = "mcp/invalid-arguments"
-    if not world.samples:
-        yield not_exercised(clause, "the file names no call under `calls` that may be sent")
+def invalid_arguments(session: ToolSession) -> Iterator[ProbeResult]:
+    """Send arguments that the configuration calls invalid, and arguments that the tool's schema
+    rules out.
+    """
+    if not session.samples:
+        reason = "the configuration has no call under `calls` that may be sent"
+        yield not_exercised(_ARGUMENTS, reason)
         return
-    schemas = world.schemas()
-    source = sampling.ValueSource({}, world.random)
+    schemas = session.schemas()
+    source = sampling.ValueSource({}, session.source.random)
     tried: set[str] = set()
-    for sample in world.samples:
+    for sample in session.samples:
+        tool = sample.call.path
         for arguments in sample.invalid:
-            with world.guarded(clause):
-                yield _refused(
-                    world,
-                    sample,
-                    "arguments that the file rules out",
-                    filled(world.tokens, arguments),
-                )
-        if sample.call.path in tried or sample.call.path not in schemas:
+            what = "arguments that the configuration calls invalid"
+            value = filled(session.tokens, arguments)
+            yield from attempt(_check_refused(session, sample, what, value), _ARGUMENTS)
+        if tool in tried or tool not in schemas:
             continue
-        tried.add(sample.call.path)
-        body = {} if sample.call.body is ABSENT else filled(world.tokens, sample.call.body)
-        for violation in sampling.violations(source, schemas[sample.call.path], body, "x"):
+        tried.add(tool)
+        body = {} if sample.call.body is ABSENT else filled(session.tokens, sample.call.body)
+        for violation in sampling.violations(source, schemas[tool], body, "x"):
             if violation.sure and isinstance(violation.body, dict):
-                with world.guarded(clause):
-                    yield _refused(world, sample, violation.what, violation.body)
+                results = _check_refused(session, sample, violation.what, violation.body)
+                yield from attempt(results, _ARGUMENTS)
 
 
-def _refused(world: ToolSession, sample: SampleCall, what: str, arguments: object) -> Outcome:
-    clause, tool = "mcp/invalid-arguments", sample.call.path
-    world.begin()
-    sent = world.call(tool, arguments, harmless=sample.safe, judged=False)
-    number, claim = protocol_error(sent.json), world.contract.claim(sent.exchange)
-    if (
-        number == _INVALID
-        or sent.code is not None
-        or (number is None and claim is None and _marked(sent))
-    ):
-        return passed(clause)
-    if number is not None:
-        how = "told as a crash" if number == _INTERNAL else "refused"
-        message = f"`{tool}`: {what}: {how} with error {number}; the protocol has error {_INVALID}"
-        return failed(clause, message, sent, level="error" if number == _INTERNAL else "warning")
-    if claim is None or not _marked(sent):
-        return failed(clause, f"`{tool}`: {what}: the answer is a result", sent)
-    message = f"`{tool}`: {what}: refused, and with none of the codes of the surface `{claim.surface.name}`"
-    return failed(clause, message, sent, level="warning")
+def _check_refused(
+    session: ToolSession, sample: SampleCall, what: str, arguments: object
+) -> Iterator[Outcome]:
+    session.reset()
+    answer = session.call(sample.call.path, arguments, harmless=sample.safe, judged=False)
+    number, claim = protocol_error(answer.json), session.contract.claim(answer.exchange)
+    subject = f"`{sample.call.path}`: {what}"
+    unclaimed = number is None and claim is None and _is_marked(answer)
+    if number == _INVALID or answer.code is not None or unclaimed:
+        yield passed(_ARGUMENTS)
+    elif number == _INTERNAL:
+        message = f"{subject}: reported as a crash with error {number}"
+        yield failed(_ARGUMENTS, f"{message}; the protocol has error {_INVALID}", answer)
+    elif number is not None:
+        message = f"{subject}: refused with error {number}; the protocol has error {_INVALID}"
+        yield failed(_ARGUMENTS, message, answer, level="warning")
+    elif claim is None or not _is_marked(answer):
+        yield failed(_ARGUMENTS, f"{subject}: the answer is a result", answer)
+    else:
+        message = f"{subject}: refused without a code of the surface `{claim.surface.name}`"
+        yield failed(_ARGUMENTS, message, answer, level="warning")
 
 
-def _marked(sent: Observation) -> bool:
-    return point(sent.json, "/isError") is True
+def _is_marked(answer: Observation) -> bool:
+    return point(answer.json, "/isError") is True
 
 
-def walks(world: ToolSession) -> Iterator[Outcome]:
-    """Walks that follow the offers, each step also trying what is not offered; then the audit of it read back."""
-    navigation = world.taxonomy.navigation
+def walks(session: ToolSession) -> Iterator[Outcome]:
+    """Walk along the offers; at each step also try an action that is not offered.
+
+    Then read the audit back.
+    """
+    navigation = session.taxonomy.navigation
     if navigation is None:
         return
     moves = {
         action: sample
-        for sample in world.samples
+        for sample in session.samples
         if isinstance(action := point(sample.call.body, navigation.takes), str)
     }
     if not moves:
-        for clause in ("navigation/offered", "navigation/not-offered", "audit/recorded"):
-            yield not_exercised(
-                clause,
-                f"no call under `calls` that may be sent has an action at {navigation.takes}",
-            )
+        reason = f"no call under `calls` that may be sent has an action at {navigation.takes}"
+        for clause in (_OFFERED, _NOT_OFFERED, "audit/recorded"):
+            yield not_exercised(clause, reason)
         return
     tried: set[str] = set()
     for _ in range(_WALKS):
-        world.begin()
-        yield from _walk(world, navigation, moves, tried)
+        session.reset()
+        walk = _Walk(session, navigation, moves, tried)
+        yield from walk.outcomes()
+        yield from _check_published(session, navigation, walk.observations[-1])
+        rules = session.taxonomy.audit
+        if rules is not None and rules.lookup is not None:
+            page = session.resource(rules.lookup.request)
+            yield from audit.exchanges(session, rules, page, walk.observations)
 
 
-def _walk(
-    world: ToolSession, navigation: Navigation, moves: Mapping[str, SampleCall], tried: set[str]
-) -> Iterator[Outcome]:
-    """One walk. ``tried``: the actions that were tried where they were not offered, which come after those that were not."""
-    first = next(iter(moves.values()))
-    seen: list[Observation] = []
-    sent = world.call(
-        first.call.path, _taking(world, navigation, first, "faultspec_no_such_action")
-    )
-    seen.append(sent)
-    if sent.code != navigation.unknown:
-        message = f"an action that there is not is answered {sent}, not {navigation.unknown}"
-        yield failed("navigation/not-offered", message, sent)
-    known = _names(slot(world.taxonomy, sent, navigation.all or ""))
-    for _ in range(_STEPS):
-        offers = _names(point(sent.json, navigation.offers))
-        beyond = [each for each in offers if known and each not in known]
-        if beyond:
-            yield failed(
-                "navigation/not-offered",
-                f"{beyond[0]} is offered, and is none of the known actions",
-                sent,
-            )
-        others = [each for each in known if each not in offers]
-        if others:
-            action = world.random.choice([each for each in others if each not in tried] or others)
-            tried.add(action)
-            refused = world.call(
-                first.call.path, _taking(world, navigation, moves.get(action, first), action)
-            )
-            seen.append(refused)
-            if refused.code != navigation.refused:
-                message = f"`{action}` is not offered, and is answered {refused}, not {navigation.refused}"
-                yield failed("navigation/not-offered", message, sent, refused)
+@dataclass(slots=True)
+class _Walk:
+    """One walk. ``moves``: the sample call of each action.
+
+    ``tried``: actions that were tried while not offered.
+    """
+
+    session: ToolSession
+    navigation: Navigation
+    moves: Mapping[str, SampleCall]
+    tried: set[str]
+    observations: list[Observation] = field(default_factory=list)
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Walk and yield the outcomes."""
+        answer = self._take("faultspec_no_such_action")
+        unknown = self.navigation.unknown
+        if answer.code != unknown:
+            message = f"an unknown action is answered {answer}, not {unknown}"
+            yield failed(_NOT_OFFERED, message, answer)
+        known = _names(slot(self.session.taxonomy, answer, self.navigation.all or ""))
+        for _ in range(_STEPS):
+            offers = self._offers(answer)
+            beyond = next((action for action in offers if known and action not in known), None)
+            if beyond is not None:
+                message = f"{beyond} is offered, and is not one of the known actions"
+                yield failed(_NOT_OFFERED, message, answer)
+            yield from self._try_not_offered(answer, known, offers)
+            able = [action for action in offers if action in self.moves]
+            if not able:
+                break
+            action = self.session.source.random.choice(able)
+            call, before = self.moves[action].call, answer
+            answer = self._call(call.path, filled(self.session.tokens, call.body))
+            if answer.code in (self.navigation.refused, unknown):
+                message = f"`{action}` is offered, and is answered {answer}"
+                yield failed(_OFFERED, message, before, answer)
             else:
-                yield passed("navigation/not-offered")
-            now = _names(point(refused.json, navigation.offers))
-            if refused.code == navigation.refused and sorted(now) != sorted(offers):
-                yield failed(
-                    "navigation/offered",
-                    "after a refusal other actions are offered than before",
-                    sent,
-                    refused,
-                )
-        able = [each for each in offers if each in moves]
-        if not able:
-            break
-        action = world.random.choice(able)
-        before = sent
-        sent = world.call(moves[action].call.path, filled(world.tokens, moves[action].call.body))
-        seen.append(sent)
-        if sent.code in (navigation.refused, navigation.unknown):
-            yield failed(
-                "navigation/offered", f"`{action}` is offered, and is answered {sent}", before, sent
-            )
-        else:
-            yield passed("navigation/offered")
-    yield from _published(world, seen[-1], navigation)
-    yield from _recorded(world, seen)
+                yield passed(_OFFERED)
 
+    def _try_not_offered(
+        self, answer: Observation, known: list[str], offers: list[str]
+    ) -> Iterator[Outcome]:
+        """Try an action that the answer does not offer, preferably one that was not tried yet."""
+        others = [action for action in known if action not in offers]
+        if not others:
+            return
+        untried = [action for action in others if action not in self.tried]
+        action = self.session.source.random.choice(untried or others)
+        self.tried.add(action)
+        refused, expected = self._take(action), self.navigation.refused
+        if refused.code != expected:
+            message = f"`{action}` is not offered, and is answered {refused}, not {expected}"
+            yield failed(_NOT_OFFERED, message, answer, refused)
+            return
+        yield passed(_NOT_OFFERED)
+        if sorted(self._offers(refused)) != sorted(offers):
+            message = "after a refusal other actions are offered than before"
+            yield failed(_OFFERED, message, answer, refused)
 
-def _taking(world: ToolSession, navigation: Navigation, sample: SampleCall, action: str) -> object:
-    return replaced(filled(world.tokens, sample.call.body), navigation.takes, action)
+    def _take(self, action: str) -> Observation:
+        """Make the sample call of an action, or the first one with this action in it."""
+        sample = self.moves.get(action, next(iter(self.moves.values())))
+        body = filled(self.session.tokens, sample.call.body)
+        name = next(iter(self.moves.values())).call.path
+        return self._call(name, replaced(body, self.navigation.takes, action))
+
+    def _call(self, name: str, arguments: object) -> Observation:
+        self.observations.append(self.session.call(name, arguments))
+        return self.observations[-1]
+
+    def _offers(self, answer: Observation) -> list[str]:
+        return _names(point(answer.json, self.navigation.offers))
 
 
 def _names(value: object) -> list[str]:
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+    return [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
 
 
-def _published(world: ToolSession, last: Observation, navigation: Navigation) -> Iterator[Outcome]:
-    for publication in world.taxonomy.discovery.values():
-        if publication.kind == "actions":
-            page = world.resource(publication.request)
-            found, offers = (
-                _names(point(page.json, publication.at)),
-                _names(point(last.json, navigation.offers)),
-            )
-            if sorted(found) == sorted(offers):
-                yield passed("discovery/agrees")
-            else:
-                has, offered = (", ".join(each) or "nothing" for each in (found, offers))
-                message = f"{publication.request} has {has}; the answer before it offered {offered}"
-                yield failed("discovery/agrees", message, last, page)
-
-
-def _recorded(world: ToolSession, seen: list[Observation]) -> Iterator[Outcome]:
-    rules = world.taxonomy.audit
-    if rules is not None and rules.lookup is not None:
-        yield from audit.exchanges(world, rules, world.resource(rules.lookup.request), seen, 0)
+def _check_published(
+    session: ToolSession, navigation: Navigation, last: Observation
+) -> Iterator[Outcome]:
+    """Compare the actions that the server publishes with those that the last answer offers."""
+    clause = "discovery/agrees"
+    for publication in session.taxonomy.discovery.values():
+        if publication.kind != "actions":
+            continue
+        page = session.resource(publication.request)
+        found = _names(point(page.json, publication.at))
+        offers = _names(point(last.json, navigation.offers))
+        if sorted(found) == sorted(offers):
+            yield passed(clause)
+        else:
+            has, offered = (", ".join(names) or "nothing" for names in (found, offers))
+            message = f"{publication.request} has {has}; the answer before it offered {offered}"
+            yield failed(clause, message, last, page)

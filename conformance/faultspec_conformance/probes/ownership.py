@@ -1,134 +1,157 @@
-"""Whose resource an answer shows: two tenants may count their ids alike, so an equal id is no proof by itself."""
+"""Which tenant's resource an answer shows.
+
+Two tenants may count their ids alike, so an equal id alone proves nothing.
+"""
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import Identity
 from faultspec_conformance.session.fixtures import likely_body, make
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.observation import Observation, parsed
+from faultspec_conformance.session.observation import Observation
 from faultspec_conformance.session.resources import (
     CreatedResource,
     ResourceKind,
     identifier_of,
+    last_placeholder,
     path_of,
 )
 
-#: A shorter value, or id, may stand in an answer by chance.
+#: Characters. A shorter value or id may stand in an answer by chance.
 _TELLING = 8
 
-#: So many more resources are made, at most, to find one whose id the other tenant has not given too.
+#: Further resources that are created, at most, to find one whose id the other tenant does not have.
 _MORE = 2
 
 
-def marks(
-    world: HttpSession, kind: ResourceKind, operation: ServiceOperation, body: object
-) -> tuple[str, ...]:
-    """The texts of a creation's body that no other creation sends: its ``${unique}`` values, or made-up ones.
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What identifies a resource in an answer.
 
-    What another body of the same kind has too is fixed, and what the description says anybody may send.
+    ``marks``: the texts of its creation that no other creation has.
     """
-    call = kind.call("create")
-    fixed = set(texts(likely_body(world, operation, call)))
-    document = json.dumps(world.description.document)
-    found = [text for text in texts(body) if len(text) >= _TELLING and text not in fixed]
-    return tuple(each for each in dict.fromkeys(found) if json.dumps(each)[1:-1] not in document)
+
+    creation: Observation
+    id: object
+    marks: Sequence[str]
+
+    def marked(self, answer: Observation) -> bool:
+        """Whether an answer has one of the marks in its body, in any case."""
+        body = answer.json
+        raw = _text(answer)
+        found = [text.casefold() for text in (_texts(body) if body is not None else [raw])]
+        return any(mark.casefold() in text for mark in self.marks for text in found)
+
+    def shown_in(self, answer: Observation) -> bool | None:
+        """Whether an answer shows the resource: by a mark, or by an unguessable id.
+
+        None if nothing decides: the id is guessable, and not even the owner's answer has a mark.
+        """
+        if self.marked(answer):
+            return True
+        if unguessable(self.id) and str(self.id) in _text(answer):
+            return True
+        decided = self.marked(self.creation) or (unguessable(self.id) and not answer.ok)
+        return False if decided else None
 
 
-def texts(value: object) -> Iterator[str]:
-    """The texts in a JSON value."""
+def evidence_of(session: HttpSession, resource: CreatedResource) -> Evidence:
+    """Return what identifies a created resource."""
+    found = marks(session, resource.kind, resource.body)
+    return Evidence(resource.creation, resource.id, found)
+
+
+def marks(session: HttpSession, kind: ResourceKind, body: object) -> tuple[str, ...]:
+    """Return the texts of a creation's body that no other creation sends: its ``${unique}`` values,
+    or made-up ones.
+
+    A text that another body has too is fixed; one of the OpenAPI document may be sent by any
+    caller.
+    """
+    operation, call = kind.operation("create"), kind.call("create")
+    if operation is None:
+        return ()
+    fixed = set(_texts(likely_body(session, operation, call)))
+    document = json.dumps(session.description.document)
+    found = dict.fromkeys(
+        text for text in _texts(body) if len(text) >= _TELLING and text not in fixed
+    )
+    return tuple(text for text in found if json.dumps(text)[1:-1] not in document)
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield the texts in a JSON value."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict):
-        for each in value.values():
-            yield from texts(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from texts(each)
+    elif isinstance(value, dict | list):
+        for member in value.values() if isinstance(value, dict) else value:
+            yield from _texts(member)
+
+
+def _text(answer: Observation) -> str:
+    return answer.exchange.response.body.decode("utf-8", "replace")
 
 
 def unguessable(identifier: object) -> bool:
-    """Whether an id is one that two tenants do not have both: long, and no count."""
+    """Whether two tenants cannot both have the id: it is long and not a number."""
     return isinstance(identifier, str) and len(identifier) >= _TELLING and not identifier.isdigit()
 
 
-def has(sent: Observation, marks: Sequence[str]) -> bool:
-    """Whether an answer has one of the marks in its body, whatever their case."""
-    body = parsed(sent.exchange.response.body)
-    raw = sent.exchange.response.body.decode("utf-8", "replace")
-    said = [text.casefold() for text in texts(body)] if body is not None else [raw.casefold()]
-    return any(mark.casefold() in each for mark in marks for each in said)
-
-
-def shows(
-    created: Observation, identifier: object, marks: Sequence[str], sent: Observation
-) -> bool | None:
-    """Whether an answer shows the resource that ``created`` is the creation of; None where nothing tells.
-
-    A mark does; the id does where it is unguessable. Without either, a representation that shows no mark even to its
-    owner leaves it open.
-    """
-    if has(sent, marks):
-        return True
-    text = sent.exchange.response.body.decode("utf-8", "replace")
-    if unguessable(identifier) and str(identifier) in text:
-        return True
-    return False if has(created, marks) or (unguessable(identifier) and not sent.ok) else None
-
-
-def namesake(
-    world: HttpSession,
-    kind: ResourceKind,
-    made: CreatedResource,
-    stranger: Identity,
-    marks: Sequence[str],
+def has_namesake(
+    session: HttpSession, resource: CreatedResource, stranger: Identity, marks: Sequence[str]
 ) -> bool:
-    """Whether the other tenant was shown, under this id, something that is not known to be the owner's."""
-    read = kind.operation("read")
-    if read is None or unguessable(made.id):
+    """Whether the other tenant got, under the resource's id, a resource that is not known to be the
+    owner's.
+    """
+    read = resource.kind.operation("read")
+    if read is None or unguessable(resource.id):
         return False
-    target = path_of(read.template, made.values)
-    return any(
-        each.ok
-        and each.exchange.identity == stranger.name
-        and (each.exchange.request.method, each.exchange.request.target) == (read.method, target)
-        and not _same(made, marks, each)
-        for each in world.visible
-    )
-
-
-def _same(made: CreatedResource, marks: Sequence[str], sent: Observation) -> bool:
-    return bool(shows(made.sent, made.id, marks, sent)) or (
-        not marks and sent.json == made.sent.json
-    )
+    asked = (read.method, path_of(read.template, resource.values))
+    evidence = Evidence(resource.creation, resource.id, marks)
+    for answer in session.knowledge.exchanges:
+        exchange = answer.exchange
+        if (
+            answer.ok
+            and exchange.identity == stranger.name
+            and (exchange.request.method, exchange.request.target) == asked
+            and not evidence.shown_in(answer)
+            and (marks or answer.json != resource.creation.json)
+        ):
+            return True
+    return False
 
 
 def unshared(
-    world: HttpSession, kind: ResourceKind, made: CreatedResource, stranger: Identity
+    session: HttpSession, resource: CreatedResource, stranger: Identity
 ) -> CreatedResource | str:
-    """A resource of the owner's whose id the other tenant's own creations did not yield; a text says that there is none."""
+    """Return a resource of the owner whose id no creation of the other tenant has; else why there
+    is none.
+    """
+    kind = resource.kind
     for _ in range(_MORE):
-        if str(made.id) not in given(world, kind, stranger):
-            return made
-        more = make(world, kind, owner=made.owner)
-        if isinstance(more, str):
-            return more
-        made = more
-    if str(made.id) not in given(world, kind, stranger):
-        return made
-    return f"both tenants have a {kind.name} of the id {made.id}"
+        if str(resource.id) not in ids_of_tenant(session, kind, stranger):
+            return resource
+        another = make(session, kind, owner=resource.owner)
+        if isinstance(another, str):
+            return another
+        resource = another
+    if str(resource.id) not in ids_of_tenant(session, kind, stranger):
+        return resource
+    return f"both tenants have a {kind.name} of the id {resource.id}"
 
 
-def given(world: HttpSession, kind: ResourceKind, who: Identity) -> set[str]:
-    """The ids of what the tenant of an identity has made in this run."""
+def ids_of_tenant(session: HttpSession, kind: ResourceKind, identity: Identity) -> set[str]:
+    """Return the ids of the resources that the tenant of an identity has created in this run."""
     create = kind.operation("create")
     if create is None:
         return set()
-    last = (kind.item or "{id}").rpartition("{")[2].partition("}")[0]
-    names = {identity.name for identity in world.identities() if identity.tenant == who.tenant}
+    names = {known.name for known in session.identities if known.tenant == identity.tenant}
     return {
-        str(identifier_of(each, last, kind))
-        for each in world.visible
-        if each.ok and each.exchange.identity in names and each.exchange.operation == create.name
+        str(identifier_of(answer, last_placeholder(kind), kind))
+        for answer in session.knowledge.exchanges
+        if answer.ok
+        and answer.exchange.identity in names
+        and answer.exchange.operation == create.name
     }

@@ -1,10 +1,10 @@
-"""Recipes: what the configuration says brings a code about, and the wait that a limit asks for."""
+"""Recipes: configured requests that provoke a code, and the wait that a limit asks for."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from faultspec_conformance.config import Recipe, Step
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.credentials import means_401, refused, tried
+from faultspec_conformance.session.credentials import allows_401, confirmed_refusal, refusal
 from faultspec_conformance.session.fixtures import fresh_key
 from faultspec_conformance.session.http import PATIENCE, HttpSession
 from faultspec_conformance.session.observation import (
@@ -14,209 +14,238 @@ from faultspec_conformance.session.observation import (
     not_exercised,
     passed,
     point,
-    said,
+    summary_line,
 )
-from faultspec_conformance.session.parameters import filled, text, values_for
+from faultspec_conformance.session.observations import (
+    NotRun,
+    ProbeResult,
+    UnmetRecipe,
+    attempt,
+)
+from faultspec_conformance.session.parameters import filled, text, texts, values_for
+from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import content_type, placed
 
 _CLAUSE, _RECOVERS = "provoke/code", "retry/recovers"
 
-#: Why no limit is exhausted where the run keeps to a rate.
+#: Why no limit is exhausted if the run keeps to a rate.
 _KEPT = "the run keeps to a rate, so no limit of the service is exhausted"
 
-#: Seconds; a wait of a quarter of an hour for what is over in two seconds is a confusion of units.
+#: Seconds. If a wait of a quarter of an hour is over after two seconds, the service confuses units.
 _SUSPICIOUS, _SHORT = 900, 2.0
 
 
-def recipes(world: HttpSession) -> Iterator[Outcome]:
-    """Every recipe that exhausts nothing."""
-    for recipe in world.target.recipes:
+def recipes(session: HttpSession) -> Iterator[ProbeResult]:
+    """Carry out every recipe that exhausts nothing."""
+    for recipe in session.config.recipes:
         if recipe.steps and not any(step.until for step in recipe.steps):
-            with world.guarded(_CLAUSE):
-                yield from _carried_out(world, recipe)
+            results = carried_out(recipe, _provoked(session, recipe), _CLAUSE)
+            yield from attempt(results, _CLAUSE)
 
 
-def limits(world: HttpSession) -> Iterator[Outcome]:
-    """The recipes that repeat a request until it is refused; then the wait that the refusal asks for."""
-    for recipe in world.target.recipes:
-        if any(step.until for step in recipe.steps):
-            if world.driver.limits.rate is not None:
-                world.unmet[recipe.code] = _KEPT
-                yield from (not_exercised(clause, _KEPT) for clause in (_CLAUSE, _RECOVERS))
-                continue
-            with world.guarded(_CLAUSE, _RECOVERS):
-                yield from _carried_out(world, recipe)
+def limits(session: HttpSession) -> Iterator[ProbeResult]:
+    """Carry out the recipes that repeat a request until it is refused, then wait as long as the
+    refusal asks.
+    """
+    for recipe in session.config.recipes:
+        if not any(step.until for step in recipe.steps):
+            continue
+        if session.driver.limits.rate is None:
+            results = carried_out(recipe, _provoked(session, recipe), _CLAUSE)
+            yield from attempt(results, _CLAUSE, _RECOVERS)
+        else:
+            yield UnmetRecipe(recipe.code, _KEPT)
+            yield from (not_exercised(clause, _KEPT) for clause in (_CLAUSE, _RECOVERS))
 
 
-def _carried_out(world: HttpSession, recipe: Recipe) -> Iterator[Outcome]:
+def carried_out(
+    recipe: Recipe, results: Iterable[ProbeResult], clause: str
+) -> Iterator[ProbeResult]:
+    """Yield the results of a recipe.
+
+    If a request gets no answer, the recipe is unmet. Raises Unanswered.
+    """
     try:
-        yield from _provoked(world, recipe)
+        yield from results
     except Unanswered as error:
-        world.unmet[recipe.code] = error.no_answer.reason
+        yield UnmetRecipe(recipe.code, error.no_answer.reason)
         if error.no_answer.kind != "read-only":
             raise
-        yield not_exercised(_CLAUSE, error.no_answer.reason)
+        yield not_exercised(clause, error.no_answer.reason)
 
 
-def _provoked(world: HttpSession, recipe: Recipe) -> Iterator[Outcome]:
+def unmet(recipe: Recipe, reason: str) -> Iterator[ProbeResult]:
+    """Yield the results of a recipe that could not be carried out, so that nothing follows about
+    its code.
+    """
+    yield UnmetRecipe(recipe.code, reason)
+    if "credentials are refused" not in reason:  # the run reports an identity once
+        yield NotRun(reason)
+    yield Outcome(_CLAUSE, "could_not_run", reason)
+
+
+def saved_values(step: Step, answer: Observation, where: str) -> dict[str, object] | str:
+    """Return the values that a step saves of its answer, or why one is missing."""
+    values = {name: point(answer.json, pointer) for name, pointer in step.save.items()}
+    missing = next((step.save[name] for name, value in values.items() if value is None), None)
+    return values if missing is None else f"no {missing} in the answer ({answer}) of {where}"
+
+
+def _provoked(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]:
     saved: dict[str, object] = {}
-    sent: Observation | None = None
-    failed: str | None = None
-    for index, step in enumerate(recipe.steps):
-        last = index == len(recipe.steps) - 1
-        sent = _step(world, step, saved, recipe.code, patient=not last)
-        if last:
-            break
-        where = f"step {index + 1} of the recipe for {recipe.code}"
-        if not sent.ok and step.until is None:
-            failed = failed or f"{where} was answered {said(world.taxonomy, sent)}"
-            if step.save:
-                yield _unmet(world, recipe, failed)
-                return
-        found = {name: point(sent.json, pointer) for name, pointer in step.save.items()}
-        missing = next((step.save[name] for name, value in found.items() if value is None), None)
-        if missing is not None:
-            yield _unmet(world, recipe, f"no {missing} in the answer ({sent}) of {where}")
+    failure: str | None = None
+    *steps, last = recipe.steps
+    for index, step in enumerate(steps, start=1):
+        answer = _step(session, step, saved, recipe.code, is_last=False)
+        where = f"step {index} of the recipe for {recipe.code}"
+        values = saved_values(step, answer, where)
+        if not answer.ok and step.until is None:
+            # The recipe goes on, unless a value of this answer is needed: the last answer decides.
+            line = summary_line(session.taxonomy, answer)
+            failure = failure or f"{where} was answered {line}"
+            values = failure if step.save else values
+        if isinstance(values, str):
+            yield from unmet(recipe, values)
             return
-        saved |= found
-    assert sent is not None
-    outcome = _answered(recipe, sent)
-    if outcome.kind == "broken":
-        who = (
-            world.target.identity(recipe.steps[-1].identity)
-            if recipe.steps[-1].identity
-            else world.caller
-        )
-        doubtful = sent.status == 401 and not means_401(world, recipe.code) and not who.anonymous
-        reason = failed or (
-            tried(world, who, refused(world, who, world.visible)) if doubtful else None
-        )
+        saved |= values
+    answer = _step(session, last, saved, recipe.code, is_last=True)
+    outcome = _check(recipe, answer)
+    if outcome.kind == "failed":
+        reason = failure or _refused_identity(session, recipe, answer)
         if reason:
-            yield _unmet(world, recipe, reason)
+            yield from unmet(recipe, reason)
             return
     yield outcome
-    if recipe.steps[-1].until is not None and sent.status == recipe.steps[-1].until:
-        yield from _waited(world, recipe.steps[-1], saved, sent)
+    if last.until is not None and answer.status == last.until:
+        yield _check_wait(session, last, saved, answer)
 
 
-def _unmet(world: HttpSession, recipe: Recipe, reason: str) -> Outcome:
-    """The recipe could not be carried out, so it says nothing of its code."""
-    world.unmet[recipe.code] = reason
-    if (
-        reason not in world.not_run and "credentials are refused" not in reason
-    ):  # an identity is reported once
-        world.not_run.append(reason)
-    return Outcome(_CLAUSE, "could_not_run", reason)
+def _refused_identity(session: HttpSession, recipe: Recipe, answer: Observation) -> str | None:
+    """Return why the credentials of the recipe's identity count as refused, if its code is not
+    about that; else None.
+    """
+    identity = session.identity(recipe.steps[-1].identity)
+    if answer.status != 401 or allows_401(session, recipe.code) or identity.anonymous:
+        return None
+    reason = refusal(session, identity, session.knowledge.exchanges)
+    return confirmed_refusal(session, identity, reason)
 
 
 def _step(
-    world: HttpSession, step: Step, saved: Mapping[str, object], code: str, *, patient: bool
+    session: HttpSession,
+    step: Step,
+    saved: Mapping[str, object],
+    code: str,
+    *,
+    is_last: bool,
 ) -> Observation:
-    sent = _once(world, step, saved, patient=patient and step.until is None)
+    """Send the request of a step; repeat it until its status or the code comes, as often as the
+    step allows.
+    """
+    wait = not is_last and step.until is None
+    answer = session.call(_request(session, step, saved, wait_when_limited=wait))
     for _ in range(step.at_most - 1):
-        if step.until is None or sent.status == step.until or sent.code == code:
+        if step.until is None or answer.status == step.until or answer.code == code:
             break
-        sent = _once(world, step, saved, patient=False)
-    return sent
+        answer = session.call(_request(session, step, saved))
+    return answer
 
 
-def _once(
-    world: HttpSession, step: Step, saved: Mapping[str, object], *, patient: bool
-) -> Observation:
-    call = step.call
-    path, _, query = placed(
-        world.description, call.method, text(world.tokens, call.path, saved)
-    ).partition("?")
-    operation = world.operation(call.method, path)
-    known = values_for(world, operation) if "{" in path else {}
+def _request(
+    session: HttpSession,
+    step: Step,
+    saved: Mapping[str, object],
+    *,
+    wait_when_limited: bool = False,
+) -> RequestSpec:
+    """Return the request of a step.
+
+    A placeholder takes a saved value, an id of a created resource, or a new value.
+    """
+    call, tokens = step.call, session.tokens
+    written = placed(session.description, call.method, text(tokens, call.path, saved))
+    path = written.partition("?")[0]
+    operation = session.operation(call.method, path)
+    known = values_for(session, operation) if "{" in path else {}
     values: dict[str, object] = {}
-    for own, written in zip(operation.template.split("/"), path.split("/"), strict=False):
-        if written.startswith("{") and written.endswith("}"):
-            values[written[1:-1]] = saved.get(
-                written[1:-1], known.get(own[1:-1], world.tokens.hex(8))
-            )
-    return world.call(
+    for own, part in zip(operation.template.split("/"), path.split("/"), strict=False):
+        if part.startswith("{") and part.endswith("}"):
+            name = part[1:-1]
+            values[name] = saved.get(name, known.get(own[1:-1], tokens.hex(8)))
+    return RequestSpec(
         call.method,
-        path + (f"?{query}" if query else ""),
-        identity=world.target.identity(step.identity) if step.identity is not None else None,
+        written,
+        identity=session.identity(step.identity),
         values=values,
-        query={name: text(world.tokens, each, saved) for name, each in call.query.items()},
-        headers={
-            **fresh_key(world, operation),
-            **{name: text(world.tokens, each, saved) for name, each in call.headers.items()},
-        },
-        body=filled(world.tokens, call.body, saved),
-        raw=text(world.tokens, call.raw, saved).encode() if call.raw is not None else None,
+        query=texts(tokens, call.query, saved),
+        headers={**fresh_key(session, operation), **texts(tokens, call.headers, saved)},
+        body=filled(tokens, call.body, saved),
+        raw=text(tokens, call.raw, saved).encode() if call.raw is not None else None,
         content_type=content_type(operation),
         correlation="valid",
         route=operation.template,
-        patient=patient,
+        wait_when_limited=wait_when_limited,
     )
 
 
-def _answered(recipe: Recipe, sent: Observation) -> Outcome:
-    codes = [each.code for each in (sent, *sent.inner) if each.code is not None]
-    status = recipe.status is None or sent.status == recipe.status
-    if recipe.code in codes and status:
-        return passed(_CLAUSE)
-    said = f"the recipe for {recipe.code}"
+def _check(recipe: Recipe, answer: Observation) -> Outcome:
+    """Check that the last answer of a recipe has its code."""
+    observations = (answer, *answer.inner)
+    codes = [seen.code for seen in observations if seen.code is not None]
+    what = f"the recipe for {recipe.code}"
     until = recipe.steps[-1].until
-    if until is not None and sent.status != until:
-        tried = recipe.steps[-1].at_most
-        return failed(
-            _CLAUSE,
-            f"{said}: of {tried} requests none is answered {until}, the last one {sent}",
-            sent,
-        )
+    if recipe.code in codes and recipe.status in (None, answer.status):
+        return passed(_CLAUSE)
+    if until is not None and answer.status != until:
+        times = f"of {recipe.steps[-1].at_most} requests none is answered {until}"
+        return failed(_CLAUSE, f"{what}: {times}, the last one {answer}", answer)
     if recipe.code in codes:
-        return failed(_CLAUSE, f"{said} is answered {sent}, not {recipe.status}", sent)
-    if not codes and not all(each.sound for each in (sent, *sent.inner)):
-        return not_exercised(_CLAUSE, f"{said} is answered {sent}, in which no code can be read")
-    if sent.ok and not sent.inner:
-        return failed(_CLAUSE, f"{said} is answered {sent}: no error at all", sent)
-    return failed(_CLAUSE, f"{said} is answered {' and '.join(codes) or sent}", sent)
+        return failed(_CLAUSE, f"{what} is answered {answer}, not {recipe.status}", answer)
+    if not codes and not all(seen.sound for seen in observations):
+        reason = f"{what} is answered {answer}, in which no code can be read"
+        return not_exercised(_CLAUSE, reason)
+    if answer.ok and not answer.inner:
+        return failed(_CLAUSE, f"{what} is answered {answer}: no error at all", answer)
+    return failed(_CLAUSE, f"{what} is answered {' and '.join(codes) or answer}", answer)
 
 
-def _no_wait(asked: str | None) -> str:
-    if asked is None:
-        return "the refusal says no wait (it has no Retry-After)"
-    return f"the wait that the refusal asks for is too long (Retry-After: {asked}; at most {PATIENCE:g} s are waited)"
-
-
-def _waited(
-    world: HttpSession, step: Step, saved: Mapping[str, object], refused: Observation
-) -> Iterator[Outcome]:
+def _check_wait(
+    session: HttpSession, step: Step, saved: Mapping[str, object], refused: Observation
+) -> Outcome:
+    """Wait as long as a refusal asks, and check that the request is accepted afterwards."""
+    asked = refused.header("Retry-After")
     if any(finding.clause == "headers/retry-after" for finding in refused.judgement.findings):
-        yield not_exercised(_RECOVERS, "the refusal's Retry-After is not well formed")
-        return
-    wait = world.wait_asked(refused)
+        return not_exercised(_RECOVERS, "the refusal's Retry-After is not well formed")
+    wait = session.wait_asked(refused)
     if wait is None:
-        asked = refused.header("Retry-After")
-        if (
-            asked is not None
-            and asked.isdigit()
-            and int(asked) >= _SUSPICIOUS
-            and world.driver.pause(_SHORT)
-        ):
-            again = _once(world, step, saved, patient=False)
-            if again.ok:
-                message = f"Retry-After asks for {asked} s, and {_SHORT:g} s were enough: are these milliseconds?"
-                yield failed(_RECOVERS, message, refused, again, level="warning")
-                return
-        yield not_exercised(_RECOVERS, _no_wait(asked))
-        return
-    if not world.driver.pause(wait):
-        yield Outcome(
-            _RECOVERS,
-            "could_not_run",
-            "the budget of seconds does not allow the wait that Retry-After asks for",
-        )
-        return
-    again = _once(world, step, saved, patient=False)
+        return _check_long_wait(session, step, saved, refused)
+    if not session.driver.pause(wait):
+        reason = "the budget of seconds does not allow the wait that Retry-After asks for"
+        return Outcome(_RECOVERS, "could_not_run", reason)
+    again = session.call(_request(session, step, saved))
     if again.status == refused.status:
-        message = f"after the {refused.header('Retry-After')} s that Retry-After asked for, the request is still answered {again}"
-        yield failed(_RECOVERS, message, refused, again)
-    elif again.ok:
-        yield passed(_RECOVERS)
-    else:
-        yield not_exercised(_RECOVERS, f"after the wait the request was answered {again}")
+        message = f"the request is still answered {again} after the {asked} s of Retry-After"
+        return failed(_RECOVERS, message, refused, again)
+    if again.ok:
+        return passed(_RECOVERS)
+    return not_exercised(_RECOVERS, f"after the wait the request was answered {again}")
+
+
+def _check_long_wait(
+    session: HttpSession, step: Step, saved: Mapping[str, object], refused: Observation
+) -> Outcome:
+    """Check a refusal that asks for no wait or a long one: if a short wait is enough, the service
+    confuses units.
+    """
+    asked = refused.header("Retry-After")
+    if asked is None:
+        return not_exercised(_RECOVERS, "the refusal has no Retry-After")
+    suspicious = asked.isdigit() and int(asked) >= _SUSPICIOUS
+    if suspicious and session.driver.pause(_SHORT):
+        again = session.call(_request(session, step, saved))
+        if again.ok:
+            enough = f"{_SHORT:g} s were enough: are these milliseconds?"
+            message = f"Retry-After asks for {asked} s, and {enough}"
+            return failed(_RECOVERS, message, refused, again, level="warning")
+    limit = f"Retry-After: {asked}; the run waits at most {PATIENCE:g} s"
+    return not_exercised(_RECOVERS, f"the wait that the refusal asks for is too long ({limit})")

@@ -1,7 +1,8 @@
-"""Errors that are told once more: each that is answered on one surface also comes, alike, on those that repeat it.
+"""Repeated errors: each error of one surface also comes, with equal slots, on the surfaces that
+repeat it.
 
-What is heard unasked are the notifications of a peer on standard streams. They may come before the answer or after it; who
-sends them when there is time may take until the end of the run.
+Only the notifications of a peer on standard streams arrive unasked. They may come before the answer
+or after it; a peer that sends them when it has time may take until the end of the run.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,49 +22,41 @@ from faultspec_conformance.session.observation import Observation, failed, not_e
 
 _CLAUSE = "surface/repeated"
 
-#: Seconds after the last answer for which a notification that is still due is waited for, and so many at a time.
+#: Seconds that the probe waits for notifications after the last answer, and of each wait.
 GRACE, _MOMENT = 1.0, 0.1
 
-#: Slots that callers act on; others may tell of each carrier what is its own, such as when it was sent.
+#: Slots that callers act on. Others may differ from carrier to carrier, such as the time of
+#: sending.
 _ACTED_ON = frozenset({"code", "boundary", "domain", "retriable", "status", "actions"})
 
 
-def notifications(world: CallSession) -> Iterator[Outcome]:
-    """Whether each error that was answered came once more; what is still due is waited for."""
-    repeating = tuple(
-        surface
-        for surface in world.taxonomy.surfaces.values()
-        if surface.repeats and surface.transport == "event"
-    )
-    if not repeating:
-        sinks = [
-            f"`{surface.name}`" for surface in world.taxonomy.surfaces.values() if surface.repeats
-        ]
-        if sinks:
-            yield not_exercised(
-                _CLAUSE, f"what is written to {' and '.join(sinks)} is not seen from here"
-            )
+def notifications(session: CallSession) -> Iterator[Outcome]:
+    """Check that each error came once more; wait for those that have not come yet."""
+    surfaces = session.taxonomy.surfaces.values()
+    repeaters = [surface for surface in surfaces if surface.repeats]
+    repeating = [surface for surface in repeaters if surface.transport == "event"]
+    if not repeating and repeaters:
+        names = " and ".join(f"`{surface.name}`" for surface in repeaters)
+        yield not_exercised(_CLAUSE, f"a run cannot observe what is written to {names}")
         return
-    if not world.hears:
-        names = " and ".join(f"`{each.name}`" for each in repeating)
-        yield not_exercised(
-            _CLAUSE, f"what comes unasked, on {names}, is heard over standard streams alone"
-        )
+    if repeating and not session.hears:
+        names = " and ".join(f"`{surface.name}`" for surface in repeating)
+        reason = f"unsolicited messages, on {names}, arrive over standard streams only"
+        yield not_exercised(_CLAUSE, reason)
         return
+
+    def found() -> list[Outcome]:
+        exchanges = session.observations.exchanges
+        return list(repeated(session.contract, repeating, exchanges, session.unkept))
+
     waited = 0.0
-    while (
-        world.ended is None and waited < GRACE and _due(world.contract, repeating, world.exchanges)
-    ):
-        world.linger(_MOMENT)
+    while session.observations.ended is None and waited < GRACE:
+        if not any(outcome.kind == "failed" for outcome in found()):
+            break
+        session.linger(_MOMENT)
         waited += _MOMENT
-    if world.ended is None:
-        yield from repeated(world.contract, repeating, world.exchanges, world.unkept)
-
-
-def _due(
-    contract: Contract, repeating: Iterable[Surface], exchanges: Sequence[Observation]
-) -> bool:
-    return any(each.kind == "broken" for each in repeated(contract, repeating, exchanges))
+    if session.observations.ended is None:
+        yield from found()
 
 
 def repeated(
@@ -72,142 +65,137 @@ def repeated(
     exchanges: Sequence[Observation],
     unkept: int = 0,
 ) -> Iterator[Outcome]:
-    """What the exchanges of a run, in the order in which they were heard, say of the surfaces that repeat others; ``unkept``
-    messages were heard and not kept.
+    """Check the exchanges of a run, in order, against the surfaces that repeat others.
+
+    ``unkept``: unsolicited messages that were not kept.
     """
     for surface in repeating:
         origins = tuple(_origins(contract.taxonomy, surface))
         level: Level = (
             "warning"
-            if any(each.level == "should" for each in (surface, *origins[:-1]))
+            if any(source.level == "should" for source in (surface, *origins[:-1]))
             else "error"
         )
-        answered = [
-            exchange
-            for exchange in exchanges
-            if _is_due(contract.taxonomy, surface, origins, exchange)
-        ]
-        told = [
-            exchange
-            for exchange in exchanges
-            if exchange.judgement.is_error and exchange.judgement.surface == surface.name
+        repetitions = [
+            seen
+            for seen in exchanges
+            if seen.judgement.is_error and seen.judgement.surface == surface.name
         ]
         left = []
-        for sent in answered:
-            own = next(
-                (
-                    each
-                    for each in told
-                    if each.code == sent.code and difference(contract, sent, each) is None
-                ),
-                None,
-            )
-            if own is None:
-                left.append(sent)
+        for answer in exchanges:
+            if not _is_due(contract.taxonomy, surface, origins, answer):
+                continue
+            equal = _first_equal(contract, answer, repetitions)
+            if equal is None:
+                left.append(answer)
             else:
-                told.remove(own)
+                repetitions.remove(equal)
                 yield passed(_CLAUSE)
-        for sent in left:
-            other = next((each for each in told if each.code == sent.code), None)
+        for answer in left:
+            other = next((seen for seen in repetitions if seen.code == answer.code), None)
             if other is not None:
-                told.remove(other)
-                pointer, message = difference(contract, sent, other) or ("", "")
-                message = f"`{surface.name}` repeats {sent} otherwise: {message}"
+                repetitions.remove(other)
+                pointer, problem = difference(contract, answer, other) or ("", "")
                 yield failed(
                     _CLAUSE,
-                    message,
-                    sent,
+                    f"`{surface.name}` repeats {answer} with a difference: {problem}",
+                    answer,
                     other,
                     level=level,
                     pointer=pointer,
-                    at=sent.exchange.operation,
+                    operation=answer.exchange.operation,
                 )
             elif unkept:
-                yield not_exercised(
-                    _CLAUSE, f"{unkept} messages that came unasked were too many to be kept"
-                )
+                reason = f"{unkept} unsolicited messages were too many to keep"
+                yield not_exercised(_CLAUSE, reason)
             else:
-                message = f"`{surface.name}` repeats every error, and {sent} was not told there within {GRACE:g} s"
-                yield failed(_CLAUSE, message, sent, level=level)
+                message = f"`{surface.name}` repeats every error, and {answer} did not come there"
+                yield failed(_CLAUSE, f"{message} within {GRACE:g} s", answer, level=level)
+
+
+def _first_equal(
+    contract: Contract, answer: Observation, repetitions: Sequence[Observation]
+) -> Observation | None:
+    for seen in repetitions:
+        if seen.code == answer.code and difference(contract, answer, seen) is None:
+            return seen
+    return None
 
 
 def _origins(taxonomy: Taxonomy, surface: Surface) -> Iterator[Surface]:
-    """The surfaces that one repeats, the nearest first."""
-    seen = {surface.name}
+    """Yield the surfaces that one repeats, the nearest first."""
+    known = {surface.name}
     following = taxonomy.surfaces.get(surface.repeats or "")
-    while following is not None and following.name not in seen:
-        seen.add(following.name)
+    while following is not None and following.name not in known:
+        known.add(following.name)
         yield following
         following = taxonomy.surfaces.get(following.repeats or "")
 
 
 def _is_due(
-    taxonomy: Taxonomy, surface: Surface, origins: Sequence[Surface], sent: Observation
+    taxonomy: Taxonomy, surface: Surface, origins: Sequence[Surface], answer: Observation
 ) -> bool:
     """Whether an answer is an error that the surface has to repeat, and can."""
-    if sent.code is None or sent.judgement.surface not in {each.name for each in origins}:
+    if answer.code is None or answer.judgement.surface not in {origin.name for origin in origins}:
         return False
-    code = taxonomy.codes.get(sent.code)
+    code = taxonomy.codes.get(answer.code)
     if code is None:
-        return True  # of an operation, which lists its own
+        return True  # an operation's own code
     listed = surface.codes is None or code.name in surface.codes
     return listed and (not code.envelopes or not set(surface.envelopes).isdisjoint(code.envelopes))
 
 
-class _NotificationReader(NamedTuple):
-    """What an error says, by slot, and where."""
+class _Slots(NamedTuple):
+    """The slots of an error: values, pointers, and the slots with a closed list of values."""
 
-    slots: Mapping[str, object]
-    where: Mapping[str, str]
+    values: Mapping[str, object]
+    pointers: Mapping[str, str]
     closed: frozenset[str]
 
 
-def difference(contract: Contract, sent: Observation, other: Observation) -> tuple[str, str] | None:
-    """Where what callers act on is not the same in two errors, and what stands there in each; None: it is.
+def difference(
+    contract: Contract, answer: Observation, other: Observation
+) -> tuple[str, str] | None:
+    """Return the pointer of the first difference that callers act on, and a text about it; None if
+    there is none.
 
-    Of the details those that both have count, and of those no numbers: a wait that is left gets shorter.
+    Only details that both errors have count, and no numbers, because a remaining wait gets shorter.
     """
-    one, two = _read(contract, sent), _read(contract, other)
-    for slot in one.slots:
-        if slot in two.slots and slot in _ACTED_ON | (one.closed & two.closed):
-            answered, repeated = one.slots[slot], two.slots[slot]
-            if not _alike(answered, repeated):
-                return two.where[slot], _said(two.where[slot], answered, repeated)
-    details, others = one.slots.get("details"), two.slots.get("details")
+    one, two = _read(contract, answer), _read(contract, other)
+    compared = _ACTED_ON | (one.closed & two.closed)
+    for slot, value in one.values.items():
+        if slot in two.values and slot in compared and not _equal(value, two.values[slot]):
+            return two.pointers[slot], _text(two.pointers[slot], value, two.values[slot])
+    details, others = one.values.get("details"), two.values.get("details")
     if isinstance(details, dict) and isinstance(others, dict):
-        for key, answered in details.items():
-            if (
-                key in others
-                and isinstance(answered, str | bool)
-                and not same(answered, others[key])
-            ):
-                pointer = child(two.where["details"], key)
-                return pointer, _said(pointer, answered, others[key])
+        for key, value in details.items():
+            comparable = key in others and isinstance(value, str | bool)
+            if comparable and not same(value, others[key]):
+                pointer = child(two.pointers["details"], key)
+                return pointer, _text(pointer, value, others[key])
     return None
 
 
-def _read(contract: Contract, sent: Observation) -> _NotificationReader:
-    claim = contract.claim(sent.exchange)
-    body = resolve(sent.json, claim.surface.at)[1] if claim is not None else None
+def _read(contract: Contract, observation: Observation) -> _Slots:
+    claim = contract.claim(observation.exchange)
+    body = resolve(observation.json, claim.surface.at)[1] if claim is not None else None
     best = match_envelope(contract, claim, body) if claim is not None else None
     if claim is None or best is None:
-        return _NotificationReader({}, {}, frozenset())
-    envelope, read = best.envelope, best.read
-    where = {slot: claim.surface.at + pointer for slot, pointer in read.where.items()}
-    fields = envelope.fields.items()
-    return _NotificationReader(
-        read.slots,
-        where,
-        frozenset(slot for slot, each in fields if each.schema.vocabulary or each.schema.enum),
+        return _Slots({}, {}, frozenset())
+    fields = best.envelope.fields.items()
+    return _Slots(
+        best.read.slots,
+        {slot: claim.surface.at + pointer for slot, pointer in best.read.where.items()},
+        frozenset(slot for slot, field in fields if field.schema.vocabulary or field.schema.enum),
     )
 
 
-def _alike(one: object, two: object) -> bool:
-    """The same; of a list the order says nothing."""
+def _equal(one: object, two: object) -> bool:
+    """Whether two values are equal; the order of a list does not matter."""
     if isinstance(one, list) and isinstance(two, list):
-        return all(each in two for each in one) and all(each in one for each in two)
+        return all(item in two for item in one) and all(item in one for item in two)
     return same(one, two)
 
 
-def _said(pointer: str, answered: object, told: object) -> str:
-    return f"{quote_pointer(pointer)} is {shown(told)}, and the answer has {shown(answered)}"
+def _text(pointer: str, value: object, other: object) -> str:
+    return f"{quote_pointer(pointer)} is {shown(other)}, and the answer has {shown(value)}"

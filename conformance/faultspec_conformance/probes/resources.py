@@ -1,271 +1,208 @@
-"""Resources: making the ones other probes read, asking for ones that are not there, making one twice."""
+"""Resources: creating those that other probes use, asking for missing ones, creating one twice."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from faultspec.exchange.model import Canary
 from faultspec.openapi.service import ServiceOperation
-from faultspec_conformance.config import ABSENT
-from faultspec_conformance.probes.framework import body_for, refused
+from faultspec_conformance.probes.refusals import refused, unknown_id
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.fixtures import fixture, fresh_key
+from faultspec_conformance.session.fixtures import fixture, ordinary_request, request_to
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
+    details_of,
     failed,
     not_exercised,
     passed,
-    slot,
 )
 from faultspec_conformance.session.parameters import absent_value, known_values
+from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import (
     CreatedResource,
     ResourceKind,
-    content_type,
-    is_json_write,
+    Role,
+    objects_in,
 )
 
-#: So many items of no resource are asked for by an id that names nothing.
+_UNKNOWN_ID = "framework/unknown-id"
+_REFUSED, _EXISTING = "duplicates/refused", "duplicates/existing-id"
+
+#: Operations that are asked for an id without a resource, beside those of the kinds of resource.
 _OTHERS = 12
 
-_ITEM = ("read", "update", "delete")
+_ITEM: tuple[Role, ...] = ("read", "update", "delete")
 
 
-def fixtures(world: HttpSession) -> Iterator[Outcome]:
-    """One resource of every kind, for the probes that follow."""
-    for kind in world.turn:
-        made = fixture(world, kind)
-        if isinstance(made, str):
-            yield not_exercised("framework/unknown-id", f"{kind.name}: {made}")
+def fixtures(session: HttpSession) -> Iterator[Outcome]:
+    """Create one resource of every kind for the probes that follow."""
+    for kind in session.turn:
+        resource = fixture(session, kind)
+        if isinstance(resource, str):
+            yield not_exercised(_UNKNOWN_ID, f"{kind.name}: {resource}")
 
 
-def unknown_ids(world: HttpSession) -> Iterator[Outcome]:
-    """Reading, changing and deleting what is not there."""
-    clause = "framework/unknown-id"
-    asked = set(world.own.absent)
-    for kind in world.turn:
-        made = world.made.get(kind.name)
-        for role in _ITEM:
-            operation = kind.operation(role)  # type: ignore[arg-type]
-            if (
-                operation is None
-                or not operation.placeholders
-                or (operation.writes and not world.writable)
-            ):
-                continue
-            if operation.name in asked:
-                continue
+def unknown_ids(session: HttpSession) -> Iterator[Outcome]:
+    """Read, change and delete by ids without a resource."""
+    asked = set(session.knowledge.own.absent)
+    for kind in session.turn:
+        exists = kind.name in session.knowledge.created
+        for operation in filter(None, map(kind.operation, _ITEM)):
+            allowed = session.writable or not operation.writes
+            if operation.placeholders and allowed and operation.name not in asked:
+                asked.add(operation.name)
+                yield _ask_absent(session, operation, below_created=exists)
+    for operation in session.description.operations:
+        reads = operation.method == "GET" and operation.placeholders
+        if reads and operation.name not in asked and len(asked) < _OTHERS:
             asked.add(operation.name)
-            yield _absent(world, operation, made if isinstance(made, CreatedResource) else None)
-    for operation in world.description.operations:
-        if (
-            operation.method == "GET"
-            and operation.placeholders
-            and operation.name not in asked
-            and len(asked) < _OTHERS
-        ):
-            asked.add(operation.name)
-            yield _absent(world, operation, None)
+            yield _ask_absent(session, operation, below_created=False)
     if not asked:
-        yield not_exercised(clause, "no path has an id in it")
+        yield not_exercised(_UNKNOWN_ID, "no path has an id in it")
 
 
-def _absent(
-    world: HttpSession, operation: ServiceOperation, made: CreatedResource | None
+def _ask_absent(
+    session: HttpSession, operation: ServiceOperation, *, below_created: bool
 ) -> Outcome:
-    values = dict(known_values(world, operation))
+    """Ask for an id without a resource.
+
+    ``below_created``: the other ids of the path are those of created resources.
+    """
+    values = known_values(session, operation)
     last = operation.placeholders[-1]
-    values[last] = absent_value(world, operation, last)
-    if made is None:
-        values |= {
-            name: absent_value(world, operation, name)
-            for name in operation.placeholders
-            if name not in values
-        }
-    body = body_for(world, operation) if is_json_write(operation) else ABSENT
-    sent = world.call(
-        operation.method,
-        operation.template,
-        values=values,
-        headers=fresh_key(world, operation),
-        body=body,
-        content_type=content_type(operation),
-        plant=(Canary("id", str(values[last])),),
-    )
-    return nothing_there(world, sent)
+    values[last] = absent_value(session, operation, last)
+    if not below_created:
+        for name in operation.placeholders:
+            values.setdefault(name, absent_value(session, operation, name))
+    spec = ordinary_request(session, operation, values)
+    return unknown_id(session.call(replace(spec, canaries=(Canary("id", str(values[last])),))))
 
 
-def nothing_there(world: HttpSession, sent: Observation) -> Outcome:
-    """What became of a request for an id that names nothing."""
-    clause, operation = "framework/unknown-id", sent.exchange.operation
-    if sent.ok and sent.exchange.request.method in ("PUT", "DELETE"):
-        return not_exercised(
-            clause, f"{operation} of what is not there is answered {sent}, as its definition allows"
-        )
-    if sent.status in (401, 403, 405, 412, 428):
-        return not_exercised(
-            clause, f"{operation} looked at something else first and answered {sent}"
-        )
-    return refused(clause, sent, "an id that names nothing")
-
-
-def duplicates(world: HttpSession) -> Iterator[Outcome]:
-    """The same resource twice, under different idempotency keys; the one that exists must be pointed at and readable."""
-    clause = "duplicates/refused"
-    kinds = [each for each in world.turn if isinstance(world.made.get(each.name), CreatedResource)]
+def duplicates(session: HttpSession) -> Iterator[Outcome]:
+    """Create the same resource twice, under different keys; the answer has to name the one that
+    exists.
+    """
+    created = session.knowledge.created
+    kinds = [kind for kind in session.turn if kind.name in created]
     if not kinds:
-        yield not_exercised(clause, "no resource could be made")
+        yield not_exercised(_REFUSED, "no resource could be made")
     for kind in kinds:
-        first = world.made[kind.name]
         operation = kind.operation("create")
-        assert isinstance(first, CreatedResource)
         assert operation is not None
-        declared = bool(kind.config.unique)
-        if not declared and "409" not in operation.responses:
-            yield not_exercised(
-                clause, f"nothing says that two resources {kind.name} may not be alike (`unique`)"
-            )
+        if not kind.config.unique and "409" not in operation.responses:
+            reason = f"nothing says that two resources {kind.name} may not be equal (`unique`)"
+            yield not_exercised(_REFUSED, reason)
             continue
-        yield from _second(world, kind, operation, first, declared)
+        again = _create_again(session, operation, created[kind.name])
+        outcome = _check_refused(session, kind, created[kind.name], again)
+        yield outcome
+        conflict = again.code is not None or again.status == 409
+        if outcome.kind == "passed" and conflict:
+            yield from _check_named(session, kind, created[kind.name], again)
 
 
-def _second(
-    world: HttpSession,
-    kind: ResourceKind,
-    operation: ServiceOperation,
-    first: CreatedResource,
-    declared: bool,
-) -> Iterator[Outcome]:
-    clause = "duplicates/refused"
-    canaries = (world.canary("email"),)
+def _create_again(
+    session: HttpSession, operation: ServiceOperation, first: CreatedResource
+) -> Observation:
+    """Create a resource again, with a canary; without it if the service refuses the canary."""
+    canary = session.canary("email")
+    values = {name: first.values.get(name) for name in operation.placeholders}
+    plain = replace(request_to(session, operation, values), identity=first.owner, body=first.body)
     closed = (
         operation.body is not None
-        and world.description.schema(operation.body.schema).get("additionalProperties") is False
+        and session.description.schema(operation.body.schema).get("additionalProperties") is False
     )
-    planted = {"contact": canaries[0].value} if isinstance(first.body, dict) and not closed else {}
-    again = _create(
-        world,
-        operation,
-        first,
-        {**first.body, **planted} if isinstance(first.body, dict) else first.body,
-        canaries,
-    )
-    if planted and again.status in (400, 422) and again.code not in _conflicts(world):
-        again = _create(world, operation, first, first.body, ())
-    what = f"a second {kind.name} with the same {', '.join(kind.config.unique) or 'body'}"
+    if not isinstance(first.body, dict) or closed:
+        return session.call(replace(plain, canaries=(canary,)))
+    body = {**first.body, "contact": canary.value}
+    again = session.call(replace(plain, body=body, canaries=(canary,)))
+    if again.status not in (400, 422) or again.code in _conflicts(session):
+        return again
+    fresh = request_to(session, operation, values)
+    return session.call(replace(fresh, identity=first.owner, body=first.body))
+
+
+def _check_refused(
+    session: HttpSession, kind: ResourceKind, first: CreatedResource, again: Observation
+) -> Outcome:
+    """Check that a second creation was refused as a conflict."""
+    unique = kind.config.unique
+    what = f"a second {kind.name} with the same {', '.join(unique) or 'body'}"
+    if again.ok and unique:
+        return failed(_REFUSED, f"{what} is accepted ({again})", first.creation, again)
     if again.ok:
-        if declared:
-            yield failed(clause, f"{what} is accepted ({again})", first.sent, again)
-        else:
-            yield not_exercised(clause, f"{what} is accepted: nothing declares it unique")
-        return
+        return not_exercised(_REFUSED, f"{what} is accepted: nothing declares it unique")
     if again.status in (401, 403, 404, 405, 415, 429):
-        yield not_exercised(clause, f"{what} is answered {again}")
-        return
-    expected = _conflicts(world)
-    if declared and again.code is not None and expected and again.code not in expected:
-        yield failed(
-            clause,
-            f"{what} is answered {again}; {' or '.join(expected)} is for that",
-            first.sent,
-            again,
-        )
-        return
+        return not_exercised(_REFUSED, f"{what} is answered {again}")
+    expected = _conflicts(session)
+    if unique and again.code is not None and expected and again.code not in expected:
+        message = f"{what} is answered {again}; expected {' or '.join(expected)}"
+        return failed(_REFUSED, message, first.creation, again)
     if again.code is None and again.status != 409:
-        yield refused(clause, again, what)
-        return
-    yield passed(clause)
-    yield from _pointed_at(world, kind, first, again)
+        return refused(_REFUSED, again, what)
+    return passed(_REFUSED)
 
 
-def _conflicts(world: HttpSession) -> tuple[str, ...]:
-    codes = world.contract.codes_for(409)
+def _conflicts(session: HttpSession) -> tuple[str, ...]:
+    """Return the codes that may travel under 409."""
+    codes = session.taxonomy.codes
     return tuple(
         code
-        for code in codes
-        if code in world.taxonomy.codes and world.taxonomy.codes[code].http.allows(409)
+        for code in session.contract.codes_for(409)
+        if code in codes and codes[code].http.allows(409)
     )
 
 
-def _create(
-    world: HttpSession,
-    operation: ServiceOperation,
-    first: CreatedResource,
-    body: object,
-    plant: tuple[object, ...],
-) -> Observation:
-    values = {name: first.values.get(name) for name in operation.placeholders}
-    return world.call(
-        operation.method,
-        operation.template,
-        identity=first.owner,
-        values=values,
-        headers=fresh_key(world, operation),
-        body=body,
-        content_type=content_type(operation),
-        plant=plant,  # type: ignore[arg-type]  # canaries
-    )
-
-
-def _pointed_at(
-    world: HttpSession, kind: ResourceKind, first: CreatedResource, again: Observation
+def _check_named(
+    session: HttpSession, kind: ResourceKind, first: CreatedResource, again: Observation
 ) -> Iterator[Outcome]:
-    clause = "duplicates/existing-id"
-    key = next(
-        (
-            detail_key
-            for detail_key in world.taxonomy.detail_keys.values()
-            if detail_key.refers_to == "resource"
-        ),
-        None,
-    )
-    if key is None:
+    """Check that the detail that refers to a resource has the id of the one that exists."""
+    keys = session.taxonomy.detail_keys.values()
+    name = next((key.name for key in keys if key.refers_to == "resource"), None)
+    if name is None:
         return
-    details = slot(world.taxonomy, again, "details")
-    named = details.get(key.name) if isinstance(details, dict) else None
+    named = details_of(session.taxonomy, again).get(name)
     if named is None:
-        yield not_exercised(clause, f"the refusal has no `{key.name}`")
-        return
-    if not isinstance(named, str | int):
-        yield not_exercised(clause, f"`{key.name}` is no id")
-        return
-    if str(named) == str(first.id):
-        yield passed(clause)
-        return
-    read = kind.operation("read")
-    pointer = f"/details/{key.name}"
-    if read is None:
-        yield failed(
-            clause,
-            f"`{key.name}` is not the id of the {kind.name} that exists",
-            first.sent,
-            again,
-            pointer=pointer,
-        )
-        return
-    values = {**first.values, read.placeholders[-1]: named} if read.placeholders else {}
-    found = world.call("GET", read.template, identity=first.owner, values=values)
-    if found.ok and _alike(kind, first, found):
-        yield passed(clause)
-    elif found.ok:
-        yield failed(
-            clause,
-            f"`{key.name}` names another {kind.name} than the one that exists",
-            first.sent,
-            again,
-            pointer=pointer,
-        )
+        yield not_exercised(_EXISTING, f"the refusal has no `{name}`")
+    elif not isinstance(named, str | int):
+        yield not_exercised(_EXISTING, f"`{name}` is not an id")
+    elif str(named) == str(first.id):
+        yield passed(_EXISTING)
     else:
-        message = f"`{key.name}` names nothing its caller can read ({found}); the {kind.name} that exists has another id"
-        yield failed(clause, message, first.sent, again, pointer=pointer)
+        problem = _problem_of_id(session, kind, first, named)
+        evidence = (first.creation, again)
+        yield (
+            passed(_EXISTING)
+            if problem is None
+            else failed(_EXISTING, f"`{name}` {problem}", *evidence, pointer=f"/details/{name}")
+        )
 
 
-def _alike(kind: ResourceKind, first: CreatedResource, found: Observation) -> bool:
-    body = found.json
+def _problem_of_id(
+    session: HttpSession, kind: ResourceKind, first: CreatedResource, named: object
+) -> str | None:
+    """Return what is wrong with an id that differs from that of the resource; None if it leads to
+    the same resource.
+    """
+    read = kind.operation("read")
+    if read is None:
+        return f"is not the id of the {kind.name} that exists"
+    values = {**first.values, read.placeholders[-1]: named} if read.placeholders else {}
+    found = session.call(RequestSpec("GET", read.template, identity=first.owner, values=values))
+    if not found.ok:
+        problem = f"names nothing that its caller can read ({found})"
+        return f"{problem}; the {kind.name} that exists has another id"
+    if _equal(kind, first, found):
+        return None
+    return f"names another {kind.name} than the one that exists"
+
+
+def _equal(kind: ResourceKind, first: CreatedResource, found: Observation) -> bool:
+    """Whether a representation shows the unique values, or else the body, of a resource."""
     if not isinstance(first.body, dict):
         return True
-    names = kind.config.unique or tuple(first.body)
-    wanted = {name: first.body.get(name) for name in names}
+    wanted = {name: first.body.get(name) for name in kind.config.unique or tuple(first.body)}
     return any(
-        isinstance(layer, dict) and all(layer.get(name) == value for name, value in wanted.items())
-        for layer in (body, *(body.values() if isinstance(body, dict) else ()))
+        all(members.get(name) == value for name, value in wanted.items())
+        for members in objects_in(found.json)
     )

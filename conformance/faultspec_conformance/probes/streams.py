@@ -1,6 +1,7 @@
-"""Streams: one that breaks off says so, in an event of its own."""
+"""Streams of events: a stream that fails announces the error in an event."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import Recipe
@@ -16,85 +17,77 @@ from faultspec_conformance.session.observation import (
     passed,
 )
 from faultspec_conformance.session.parameters import values_for
+from faultspec_conformance.session.requests import RequestSpec
 
 _CLAUSE = "stream/announced"
 
 
-def broken_streams(world: HttpSession) -> Iterator[Outcome]:
-    """Every stream of the document, made to fail by a header that it declares and that a recipe uses elsewhere."""
-    if not any(surface.transport == "stream" for surface in world.taxonomy.surfaces.values()):
+def broken_streams(session: HttpSession) -> Iterator[Outcome]:
+    """Make every stream of the document fail, by a header that it declares and that a recipe uses
+    elsewhere.
+    """
+    surfaces = session.taxonomy.surfaces.values()
+    if not any(surface.transport == "stream" for surface in surfaces):
         return
     streams = [
-        each
-        for each in world.description.operations
-        if each.method == "GET" and STREAM in each.media_types
+        operation
+        for operation in session.description.operations
+        if operation.method == "GET" and STREAM in operation.media_types
     ]
     if not streams:
-        yield not_exercised(
-            _CLAUSE, "the OpenAPI document has no operation that answers with text/event-stream"
-        )
+        reason = "the OpenAPI document has no operation that answers with text/event-stream"
+        yield not_exercised(_CLAUSE, reason)
     for operation in streams:
-        recipe = _switch(world, operation)
+        recipe = _switch(session, operation)
         if recipe is None:
-            yield not_exercised(
-                _CLAUSE,
-                f"nothing is known to break {operation.name}: no recipe sets a header that it declares",
-            )
-            continue
-        sent = world.call(
-            "GET",
-            operation.template,
-            values=values_for(world, operation),
-            headers=dict(recipe.steps[0].call.headers),
-            accept=STREAM,
-            correlation="valid",
-        )
-        yield _announced(world, operation, recipe, sent)
+            reason = f"nothing is known to break {operation.name}"
+            yield not_exercised(_CLAUSE, f"{reason}: no recipe sets a header that it declares")
+        else:
+            yield _broken_stream(session, operation, recipe)
 
 
-def _switch(world: HttpSession, operation: ServiceOperation) -> Recipe | None:
-    """The first recipe of one request all of whose headers the operation declares."""
-    return next(
-        (
-            recipe
-            for recipe in world.target.recipes
-            if len(recipe.steps) == 1
-            and recipe.steps[0].call.headers
-            and all(
-                operation.parameter(name, "header") is not None
-                for name in recipe.steps[0].call.headers
-            )
-        ),
-        None,
+def _switch(session: HttpSession, operation: ServiceOperation) -> Recipe | None:
+    """Return the first recipe of one request whose headers the operation declares."""
+    for recipe in session.config.recipes:
+        headers = recipe.steps[0].call.headers if len(recipe.steps) == 1 else {}
+        if headers and all(operation.parameter(name, "header") is not None for name in headers):
+            return recipe
+    return None
+
+
+def _broken_stream(session: HttpSession, operation: ServiceOperation, recipe: Recipe) -> Outcome:
+    plain = RequestSpec(
+        "GET", operation.template, values=values_for(session, operation), accept=STREAM
     )
-
-
-def _announced(
-    world: HttpSession, operation: ServiceOperation, recipe: Recipe, sent: Observation
-) -> Outcome:
-    said = f"{operation.name}, made to fail with {recipe.code},"
-    if not sent.ok:
-        return not_exercised(_CLAUSE, f"{said} fails before the stream begins ({sent})")
-    told = [event for event in events(sent.exchange) if event.tells(world.wires)]
-    if not told:
-        whole = world.call(
-            "GET", operation.template, values=values_for(world, operation), accept=STREAM
-        )
-        if not whole.ok:
-            return not_exercised(_CLAUSE, f"{operation.name} is answered {whole}")
-        if len(list(events(sent.exchange))) == len(list(events(whole.exchange))):
-            return not_exercised(_CLAUSE, f"{said} does not fail")
-        return failed(_CLAUSE, f"{said} just ends: no event tells an error", whole, sent)
-    hidden = next((each for each in told if each.name not in ERROR_EVENTS), None)
-    if hidden is not None:
-        return failed(
-            _CLAUSE, f"{said} tells it among the data, in an event called `{hidden.name}`", sent
-        )
-    shapeless = next(
-        (each for each in sent.inner if not each.judgement.is_error and each.code is None), None
-    )
-    if shapeless is not None:
-        return failed(
-            _CLAUSE, f"{said} has an error event that is not in the declared form", sent, shapeless
-        )
+    headers = dict(recipe.steps[0].call.headers)
+    broken = session.call(replace(plain, headers=headers, correlation="valid"))
+    what = f"{operation.name}, made to fail with {recipe.code},"
+    if not broken.ok:
+        return not_exercised(_CLAUSE, f"{what} fails before the stream begins ({broken})")
+    codes = session.wire_codes
+    announced = [event for event in events(broken.exchange) if event.is_error(codes)]
+    if not announced:
+        return _unannounced(session, plain, broken, what)
+    misnamed = next((event for event in announced if event.name not in ERROR_EVENTS), None)
+    if misnamed is not None:
+        message = f"{what} announces it among the data, in an event called `{misnamed.name}`"
+        return failed(_CLAUSE, message, broken)
+    for event in broken.inner:
+        if not event.judgement.is_error and event.code is None:
+            message = f"{what} has an error event that is not in the declared form"
+            return failed(_CLAUSE, message, broken, event)
     return passed(_CLAUSE)
+
+
+def _unannounced(
+    session: HttpSession, plain: RequestSpec, broken: Observation, what: str
+) -> Outcome:
+    """Return the outcome of a stream without an error event: it failed if the whole stream has more
+    events.
+    """
+    whole = session.call(plain)
+    if not whole.ok:
+        return not_exercised(_CLAUSE, f"{plain.operation} is answered {whole}")
+    if len(list(events(broken.exchange))) == len(list(events(whole.exchange))):
+        return not_exercised(_CLAUSE, f"{what} does not fail")
+    return failed(_CLAUSE, f"{what} just ends: no event announces an error", whole, broken)

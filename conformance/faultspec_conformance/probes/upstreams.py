@@ -1,6 +1,6 @@
-"""How the service retries, seen from the other end: an upstream that fails as it is told counts and times what comes.
+"""How the service retries: a scripted upstream that fails counts and times its requests.
 
-What the service should do is what the planner does by the policy under `upstream:` of the taxonomy.
+The service should do what the retry planner does by the policy under `upstream:` of the taxonomy.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,6 @@ from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.faults.jitter import ROUNDS, Wait, band_positions, judge_jitter, suffice
 from faultspec_conformance.faults.retry_observer import (
     Kind,
-    RetryReport,
     Try,
     observe_retries,
     scale_policy,
@@ -24,15 +23,20 @@ from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
+    details_of,
     failed,
     not_exercised,
     parsed,
     passed,
-    slot,
 )
-from faultspec_conformance.session.parameters import filled, text
-from faultspec_conformance.session.upstreams import Behaviour, ScriptedUpstream
-from faultspec_conformance.session.upstreams import UpstreamRequest as Seen
+from faultspec_conformance.session.observations import Note, ProbeResult, attempt
+from faultspec_conformance.session.parameters import filled, text, texts
+from faultspec_conformance.session.requests import RequestSpec
+from faultspec_conformance.session.upstreams import (
+    Behaviour,
+    ScriptedUpstream,
+    UpstreamRequest,
+)
 
 CLAUSES = (
     "upstream/attempts",
@@ -48,7 +52,7 @@ CLAUSES = (
     "upstream/status",
 )
 
-#: The clause that each way of leaving a policy breaks.
+#: The clause that each breach of a policy breaks.
 _OF: Mapping[Kind, str] = {
     "ineligible": "upstream/not-eligible",
     "unsafe": "upstream/unsafe",
@@ -59,39 +63,41 @@ _OF: Mapping[Kind, str] = {
     "late": "upstream/delays",
 }
 
-#: The detail that has the upstream's status, where a code declares it and the taxonomy names no other: what a condition on
-#: `details.status` means.
+#: The detail with the upstream's status, if a code declares it and the taxonomy names no other
+#: detail.
 _STATUS = "status"
 
-#: Seconds of a `Retry-After` from upstream, the shortest that says anything.
+#: Seconds of a `Retry-After` from upstream: the shortest wait that a clock can tell from none.
 _WAIT = 1
 
 
-def retries(world: HttpSession) -> Iterator[Outcome]:
-    """Every call of every upstream, with every failure of it."""
-    policy = upstream_policy(world.taxonomy)
-    for upstream in world.upstreams.values() if policy is not None else ():
-        assert policy is not None
+def retries(session: HttpSession) -> Iterator[ProbeResult]:
+    """Make every call of every upstream, with every failure of it."""
+    policy = upstream_policy(session.taxonomy)
+    if policy is None:
+        return
+    for upstream in session.upstreams.values():
         for call in upstream.config.calls:
-            with world.guarded(*CLAUSES):
-                yield from _UpstreamWatch(world, policy, upstream, call).outcomes()
+            watch = _UpstreamWatch(session, policy, upstream, call)
+            yield from attempt(watch.outcomes(), *CLAUSES)
 
 
 class _UpstreamWatch:
-    """One call of the service, and what it sends to one upstream because of it."""
+    """One call of the service, and the requests that it sends to one upstream for it."""
 
     def __init__(
         self,
-        world: HttpSession,
+        session: HttpSession,
         policy: RetryPolicy,
         upstream: ScriptedUpstream,
         call: UpstreamCall,
     ) -> None:
-        self.world = world
+        self.session = session
         self.policy = policy
         self.upstream = upstream
         self.call = call
-        default = world.taxonomy.upstream.default if world.taxonomy.upstream is not None else None
+        self.declared = session.taxonomy.upstream
+        default = self.declared.default if self.declared is not None else None
         self.idempotent = (
             default != "not_idempotent" if call.idempotent is None else call.idempotent
         )
@@ -101,251 +107,244 @@ class _UpstreamWatch:
         self.punctual = True
         self.intents: dict[str, Observation] = {}
 
-    def outcomes(self) -> Iterator[Outcome]:
-        mended: Behaviour | None = None
+    def outcomes(self) -> Iterator[ProbeResult]:
+        retried: Behaviour | None = None
         for name, behaviour in self.upstream.config.fails:
-            sent, seen = self.sent(behaviour)
-            if not seen:
-                yield not_exercised(
-                    "upstream/attempts",
-                    f"{sent.exchange.operation} is answered {sent}, and calls nobody",
-                )
+            answer, requests = self.provoke(behaviour)
+            if not requests:
+                line = f"{answer.exchange.operation} is answered {answer}"
+                yield not_exercised("upstream/attempts", f"{line}, and calls nobody")
                 continue
-            code = self.code(name, sent)
-            yield from self.judged(code, behaviour, sent, seen)
-            if mended is None and self.eligible(code, behaviour, sent, idempotent=self.idempotent):
-                mended = behaviour
-        if mended is not None and self.idempotent:
-            yield from self.mended(mended)
-            yield from self.spread(mended)
+            code = self.code(name, answer)
+            yield from self.check_failure(code, behaviour, answer, requests)
+            eligible = self.eligible(code, behaviour, answer, idempotent=self.idempotent)
+            if retried is None and eligible:
+                retried = behaviour
+        if retried is not None and self.idempotent:
+            yield from self.check_recovery(retried)
+            yield from self.check_jitter(retried)
 
-    def sent(
+    def provoke(
         self, behaviour: Behaviour, times: int | None = None, wait: int | None = None
-    ) -> tuple[Observation, list[Seen]]:
-        """Have the service call the upstream, which fails so often; the answer, and what the upstream saw."""
+    ) -> tuple[Observation, list[UpstreamRequest]]:
+        """Make the service call the upstream, which fails so many times; return the answer and the
+        upstream's requests.
+        """
         self.upstream.script(behaviour, times, wait)
-        call, identity = self.call.call, self.call.identity
-        sent = self.world.call(
-            call.method,
-            call.path,
-            identity=self.world.target.identity(identity) if identity is not None else None,
-            query={name: text(self.world.tokens, each, {}) for name, each in call.query.items()},
-            headers={
-                name: text(self.world.tokens, each, {}) for name, each in call.headers.items()
-            },
-            body=filled(self.world.tokens, call.body),
-            raw=text(self.world.tokens, call.raw, {}).encode() if call.raw is not None else None,
-            patient=False,
+        call, tokens = self.call.call, self.session.tokens
+        answer = self.session.call(
+            RequestSpec(
+                call.method,
+                call.path,
+                identity=self.session.identity(self.call.identity),
+                query=texts(tokens, call.query),
+                headers=texts(tokens, call.headers),
+                body=filled(tokens, call.body),
+                raw=text(tokens, call.raw).encode() if call.raw is not None else None,
+                wait_when_limited=False,
+            )
         )
-        return sent, list(self.upstream.calls)
+        return answer, list(self.upstream.calls)
 
     # ---- what is expected
 
-    def code(self, name: str, sent: Observation) -> Code:
-        """The code that a failure is; an operation's own, where it has one of that name."""
-        operation = self.world.contract.operation(sent.exchange)
+    def code(self, name: str, answer: Observation) -> Code:
+        """Return the code of a failure: the operation's own one of that name, else that of the
+        taxonomy.
+        """
+        taxonomy = self.session.taxonomy
+        operation = self.session.contract.operation(answer.exchange)
         own = operation.errors.get(name) if operation is not None else None
-        known = (
-            each.errors[name]
-            for each in self.world.taxonomy.operations.values()
-            if name in each.errors
-        )
-        return own or self.world.taxonomy.codes.get(name) or next(known)
+        others = (other.errors.get(name) for other in taxonomy.operations.values())
+        return own or taxonomy.codes.get(name) or next(filter(None, others))
 
     def eligible(
-        self, code: Code, behaviour: Behaviour, sent: Observation, *, idempotent: bool
+        self, code: Code, behaviour: Behaviour, answer: Observation, *, idempotent: bool
     ) -> bool | None:
-        """Whether the policy is for the failure of such a call; None where nobody can tell."""
-        details = slot(self.world.taxonomy, sent, "details") if sent.judgement.is_error else None
-        # What the code has no place for is not there, and not merely unknown.
-        conditions = (test.fact for rule in self.policy.eligible_when for test in rule.when)
-        keys = (fact.removeprefix("details.") for fact in conditions if fact.startswith("details."))
-        known: dict[str, object] = {key: None for key in keys if key not in code.details}
-        known |= details if isinstance(details, dict) else {}
-        declared = self.world.taxonomy.upstream
-        status = (declared.status if declared is not None else None) or _STATUS
-        if isinstance(behaviour, int) and status in code.details:
-            known[status] = behaviour
-        facts = ConditionFacts(sent.status, idempotent, None, known)
+        """Whether the policy covers the failure of such a call; None if that cannot be decided."""
+        facts = self.facts(code, behaviour, answer, idempotent=idempotent)
         if not self.policy.eligible:
-            rules = code.retriable.rules
-            flags = possible_outcomes(rules, facts) if rules else (code.retryable,)
-            return code.retry == self.policy.name and flags[0] is True if len(flags) == 1 else None
+            rules = code.retriable.rules if code.retriable.kind == "conditional" else None
+            flags = (code.retryable,) if rules is None else possible_outcomes(rules, facts)
+            decided = flags[0] is True if len(flags) == 1 else None
+            return None if decided is None else code.retry == self.policy.name and decided
         if code.name not in self.policy.eligible:
             return False
-        decided = possible_outcomes(self.policy.eligible_when, facts) or (True,)
-        return bool(decided[0]) if len(decided) == 1 else None
+        outcomes = possible_outcomes(self.policy.eligible_when, facts) or (True,)
+        return bool(outcomes[0]) if len(outcomes) == 1 else None
+
+    def facts(
+        self, code: Code, behaviour: Behaviour, answer: Observation, *, idempotent: bool
+    ) -> ConditionFacts:
+        """Return the facts of a failure."""
+        tests = (test.fact for rule in self.policy.eligible_when for test in rule.when)
+        keys = (fact.removeprefix("details.") for fact in tests if fact.startswith("details."))
+        # A detail that the code does not declare is missing, not unknown.
+        known: dict[str, object] = {key: None for key in keys if key not in code.details}
+        if answer.judgement.is_error:
+            known |= details_of(self.session.taxonomy, answer)
+        status = (self.declared.status if self.declared is not None else None) or _STATUS
+        if isinstance(behaviour, int) and status in code.details:
+            known[status] = behaviour
+        return ConditionFacts(answer.status, idempotent, None, known)
 
     # ---- what is found
 
-    def judged(
-        self, code: Code, behaviour: Behaviour, sent: Observation, seen: Sequence[Seen]
+    def check_failure(
+        self,
+        code: Code,
+        behaviour: Behaviour,
+        answer: Observation,
+        requests: Sequence[UpstreamRequest],
     ) -> Iterator[Outcome]:
-        eligible = self.eligible(code, behaviour, sent, idempotent=self.idempotent)
-        asked = [each for each in seen if _same(each, seen[0])]
+        """Check the requests of a failing call, and the answer of the service to it."""
+        tries = [request for request in requests if _is_repetition(request, requests[0])]
         did = "hung up" if behaviour == "closed" else f"answered {behaviour}"
         where = f"the upstream {self.upstream.config.name} {did}"
+        eligible = self.eligible(code, behaviour, answer, idempotent=self.idempotent)
         if eligible is None:
-            yield not_exercised(
-                "upstream/attempts",
-                f"{where}, and nothing tells whether the policy is for {code.name} here",
-            )
+            reason = f"{where}, and it cannot be decided whether the policy covers {code.name} here"
+            yield not_exercised("upstream/attempts", reason)
         else:
-            # What is not safe to repeat is told apart from what the policy is not for, whichever of the two says so.
+            # Calls that are unsafe to repeat have a clause of their own, apart from failures that
+            # the policy does not cover.
             unsafe = not self.idempotent and bool(
-                self.eligible(code, behaviour, sent, idempotent=True)
+                self.eligible(code, behaviour, answer, idempotent=True)
             )
             failure = Failure(
                 True, idempotent=not unsafe, eligible=eligible or unsafe, effect="unknown"
             )
-            followed = observe_retries(
-                self.scaled, [Try(each.at, each.until, failure) for each in asked]
-            )
-            yield from self.told(followed, where, sent)
-        if len(asked) < len(seen):
-            other = next(each.request for each in seen if not _same(each, seen[0]))
-            yield failed(
-                "upstream/stops",
-                f"{where}, and then the service sent {other.method} {other.target}",
-                sent,
-            )
-        else:
+            seen = [Try(request.at, request.until, failure) for request in tries]
+            yield from self.check_tries(seen, where, answer)
+        other = next((request for request in requests if request not in tries), None)
+        if other is None:
             yield passed("upstream/stops")
-        if sent.code != code.name:
-            yield failed(
-                "upstream/surfaces",
-                f"{where}, and the service answered {sent}; expected {code.name}",
-                sent,
-            )
         else:
+            sent = f"{other.request.method} {other.request.target}"
+            message = f"{where}, and then the service sent {sent}"
+            yield failed("upstream/stops", message, answer)
+        if answer.code == code.name:
             yield passed("upstream/surfaces")
-            yield from self.counted(len(asked) - 1, sent)
-            yield from self.repeated(behaviour, sent)
-        yield from self.keyed(asked, sent)
+            yield from self.check_details(behaviour, len(tries) - 1, answer)
+        else:
+            message = f"{where}, and the service answered {answer}; expected {code.name}"
+            yield failed("upstream/surfaces", message, answer)
+        yield from self.check_key(tries, answer)
 
-    def told(self, followed: RetryReport, where: str, sent: Observation) -> Iterator[Outcome]:
-        self.waits += followed.waits
-        self.witness = sent
-        wrong = {_OF[each.kind]: each for each in reversed(followed.breaches)}
+    def check_tries(
+        self, tries: Sequence[Try], where: str, answer: Observation
+    ) -> Iterator[Outcome]:
+        """Compare the tries with the policy."""
+        report = observe_retries(self.scaled, tries)
+        self.waits += report.waits
+        self.witness = answer
+        wrong = {_OF[breach.kind]: breach for breach in reversed(report.breaches)}
         self.punctual = self.punctual and "upstream/delays" not in wrong
-        for clause in dict.fromkeys(_OF[each] for each in sorted(followed.exercised)):
+        for clause in dict.fromkeys(_OF[kind] for kind in sorted(report.exercised)):
             if clause not in wrong:
                 yield passed(clause)
-        for clause, each in wrong.items():
-            yield failed(clause, f"{where}, {each.message}", sent)
+        for clause, breach in wrong.items():
+            yield failed(clause, f"{where}, {breach.message}", answer)
 
-    def counted(self, retried: int, sent: Observation) -> Iterator[Outcome]:
-        """Whether the detail that tells how often was retried tells it; none is right where nothing was."""
-        if self.policy.annotate is None:
+    def check_details(
+        self, behaviour: Behaviour, retries: int, answer: Observation
+    ) -> Iterator[Outcome]:
+        """Check the details that hold the number of retries (missing counts as 0) and the
+        upstream's status.
+        """
+        details, clause = details_of(self.session.taxonomy, answer), "upstream/retried"
+        key = self.policy.annotate
+        if key is not None:
+            value = details.get(key)
+            if value == retries or (value is None and not retries):
+                yield passed(clause)
+            else:
+                message = f"`details.{key}` is {value}, and the upstream saw {retries} retries"
+                yield failed(clause, message, answer, pointer=f"/{key}")
+        key, clause = self.declared.status if self.declared else None, "upstream/status"
+        value = details.get(key) if key is not None else None
+        if value is None or not isinstance(behaviour, int):
             return
-        details = slot(self.world.taxonomy, sent, "details")
-        said = details.get(self.policy.annotate) if isinstance(details, dict) else None
-        if said == retried or (said is None and not retried):
-            yield passed("upstream/retried")
+        if str(value) == str(behaviour):
+            yield passed(clause)
         else:
-            message = f"`details.{self.policy.annotate}` is {said}, and the upstream saw {retried} retries"
-            yield failed("upstream/retried", message, sent, pointer=f"/{self.policy.annotate}")
+            message = f"`details.{key}` is {value}, and the upstream answered {behaviour}"
+            yield failed(clause, message, answer, pointer=f"/{key}")
 
-    def repeated(self, behaviour: Behaviour, sent: Observation) -> Iterator[Outcome]:
-        """Whether the detail that tells the upstream's status tells it, where it is there."""
-        upstream = self.world.taxonomy.upstream
-        key = upstream.status if upstream is not None else None
-        details = slot(self.world.taxonomy, sent, "details")
-        said = details.get(key) if isinstance(details, dict) and key is not None else None
-        if said is None or not isinstance(behaviour, int):
+    def check_key(self, tries: Sequence[UpstreamRequest], answer: Observation) -> Iterator[Outcome]:
+        """Check that the tries carry one key, which no other call has."""
+        names, clause = self.declared.keys if self.declared is not None else (), "upstream/key"
+        method = tries[0].request.method
+        if not names or method in SAFE_METHODS:
             return
-        if str(said) == str(behaviour):
-            yield passed("upstream/status")
+        keys = [_key(request, names) for request in tries]
+        if None in keys:
+            message = f"a {method} upstream has no {' or '.join(names)}"
+            yield failed(clause, message, answer)
+        elif len(set(keys)) > 1:
+            message = f"the {len(keys)} tries of one call upstream have {len(set(keys))} keys"
+            yield failed(clause, message, answer)
+        elif (earlier := self.intents.setdefault(str(keys[0]), answer)) is not answer:
+            yield failed(clause, "two calls upstream have one key", earlier, answer)
         else:
-            message = f"`details.{key}` is {said}, and the upstream answered {behaviour}"
-            yield failed("upstream/status", message, sent, pointer=f"/{key}")
+            yield passed(clause)
 
-    def keyed(self, asked: Sequence[Seen], sent: Observation) -> Iterator[Outcome]:
-        """Whether the tries carry one key, and no other call had it."""
-        upstream = self.world.taxonomy.upstream
-        names = upstream.keys if upstream is not None else ()
-        found = [_key(each, names) for each in asked]
-        if not names or asked[0].request.method in SAFE_METHODS:
-            return
-        listed = " or ".join(names)
-        if None in found:
-            yield failed(
-                "upstream/key", f"a {asked[0].request.method} upstream has no {listed}", sent
-            )
-        elif len(set(found)) > 1:
-            yield failed(
-                "upstream/key",
-                f"the {len(found)} tries of one call upstream have {len(set(found))} keys",
-                sent,
-            )
-        elif (earlier := self.intents.setdefault(str(found[0]), sent)) is not sent:
-            yield failed("upstream/key", "two calls upstream have one key", earlier, sent)
-        else:
-            yield passed("upstream/key")
-
-    def mended(self, behaviour: Behaviour) -> Iterator[Outcome]:
-        """A failure that happens once; and once more with a wait that upstream asks for, where the policy obeys it."""
-        sent, seen = self.sent(behaviour, times=1)
-        if len(seen) > 1:
-            message = (
-                f"the upstream {self.upstream.config.name} failed once and answered the next try, "
-            )
-            message += f"and the service answered {sent}"
-            yield (
-                passed("upstream/recovers")
-                if sent.ok
-                else failed("upstream/recovers", message, sent)
-            )
+    def check_recovery(self, behaviour: Behaviour) -> Iterator[Outcome]:
+        """Fail once; then once more with a wait that upstream asks for, if the policy obeys it."""
+        answer, requests = self.provoke(behaviour, times=1)
+        if len(requests) > 1:
+            subject = f"the upstream {self.upstream.config.name} failed once"
+            message = f"{subject} and answered the next try, and the service answered {answer}"
+            clause = "upstream/recovers"
+            yield passed(clause) if answer.ok else failed(clause, message, answer)
         if self.policy.policy.retry_after.honor and isinstance(behaviour, int):
-            sent, seen = self.sent(behaviour, times=1, wait=_WAIT)
+            answer, requests = self.provoke(behaviour, times=1, wait=_WAIT)
             failure = Failure(True, retry_after=float(_WAIT), effect="unknown")
             tries = [
-                Try(each.at, each.until, failure if each.behaviour == behaviour else None)
-                for each in seen
+                Try(request.at, request.until, failure if request.behaviour == behaviour else None)
+                for request in requests
             ]
-            yield from self.told(
-                observe_retries(self.scaled, tries),
-                f"upstream answered {behaviour}, Retry-After {_WAIT}",
-                sent,
-            )
+            where = f"upstream answered {behaviour}, Retry-After {_WAIT}"
+            yield from self.check_tries(tries, where, answer)
 
-    def spread(self, behaviour: Behaviour) -> Iterator[Outcome]:
-        """Whether chance has a part in the waits; asked until it has had occasion enough."""
+    def check_jitter(self, behaviour: Behaviour) -> Iterator[ProbeResult]:
+        """Check that the waits vary at random; ask until there are enough of them."""
         if self.policy.policy.jitter.kind == "none" or not self.punctual:
             return
         failure = Failure(True, effect="unknown")
-        driver = self.world.driver
-        half = driver.remaining / 2  # others have to be asked as well
+        driver, clause = self.session.driver, "upstream/jitter"
+        half = driver.remaining / 2  # the rest of the time is for other calls
         for _ in range(ROUNDS):
             spent = driver.remaining < half or driver.requests >= driver.limits.requests
             if suffice(len(band_positions(self.waits))) or not band_positions(self.waits) or spent:
                 break
-            self.witness, seen = self.sent(behaviour)
-            self.waits += observe_retries(
-                self.scaled, [Try(each.at, each.until, failure) for each in seen]
-            ).waits
-        told = judge_jitter({self.policy.name: self.waits}, self.upstream.config.scale)
+            self.witness, requests = self.provoke(behaviour)
+            tries = [Try(request.at, request.until, failure) for request in requests]
+            self.waits += observe_retries(self.scaled, tries).waits
+        found = judge_jitter({self.policy.name: self.waits}, self.upstream.config.scale)
         assert self.witness is not None
-        if told.note is not None and told.note not in self.world.notes:
-            self.world.notes.append(told.note)
-        for message in told.late:
+        if found.note is not None:
+            yield Note(found.note)
+        for message in found.late:
             yield failed("upstream/delays", message, self.witness)
-        match told.jitter:
+        match found.jitter:
             case "unclear":
-                yield not_exercised("upstream/jitter", told.reason)
+                yield not_exercised(clause, found.reason)
             case "missing":
-                yield failed("upstream/jitter", told.reason, self.witness)
+                yield failed(clause, found.reason, self.witness)
             case "present":
-                yield passed("upstream/jitter")
+                yield passed(clause)
 
 
-def _same(one: Seen, two: Seen) -> bool:
-    return (one.request.method, one.request.target) == (two.request.method, two.request.target)
+def _is_repetition(one: UpstreamRequest, other: UpstreamRequest) -> bool:
+    """Whether two requests are tries of one call."""
+    first, second = one.request, other.request
+    return (first.method, first.target) == (second.method, second.target)
 
 
-def _key(seen: Seen, names: Sequence[str]) -> str | None:
-    """What names the intent of a request: a header, or a member of its body."""
-    body = parsed(seen.request.body)
+def _key(request: UpstreamRequest, names: Sequence[str]) -> str | None:
+    """Return the key of a request: a header, or a member of its body."""
+    body = parsed(request.request.body)
     members = body if isinstance(body, dict) else {}
-    found = [first(seen.request.headers, name) or members.get(name) for name in names]
-    return next((str(each) for each in found if each), None)
+    found = [first(request.request.headers, name) or members.get(name) for name in names]
+    return next((str(value) for value in found if value), None)

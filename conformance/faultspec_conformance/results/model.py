@@ -37,7 +37,7 @@ class Outcome:
     """
 
     clause: str
-    kind: Literal["held", "broken", "not_exercised", "not_checkable", "could_not_run"]
+    kind: Literal["passed", "failed", "not_exercised", "not_checkable", "could_not_run"]
     reason: str = ""
     finding: Finding | None = None
     form: str | None = None

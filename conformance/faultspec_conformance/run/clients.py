@@ -44,6 +44,7 @@ from faultspec_conformance.run.summarize import hiding, shown, summarize
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.correlation import echo_rule, valid
 from faultspec_conformance.session.observation import Observation, not_exercised, passed
+from faultspec_conformance.session.observations import Note, NotRun
 from faultspec_conformance.session.options import RunOptions, Unreachable, today
 
 #: The value of the `Retry-After` that the client must observe: the fewest seconds that differ from
@@ -93,21 +94,22 @@ def judge_clients(
     )
     interrupted = False
     # The driver sends nothing: the clients send the requests.
-    world = Session(taxonomy, build_contract(taxonomy), target, Driver(target.limits))
+    world = Session(build_contract(taxonomy), target, Driver(target.limits))
     try:
         for client in target.clients:
             options.progress(
                 f"{' '.join(client.command)} ({client.request.method} {client.request.path})"
             )
             found = _ClientWatch(world, client, start).outcomes()
-            world.outcomes += (outcome for outcome in found if outcome.clause in applicable)
+            world.observations.add(outcome for outcome in found if outcome.clause in applicable)
     except StartFailed as error:
         return Unreachable(str(error), "check `client.command` in the configuration")
     except KeyboardInterrupt:
         interrupted = True
-        world.ended = "the run was interrupted"
-    world.driver.requests = len(world.exchanges)
-    world.not_run += (world.ended,) if world.ended is not None else ()
+        world.observations.end("the run was interrupted")
+    world.driver.requests = len(world.observations.exchanges)
+    if world.observations.ended is not None:
+        world.observations.add([NotRun(world.observations.ended)])
     summary = summarize(world, known, replace(options, waivers=waivers), frozenset())
     result = conclude(summary, today(options), only=options.only)
     result = replace(
@@ -185,7 +187,9 @@ class _ClientWatch:
         rehearsal = self.run(Script(), 1)
         if not rehearsal.tries:
             reason = rehearsal.stopped or "it ended without one"
-            self.world.not_run.append(f"{self.command} does not send {self.name}: {reason}")
+            self.world.observations.add(
+                [NotRun(f"{self.command} does not send {self.name}: {reason}")]
+            )
             return
         request = rehearsal.tries[0].request
         most, repeated = 0, None
@@ -193,7 +197,7 @@ class _ClientWatch:
             for variant, times in self.variants(code, fault, request):
                 if self.world.driver.remaining <= 0:
                     seconds = self.world.driver.limits.seconds
-                    self.world.ended = f"the budget of {seconds:g} seconds is spent"
+                    self.world.observations.end(f"the budget of {seconds:g} seconds is spent")
                     return
                 before = self.count_positions()
                 yield from self.play(code, variant, times)
@@ -259,15 +263,14 @@ class _ClientWatch:
         limit = policy.max_attempts if policy is not None else None
         played = self.run(Script((fault,), times=times), limit or _UNLIMITED)
         sent = [self.observe(served) for served in played.tries]
-        self.world.exchanges += sent
+        self.world.observations.record(*sent)
         where = f"{self.name} was answered {fault}{'' if times is None else ' once'}"
         if not sent:
-            self.world.not_run.append(
-                f"{self.command} did not send {self.name} when it was to fail with {fault}"
-            )
+            reason = f"{self.command} did not send {self.name} when it was to fail with {fault}"
+            self.world.observations.add([NotRun(reason)])
             return
         if played.stopped is not None:
-            self.world.not_run.append(f"{where}: {played.stopped}")
+            self.world.observations.add([NotRun(f"{where}: {played.stopped}")])
         yield from self.check_correlation_ids(sent)
         if code.client_action == "refetch":
             yield self.judge_refetch(where, played, sent)
@@ -309,7 +312,7 @@ class _ClientWatch:
             status=evidence[0].status,
             evidence=tuple(observation.exchange for observation in evidence),
         )
-        return Outcome(clause, "broken", finding=finding)
+        return Outcome(clause, "failed", finding=finding)
 
     def judge_retries(
         self, report: RetryReport, where: str, sent: Sequence[Observation], *, is_stopped: bool
@@ -376,7 +379,7 @@ class _ClientWatch:
         for observation in sent:
             value = observation.exchange.sent(echo.header)
             if value is not None and not valid(echo, value):
-                formats = ", ".join(echo.slot.schema.format)
+                formats = ", ".join(echo.field.schema.format)
                 message = (
                     f"{echo.header} is `{value[:60]}`, which does not have the format {formats}"
                 )
@@ -399,14 +402,14 @@ class _ClientWatch:
                 break
             yield from self.play(*repeated, None)
         report = judge_jitter(self.waits, self.client.scale)
-        if report.note is not None and report.note not in self.world.notes:
-            self.world.notes.append(report.note)
+        if report.note is not None and report.note not in self.world.observations.notes:
+            self.world.observations.add([Note(report.note)])
         for message in report.late:
-            yield self.breach("client/waits", message, self.world.exchanges[-1])
+            yield self.breach("client/waits", message, self.world.observations.exchanges[-1])
         match report.jitter:
             case "unclear":
                 yield not_exercised(clause, report.reason)
             case "missing":
-                yield self.breach(clause, report.reason, self.world.exchanges[-1])
+                yield self.breach(clause, report.reason, self.world.observations.exchanges[-1])
             case "present":
                 yield passed(clause)

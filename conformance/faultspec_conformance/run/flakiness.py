@@ -1,115 +1,113 @@
-"""What failed once is asked again: a failure that does not happen again is flaky."""
+"""Failures that were observed once are asked for again: a failure that does not happen again is
+flaky.
+"""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 
-from faultspec.exchange.finding import Finding
 from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.probes import PROBES
 from faultspec_conformance.run.schedule import ProbeRun, play, title
 from faultspec_conformance.run.summarize import Place, place
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.observation import Unanswered
+from faultspec_conformance.session.observation import Observation, Unanswered
+from faultspec_conformance.session.observations import SWEEP, PartRecord
 from faultspec_conformance.session.options import RunOptions
 
-#: Clauses of which one failure is proof, however seldom it comes about.
+#: Clauses that one failure proves broken, however seldom it happens: a leaked value is out, a
+#: resource written twice is there twice, and so is an id that two answers have.
 _PROVEN = ("leaks/", "idempotency/concurrent", "correlation/unique")
 
 
 def flaky_places(
-    world: HttpSession, parts: Iterable[ProbeRun], options: RunOptions
+    session: HttpSession, runs: Iterable[ProbeRun], options: RunOptions
 ) -> frozenset[Place]:
-    """Failures that were seen once and not again when the same was asked again: those are flaky.
+    """Return the places of failures that were observed once, and not when the same was asked again.
 
-    The probe that saw one is run once more in a world of its own, on resources of its own; what the sweep saw is sent once
-    more where that changes nothing. What was not asked again, for want of a service or of requests, is not called flaky, nor
-    is what is proven by once: what got out is out, what was written twice at the same time is there twice, and so is an id that was given
-    twice.
+    The probe that observed such a failure is played once more in a new session, on resources of its
+    own. Requests of the sweep are sent once more if they change nothing. A failure is not flaky if
+    it could not be asked for again, for want of a service or of requests.
     """
-    if world.ended is not None:
+    if session.observations.ended is not None:
         return frozenset()
-    found = Counter(
-        place(failure)
-        for failure in failures(world, range(len(world.exchanges)), range(len(world.outcomes)))
-    )
-    once = {each for each, times in found.items() if times == 1 and not each[0].startswith(_PROVEN)}
-    again = anew(world)
+    parts = session.observations.parts
+    counts = Counter(place(failure) for part in parts for failure in part.failures())
+    once = {
+        where for where, times in counts.items() if times == 1 and not where[0].startswith(_PROVEN)
+    }
+    again = anew(session)
     gone: set[Place] = set()
-    begun = 0
+    for run in runs:
+        gone |= _gone_of_probe(again, run, once & _places(run.record), options)
     for part in parts:
-        mine = once & {place(failure) for failure in failures(world, part.exchanges, part.outcomes)}
-        begun = part.exchanges.stop
-        if not mine:
-            continue
-        options.progress(f"{part.probe.name} again")
-        again.turn = part.turn
-        for probe in PROBES:
-            if (
-                probe.everywhere
-                and probe is not part.probe
-                and any(each.name not in again.made for each in part.turn)
-            ):
-                again.begin(title(probe, part.turn), options.seed, again=True)
-                play(again, probe)
-        again.begin(title(part.probe, part.turn), options.seed, part.probe.name, again=True)
-        exchanges, outcomes = len(again.exchanges), len(again.outcomes)
-        play(again, part.probe)
-        second = range(exchanges, len(again.exchanges)), range(outcomes, len(again.outcomes))
-        there = {place(failure) for failure in failures(again, *second)}
-        gone |= {
-            each
-            for each in mine - there
-            if occasions(again, each, *second)
-            >= occasions(world, each, part.exchanges, part.outcomes)
-        }
-    for sent in world.exchanges[begun:]:
-        mine = once & {
-            place(finding) for finding in sent.judgement.findings if finding.level == "error"
-        }
-        if (
-            not mine
-            or sent.exchange.transport != "http"
-            or sent.exchange.request.method not in SAFE_METHODS
-        ):
-            continue
-        with suppress(Unanswered):
-            who = world.target.identity(sent.exchange.identity)
-            answer = again.ask(sent.exchange.request, who, route=sent.exchange.route)
-            there = {place(finding) for finding in answer.judgement.findings}
-            gone |= {each for each in mine - there if each[0] in answer.judgement.exercised}
+        for observation in part.exchanges if part.name == SWEEP else ():
+            gone |= _gone_of_request(again, observation, once)
     return frozenset(gone)
 
 
-def anew(world: HttpSession) -> HttpSession:
-    """A world of the same service in which nothing has been asked yet."""
-    return HttpSession(
-        world.taxonomy, world.contract, world.target, world.driver, world.description, world.random
-    )
+def anew(session: HttpSession) -> HttpSession:
+    """Return a session with the same service that has observed nothing yet."""
+    return HttpSession(session.contract, session.config, session.driver, session.description)
 
 
-def failures(world: HttpSession, exchanges: range, outcomes: range) -> Iterator[Finding]:
-    """What was found of level error in these parts of a world."""
-    for index in exchanges:
-        yield from (
-            each for each in world.exchanges[index].judgement.findings if each.level == "error"
-        )
-    for index in outcomes:
-        finding = world.outcomes[index].finding
-        if finding is not None and finding.level == "error":
-            yield finding
+def _gone_of_probe(
+    again: HttpSession, run: ProbeRun, once: set[Place], options: RunOptions
+) -> set[Place]:
+    """Play a probe again; return the places of failures that it could have observed again and did
+    not.
+    """
+    if not once:
+        return set()
+    options.progress(f"{run.probe.name} again")
+    again.turn = run.turn
+    for probe in PROBES:
+        needed = any(not again.knowledge.attempted(kind) for kind in run.turn)
+        if probe.everywhere and probe is not run.probe and needed:
+            again.begin(title(probe, run.turn), options.seed, again=True)
+            play(again, probe)
+    record = again.begin(title(run.probe, run.turn), options.seed, run.probe.name, again=True)
+    play(again, run.probe)
+    return {
+        where
+        for where in once - _places(record)
+        if _occasions(record, where) >= _occasions(run.record, where)
+    }
 
 
-def occasions(world: HttpSession, where: Place, exchanges: range, outcomes: range) -> int:
-    """How often a clause could be checked there; a relation that held does not say where, so it counts for every place."""
+def _gone_of_request(again: HttpSession, observation: Observation, once: set[Place]) -> set[Place]:
+    """Send a request of the sweep again; return the places of failures that its answer could have
+    had and did not.
+    """
+    exchange = observation.exchange
+    findings = observation.judgement.findings
+    failures = once & {place(finding) for finding in findings if finding.level == "error"}
+    if not failures or exchange.transport != "http" or exchange.request.method not in SAFE_METHODS:
+        return set()
+    with suppress(Unanswered):
+        caller = again.config.identity(exchange.identity)
+        judgement = again.ask(exchange.request, caller, route=exchange.route).judgement
+        missing = failures - {place(finding) for finding in judgement.findings}
+        return {where for where in missing if where[0] in judgement.exercised}
+    return set()
+
+
+def _places(record: PartRecord) -> set[Place]:
+    return {place(failure) for failure in record.failures()}
+
+
+def _occasions(record: PartRecord, where: Place) -> int:
+    """Return how often a part could check a clause there.
+
+    A relation that held has no place, so it counts for each.
+    """
     clause, operation = where
-    seen = [world.exchanges[index] for index in exchanges]
-    told = [world.outcomes[index] for index in outcomes]
     answered = sum(
-        sent.exchange.operation == operation
-        and (clause in sent.judgement.exercised or clause == "service/alive")
-        for sent in seen
+        observation.exchange.operation == operation
+        and (clause in observation.judgement.exercised or clause == "service/alive")
+        for observation in record.exchanges
     )
     return answered + sum(
-        each.clause == clause and each.kind in ("held", "broken") for each in told
+        outcome.clause == clause and outcome.kind in ("passed", "failed")
+        for outcome in record.outcomes
     )

@@ -1,49 +1,62 @@
-"""Which probes a run plays, and what each of them saw."""
+"""Which probes a run plays, and what each of them observed."""
 
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from faultspec_conformance.probes import OF_CALLS, OF_JSONRPC, OF_MCP, PROBES, UNITS, Asking, Probe
-from faultspec_conformance.results.model import Shard
+from faultspec_conformance.probes import (
+    OF_CALLS,
+    OF_JSONRPC,
+    OF_MCP,
+    PROBES,
+    UNITS,
+    Probe,
+    SessionT,
+)
+from faultspec_conformance.results.model import Outcome, Shard
 from faultspec_conformance.session.fixtures import restore
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.observation import Unanswered
+from faultspec_conformance.session.observation import Unanswered, not_exercised
+from faultspec_conformance.session.observations import PartRecord
 from faultspec_conformance.session.options import RunOptions
 from faultspec_conformance.session.resources import ResourceKind
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeRun:
-    """A probe that was run on some kinds of resource, and where in the world what it saw begins and ends."""
+    """A probe that was played on some kinds of resource, and the record of what it observed."""
 
     probe: Probe[HttpSession]
     turn: tuple[ResourceKind, ...]
-    exchanges: range
-    outcomes: range
+    record: PartRecord
 
 
-def chosen(
-    probes: Iterable[Probe[Asking]], only: str | None, known: Iterable[str]
-) -> tuple[Probe[Asking], ...]:
-    """The probes that can exercise what is asked for: all of them, unless only relations are."""
+def select(
+    probes: Iterable[Probe[SessionT]], only: str | None, known: Iterable[str]
+) -> tuple[Probe[SessionT], ...]:
+    """Return the probes that can exercise the clauses of the pattern ``only``.
+
+    Any probe can exercise a clause about a single exchange, so some are left out only if the
+    pattern names relations alone.
+    """
     if only is None:
         return tuple(probes)
-    known_only = (
-        each.clauses for group in (PROBES, OF_CALLS, OF_JSONRPC, OF_MCP) for each in group
-    )
-    exclusive = {clause for clauses in known_only for clause in clauses}
-    wanted = {each for each in known if fnmatchcase(each, only)}
-    if wanted - exclusive:
+    groups = (PROBES, OF_CALLS, OF_JSONRPC, OF_MCP)
+    relations = {clause for group in groups for probe in group for clause in probe.clauses}
+    wanted = {clause for clause in known if fnmatchcase(clause, only)}
+    if wanted - relations:
         return tuple(probes)
     return tuple(probe for probe in probes if not probe.clauses or wanted & set(probe.clauses))
 
 
-def mine(
+def of_shard(
     probes: tuple[Probe[HttpSession], ...], shard: Shard | None
 ) -> tuple[Probe[HttpSession], ...]:
-    """The probes of a shard, to which units are dealt out by turns; those that others need are in all of them."""
+    """Return the probes of a shard.
+
+    Units are dealt out in turn; probes that others need are in every shard.
+    """
     if shard is None:
         return probes
     return tuple(
@@ -52,33 +65,46 @@ def mine(
 
 
 def title(probe: Probe[HttpSession], turn: Iterable[ResourceKind]) -> str:
-    """A probe with some kinds of resource, by name."""
-    return " ".join((probe.name, *(each.name for each in turn)))
+    """Return the name of a probe with the names of the kinds it is played on."""
+    return " ".join((probe.name, *(kind.name for kind in turn)))
 
 
-def played(world: HttpSession, probe: Probe[HttpSession], options: RunOptions) -> ProbeRun:
-    """Run one probe, which depends on the seed and on no other probe's randomness."""
-    if world.touched:
-        world.begin(f"what {probe.name} needs", options.seed)
+def run_probe(session: HttpSession, probe: Probe[HttpSession], options: RunOptions) -> ProbeRun:
+    """Play one probe, on new resources if earlier probes changed the shared ones."""
+    if session.knowledge.touched:
+        session.begin(f"what {probe.name} needs", options.seed)
         with suppress(Unanswered):
-            restore(world)
-    unit = None if probe.everywhere else probe.unit
-    world.begin(title(probe, world.turn), options.seed, unit)
-    exchanges, outcomes = len(world.exchanges), len(world.outcomes)
-    play(world, probe)
-    world.repeated += world.exchanges[exchanges:] if probe.everywhere else ()
-    return ProbeRun(
-        probe,
-        world.turn,
-        range(exchanges, len(world.exchanges)),
-        range(outcomes, len(world.outcomes)),
+            restore(session)
+    record = session.begin(
+        title(probe, session.turn),
+        options.seed,
+        None if probe.everywhere else probe.unit,
+        shared=probe.everywhere,
     )
+    play(session, probe)
+    return ProbeRun(probe, session.turn, record)
 
 
-def play(world: Asking, probe: Probe[Asking]) -> None:
-    """Run one probe; what it could not ask becomes an outcome of its clauses."""
+def play(session: SessionT, probe: Probe[SessionT]) -> None:
+    """Play one probe and record its results.
+
+    If a request gets no answer, its clauses could not run.
+    """
+    observations = session.observations
     try:
-        for outcome in probe.run(world):
-            world.outcomes.append(outcome)
+        observations.add(probe.run(session))
     except Unanswered as error:
-        world.outcomes += world.unanswered(error.no_answer, probe.clauses)
+        answer = error.no_answer
+        if answer.kind == "budget":
+            observations.cut()
+        if answer.kind != "read-only":
+            observations.add(
+                Outcome(clause, "could_not_run", answer.reason) for clause in probe.clauses
+            )
+            return
+        reached = {outcome.clause for outcome in observations.current.outcomes}
+        observations.add(
+            not_exercised(clause, answer.reason)
+            for clause in probe.clauses
+            if clause not in reached
+        )

@@ -6,7 +6,6 @@ Nothing that a service does raises an exception.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from random import Random
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
@@ -34,14 +33,15 @@ from faultspec_conformance.probes import (
 from faultspec_conformance.results.conclusion import conclude, fail_expired_waivers
 from faultspec_conformance.results.model import Report
 from faultspec_conformance.run.flakiness import anew, flaky_places
-from faultspec_conformance.run.schedule import ProbeRun, chosen, mine, play, played
+from faultspec_conformance.run.schedule import ProbeRun, of_shard, play, run_probe, select
 from faultspec_conformance.run.summarize import Place, hiding, provokable, shown, summarize
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.calls import CallSession, RpcSession, ToolSession
-from faultspec_conformance.session.credentials import refused, tried, unwelcome
+from faultspec_conformance.session.credentials import confirmed_refusal, refusal, unwelcome
 from faultspec_conformance.session.discovery import describe, no_address
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Unanswered
+from faultspec_conformance.session.observations import SWEEP, Note, NotRun
 from faultspec_conformance.session.options import RunOptions, Unreachable, today
 from faultspec_conformance.session.upstreams import ScriptedUpstream, attended
 
@@ -94,21 +94,19 @@ def judge_http(
             return described
         description, notes = (Description(), ()) if isinstance(described, NoAnswer) else described
         world = HttpSession(
-            taxonomy=taxonomy,
             contract=build_contract(taxonomy),
-            target=target,
-            description=description,
+            config=target,
             driver=driver,
-            random=Random(options.seed or 0),
+            description=description,
             upstreams=upstreams,
         )
         known = world.contract.clauses
-        world.notes += notes
+        world.observations.add(map(Note, notes))
         interrupted, generated = False, 0
         flaky: frozenset[Place] = frozenset()
         if isinstance(described, NoAnswer):
-            world.lost(Exchange(described.request, Response(None)), described)
-            world.ended = f"the first request was not answered: {described.reason}"
+            world.missing(Exchange(described.request, Response(None)), described)
+            world.observations.end(f"the first request was not answered: {described.reason}")
         else:
             done: list[ProbeRun] = []
             try:
@@ -118,8 +116,8 @@ def judge_http(
                 flaky = flaky_places(world, done, options)
             except KeyboardInterrupt:
                 interrupted = True
-                world.ended = "the run was interrupted"
-        world.not_run[:0] = report_refused_identities(world)
+                world.observations.end("the run was interrupted")
+        world.observations.add(map(NotRun, report_refused_identities(world)))
         report = build_report(
             world, known, options, base=base, flaky=flaky, interrupted=interrupted
         )
@@ -143,7 +141,7 @@ def judge_calls(
                     part()
             except KeyboardInterrupt:
                 interrupted = True
-                world.ended = "the run was interrupted"
+                world.observations.end("the run was interrupted")
     except ImportError as error:
         return Unreachable(
             f"judging MCP needs {error.name or 'mcp'}", "pip install 'faultspec[conformance,mcp]'"
@@ -174,8 +172,9 @@ def build_report(
     """The masked report of a run. That of a shard is concluded when it is merged with the
     others.
     """
-    world.notes += provokable(world)
-    world.not_run += ("the run was interrupted",) if interrupted else ()
+    world.observations.add(provokable(world))
+    if interrupted:
+        world.observations.add([NotRun("the run was interrupted")])
     summary = summarize(world, known, options, flaky)
     day = today(options)
     result = (
@@ -188,7 +187,7 @@ def build_report(
         shown(hidden, result),
         base=hidden.text(base),
         only=options.only,
-        source=world.target.path,
+        source=world.config.path,
         interrupted=interrupted,
     )
 
@@ -213,12 +212,11 @@ def start_call_session(
     """The session of a driver, and the parts of its run: sample calls, probes of the protocol,
     recipes.
     """
-    taxonomy = rules.taxonomy
     samples, recipes, *after = OF_CALLS
     if isinstance(driver, Peer):
-        rpc = RpcSession(taxonomy, rules, target, driver)
+        rpc = RpcSession(rules, target, driver)
         return rpc, _parts(rpc, (samples, *OF_JSONRPC, recipes, *OF_FAILURES, *after), options)
-    tools = ToolSession(taxonomy, rules, target, driver)
+    tools = ToolSession(rules, target, driver)
     return tools, _parts(tools, (samples, *OF_MCP, recipes, *after), options)
 
 
@@ -230,18 +228,18 @@ def _parts(
         for turn, probe in enumerate(probes)
         if probe.everywhere or options.shard is None or options.shard.has(turn)
     ]
-    for probe in chosen(own, options.only, world.contract.clauses):
+    for probe in select(own, options.only, world.contract.clauses):
         options.progress(probe.name)
-        world.start(probe.name, options.seed)
+        world.begin_part(probe.name, options.seed)
         yield partial(play, world, probe)
 
 
 def run_probes(world: HttpSession, options: RunOptions, known: Iterable[str]) -> Iterator[ProbeRun]:
     """Run all probes on the first few kinds of resource, and those of one kind on the others."""
     world.turn = world.kinds[:_KINDS]
-    for probe in chosen(mine(PROBES, options.shard), options.only, known):
+    for probe in select(of_shard(PROBES, options.shard), options.only, known):
         options.progress(probe.name)
-        yield played(world, probe, options)
+        yield run_probe(world, probe, options)
     yield from run_probes_of_other_kinds(world, options, known)
 
 
@@ -252,11 +250,12 @@ def run_sweep(world: HttpSession, options: RunOptions) -> int:
 
     options.progress("sweep")
     before = world.driver.requests
-    world.begin("sweep", options.seed, "sweep")
+    world.begin(SWEEP, options.seed, SWEEP)
     swept = sweep(world, seed=options.seed or 0)
-    world.notes += swept.notes
-    world.not_run += swept.not_run
-    world.cut = world.cut or not swept.complete
+    world.observations.add(map(Note, swept.notes))
+    world.observations.add(map(NotRun, swept.not_run))
+    if not swept.complete:
+        world.observations.cut()
     return world.driver.requests - before
 
 
@@ -268,16 +267,18 @@ def run_probes_of_other_kinds(
     """
     later = world.kinds[_KINDS:]
     ceiling = (world.driver.requests + world.driver.limits.requests) // 2
-    for probe in chosen(mine(OF_A_KIND, options.shard), options.only, known) if later else ():
+    for probe in select(of_shard(OF_A_KIND, options.shard), options.only, known) if later else ():
         options.progress(f"{probe.name} of other resources")
         for kind in later:
             if world.driver.requests >= ceiling:
                 names = ", ".join(other.name for other in later[later.index(kind) :])
-                world.notes.append(f"the limit of requests leaves out {probe.name} of {names}")
-                world.cut = True
+                world.observations.add(
+                    [Note(f"the limit of requests leaves out {probe.name} of {names}")]
+                )
+                world.observations.cut()
                 return
             world.turn = (kind,)
-            yield played(world, probe, options)
+            yield run_probe(world, probe, options)
 
 
 def report_refused_identities(world: HttpSession) -> tuple[str, ...]:
@@ -289,7 +290,8 @@ def report_refused_identities(world: HttpSession) -> tuple[str, ...]:
     """
     expected = unwelcome(world)
     suspects = [
-        (identity, refused(world, identity, world.exchanges)) for identity in world.identities()
+        (identity, refusal(world, identity, world.observations.exchanges))
+        for identity in world.identities
     ]
     confirmed = (
         _confirm_refusal(world, identity, reason)
@@ -301,8 +303,9 @@ def report_refused_identities(world: HttpSession) -> tuple[str, ...]:
 
 def _confirm_refusal(world: HttpSession, who: Identity, why: str) -> str | None:
     beside = anew(world)  # shards judge the same exchanges
-    beside.ended = world.ended
+    if world.observations.ended is not None:
+        beside.observations.end(world.observations.ended)
     try:
-        return tried(beside, who, why)
+        return confirmed_refusal(beside, who, why)
     except Unanswered:
         return why

@@ -1,4 +1,4 @@
-"""What a run has seen, folded into a `Result`."""
+"""The observations of a run as a `Result`."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -13,168 +13,197 @@ from faultspec_conformance.results.waivers import Waiver, apply_waivers, unknown
 from faultspec_conformance.sanitize.masking import Masking, build_masking
 from faultspec_conformance.sanitize.traffic_secrets import mask_answered
 from faultspec_conformance.session.base import Session
+from faultspec_conformance.session.observations import Note, Observations
 from faultspec_conformance.session.options import RunOptions
 
+#: What is compared when the same is asked again: a clause and an operation.
 Place = tuple[str, str | None]
-"""What is compared when the same is asked again: a clause and an operation."""
 
 
 def place(finding: Finding) -> Place:
-    """Where a finding was made."""
+    """Return where a finding was made."""
     return finding.clause, finding.operation
 
 
 def summarize(
-    world: Session,
+    session: Session,
     known: Mapping[str, Clause],
     options: RunOptions,
     flaky: frozenset[Place],
 ) -> Result:
-    """Everything that was seen as one value that merges, neither masked nor `settled` yet."""
-    findings: list[tuple[Finding, str | None]] = []
+    """Return the result of a run: a value that merges, neither masked nor settled yet.
+
+    ``known``: the clauses that the run could check. ``flaky``: where failures did not happen again.
+    """
+    observations = session.observations
+    whole = options.only is None
+    clauses = {
+        address: clause
+        for address, clause in known.items()
+        if whole or fnmatchcase(address, str(options.only))
+    }
+    results = _clause_results(session, clauses)
+    if whole:
+        results |= _obligations(session)
+    used: Counter[Waiver] = Counter()
+    reported = [
+        ReportedFinding(
+            finding,
+            waived=apply_waivers(finding, options.waivers, used),
+            flaky=place(finding) in flaky,
+            form=form,
+        )
+        for finding, form in _findings(observations, known)
+        if finding.clause in results
+    ]
+    for finding in reported:
+        address = finding.finding.clause
+        results[address] = count_finding(results[address], finding)
+    first_shard = options.shard is None or options.shard.number == 1
+    ordinary, forms = _errors(observations, count_shared=first_shard)
+    return Result(
+        target=session.config.address,
+        taxonomy=f"{session.taxonomy.name} {session.taxonomy.version}",
+        clauses=results,
+        findings=sort_findings(join_findings(reported)),
+        coverage=coverage(session),
+        requests=session.driver.requests,
+        seconds=session.driver.elapsed,
+        notes=tuple(dict.fromkeys(observations.notes)),
+        failures=tuple(unknown_clauses(options.waivers, known)) if whole else (),
+        not_run=tuple(dict.fromkeys(observations.not_run)),
+        waivers={waiver: used[waiver] for waiver in options.waivers},
+        ordinary=ordinary,
+        forms=forms,
+        shards=() if options.shard is None else (options.shard,),
+        complete=observations.complete and observations.ended is None,
+    )
+
+
+def _clause_results(session: Session, clauses: Mapping[str, Clause]) -> dict[str, ClauseResult]:
+    """Return the result of each clause before its findings are counted."""
+    observations = session.observations
     occasions: Counter[str] = Counter()
-    if world.exchanges:
-        occasions["service/alive"] += 1
-    for sent in world.exchanges:
-        occasions.update(sent.judgement.exercised)
-        findings += ((finding, None) for finding in sent.judgement.findings)
     reasons: dict[str, dict[str, dict[str, None]]] = {}
-    for outcome in world.outcomes:
-        if outcome.kind in ("held", "broken"):
+    for observation in observations.exchanges:
+        occasions.update(observation.judgement.exercised)
+    if observations.exchanges:
+        occasions["service/alive"] += 1
+    for outcome in observations.outcomes:
+        if outcome.kind in ("passed", "failed"):
             occasions[outcome.clause] += 1
-        if outcome.finding is not None:
-            findings.append((with_statements(outcome.finding, known), outcome.form))
         if outcome.reason:
-            reasons.setdefault(outcome.clause, {}).setdefault(outcome.kind, {})[outcome.reason] = (
-                None
-            )
+            by_kind = reasons.setdefault(outcome.clause, {})
+            by_kind.setdefault(outcome.kind, {})[outcome.reason] = None
     results: dict[str, ClauseResult] = {}
-    for address, clause in known.items():
-        if options.only is not None and not fnmatchcase(address, options.only):
-            continue
-        why = reasons.get(address, {})
-        unspoken = clause.not_applicable(world.taxonomy, world.target.transport)
-        unreached = (world.ended,) if world.ended is not None and unspoken is None else ()
+    for address, clause in clauses.items():
+        by_kind = reasons.get(address, {})
+        why = clause.not_applicable(session.taxonomy, session.config.transport)
+        unreached = (observations.ended,) if observations.ended is not None and why is None else ()
         results[address] = ClauseResult(
             address=address,
             title=clause.title,
             statements=clause.statements,
             occasions=occasions[address],
-            not_run=tuple(dict.fromkeys((*why.get("could_not_run", ()), *unreached))),
-            not_exercised=tuple(why.get("not_exercised", ())),
-            not_checkable=(*why.get("not_checkable", ()), *((unspoken,) if unspoken else ())),
+            not_run=tuple(dict.fromkeys((*by_kind.get("could_not_run", ()), *unreached))),
+            not_exercised=tuple(by_kind.get("not_exercised", ())),
+            not_checkable=(*by_kind.get("not_checkable", ()), *((why,) if why else ())),
             idle=f"nothing gave occasion: {clause.occasion}",
         )
-    if options.only is None:
-        for name, obligation in world.taxonomy.obligations.items():
-            address = f"obligations/{name}"
-            results[address] = ClauseResult(
+    return results
+
+
+def _obligations(session: Session) -> Iterator[tuple[str, ClauseResult]]:
+    """Yield the obligations of the taxonomy, which no exchange can check."""
+    for name, obligation in session.taxonomy.obligations.items():
+        address = f"obligations/{name}"
+        yield (
+            address,
+            ClauseResult(
                 address,
                 obligation.text,
                 obligation.source.statements,
                 not_checkable=(obligation.reason,),
-            )
-    used: Counter[Waiver] = Counter()
-    kept = [
-        ReportedFinding(
-            each,
-            waived=apply_waivers(each, options.waivers, used),
-            flaky=place(each) in flaky,
-            form=form,
+            ),
         )
-        for each, form in findings
-        if each.clause in results
-    ]
-    for each in kept:
-        results[each.finding.clause] = count_finding(results[each.finding.clause], each)
-    ordinary, forms = formed(world, first=options.shard is None or options.shard.number == 1)
-    whole = options.only is None
-    return Result(
-        target=world.target.address,
-        taxonomy=f"{world.taxonomy.name} {world.taxonomy.version}",
-        clauses=results,
-        findings=sort_findings(join_findings(kept)),
-        coverage=covered(world),
-        requests=world.driver.requests,
-        seconds=world.driver.elapsed,
-        notes=tuple(dict.fromkeys(world.notes)),
-        failures=tuple(unknown_clauses(options.waivers, known)) if whole else (),
-        not_run=tuple(dict.fromkeys(world.not_run)),
-        waivers={waiver: used[waiver] for waiver in options.waivers},
-        ordinary=ordinary,
-        forms=forms,
-        shards=() if options.shard is None else (options.shard,),
-        complete=not world.cut and world.ended is None,
-    )
+
+
+def _findings(
+    observations: Observations, known: Mapping[str, Clause]
+) -> Iterator[tuple[Finding, str | None]]:
+    """Yield the findings, each with the clause of form that alone makes it one, if any."""
+    for observation in observations.exchanges:
+        yield from ((finding, None) for finding in observation.judgement.findings)
+    for outcome in observations.outcomes:
+        if outcome.finding is not None:
+            yield with_statements(outcome.finding, known), outcome.form
 
 
 def with_statements(finding: Finding, known: Mapping[str, Clause]) -> Finding:
-    """The finding of a relation, with the statements of its clause."""
+    """Return the finding of a relation with the statements of its clause."""
     clause = known.get(finding.clause)
-    return (
-        finding
-        if finding.statements or clause is None
-        else replace(finding, statements=clause.statements)
-    )
+    if finding.statements or clause is None:
+        return finding
+    return replace(finding, statements=clause.statements)
 
 
-def formed(world: Session, *, first: bool) -> tuple[int, Mapping[str, int]]:
-    """How many errors there were, those apart that a probe of the framework asked for; and how many break each clause.
+def _errors(observations: Observations, *, count_shared: bool) -> tuple[int, Mapping[str, int]]:
+    """Return how many ordinary errors were observed, and how many of them break each clause.
 
-    ``first``: this is the shard that counts what every shard has.
+    Errors that a probe provokes from the framework are not ordinary. ``count_shared``: count the
+    parts that all shards have; one shard does.
     """
     apart = {
-        id(each)
-        for outcome in world.outcomes
+        id(exchange)
+        for outcome in observations.outcomes
         if outcome.form and outcome.finding
-        for each in outcome.finding.evidence
+        for exchange in outcome.finding.evidence
     }
-    apart |= set() if first else {id(each.exchange) for each in world.repeated}
     ordinary = [
-        sent
-        for sent in world.exchanges
-        if sent.judgement.is_error and id(sent.exchange) not in apart
+        observation
+        for part in observations.parts
+        if count_shared or not part.shared
+        for observation in part.exchanges
+        if observation.judgement.is_error and id(observation.exchange) not in apart
     ]
     broken = Counter(
         clause
-        for sent in ordinary
+        for observation in ordinary
         for clause in {
-            finding.clause for finding in sent.judgement.findings if finding.level == "error"
+            finding.clause for finding in observation.judgement.findings if finding.level == "error"
         }
     )
     return len(ordinary), broken
 
 
-def covered(world: Session) -> dict[str, Coverage]:
-    """What was seen of every code, in order of declaration."""
+def coverage(session: Session) -> dict[str, Coverage]:
+    """Return the coverage of every code, in the order of declaration."""
+    observations, config = session.observations, session.config
     statuses: dict[str, set[int]] = {}
     operations: dict[str, dict[str, None]] = {}
     counts: Counter[str] = Counter()
-    for sent in world.exchanges:
-        if sent.code is None:
+    for observation in observations.exchanges:
+        if observation.code is None:
             continue
-        counts[sent.code] += 1
-        if sent.exchange.response.status is not None:
-            statuses.setdefault(sent.code, set()).add(sent.exchange.response.status)
-        if sent.exchange.operation is not None:
-            operations.setdefault(sent.code, {})[sent.exchange.operation] = None
-    declared = {
-        recipe.code: recipe.not_provokable
-        for recipe in world.target.recipes
-        if recipe.not_provokable
-    }
-    tried = {recipe.code for recipe in world.target.recipes if recipe.steps}
+        counts[observation.code] += 1
+        exchange = observation.exchange
+        if exchange.response.status is not None:
+            statuses.setdefault(observation.code, set()).add(exchange.response.status)
+        if exchange.operation is not None:
+            operations.setdefault(observation.code, {})[exchange.operation] = None
+    declared = {recipe.code: recipe.not_provokable or None for recipe in config.recipes}
+    tried = {recipe.code for recipe in config.recipes if recipe.steps}
     found: dict[str, Coverage] = {}
-    for code in world.taxonomy.live_codes():
+    for code in session.taxonomy.live_codes():
         reason = declared.get(code.name)
-        if world.target.transport == "http" and not code.http.carried:
+        if config.transport == "http" and not code.http.carried:
             reason = code.http.reason or "the code never travels on HTTP"
         explained = reason is not None
         if reason is None and code.name in tried:
-            reason = world.unmet.get(code.name) or world.ended
+            reason = observations.unmet.get(code.name) or observations.ended
         elif reason is None:
-            reason = "nothing general brings it about, and `provoke` has no recipe for it"
-            if not world.writable:
+            reason = "nothing general provokes it, and `provoke` has no recipe for it"
+            if not session.writable:
                 reason += " (and nothing may be written)"
         found[code.name] = Coverage(
             code=code.name,
@@ -187,16 +216,19 @@ def covered(world: Session) -> dict[str, Coverage]:
     return found
 
 
-def provokable(world: Session) -> Iterator[str]:
-    """The codes that were seen although the file declares that they can't be brought about."""
-    seen = {sent.code for sent in world.exchanges}
-    for recipe in world.target.recipes:
-        if recipe.not_provokable is not None and recipe.code in seen:
-            yield f"{recipe.code} is declared not_provokable ({recipe.not_provokable}), and was observed"
+def provokable(session: Session) -> Iterator[Note]:
+    """Yield a note for each observed code that the configuration declares not provokable."""
+    observed = {observation.code for observation in session.observations.exchanges}
+    for recipe in session.config.recipes:
+        if recipe.not_provokable is not None and recipe.code in observed:
+            declared = f"not_provokable ({recipe.not_provokable})"
+            yield Note(f"{recipe.code} is declared {declared}, and was observed")
 
 
 def shown(hidden: Masking, result: Result) -> Result:
-    """The result as it may be shown: without the secrets of the run, and without those that the service gave away."""
+    """Return the masked result: without the secrets of the run and without those that the service
+    gave away.
+    """
     findings = tuple(
         (hidden | mask_answered(finding.finding.evidence)).reported(finding)
         for finding in result.findings
@@ -204,16 +236,20 @@ def shown(hidden: Masking, result: Result) -> Result:
     return replace(hidden.result(replace(result, findings=())), findings=findings)
 
 
-def hiding(world: Session) -> Masking:
-    """What must not be shown of a run: credentials, what came from the environment, what was planted."""
+def hiding(session: Session) -> Masking:
+    """Return the masking of a run: credentials, values from the environment, planted canaries."""
     planted = (
-        (each.value, _STANDS_FOR[each.kind]) for each in world.planted if each.kind in _STANDS_FOR
+        (canary.value, _STANDS_FOR[canary.kind])
+        for canary in session.observations.planted
+        if canary.kind in _STANDS_FOR
     )
-    return build_masking(world.target.identities.values(), [*world.target.secrets, *planted])
+    config = session.config
+    return build_masking(config.identities.values(), [*config.secrets, *planted])
 
 
-#: What is shown in place of a canary. That of a plain one has its form, so that a command line asks for the same again; the
-#: id that names nothing is shown, since another one might be refused for its form.
+#: What reports show instead of a canary. The replacement of a plain value has its form, so that a
+#: command line asks for the same again. An id without a resource is shown, since the service might
+#: refuse another one for its form.
 _STANDS_FOR: Mapping[str, str] = {
     "secret": "CANARY-secret",
     "email": "CANARY-email",

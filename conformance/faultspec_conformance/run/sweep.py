@@ -77,8 +77,8 @@ def sweep(world: HttpSession, *, seed: int) -> Swept:
             notes=("no sweep: the OpenAPI document has no operation that may be called",),
             complete=True,
         )
-    if world.ended is not None:
-        return Swept(not_run=(f"the sweep: {world.ended}",))
+    if world.observations.ended is not None:
+        return Swept(not_run=(f"the sweep: {world.observations.ended}",))
     budget = min(world.driver.limits.requests - world.driver.requests, REQUESTS)
     if budget <= 0 or world.driver.remaining <= 0:
         return Swept(
@@ -185,14 +185,14 @@ def send_requests(
         patient = waits < _PATIENT
         before = world.driver.requests
         try:
-            world.ask(request, who, route=item.template, patient=patient)
+            world.ask(request, who, route=item.template, wait_when_limited=patient)
         except Unanswered as error:
             answer = error.no_answer
             if answer.kind == "budget":
                 break
             unanswered += 1
             reasons[f"the sweep: {request.method} {item.template}: {answer.reason}"] = None
-            if world.ended is not None or unanswered >= _HOPELESS:
+            if world.observations.ended is not None or unanswered >= _HOPELESS:
                 break
         waits += patient and world.driver.requests > before + 1
     return tuple(reasons)[:_REASONS]
@@ -214,16 +214,16 @@ def add_headers(
     if random.random() < 0.5:
         dropped |= {
             name.lower()
-            for recipe in world.target.recipes
+            for recipe in world.config.recipes
             for step in recipe.steps
             for name in step.call.headers
         }
     headers = [("User-Agent", "faultspec-conform"), *who.headers]
     if world.echo is not None:
         # A probe of its own sends malformed ones.
-        dropped |= {world.echo[0].lower()}
+        dropped |= {world.echo.header.lower()}
         inbound = world.inbound()
-        headers += [(world.echo[0], inbound)] if inbound is not None else []
+        headers += [(world.echo.header, inbound)] if inbound is not None else []
     headers += [pair for pair in request.headers if pair[0].lower() not in dropped]
     target = request.target
     if random.random() < 0.5 and request.method != "DELETE":

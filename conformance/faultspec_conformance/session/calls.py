@@ -1,13 +1,13 @@
-"""What probes ask with where there is no HTTP: calls by name, each answer judged on the spot. JSON-RPC here; MCP beside it.
+"""Sessions without HTTP: calls by name over JSON-RPC or MCP. Every answer is judged and recorded
+when it arrives.
 
-A protocol has rules of its own beside those of the taxonomy (JSON-RPC 2.0, sections 4 to 6); those that every answer can
-break are checked here, the others by probes.
+A protocol has rules beside those of the taxonomy (JSON-RPC 2.0, sections 4 to 6). Rules that any
+answer can break are checked here, the others by probes.
 """
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from random import Random
 from typing import TYPE_CHECKING, Literal
 
 from faultspec.exchange.finding import Judgement
@@ -18,7 +18,6 @@ from faultspec_conformance.config import ABSENT, Identity, SampleCall
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.drivers.jsonrpc import Message, Peer, ReceivedMessage
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.sampling.tokens import seeded
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.observation import (
     Observation,
@@ -31,27 +30,21 @@ from faultspec_conformance.session.observation import (
 if TYPE_CHECKING:
     from faultspec_conformance.drivers.mcp import McpDriver, ToolAnswer
 
-#: The judge's answer on what is no matter of the taxonomy.
+#: The judgement of an exchange that the taxonomy says nothing about.
 UNJUDGED = Judgement((), frozenset())
 
-#: The family of clauses that hold of every error, also of one that the taxonomy has no other say in.
+#: The clauses that hold for every error, even one that the taxonomy says nothing about.
 _ANYWHERE = "leaks/"
 
 
 @dataclass(slots=True)
 class CallSession(Session):
-    """One run against one service that is called by name. ``unkept``: messages that came unasked and were too many to keep."""
+    """One run against a service that is called by name.
+
+    ``unkept``: unsolicited messages that were too many to keep.
+    """
 
     unkept: int = field(default=0, init=False)
-
-    random: Random = field(default_factory=Random, init=False)
-
-    def start(self, part: str, seed: int | None) -> None:
-        """Start a part of the run, whose values depend on no other part: with a seed all of them, else those that may recur."""
-        self.part()
-        self.random = Random(f"{seed or 0}/{part}")
-        if seed is not None:
-            self.tokens = seeded(f"{seed}/{part}/tokens")
 
     def call(
         self,
@@ -59,39 +52,62 @@ class CallSession(Session):
         params: object = ABSENT,
         *,
         identity: Identity | None = None,
-        plant: Sequence[Canary] = (),
+        canaries: Sequence[Canary] = (),
         harmless: bool = False,
     ) -> Observation:
-        """Call a method or tool and have the answer judged; raises Unanswered. ``harmless``: it changes nothing."""
+        """Call a method or tool, judge and record the answer.
+
+        Raises Unanswered. ``harmless``: it changes nothing.
+        """
         raise NotImplementedError
 
-    def begin(self) -> None:
-        """Begin anew where the service keeps a state for each session."""
+    def reset(self) -> None:
+        """Start a new session of the protocol, if the service keeps a state for each."""
 
     @property
     def hears(self) -> bool:
-        """Whether what the service says unasked is heard."""
+        """Whether unsolicited messages of the service arrive."""
         return False
 
     def linger(self, seconds: float) -> None:
-        """Wait for what the service may still say unasked."""
+        """Wait for unsolicited messages."""
 
     @property
     def samples(self) -> tuple[SampleCall, ...]:
-        """The calls of the file that may be sent: those that are safe first, and others where anything may be written."""
-        known = sorted(self.target.samples, key=lambda each: not each.safe)
-        return tuple(each for each in known if each.safe or self.writable)
+        """The configured calls that may be sent, the safe ones first."""
+        known = sorted(self.config.samples, key=lambda sample: not sample.safe)
+        return tuple(sample for sample in known if sample.safe or self.writable)
 
-    def forbidden(self, who: Identity, plant: Sequence[Canary] = ()) -> tuple[Canary, ...]:
-        """What must not come back to a caller."""
-        # The name of what there is not is the same in every run, and names its findings.
-        self.planted += [each for each in plant if each.kind != "address"]
-        return (*(Canary("secret", secret) for secret, _ in who.secrets), *plant)
+    def asked(
+        self,
+        transport: Literal["jsonrpc", "mcp"],
+        request: Request,
+        caller: Identity,
+        canaries: Sequence[Canary] = (),
+    ) -> Exchange:
+        """Return the exchange of a request before its answer, and record the canaries."""
+        # A made-up method has one name in every run; it is not masked, for it identifies findings.
+        self.observations.plant(canary for canary in canaries if canary.kind != "address")
+        secrets = (Canary("secret", secret) for secret, _ in caller.secrets)
+        return Exchange(
+            request=request,
+            response=Response(None),
+            transport=transport,
+            operation=request.target,
+            identity=None if caller.anonymous else caller.name,
+            forbidden=(*secrets, *canaries),
+        )
+
+    def record(self, exchange: Exchange, judgement: Judgement) -> Observation:
+        """Record an exchange with its judgement."""
+        observation = Observation(exchange, judgement)
+        self.observations.record(observation)
+        return observation
 
 
 @dataclass(slots=True)
 class RpcSession(CallSession):
-    """One run against one JSON-RPC service."""
+    """One run against a JSON-RPC service."""
 
     driver: Peer
     _last: int = field(default=0, init=False)
@@ -102,122 +118,113 @@ class RpcSession(CallSession):
         params: object = ABSENT,
         *,
         identity: Identity | None = None,
-        plant: Sequence[Canary] = (),
+        canaries: Sequence[Canary] = (),
         harmless: bool = False,
         id: object = None,
     ) -> Observation:
-        """Call a method; ``id`` is a new number unless one is given."""
-        who = self.caller if identity is None else identity
+        """Call a method, judge and record the answer.
+
+        Raises Unanswered. ``id``: None for a new number.
+        """
+        caller = self.caller if identity is None else identity
         body = request(name, params, self.new_id() if id is None else id)
-        sent = self.said(
-            Message(name, encoded(body), (body["id"],), harmless=harmless, headers=who.headers),
-            who,
-            plant,
+        message = Message(
+            name, encoded(body), (body["id"],), harmless=harmless, headers=caller.headers
         )
-        return sent[0]
+        return self._exchange(message, caller, canaries)[0]
 
     def notify(
         self, name: str, params: object = ABSENT, *, harmless: bool = False
     ) -> Observation | None:
-        """Send a notification; what came back although nothing is due, or None."""
+        """Send a notification and return its answer, which must not come; None if none came."""
         message = Message(name, encoded(notification(name, params)), due=False, harmless=harmless)
-        found = self.said(message, self.caller, single=False)
-        return found[0] if found else None
+        return next(iter(self._exchange(message, self.caller, single=False)), None)
 
     def batch(
         self, calls: Iterable[Mapping[str, object]], *, due: bool = True, harmless: bool = False
     ) -> list[Observation]:
-        """Send calls in one message; an exchange for each answer of theirs, or the one answer to them all."""
-        many = list(calls)
-        ids = tuple(each["id"] for each in many if "id" in each)
-        headers = self.caller.headers
+        """Send calls in one message; return an exchange for each answer, or the single answer to
+        all of them.
+        """
+        parts = list(calls)
         message = Message(
-            "a batch" if many else "an empty batch",
-            encoded(many),
-            ids,
+            "a batch" if parts else "an empty batch",
+            encoded(parts),
+            tuple(part["id"] for part in parts if "id" in part),
             due=due,
             harmless=harmless,
-            headers=headers,
+            headers=self.caller.headers,
         )
-        return self.said(message, self.caller, single=False, parts=many)
+        return self._exchange(message, self.caller, single=False, parts=parts)
 
     def raw(self, what: str, body: bytes, ids: tuple[object, ...] = ()) -> Observation:
-        """Send what is no request; ``what`` names it in reports."""
-        return self.said(
-            Message(what, body, ids, harmless=True, headers=self.caller.headers), self.caller
-        )[0]
+        """Send a body that is not a request. ``what`` names it in reports."""
+        message = Message(what, body, ids, harmless=True, headers=self.caller.headers)
+        return self._exchange(message, self.caller)[0]
 
     @property
     def hears(self) -> bool:
-        """Whether what the service says unasked is heard."""
+        """Whether unsolicited messages of the service arrive."""
         return self.driver.hears
 
     def linger(self, seconds: float) -> None:
-        """Wait for what the service may still say unasked, and have it judged."""
-        for each in self.driver.linger(seconds):
-            self._told(each)
+        """Wait for unsolicited messages; judge and record them."""
+        for body in self.driver.linger(seconds):
+            self._record_event(body)
 
     def new_id(self) -> int:
-        """An id that was not used before."""
+        """Return an id that was not used before."""
         self._last += 1
         return self._last
 
-    # ---- inside
-
-    def said(
+    def _exchange(
         self,
         message: Message,
-        who: Identity,
-        plant: Sequence[Canary] = (),
+        caller: Identity,
+        canaries: Sequence[Canary] = (),
         *,
         single: bool = True,
         parts: Sequence[Mapping[str, object]] = (),
     ) -> list[Observation]:
-        """Say a message, and have what comes back judged. ``single``: it is one request, so that an answer is to be its answer."""
-        asked = Exchange(
-            request=message.request,
-            response=Response(None),
-            transport="jsonrpc",
-            operation=message.method,
-            identity=None if who.anonymous else who.name,
-            forbidden=self.forbidden(who, plant),
-        )
-        self.still(asked)
-        heard = self.driver.send(message)
-        if isinstance(heard, NoAnswer):
-            raise self.failed(asked, heard)
-        self.heard()
-        self.unkept += heard.unkept
-        for each in heard.between:
-            self._told(each)
-        if not heard.response.body and not message.due:
-            return []
-        if not heard.response.body:
-            raise self.failed(asked, NoAnswer(message.request, "garbled", "the answer is empty"))
-        found = [self._judged(each) for each in _parted(asked, heard, parts)]
-        if single:
-            for sent in found:
-                self.outcomes += formed(sent, message.ids)
-        return found
+        """Send a message, judge and record its answers.
 
-    def _judged(self, exchange: Exchange) -> Observation:
-        sent = Observation(exchange, judge(self.contract, exchange))
-        self.exchanges.append(sent)
-        return sent
+        ``single``: it is one request, so its answer is checked as one.
+        """
+        asked = self.asked("jsonrpc", message.request, caller, canaries)
+        self.check_running(asked)
+        received = self.driver.send(message)
+        if isinstance(received, NoAnswer):
+            raise self.missing(asked, received)
+        self.observations.answered()
+        self.unkept += received.unkept
+        for body in received.between:
+            self._record_event(body)
+        if not received.response.body:
+            if not message.due:
+                return []
+            empty = NoAnswer(message.request, "garbled", "the answer is empty")
+            raise self.missing(asked, empty)
+        observations = [
+            self.record(exchange, judge(self.contract, exchange))
+            for exchange in _exchanges(asked, received, parts)
+        ]
+        for observation in observations if single else ():
+            self.observations.add(response_outcomes(observation, message.ids))
+        return observations
 
-    def _told(self, body: bytes) -> None:
-        """A message of the peer's own is an event, and may carry an error."""
+    def _record_event(self, body: bytes) -> None:
+        """Record an unsolicited message as an event, which may carry an error."""
         value = parsed(body)
         name = str(value.get("method")) if isinstance(value, dict) else ""
-        told = Exchange(
+        event = Exchange(
             Message(name, b"").request, Response(None, (), body), transport="event", operation=name
         )
-        self._judged(told)
+        self.record(event, judge(self.contract, event))
 
 
 @dataclass(slots=True)
 class ToolSession(CallSession):
-    """One run against one MCP server."""
+    """One run against an MCP server."""
 
     driver: "McpDriver"
 
@@ -227,176 +234,146 @@ class ToolSession(CallSession):
         params: object = ABSENT,
         *,
         identity: Identity | None = None,
-        plant: Sequence[Canary] = (),
+        canaries: Sequence[Canary] = (),
         harmless: bool = False,
         judged: bool = True,
     ) -> Observation:
-        """Call a tool. What is not ``judged`` is no call that the taxonomy speaks of, such as one of a tool that there is not:
-        unless a declared code answers it, it is searched for leaks alone.
+        """Call a tool, judge and record the answer. Raises Unanswered.
+
+        ``judged``: False if the taxonomy says nothing about the call, such as one of an unknown
+        tool. Then an answer without a declared code is only searched for leaks.
         """
-        who = self.caller if identity is None else identity
+        caller = self.caller if identity is None else identity
         arguments = params if isinstance(params, dict) else {}
-        asked = Exchange(
-            request=Request("POST", name, who.headers, encoded(arguments)),
-            response=Response(None),
-            transport="mcp",
-            operation=name,
-            identity=None if who.anonymous else who.name,
-            forbidden=self.forbidden(who, plant),
-        )
-        self.still(asked)
-        answered = self.driver.call(name, arguments, who.headers, harmless=harmless)
+        request = Request("POST", name, caller.headers, encoded(arguments))
+        asked = self.asked("mcp", request, caller, canaries)
+        self.check_running(asked)
+        answered = self.driver.call(name, arguments, caller.headers, harmless=harmless)
         if isinstance(answered, NoAnswer):
-            raise self.failed(asked, answered)
-        self.heard()
+            raise self.missing(asked, answered)
+        self.observations.answered()
         transport: Literal["jsonrpc", "mcp"] = "jsonrpc" if answered.protocol else "mcp"
         exchange = replace(asked, response=answered.response, transport=transport)
         judgement = judge(self.contract, exchange)
-        return self._kept(
-            exchange, judgement if judged or judgement.code is not None else _searched(judgement)
-        )
+        if not judged and judgement.code is None:
+            judgement = _leaks_only(judgement)
+        return self.record(exchange, judgement)
 
     def schemas(self) -> Mapping[str, Mapping[str, object]]:
-        """The schema of the arguments of each tool that the server lists; none where it lists none."""
+        """Return the schema of the arguments of each tool that the server lists; empty if it lists
+        none.
+        """
         listed = self.driver.tools(self.caller.headers)
         if isinstance(listed, tuple):
-            return {each.name: each.schema for each in listed}
+            return {tool.name: tool.schema for tool in listed}
         if not isinstance(listed, NoAnswer):
-            self._refused(Request("POST", "tools/list", self.caller.headers), listed)
+            self._record_refusal(Request("POST", "tools/list", self.caller.headers), listed)
         return {}
 
-    def begin(self) -> None:
-        """Begin with sessions of their own."""
+    def reset(self) -> None:
+        """Start a new session of the protocol."""
         self.driver.begin()
 
     def resource(self, uri: str) -> Observation:
-        """Read a resource; raises Unanswered. The body is its text."""
-        asked = Exchange(
-            Request("POST", uri, self.caller.headers), Response(None), "mcp", operation=uri
-        )
-        self.still(asked)
+        """Read a resource, whose text is the body. Raises Unanswered."""
+        request = Request("POST", uri, self.caller.headers)
+        asked = Exchange(request, Response(None), "mcp", operation=uri)
+        self.check_running(asked)
         answered = self.driver.read(uri, self.caller.headers)
         if isinstance(answered, NoAnswer):
-            raise self.failed(asked, answered)
+            raise self.missing(asked, answered)
         if answered.protocol:
-            return self._refused(asked.request, answered)
+            return self._record_refusal(request, answered)
         return Observation(replace(asked, response=answered.response), UNJUDGED)
 
-    def _refused(self, asked: Request, answered: "ToolAnswer") -> Observation:
-        """An error of the protocol to what is no call of a tool."""
-        who = self.caller
-        identity = None if who.anonymous else who.name
-        exchange = Exchange(
-            asked, answered.response, "jsonrpc", None, asked.target, identity, self.forbidden(who)
-        )
-        return self._kept(exchange, _searched(judge(self.contract, exchange)))
-
-    def _kept(self, exchange: Exchange, judgement: Judgement) -> Observation:
-        sent = Observation(exchange, judgement)
-        self.exchanges.append(sent)
-        return sent
+    def _record_refusal(self, request: Request, answered: "ToolAnswer") -> Observation:
+        """Record an error of the protocol that answers something other than a call of a tool."""
+        asked = self.asked("jsonrpc", request, self.caller)
+        exchange = replace(asked, response=answered.response)
+        return self.record(exchange, _leaks_only(judge(self.contract, exchange)))
 
 
-def _searched(judgement: Judgement) -> Judgement:
-    """What a judgement says of leaks."""
-    return replace(
-        judgement,
-        findings=tuple(
-            finding for finding in judgement.findings if finding.clause.startswith(_ANYWHERE)
-        ),
-        exercised=frozenset(each for each in judgement.exercised if each.startswith(_ANYWHERE)),
-    )
+def _leaks_only(judgement: Judgement) -> Judgement:
+    """Return the part of a judgement that is about leaks."""
+    findings = (item for item in judgement.findings if item.clause.startswith(_ANYWHERE))
+    exercised = frozenset(clause for clause in judgement.exercised if clause.startswith(_ANYWHERE))
+    return replace(judgement, findings=tuple(findings), exercised=exercised)
 
 
 def request(name: str, params: object, id: object) -> dict[str, object]:
-    """A request of JSON-RPC 2.0 (section 4)."""
+    """Return a request of JSON-RPC 2.0 (section 4)."""
     return {**notification(name, params), "id": id}
 
 
 def notification(name: str, params: object = ABSENT) -> dict[str, object]:
-    """A request without an id, which is not answered (section 4.1)."""
+    """Return a request without an id, which gets no answer (section 4.1)."""
     head: dict[str, object] = {"jsonrpc": "2.0", "method": name}
     return head if params is ABSENT else {**head, "params": params}
 
 
 def encoded(value: object) -> bytes:
-    """A message in one line."""
+    """Return a message in one line."""
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
-def formed(sent: Observation, ids: tuple[object, ...]) -> list[Outcome]:
-    """Whether an answer is one of JSON-RPC (section 5), and whose."""
-    body, clause = sent.json, "rpc/response"
+def response_outcomes(observation: Observation, ids: tuple[object, ...]) -> list[Outcome]:
+    """Check that an answer is a response object (section 5) with one of the ids."""
+    body, clause = observation.json, "rpc/response"
+
+    def wrong(message: str, pointer: str | None = None) -> list[Outcome]:
+        return [failed(clause, message, observation, pointer=pointer)]
+
     if not isinstance(body, dict):
-        status = sent.header(":status")
-        what = "is no JSON object" + (f" (HTTP status {status})" if status is not None else "")
-        return [failed(clause, f"the answer {what}", sent)]
+        status = observation.header(":status")
+        suffix = f" (HTTP status {status})" if status is not None else ""
+        return wrong(f"the answer is not a JSON object{suffix}")
     if body.get("jsonrpc") != "2.0":
-        return [failed(clause, '`jsonrpc` is not "2.0"', sent, pointer="/jsonrpc")]
+        return wrong('`jsonrpc` is not "2.0"', "/jsonrpc")
     if ("result" in body) == ("error" in body):
         which = "both `result` and `error`" if "result" in body else "neither `result` nor `error`"
-        return [failed(clause, f"the answer has {which}", sent)]
-    if "error" in body and (
-        isinstance(protocol_error(body), bool) or not isinstance(protocol_error(body), int)
-    ):
-        return [
-            failed(clause, "`code` of the error is no whole number", sent, pointer="/error/code")
-        ]
+        return wrong(f"the answer has {which}")
+    number = protocol_error(body)
+    if "error" in body and (isinstance(number, bool) or not isinstance(number, int)):
+        return wrong("`code` of the error is not an integer", "/error/code")
     if "id" not in body:
-        return [failed(clause, "the answer has no `id`", sent)]
-    return [passed(clause), *_whose(sent, body["id"], ids)]
+        return wrong("the answer has no `id`")
+    return [passed(clause), *_id_outcomes(observation, body["id"], ids)]
 
 
-def _whose(sent: Observation, found: object, ids: tuple[object, ...]) -> list[Outcome]:
+def _id_outcomes(observation: Observation, found: object, ids: tuple[object, ...]) -> list[Outcome]:
+    clause = "rpc/id"
     if not ids:
         return []
-    # Who cannot read the id of what is no request answers with null (section 5).
-    if any(same(found, each) for each in ids) or (
-        found is None and protocol_error(sent.json) in (-32700, -32600)
-    ):
-        return [passed("rpc/id")]
-    wanted = " or ".join(json.dumps(each) for each in ids)
-    return [
-        failed(
-            "rpc/id",
-            f"the id is {json.dumps(found)}; the request has {wanted}",
-            sent,
-            pointer="/id",
-        )
-    ]
+    # A service that cannot read the id of a malformed request answers with null (section 5).
+    unreadable = found is None and protocol_error(observation.json) in (-32700, -32600)
+    if unreadable or any(same(found, id) for id in ids):
+        return [passed(clause)]
+    wanted = " or ".join(json.dumps(id) for id in ids)
+    message = f"the id is {json.dumps(found)}; the request has {wanted}"
+    return [failed(clause, message, observation, pointer="/id")]
 
 
-def _parted(
-    asked: Exchange, heard: ReceivedMessage, parts: Sequence[Mapping[str, object]]
+def _exchanges(
+    asked: Exchange, received: ReceivedMessage, parts: Sequence[Mapping[str, object]]
 ) -> list[Exchange]:
-    """The exchanges of an answer: one, or as many as there are answers in it."""
-    whole = Exchange(
-        asked.request,
-        heard.response,
-        asked.transport,
-        None,
-        asked.operation,
-        asked.identity,
-        asked.forbidden,
-    )
-    answers = parsed(heard.response.body)
+    """Return the exchange of an answer, or one for each answer to the ``parts`` of a batch."""
+    response = received.response
+    whole = replace(asked, response=response)
+    answers = parsed(response.body)
     if not parts or not isinstance(answers, list):
         return [whole]
-    found = []
+    exchanges = []
     for answer in answers:
-        own = answer.get("id") if isinstance(answer, dict) else None
-        part = next((one for one in parts if "id" in one and same(one["id"], own)), None)
+        id = answer.get("id") if isinstance(answer, dict) else None
+        part = next((part for part in parts if "id" in part and same(part["id"], id)), None)
         name = str(part["method"]) if part is not None else asked.request.target
         body = encoded(part) if part is not None else asked.request.body
-        found.append(
-            Exchange(
-                Message(name, body, headers=asked.request.headers).request,
-                Response(None, heard.response.headers, encoded(answer), heard.response.elapsed),
-                "jsonrpc",
-                None,
-                name,
-                asked.identity,
-                asked.forbidden,
+        exchanges.append(
+            replace(
+                asked,
+                request=Message(name, body, headers=asked.request.headers).request,
+                response=Response(None, response.headers, encoded(answer), response.elapsed),
+                operation=name,
             )
         )
-    return found or [whole]
+    return exchanges or [whole]

@@ -1,7 +1,10 @@
-"""The correlation id: which are well formed, and whether each answer brings back the right one."""
+"""The correlation id: which one a request carries, which are well formed, and whether each answer
+returns the right one.
+"""
 
+from collections import Counter
 from collections.abc import Iterator, MutableMapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from faultspec.exchange.finding import Judgement
@@ -14,24 +17,31 @@ from faultspec_conformance.session.observation import Observation, failed, passe
 
 
 class EchoRule(NamedTuple):
-    """The request header that comes back, and the slot of the envelope it comes back in."""
+    """The request header that a service returns, and the slot of the envelope that returns it."""
 
     header: str
-    slot: Field
+    field: Field
+
+    @property
+    def answer_header(self) -> str:
+        """The header of the answer that returns the id."""
+        return self.field.mirror or self.header
 
 
 def echo_rule(taxonomy: Taxonomy) -> EchoRule | None:
-    """The correlation id that a taxonomy has echoed, or None."""
+    """Return the rule of the first field of an envelope that echoes a header; None if there is
+    none.
+    """
     for envelope in taxonomy.envelopes.values():
-        for field in envelope.fields.values():
-            if field.echo is not None:
-                return EchoRule(field.echo, field)
+        for slot_field in envelope.fields.values():
+            if slot_field.echo is not None:
+                return EchoRule(slot_field.echo, slot_field)
     return None
 
 
 def new_id(echo: EchoRule | None, tokens: Tokens) -> str:
-    """A new correlation id, of the first allowed format; a word where none is declared."""
-    return next((tokens.id(format_) for format_ in _formats(echo)), "none")
+    """Return a new correlation id of the first allowed format; a word if no format is declared."""
+    return next((tokens.id(name) for name in _formats(echo)), "none")
 
 
 def valid(echo: EchoRule | None, value: str) -> bool:
@@ -41,9 +51,10 @@ def valid(echo: EchoRule | None, value: str) -> bool:
 
 
 def lenient(echo: EchoRule | None, exchange: Exchange, judgement: Judgement) -> Judgement:
-    """The judgement without complaints of an id's format, where it is a UUID of the caller's own that came back.
+    """Return the judgement without findings about the format of an id, if the caller sent a UUID of
+    another version.
 
-    Who takes any UUID for an id departs from a format, not from what the id is for; a probe warns of it, once.
+    A service that accepts any UUID departs from the format only; a probe warns of it once.
     """
     inbound = exchange.sent(echo.header) if echo is not None else None
     if echo is None or inbound is None or valid(echo, inbound) or not ids.FORMATS["uuid"](inbound):
@@ -54,72 +65,116 @@ def lenient(echo: EchoRule | None, exchange: Exchange, judgement: Judgement) -> 
 
 
 def _formats(echo: EchoRule | None) -> tuple[str, ...]:
-    return tuple(
-        each
-        for each in (echo.slot.schema.format if echo is not None else ())
-        if each in ids.FORMATS
-    )
+    declared = echo.field.schema.format if echo is not None else ()
+    return tuple(name for name in declared if name in ids.FORMATS)
+
+
+@dataclass(slots=True)
+class CorrelationIds:
+    """Which correlation id the next request carries.
+
+    Each operation has its own turns in each part of the run, so that they do not depend on what
+    else is asked.
+    """
+
+    rule: EchoRule | None
+    _part: str = ""
+    _turns: Counter[str] = field(default_factory=Counter)
+
+    def begin(self, part: str) -> None:
+        """Begin a part of the run."""
+        self._part = part
+        self._turns.clear()
+
+    def inbound(self, tokens: Tokens, correlation: str, operation: str) -> str | None:
+        """Return the id to send, or None.
+
+        ``correlation``: `none`, `valid`, `auto` (by turns a valid one or none), or the id.
+        """
+        if self.rule is None or correlation == "none":
+            return None
+        if correlation not in ("auto", "valid"):
+            return correlation
+        self._turns[operation] += 1
+        turn = len(self._part) + len(operation) + self._turns[operation]
+        # Two requests in three carry an id, so that echoing is checked everywhere, and generating
+        # often.
+        if correlation == "auto" and turn % 3 == 0:
+            return None
+        known = [
+            name for name in self.rule.field.schema.format or ("uuid4",) if name in ids.FORMATS
+        ]
+        return tokens.id(known[turn % len(known)]) if known else None
 
 
 def check_echo(
     taxonomy: Taxonomy,
     echo: EchoRule,
     generated: MutableMapping[str, Observation],
-    sent: Observation,
+    observation: Observation,
 ) -> Iterator[Outcome]:
-    """Whether an answer brings back the id of its request, or has a new one; ``generated`` are those seen, which it adds to."""
-    header, rule = echo
-    back = [
-        value
-        for name, value in sent.exchange.response.headers
-        if name.lower() == (rule.mirror or header).lower()
-    ]
-    body = slot(taxonomy, sent, rule.slot) if sent.judgement.is_error else None
-    inbound = sent.exchange.sent(header)
-    streamed = (
-        sent.exchange.transport == "stream"
-    )  # its header is that of the answer around it, checked there
-    found = [*([] if streamed else back), *([body] if isinstance(body, str) else [])]
+    """Check that an answer returns the id of its request, or a new one.
+
+    ``generated``: the ids that the service generated so far. A new one is added.
+    """
+    exchange, is_error = observation.exchange, observation.judgement.is_error
+    inbound = exchange.sent(echo.header)
+    # The header of a stream belongs to the answer around its events and is checked there.
+    streamed = exchange.transport == "stream"
     if streamed and inbound is None:
         return
+    name = echo.answer_header.lower()
+    headers = [value for key, value in exchange.response.headers if key.lower() == name]
+    in_body = slot(taxonomy, observation, echo.field.slot) if is_error else None
+    returned = [] if streamed else list(headers)
+    returned += [in_body] if isinstance(in_body, str) else []
     if inbound is not None and valid(echo, inbound):
-        if not found:
-            if sent.ok and not streamed:
-                message = f"a success does not bring back the {header} that was sent"
-                yield failed("correlation/echo", message, sent, level="warning", pointer=header)
-            return
-        wrong = next((each for each in found if each != inbound), None)
-        if wrong is None:
-            yield passed("correlation/echo")
-        elif len(back) > 1 and inbound in back:
-            yield failed(
-                "correlation/echo",
-                f"{header} comes back {len(back)} times, with different values",
-                sent,
-            )
-        else:
-            place = f"the header {header}" if wrong in back else f"the body's {rule.slot}"
-            where = "an error" if sent.judgement.is_error else "a success"
-            yield failed(
-                "correlation/echo", f"{place} of {where} is not the {header} that was sent", sent
-            )
-        return
-    if not sent.judgement.is_error and not back:
-        return
-    value = next((each for each in found if each), None)
-    if value is None:
-        if body is None and sent.judgement.is_error and isinstance(sent.json, dict):
-            message = (
-                "an error to a request without an id has none, neither in a header nor in its body"
-            )
-            yield failed("correlation/generated", message, sent)
-        return
-    earlier = generated.get(value)
-    if earlier is None:
-        generated[value] = sent
-        yield passed("correlation/generated")
-        if len(generated) > 1:
-            yield passed("correlation/unique")
+        yield from _check_returned(echo, observation, headers, returned)
+    elif (is_error or headers) and any(returned):
+        yield from _check_generated(echo, generated, observation, next(filter(None, returned)))
+    elif is_error and in_body is None and isinstance(observation.json, dict):
+        message = (
+            "an error answers a request without an id, and neither a header nor the body has one"
+        )
+        yield failed("correlation/generated", message, observation)
+
+
+def _check_returned(
+    echo: EchoRule, observation: Observation, headers: list[str], returned: list[str]
+) -> Iterator[Outcome]:
+    """Check the ids that an answer returns against the one that was sent."""
+    header, clause = echo.header, "correlation/echo"
+    inbound = observation.exchange.sent(header)
+    wrong = next((value for value in returned if value != inbound), None)
+    if not returned:
+        if observation.ok and observation.exchange.transport != "stream":
+            message = f"a success does not return the {header} of its request"
+            yield failed(clause, message, observation, level="warning", pointer=header)
+    elif wrong is None:
+        yield passed(clause)
+    elif len(headers) > 1 and inbound in headers:
+        message = f"{header} comes back {len(headers)} times, with different values"
+        yield failed(clause, message, observation)
     else:
-        message = f"two requests without {header} were given the same id"
-        yield failed("correlation/unique", message, earlier, sent)
+        place = f"the header {header}" if wrong in headers else f"the body's {echo.field.slot}"
+        kind = "an error" if observation.judgement.is_error else "a success"
+        message = f"{place} of {kind} is not the {header} of the request"
+        yield failed(clause, message, observation)
+
+
+def _check_generated(
+    echo: EchoRule,
+    generated: MutableMapping[str, Observation],
+    observation: Observation,
+    value: str,
+) -> Iterator[Outcome]:
+    """Check that the service generated an id that no other answer has."""
+    earlier = generated.get(value)
+    if earlier is not None:
+        message = f"two requests without {echo.header} get the same id"
+        yield failed("correlation/unique", message, earlier, observation)
+        return
+    generated[value] = observation
+    yield passed("correlation/generated")
+    if len(generated) > 1:
+        yield passed("correlation/unique")

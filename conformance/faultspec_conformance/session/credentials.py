@@ -1,4 +1,4 @@
-"""Who calls: what his scopes allow, and whether the service takes his credentials at all."""
+"""Identities: what their scopes allow, and whether the service accepts their credentials at all."""
 
 import re
 from collections.abc import Iterable
@@ -8,13 +8,16 @@ from faultspec_conformance.config import Identity
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation
 from faultspec_conformance.session.parameters import readable, required_query
+from faultspec_conformance.session.requests import RequestSpec
 
-#: Answers to one who was recognised: he may not, or his request met what was there.
+#: Statuses that a caller with unknown credentials does not get.
 _PAST_CREDENTIALS = frozenset({403, 409, 412})
 
 
 def authority(identity: Identity, operation: ServiceOperation | None) -> bool:
-    """Whether the identity's declared scopes are enough for the operation, as far as anyone says."""
+    """Whether the identity's scopes are enough for the operation, as far as they and the document
+    say.
+    """
     if identity.scopes is None or operation is None:
         return True
     if operation.scopes:
@@ -23,51 +26,65 @@ def authority(identity: Identity, operation: ServiceOperation | None) -> bool:
     return not (operation.writes and reads)
 
 
-def unwelcome(world: HttpSession) -> frozenset[str]:
-    """The identities that shall be refused: a recipe for a code of 401 has them send its request."""
+def unwelcome(session: HttpSession) -> frozenset[str]:
+    """Return the identities that the service has to refuse: those that a recipe for a 401 code
+    sends its request as.
+    """
     return frozenset(
         recipe.steps[-1].identity
-        for recipe in world.target.recipes
-        if recipe.steps and recipe.steps[-1].identity is not None and means_401(world, recipe.code)
+        for recipe in session.config.recipes
+        if recipe.steps
+        and recipe.steps[-1].identity is not None
+        and allows_401(session, recipe.code)
     )
 
 
-def means_401(world: HttpSession, code: str) -> bool:
+def allows_401(session: HttpSession, code: str) -> bool:
     """Whether the code may travel under 401."""
-    declared = world.taxonomy.codes.get(code)
+    declared = session.taxonomy.codes.get(code)
     return declared is not None and declared.http.allows(401)
 
 
-def refused(world: HttpSession, who: Identity, exchanges: Iterable[Observation]) -> str | None:
-    """Why the caller's credentials count as refused: some request of his was answered 401, and none got past that."""
+def refusal(
+    session: HttpSession, identity: Identity, exchanges: Iterable[Observation]
+) -> str | None:
+    """Return why an identity's credentials count as refused; None if they do not.
+
+    They do if a request of the identity was answered 401 and none of its requests got past the
+    credentials.
+    """
     first: Observation | None = None
-    for sent in exchanges:
-        asked = sent.exchange
-        if asked.identity != who.name or not set(who.headers) <= set(asked.request.headers):
+    for observation in exchanges:
+        asked = observation.exchange
+        if asked.identity != identity.name or not set(identity.headers) <= set(
+            asked.request.headers
+        ):
             continue
-        known = world.description.at(
-            asked.request.method, (asked.route or asked.request.target).partition("?")[0]
-        )
-        if known is not None and known.secured is False:
+        path = (asked.route or asked.request.target).partition("?")[0]
+        operation = session.description.at(asked.request.method, path)
+        if operation is not None and operation.secured is False:
             continue
-        if sent.ok or sent.status in _PAST_CREDENTIALS:
+        if observation.ok or observation.status in _PAST_CREDENTIALS:
             return None
-        if sent.status == 401 and first is None:
-            first = sent
+        if observation.status == 401 and first is None:
+            first = observation
     if first is None:
         return None
-    operation = (
-        first.exchange.operation
-        or f"{first.exchange.request.method} {first.exchange.request.target}"
-    )
-    return f"{who.name}'s credentials are refused (401 on {operation})"
+    request = first.exchange.request
+    name = first.exchange.operation or f"{request.method} {request.target}"
+    return f"{identity.name}'s credentials are refused (401 on {name})"
 
 
-def tried(world: HttpSession, who: Identity, why: str | None) -> str | None:
-    """Why the caller's credentials count as refused, after an ordinary read; raises Unanswered. ``why``: what is known so far."""
-    read = readable(world)
-    if why is None or read is None or read.secured is False:
-        return why
-    sent = world.call("GET", read.template, identity=who, query=required_query(world, read))
-    told = sent.ok or sent.status == 401 or sent.status in _PAST_CREDENTIALS
-    return refused(world, who, (sent,)) if told else why
+def confirmed_refusal(session: HttpSession, identity: Identity, reason: str | None) -> str | None:
+    """Return why an identity's credentials count as refused, after an ordinary read. Raises
+    Unanswered.
+
+    ``reason``: what earlier requests show. It stands if the read does not decide.
+    """
+    operation = readable(session)
+    if reason is None or operation is None or operation.secured is False:
+        return reason
+    query = required_query(session, operation)
+    read = session.call(RequestSpec("GET", operation.template, identity=identity, query=query))
+    decides = read.ok or read.status == 401 or read.status in _PAST_CREDENTIALS
+    return refusal(session, identity, (read,)) if decides else reason

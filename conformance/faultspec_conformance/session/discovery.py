@@ -1,4 +1,4 @@
-"""What is asked before anything is probed: whether somebody answers, and the service's OpenAPI document."""
+"""The first requests of a run: whether the service answers, and its OpenAPI document."""
 
 from dataclasses import replace
 from urllib.parse import urlsplit
@@ -11,7 +11,7 @@ from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.session.options import Unreachable
 
-#: Where services commonly publish their document, when nobody says.
+#: Where services commonly publish their document.
 _USUAL_PLACES = (
     "/openapi.json",
     "/openapi.yaml",
@@ -22,7 +22,7 @@ _USUAL_PLACES = (
 
 
 def no_address(url: str) -> str | None:
-    """Why nothing can be asked at a URL; None where something can."""
+    """Return why a URL is not the address of a service; None if it is one."""
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -30,62 +30,69 @@ def no_address(url: str) -> str | None:
         return str(error)
     if parts.scheme not in ("http", "https"):
         return "its scheme is neither http nor https"
-    if not parts.hostname or any(each.isspace() for each in url):
+    if not parts.hostname or any(character.isspace() for character in url):
         return "it has no host" if not parts.hostname else "it has a blank in it"
-    return "port 0 is none" if port == 0 else None
+    return "0 is not a port" if port == 0 else None
 
 
 def describe(
     target: ServiceConfig, driver: HttpDriver, path: str
 ) -> tuple[Description, tuple[str, ...]] | Unreachable | NoAnswer:
-    """The service's OpenAPI document, and the proof that somebody answers at all.
+    """Return the service's OpenAPI document and notes about it, after a request that proves that
+    the service answers.
 
-    Where nobody listens, nothing can be judged; where somebody listens and does not answer, that is what is to be told.
+    ``path``: the path of the service's address. Returns Unreachable if nobody listens or the
+    configured document cannot be read, and NoAnswer if the service accepts connections and does not
+    answer.
     """
-    where = target.openapi
     if target.openapi_file is not None:
         try:
             document = read_file(target.openapi_file)
         except UnreadableDocument as error:
             return Unreachable(str(error))
-        alive = driver.send(_get("/"))
-        if isinstance(alive, NoAnswer):
-            return _unheard(alive)
-        return read_at(document, path)
-    places = (
-        [where]
-        if where is not None
-        else [path + each for each in _USUAL_PLACES]
-        if target.path is None
-        else ["/"]
-    )
-    reason = ""
-    for place in places:
-        answer = _fetched(place, target, driver)
+        answer = driver.send(_get("/"))
+        return _unheard(answer) if isinstance(answer, NoAnswer) else read_at(document, path)
+    if target.openapi is None and target.path is not None:
+        answer = driver.send(_get("/"))
         if isinstance(answer, NoAnswer):
-            return Unreachable(answer.reason) if place.startswith("http") else _unheard(answer)
-        if where is None and target.path is not None:
-            return Description(base=path.rstrip("/")), (
-                "no OpenAPI document is given, so only what the configuration names is asked",
-            )
-        status = answer.status or 0
-        if status in (401, 403) and where is not None:
-            hint = "it is fetched without credentials: save it, and give the file, such as `openapi: openapi.json`"
-            return Unreachable(f"the OpenAPI document {place} was answered {status}", hint)
-        found, problem = (
-            parse_leniently(answer.body.decode("utf-8", "replace"))
-            if status == 200
-            else (None, f"{status}")
-        )
-        if found is not None:
-            return read_at(found, path)
-        reason = f"{place} holds no OpenAPI document ({problem})"
-    if where is not None:
-        hint = "check `openapi`: give the document's path, URL or file, or `none` where there is no document"
-        return Unreachable(reason, hint)
-    return Description(base=path.rstrip("/")), (
-        f"no OpenAPI document was found at {', '.join(places)}",
+            return _unheard(answer)
+        note = "no OpenAPI document is given, so only the operations of the configuration are asked"
+        return Description(base=path.rstrip("/")), (note,)
+    if target.openapi is not None:
+        return _configured(target.openapi, target, driver, path)
+    places = [path + place for place in _USUAL_PLACES]
+    for place in places:
+        answer = driver.send(_get(place))
+        if isinstance(answer, NoAnswer):
+            return _unheard(answer)
+        if answer.status == 200:
+            found, _ = parse_leniently(answer.body.decode("utf-8", "replace"))
+            if found is not None:
+                return read_at(found, path)
+    note = f"no OpenAPI document was found at {', '.join(places)}"
+    return Description(base=path.rstrip("/")), (note,)
+
+
+def _configured(
+    place: str, target: ServiceConfig, driver: HttpDriver, path: str
+) -> tuple[Description, tuple[str, ...]] | Unreachable | NoAnswer:
+    """Return the document at the configured path or URL."""
+    answer = _fetched(place, target, driver)
+    if isinstance(answer, NoAnswer):
+        return Unreachable(answer.reason) if place.startswith("http") else _unheard(answer)
+    if answer.status in (401, 403):
+        hint = "it is fetched without credentials: save it, and give the file, "
+        hint += "such as `openapi: openapi.json`"
+        return Unreachable(f"the OpenAPI document {place} was answered {answer.status}", hint)
+    document, problem = None, str(answer.status or 0)
+    if answer.status == 200:
+        document, problem = parse_leniently(answer.body.decode("utf-8", "replace"))
+    if document is not None:
+        return read_at(document, path)
+    hint = (
+        "check `openapi`: give the document's path, URL or file, or `none` if there is no document"
     )
+    return Unreachable(f"{place} holds no OpenAPI document ({problem})", hint)
 
 
 def _unheard(answer: NoAnswer) -> Unreachable | NoAnswer:

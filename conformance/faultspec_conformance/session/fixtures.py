@@ -1,190 +1,241 @@
-"""Making resources: by whom, below what, with which body and key."""
+"""Creating resources, and the ordinary request of an operation: by whom, below what, with which
+body and key.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from faultspec.openapi.service import ServiceOperation, shape_of
 from faultspec_conformance import sampling
 from faultspec_conformance.config import ABSENT, ConfiguredCall, Identity
 from faultspec_conformance.session.credentials import authority
-from faultspec_conformance.session.http import Correlation, HttpSession
-from faultspec_conformance.session.observation import Observation, failed, said
-from faultspec_conformance.session.parameters import filled
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import Observation, failed, summary_line
+from faultspec_conformance.session.observations import Note, NotRun
+from faultspec_conformance.session.parameters import filled, values_for
+from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import (
     CreatedResource,
     ResourceKind,
     content_type,
     identifier_of,
+    is_json_write,
 )
 
 
-def fixture(world: HttpSession, kind: ResourceKind) -> CreatedResource | str:
-    """The one resource of a kind that probes may read; made at the first call. A text says why there is none."""
-    if kind.name not in world.made:
-        made = world.made[kind.name] = make(world, kind)
-        if isinstance(made, str) and world.writable and kind.operation("create") is not None:
-            asked = kind.config.create is not None
-            (world.not_run if asked else world.notes).append(
-                f"no {kind.name} could be made: {made}"
-            )
-    return world.made[kind.name]
+def fixture(session: HttpSession, kind: ResourceKind) -> CreatedResource | str:
+    """Return the shared resource of a kind, created at the first call, or the reason why there is
+    none.
+    """
+    knowledge = session.knowledge
+    if not knowledge.attempted(kind):
+        resource = make(session, kind)
+        knowledge.share(kind, resource)
+        if isinstance(resource, str) and session.writable and kind.operation("create") is not None:
+            text = f"no {kind.name} could be made: {resource}"
+            configured = kind.config.create is not None
+            session.observations.add([NotRun(text) if configured else Note(text)])
+    return knowledge.created.get(kind.name) or knowledge.uncreated[kind.name]
 
 
 def make(
-    world: HttpSession,
-    kind: ResourceKind,
-    *,
-    owner: Identity | None = None,
-    headers: Mapping[str, str | None] | None = None,
-    body: object = ABSENT,
-    correlation: Correlation | str = "auto",
+    session: HttpSession, kind: ResourceKind, *, owner: Identity | None = None
 ) -> CreatedResource | str:
-    """Create a resource; a text says why it could not be."""
-    if not world.writable:
+    """Create a resource and return it, or the reason why it could not be created."""
+    if not session.writable:
         return "nothing may be written (`limits: {writes: true}` allows it)"
     operation, call = kind.operation("create"), kind.call("create")
     if operation is None:
         return f"nothing is known to create a {kind.name}"
-    parents = parent_values(world, operation)
+    parents = parent_values(session, operation)
     if isinstance(parents, str):
         return parents
-    keyed = _keyed(world, operation)
-    owners = [owner] if owner is not None else likely_owners(world, kind, operation)
     refusals: list[tuple[bool, str]] = []
-    for who in owners:
-        for candidate in [body] if body is not ABSENT else likely_bodies(world, operation, call):
-            values = dict(parents)
-            own = [name for name in operation.placeholders if name not in values]
-            values |= {name: f"made-{world.tokens.hex(5)}" for name in own}
-
-            def send(key: Mapping[str, str | None]) -> Observation:
-                return world.call(
-                    operation.method,
-                    operation.template,
-                    identity=who,  # noqa: B023 (called in this turn of the loop only)
-                    values=values,  # noqa: B023
-                    query=call.query if call else None,
-                    headers={**key, **(call.headers if call else {}), **(headers or {})},
-                    body=candidate,  # noqa: B023
-                    content_type=content_type(operation),
-                    correlation=correlation,
-                )
-
-            sent = send(fresh_key(world, operation))
-            if keyed and sent.status in (400, 422) and headers is None:
-                sent = _without_key(world, sent, send({}))
-            if sent.ok:
-                return _identified(kind, operation, sent, values, who, candidate)
-            stopped = sent.status in (401, 403)
-            refusals.append(
-                (stopped, f"{operation.name} was answered {said(world.taxonomy, sent)}")
+    for identity in [owner] if owner is not None else _likely_owners(session, kind, operation):
+        for body in _likely_bodies(session, operation, call):
+            new = (name for name in operation.placeholders if name not in parents)
+            values = parents | {name: f"made-{session.tokens.hex(5)}" for name in new}
+            spec = RequestSpec(
+                operation.method,
+                operation.template,
+                identity=identity,
+                values=values,
+                query=call.query if call else {},
+                headers={**fresh_key(session, operation), **(call.headers if call else {})},
+                body=body,
+                content_type=content_type(operation),
             )
-            if stopped:
+            creation = _create(session, operation, spec, call)
+            if creation.ok:
+                return _identified(kind, operation, creation, spec)
+            refused = creation.status in (401, 403)
+            line = summary_line(session.taxonomy, creation)
+            refusals.append((refused, f"{operation.name} was answered {line}"))
+            if refused:
                 break
-    # What is wrong with the request says more than what another caller may not do.
-    return min(refusals, key=lambda each: each[0], default=(False, "nobody may create one"))[1]
+    # An error of the request explains more than an identity without authority.
+    return min(refusals, key=lambda pair: pair[0], default=(False, "nobody may create one"))[1]
 
 
-def _without_key(world: HttpSession, refused: Observation, again: Observation) -> Observation:
-    """A creation that was refused with an idempotency key and accepted without one: the key is what was refused."""
-    if again.ok and world.taxonomy.idempotency is not None:
-        world.own.keyless = True
-        message = f"a write with {world.taxonomy.idempotency.key} is answered {refused}, the same without it {again}"
-        world.outcomes.append(failed("idempotency/replay", message, again, refused))
-    return again if again.ok else refused
+def _create(
+    session: HttpSession,
+    operation: ServiceOperation,
+    spec: RequestSpec,
+    call: ConfiguredCall | None,
+) -> Observation:
+    """Send a creation; if it is refused, once more without its idempotency key, which may be the
+    reason.
+    """
+    refused = session.call(spec)
+    rule = session.taxonomy.idempotency
+    if rule is None or not _keyed(session, operation) or refused.status not in (400, 422):
+        return refused
+    keyless = session.call(replace(spec, headers=call.headers if call else {}))
+    if not keyless.ok:
+        return refused
+    session.knowledge.refuse_keys()
+    message = f"a write with {rule.key} is answered {refused}, the same without it {keyless}"
+    session.observations.add([failed("idempotency/replay", message, keyless, refused)])
+    return keyless
 
 
-def untouched(world: HttpSession, kind: ResourceKind) -> CreatedResource | str:
-    """A resource that nothing has changed yet: one that an earlier probe made and left, or a new one."""
-    return world.own.spare.pop(kind.name, None) or make(world, kind)
+def untouched(session: HttpSession, kind: ResourceKind) -> CreatedResource | str:
+    """Return a resource that nothing has changed, spare or new, or why there is none."""
+    return session.knowledge.take_spare(kind) or make(session, kind)
 
 
-def restore(world: HttpSession) -> None:
-    """Make anew what probes share and one of them has changed, or deleted: the next finds it as if it were the first."""
-    for kind in world.kinds:
-        if kind.name in world.touched:
-            made = make(world, kind)
-            world.made[kind.name] = (
-                made if isinstance(made, CreatedResource) else world.made[kind.name]
-            )
-    world.touched.clear()
+def restore(session: HttpSession) -> None:
+    """Replace the shared resources that a probe has changed or deleted, so that the next probe
+    finds new ones.
+    """
+    for kind in session.kinds:
+        if kind.name in session.knowledge.touched:
+            resource = make(session, kind)
+            if isinstance(resource, CreatedResource):
+                session.knowledge.share(kind, resource)
+    session.knowledge.touched.clear()
 
 
 def _identified(
-    kind: ResourceKind,
-    operation: ServiceOperation,
-    sent: Observation,
-    values: dict[str, object],
-    who: Identity,
-    body: object,
+    kind: ResourceKind, operation: ServiceOperation, creation: Observation, spec: RequestSpec
 ) -> CreatedResource | str:
     names = re.findall(r"{([^{}]+)}", kind.item or "")
+    sent = list(spec.values.values())
     if operation.method == "PUT":
-        identifier: object = list(values.values())[-1] if values else None
+        identifier: object = sent[-1] if sent else None
     else:
-        identifier = identifier_of(sent, names[-1] if names else "id", kind)
+        identifier = identifier_of(creation, names[-1] if names else "id", kind)
+        if identifier is None and kind.config.id is not None:
+            return f"no {kind.config.id} in the answer ({creation}) of {operation.name}"
         if identifier is None:
-            pointer = kind.config.id
-            if pointer is not None:
-                return f"no {pointer} in the answer ({sent}) of {operation.name}"
-            return f"the answer to {operation.name} does not tell the id of what was made"
-    places = dict(
-        zip(names, [*list(values.values())[: max(0, len(names) - 1)], identifier], strict=False)
+            return f"the answer to {operation.name} does not have the id of the new resource"
+    values = dict(zip(names, [*sent[: max(0, len(names) - 1)], identifier], strict=False))
+    assert spec.identity is not None
+    return CreatedResource(
+        kind=kind,
+        id=identifier,
+        values=values,
+        owner=spec.identity,
+        body=spec.body,
+        creation=creation,
     )
-    return CreatedResource(kind, identifier, places, who, body, sent)
 
 
-def likely_owners(
-    world: HttpSession, kind: ResourceKind, operation: ServiceOperation
+def _likely_owners(
+    session: HttpSession, kind: ResourceKind, operation: ServiceOperation
 ) -> Sequence[Identity]:
-    """Who might create one, the likeliest first."""
     if kind.config.identity is not None:
-        return [world.target.identity(kind.config.identity)]
-    return allowed(world, operation) or [world.caller]
+        return [session.config.identity(kind.config.identity)]
+    return allowed(session, operation) or [session.caller]
 
 
-def allowed(world: HttpSession, operation: ServiceOperation) -> Sequence[Identity]:
-    """Who may do it, as far as anyone says."""
-    return [identity for identity in world.identities() if authority(identity, operation)]
+def allowed(session: HttpSession, operation: ServiceOperation) -> list[Identity]:
+    """Return the identities that may use the operation, as far as scopes say."""
+    return [identity for identity in session.identities if authority(identity, operation)]
 
 
-def likely_bodies(
-    world: HttpSession, operation: ServiceOperation, call: ConfiguredCall | None
+def _likely_bodies(
+    session: HttpSession, operation: ServiceOperation, call: ConfiguredCall | None
 ) -> Iterator[object]:
-    """Bodies that ought to be accepted, the likeliest first."""
+    """Yield bodies that the service should accept, the likeliest first."""
     if call is not None and (call.body is not ABSENT or call.raw is not None):
-        yield filled(world.tokens, call.body)
+        yield filled(session.tokens, call.body)
         return
     if operation.body is None:
         yield ABSENT
         return
+    schema = operation.body.schema
     example = operation.body.example
     if example is None:
-        example = sampling.example_of(world.description.schema(operation.body.schema))
+        example = sampling.example_of(session.description.schema(schema))
     if example is not None:
-        yield sampling.vary(world.source, operation.body.schema, example)
-    yield sampling.value(world.source, operation.body.schema)
+        yield sampling.vary(session.source, schema, example)
+    yield sampling.value(session.source, schema)
     if example is not None:
         yield example
 
 
 def likely_body(
-    world: HttpSession, operation: ServiceOperation, call: ConfiguredCall | None = None
+    session: HttpSession, operation: ServiceOperation, call: ConfiguredCall | None = None
 ) -> object:
-    """The likeliest body."""
-    return next(likely_bodies(world, operation, call))
+    """Return the body that the service most likely accepts.
+
+    ``call``: the configured request of the operation.
+    """
+    return next(_likely_bodies(session, operation, call))
 
 
-def parent_values(world: HttpSession, operation: ServiceOperation) -> dict[str, object] | str:
-    """Values for the placeholders of a collection that lies under another item, which is made for it."""
-    if not operation.placeholders:
-        return {}
+def body_for(session: HttpSession, operation: ServiceOperation) -> object:
+    """Return a body that the operation should accept: the configured one, else one that the schema
+    allows.
+    """
+    for kind in session.kinds:
+        for role in ("create", "update"):
+            found, call = kind.operation(role), kind.call(role)
+            if found is not None and call is not None and found.name == operation.name:
+                return likely_body(session, operation, call)
+    return likely_body(session, operation)
+
+
+def request_to(
+    session: HttpSession, operation: ServiceOperation, values: Mapping[str, object] | None = None
+) -> RequestSpec:
+    """Return the request of an operation without a body, with a fresh key.
+
+    ``values``: None for those of created resources.
+    """
+    return RequestSpec(
+        operation.method,
+        operation.template,
+        values=values_for(session, operation) if values is None else values,
+        headers=fresh_key(session, operation),
+        content_type=content_type(operation),
+    )
+
+
+def ordinary_request(
+    session: HttpSession, operation: ServiceOperation, values: Mapping[str, object] | None = None
+) -> RequestSpec:
+    """Return the request of an operation, with a fresh key and a body that it should accept."""
+    spec = request_to(session, operation, values)
+    return replace(spec, body=body_for(session, operation)) if is_json_write(operation) else spec
+
+
+def parent_values(session: HttpSession, operation: ServiceOperation) -> dict[str, object] | str:
+    """Return values for the placeholders of a collection below another item, which is created; else
+    why there are none.
+    """
     values: dict[str, object] = {}
     own = operation.template.rstrip("/").endswith("}")
     for name in operation.placeholders[: -1 if own else None]:
         prefix = operation.template.partition("{" + name + "}")[0] + "{" + name + "}"
         kind = next(
-            (k for k in world.kinds if k.item is not None and shape_of(k.item) == shape_of(prefix)),
+            (
+                kind
+                for kind in session.kinds
+                if kind.item is not None and shape_of(kind.item) == shape_of(prefix)
+            ),
             None,
         )
         if kind is None:
@@ -193,23 +244,23 @@ def parent_values(world: HttpSession, operation: ServiceOperation) -> dict[str, 
                 return f"nothing is known to fill {{{name}}} of {operation.name}"
             values[name] = parameter.example
             continue
-        made = fixture(world, kind)
-        if isinstance(made, str):
-            return f"{operation.name} needs a {kind.name}: {made}"
-        values[name] = list(made.values.values())[-1]
+        parent = fixture(session, kind)
+        if isinstance(parent, str):
+            return f"{operation.name} needs a {kind.name}: {parent}"
+        values[name] = list(parent.values.values())[-1]
     return values
 
 
-def fresh_key(world: HttpSession, operation: ServiceOperation) -> dict[str, str | None]:
-    """An idempotency key of its own for a write that takes one: a UUID, as most clients make them."""
-    rule = world.taxonomy.idempotency
-    return (
-        {rule.key: world.tokens.id("uuid4")}
-        if rule is not None and _keyed(world, operation)
-        else {}
-    )
+def fresh_key(session: HttpSession, operation: ServiceOperation) -> dict[str, str | None]:
+    """Return the header with a new idempotency key, a UUID, if the operation accepts one; else
+    nothing.
+    """
+    rule = session.taxonomy.idempotency
+    if rule is None or not _keyed(session, operation):
+        return {}
+    return {rule.key: session.tokens.id("uuid4")}
 
 
-def _keyed(world: HttpSession, operation: ServiceOperation) -> bool:
-    rule = world.taxonomy.idempotency
-    return rule is not None and operation.method in rule.methods and not world.keyless
+def _keyed(session: HttpSession, operation: ServiceOperation) -> bool:
+    rule = session.taxonomy.idempotency
+    return rule is not None and operation.method in rule.methods and not session.knowledge.keyless

@@ -1,465 +1,278 @@
-"""The world a probe lives in: it sends requests, and every answer is judged on the spot.
+"""The session of one run over HTTP. Every answer is judged and recorded when it arrives.
 
-Whatever is asked of a service, the answer is an occasion for every clause that one exchange can break, and for the
-correlation rules; a probe only adds the relations that need several exchanges.
+Every exchange exercises the clauses that a single exchange can break, and the correlation rules.
+Probes add the relations between several exchanges.
 """
 
-import json
-from collections import ChainMap, Counter
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from random import Random
 from time import time
-from typing import Literal
-from urllib.parse import urlencode
 
-from faultspec.exchange.model import Canary, Exchange, Headers, Request, Response
+from faultspec.exchange.model import Canary, Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.openapi.service import Description, ServiceOperation
-from faultspec.runtime import ids, retry_after
-from faultspec_conformance import sampling
-from faultspec_conformance.config import ABSENT, Identity
+from faultspec.runtime import retry_after
+from faultspec_conformance.config import Identity
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.drivers.http import HttpDriver
-from faultspec_conformance.sampling.tokens import seeded
+from faultspec_conformance.sampling import ValueSource
 from faultspec_conformance.session.base import Session
-from faultspec_conformance.session.correlation import EchoRule, check_echo, echo_rule, lenient
-from faultspec_conformance.session.observation import Observation, Unanswered, streamed
-from faultspec_conformance.session.resources import (
-    JSON,
-    CreatedResource,
-    ResourceKind,
-    find_resource_kinds,
-    located,
-    path_of,
+from faultspec_conformance.session.correlation import (
+    CorrelationIds,
+    EchoRule,
+    check_echo,
+    echo_rule,
+    lenient,
 )
+from faultspec_conformance.session.knowledge import Knowledge
+from faultspec_conformance.session.observation import Observation, Unanswered, streamed
+from faultspec_conformance.session.observations import PartRecord
+from faultspec_conformance.session.requests import Correlation, RequestSpec, wire_request
+from faultspec_conformance.session.resources import ResourceKind, find_resource_kinds, located
 from faultspec_conformance.session.upstreams import ScriptedUpstream
 
-#: JSON where there is a choice, and whatever there is otherwise, such as a stream of events.
-_ACCEPT = f"{JSON}, */*;q=0.8"
-
-#: Waiting longer than this for a limit to lift would cost more than the answer is worth.
+#: Seconds. A longer wait for a limit to lift costs more than the answer is worth.
 PATIENCE = 10.0
 
-#: Beyond what Retry-After asks for: clocks of two machines differ, and seconds are whole.
+#: Seconds beyond what `Retry-After` asks for: the clocks of two machines differ, and its seconds
+#: are whole.
 _GRACE = 0.1
-
-#: What a probe says to the world when it wants the ordinary thing.
-Correlation = Literal["auto", "valid", "none"]
-
-
-@dataclass(slots=True)
-class Knowledge:
-    """What a unit of the run has learnt of the service.
-
-    ``exchanges``: what it has seen; ``generated``: the correlation ids that the service made up; ``tenants``: the name that the
-    tenant of an identity has; ``spare``: a resource of each kind that was made and left alone; ``absent``: the operations that
-    were asked for an id that names nothing; ``keyless``: the service refuses idempotency keys.
-    """
-
-    exchanges: list[Observation] = field(default_factory=list)
-    generated: dict[str, Observation] = field(default_factory=dict)
-    tenants: dict[str, str] = field(default_factory=dict)
-    spare: dict[str, CreatedResource] = field(default_factory=dict)
-    absent: set[str] = field(default_factory=set)
-    keyless: bool = False
 
 
 @dataclass(slots=True)
 class HttpSession(Session):
-    """One run against one service over HTTP. Probes use `call` and the facts.
+    """One run against one service over HTTP.
 
-    What a probe does depends on what its own unit has learnt (``own``), and on what every shard learns (``common``), on nothing
-    else: so a run in parts finds what a whole one finds.
-
-    ``made``: the resource of each kind that probes share; ``touched``: the kinds whose shared resource was changed or deleted;
-    ``upstreams``: those it calls that are scripted; ``turn``: the kinds of resource that are tested now.
+    A probe depends on what its own unit has learnt and on what every shard learns, so that a run in
+    shards finds what a whole run finds. ``upstreams``: the scripted upstreams by name. ``kinds``:
+    all kinds of resource. ``turn``: the kinds that are tested now.
     """
 
     driver: HttpDriver
     description: Description
-    random: Random
-    common: Knowledge = field(default_factory=Knowledge)
-    own: Knowledge = field(init=False)
-    made: dict[str, CreatedResource | str] = field(default_factory=dict)
-    touched: set[str] = field(default_factory=set)
     upstreams: Mapping[str, ScriptedUpstream] = field(default_factory=dict)
     turn: tuple[ResourceKind, ...] = ()
     kinds: tuple[ResourceKind, ...] = field(init=False)
-    echo: EchoRule | None = field(init=False)
-    _units: dict[str, Knowledge] = field(default_factory=dict)
-    _part: str = ""
-    _turns: Counter[str] = field(default_factory=Counter)
+    correlation: CorrelationIds = field(init=False)
+    knowledge: Knowledge = field(default_factory=Knowledge, init=False)
 
     def __post_init__(self) -> None:
-        self.kinds = find_resource_kinds(self.target, self.description)
-        self.echo = echo_rule(self.taxonomy)
-        self.own = self.common
-
-    # ---- what is known
+        self.source = ValueSource(self.description.document, Random(0))
+        self.kinds = find_resource_kinds(self.config, self.description)
+        self.correlation = CorrelationIds(echo_rule(self.taxonomy))
 
     @property
-    def visible(self) -> Sequence[Observation]:
-        """The exchanges that a probe may draw conclusions from."""
-        return (
-            self.own.exchanges
-            if self.own is self.common
-            else [*self.common.exchanges, *self.own.exchanges]
-        )
+    def echo(self) -> EchoRule | None:
+        """The rule about the correlation id, if the taxonomy has one."""
+        return self.correlation.rule
 
     @property
-    def generated(self) -> MutableMapping[str, Observation]:
-        """The correlation ids that the service made up."""
-        return ChainMap(self.own.generated, self.common.generated)
-
-    @property
-    def keyless(self) -> bool:
-        """Whether the service refuses idempotency keys."""
-        return self.own.keyless or self.common.keyless
-
-    # ---- who calls
-
-    @property
-    def source(self) -> sampling.ValueSource:
-        """Where synthesised values come from."""
-        return sampling.ValueSource(self.description.document, self.random, self.tokens)
-
-    def stranger(self, owner: Identity) -> Identity | None:
-        """A caller of another tenant than ``owner``, the most able first."""
-        others = [
-            identity
-            for identity in self.identities()
-            if identity.tenant is not None and identity.tenant != owner.tenant
-        ]
-        return (
-            min(others, key=lambda each: each.scopes is not None, default=None)
-            if owner.tenant is not None
-            else None
-        )
-
-    # ---- what is there
-
-    def operation(self, method: str, path: str) -> ServiceOperation:
-        """The operation that a request of the file addresses; one of our own where the document has none."""
-        return located(self.description, method, path)
-
-    @property
-    def wires(self) -> frozenset[object]:
-        """What stands in the code slot of errors, where it is text."""
+    def wire_codes(self) -> frozenset[object]:
+        """The wire codes that are texts."""
         return frozenset(
             code.wire for code in self.taxonomy.live_codes() if isinstance(code.wire, str)
         )
 
-    def begin(
-        self, part: str, seed: int | None, unit: str | None = None, *, again: bool = False
-    ) -> None:
-        """Begin a part of the run, whose values depend on no other part: with a seed all of them, else those that may recur.
-
-        ``unit``: whose knowledge it shares; without one it adds to what all share. ``again``: the same part, with what must be
-        new new.
+    def stranger(self, owner: Identity) -> Identity | None:
+        """Return an identity of another tenant than ``owner``, preferably one without limited
+        scopes.
         """
-        self.part()
-        self.own = self.common if unit is None else self._units.setdefault(unit, Knowledge())
-        self.random = Random(f"{seed or 0}/{part}")
-        self._part = part
-        self._turns.clear()
-        if seed is not None:
-            self.tokens = seeded(f"{seed}/{part}/tokens{'/again' if again else ''}")
+        others = [
+            identity
+            for identity in self.identities
+            if None not in (owner.tenant, identity.tenant) and identity.tenant != owner.tenant
+        ]
+        return min(others, key=lambda identity: identity.scopes is not None, default=None)
+
+    def operation(self, method: str, path: str) -> ServiceOperation:
+        """Return the operation that a configured request addresses, or a new one if the document
+        has none.
+        """
+        return located(self.description, method, path)
+
+    def begin(
+        self,
+        part: str,
+        seed: int | None,
+        unit: str | None = None,
+        *,
+        shared: bool = False,
+        again: bool = False,
+    ) -> PartRecord:
+        """Begin a part of the run and return its record.
+
+        ``unit``: whose knowledge it has; None: that of all units.
+        """
+        self.knowledge.enter(unit)
+        self.correlation.begin(part)
+        return self.begin_part(part, seed, shared=shared, again=again)
 
     # ---- sending
 
-    def call(
-        self,
-        method: str,
-        template: str,
-        *,
-        identity: Identity | None = None,
-        values: Mapping[str, object] | None = None,
-        query: Mapping[str, object] | None = None,
-        headers: Mapping[str, str | None] | None = None,
-        body: object = ABSENT,
-        raw: bytes | None = None,
-        content_type: str | None = JSON,
-        accept: str | None = _ACCEPT,
-        correlation: Correlation | str = "auto",
-        plant: Sequence[Canary] = (),
-        route: str | Literal["same"] | None = "same",
-        patient: bool = True,
-        may_close: bool = False,
-        unbearable: bool = False,
-    ) -> Observation:
-        """Send one request and have the answer judged; raises Unanswered.
-
-        ``values`` fill the placeholders of ``template``. A header of None is left out, even one of the identity.
-        ``patient``: a 429 that nobody asked for is waited out and the request sent again. ``may_close``: servers hang up
-        on such a request, which says nothing of the service as long as it lives. ``unbearable``: and they refuse it in words
-        of their own, which is not judged.
-        """
-        who = self.caller if identity is None else identity
-        request, path = self._written(
-            method,
-            template,
-            who,
-            values,
-            query,
-            headers,
-            body,
-            raw,
-            content_type,
-            accept,
-            correlation,
-        )
-        known = route if route != "same" else path
-        sent = self.ask(
+    def call(self, spec: RequestSpec) -> Observation:
+        """Send a request, judge and record the answer. Raises Unanswered."""
+        caller = self.caller if spec.identity is None else spec.identity
+        request = self._wire(spec, caller)
+        observation = self.ask(
             request,
-            who,
-            route=known,
-            plant=plant,
-            patient=patient,
-            may_close=may_close,
-            unbearable=unbearable,
+            caller,
+            route=spec.path if spec.route == "same" else spec.route,
+            canaries=spec.canaries,
+            wait_when_limited=spec.wait_when_limited,
+            may_disconnect=spec.may_disconnect,
+            server_may_refuse=spec.server_may_refuse,
         )
-        if sent.status == 429 and patient:
-            after = sent.header("Retry-After")
-            reason = f"the service limits the rate: {method} {path} is answered 429"
-            raise Unanswered(
-                NoAnswer(request, "limited", f"{reason}, Retry-After {after}" if after else reason)
-            )
-        return sent
+        if observation.status == 429 and spec.wait_when_limited:
+            after = observation.header("Retry-After")
+            reason = f"the service limits the rate: {spec.operation} is answered 429"
+            if after:
+                reason += f", Retry-After {after}"
+            raise Unanswered(NoAnswer(request, "limited", reason))
+        return observation
+
+    def try_call(self, spec: RequestSpec) -> Observation | NoAnswer:
+        """Send a request like `call`; return a missing answer instead of raising."""
+        try:
+            return self.call(spec)
+        except Unanswered as error:
+            return error.no_answer
 
     def ask(
         self,
         request: Request,
-        who: Identity,
+        caller: Identity,
         *,
         route: str | None,
-        plant: Sequence[Canary] = (),
-        patient: bool = True,
-        may_close: bool = False,
-        unbearable: bool = False,
+        canaries: tuple[Canary, ...] = (),
+        wait_when_limited: bool = True,
+        may_disconnect: bool = False,
+        server_may_refuse: bool = False,
     ) -> Observation:
-        """Send a request as it stands and have the answer judged; raises Unanswered. ``who``: the caller whose headers it has."""
-        self.planted += plant
-        asked = self._asked(request, who, route, plant)
-        hangs_up = may_close or unbearable
-        full = replace(asked, response=self._answered(asked, hangs_up))
-        if unbearable and self.of_the_server(full):
-            return Observation(full, judge(self.contract, full))
-        sent = self.judged(full)
-        if (
-            sent.status == 429
-            and patient
-            and (wait := self.wait_asked(sent)) is not None
-            and self.driver.pause(wait)
-        ):
-            sent = self.judged(replace(asked, response=self._answered(asked, hangs_up)))
-        return sent
+        """Send a finished request, judge and record the answer.
 
-    def together(
-        self,
-        times: int,
-        method: str,
-        template: str,
-        *,
-        identity: Identity,
-        values: Mapping[str, object],
-        headers: Mapping[str, str | None],
-        body: object,
-        content_type: str | None,
-        correlation: str,
-    ) -> list[Observation]:
-        """Send one request so often at the same time, and have the answers judged; raises Unanswered where one has none."""
-        request, path = self._written(
-            method,
-            template,
-            identity,
-            values,
-            None,
-            headers,
-            body,
-            None,
-            content_type,
-            _ACCEPT,
-            correlation,
-        )
-        asked = self._asked(request, identity, path)
-        self.still(asked)
+        Raises Unanswered. `RequestSpec` explains the options.
+        """
+        self.observations.plant(canaries)
+        asked = self._asked(request, caller, route, canaries)
+        may_disconnect = may_disconnect or server_may_refuse
+        exchange = self._exchanged(asked, may_disconnect)
+        if server_may_refuse and self.of_the_server(exchange):
+            return Observation(exchange, judge(self.contract, exchange))
+        observation = self.record(exchange)
+        wait = self.wait_asked(observation) if observation.status == 429 else None
+        if wait_when_limited and wait is not None and self.driver.pause(wait):
+            observation = self.record(self._exchanged(asked, may_disconnect))
+        return observation
+
+    def together(self, times: int, spec: RequestSpec) -> list[Observation]:
+        """Send one request several times at the same time.
+
+        Raises Unanswered if an answer is missing.
+        """
+        caller = self.caller if spec.identity is None else spec.identity
+        request = self._wire(spec, caller)
+        asked = self._asked(request, caller, spec.path)
+        self.check_running(asked)
         answers = self.driver.together([request] * times)
-        found = [
-            self.judged(replace(asked, response=answer))
+        observations = [
+            self.record(replace(asked, response=answer))
             for answer in answers
             if isinstance(answer, Response)
         ]
         for answer in answers:
             if isinstance(answer, NoAnswer):
-                raise self.failed(asked, answer)
-        self.heard()
-        return found
+                raise self.missing(asked, answer)
+        self.observations.answered()
+        return observations
 
-    def try_call(self, method: str, template: str, **rest: object) -> Observation | NoAnswer:
-        """`call`, with a missing answer as a value."""
-        try:
-            return self.call(method, template, **rest)  # type: ignore[arg-type]  # the same keywords, passed on
-        except Unanswered as error:
-            return error.no_answer
-
-    def judged(self, exchange: Exchange) -> Observation:
-        """Have one exchange judged, and the correlation rules with it; the host that was asked is part of what was sent."""
+    def record(self, exchange: Exchange) -> Observation:
+        """Judge an exchange and record it, with its error events and the outcomes of the
+        correlation rules.
+        """
         if exchange.sent("Host") is None:
             headers = (("Host", self.driver.host), *exchange.request.headers)
             exchange = replace(exchange, request=replace(exchange.request, headers=headers))
         inner = tuple(
-            Observation(each, judge(self.contract, each)) for each in streamed(exchange, self.wires)
+            Observation(event, judge(self.contract, event))
+            for event in streamed(exchange, self.wire_codes)
         )
-        sent = Observation(
-            exchange, lenient(self.echo, exchange, judge(self.contract, exchange)), inner
-        )
-        self.exchanges += [sent, *inner]
-        self.own.exchanges += [sent, *inner]
-        for each in (sent, *inner):
-            if self.echo is not None:
-                self.outcomes += check_echo(self.taxonomy, self.echo, self.generated, each)
-        self._learn(sent)
-        return sent
+        judgement = lenient(self.echo, exchange, judge(self.contract, exchange))
+        observation = Observation(exchange, judgement, inner)
+        self.observations.record(observation, *inner)
+        if self.echo is not None:
+            for judged in (observation, *inner):
+                self.observations.add(
+                    check_echo(self.taxonomy, self.echo, self.knowledge.generated, judged)
+                )
+        self.knowledge.learn(observation, inner)
+        return observation
 
     def of_the_server(self, exchange: Exchange) -> bool:
-        """Whether an error is none of the application's, as far as can be told: it does not bring back the correlation id."""
+        """Whether an error comes from the server and not from the application: it has no
+        correlation id of its request.
+        """
         if self.echo is not None:
-            sent, back = (
-                exchange.sent(self.echo.header),
-                exchange.received(self.echo.slot.mirror or self.echo.header),
-            )
-            if back is not None and back == sent:
+            inbound = exchange.sent(self.echo.header)
+            if inbound is not None and exchange.received(self.echo.answer_header) == inbound:
                 return False
         return (exchange.response.status or 0) >= 400
 
-    def wait_asked(self, sent: Observation) -> float | None:
-        """Seconds that the answer asks to wait, with a grace; None where it does not say, or asks for more than our patience."""
-        value = sent.header("Retry-After")
-        parsed_value = (
-            retry_after.parse(value, now=time(), lenient=True) if value is not None else None
-        )
-        seconds = parsed_value.seconds if parsed_value is not None else None
+    def wait_asked(self, observation: Observation) -> float | None:
+        """Return the seconds that an answer asks to wait, with a grace; None if it does not say or
+        asks for too many.
+        """
+        value = observation.header("Retry-After")
+        wait = retry_after.parse(value, now=time(), lenient=True) if value is not None else None
+        seconds = wait.seconds if wait is not None else None
         return seconds + _GRACE if seconds is not None and seconds <= PATIENCE else None
+
+    def inbound(self, correlation: Correlation | str = "auto", operation: str = "") -> str | None:
+        """Return the correlation id of the next request; None if it has none."""
+        return self.correlation.inbound(self.tokens, correlation, operation)
 
     # ---- inside
 
-    def _written(
-        self,
-        method: str,
-        template: str,
-        who: Identity,
-        values: Mapping[str, object] | None,
-        query: Mapping[str, object] | None,
-        headers: Mapping[str, str | None] | None,
-        body: object,
-        raw: bytes | None,
-        content_type: str | None,
-        accept: str | None,
-        correlation: Correlation | str,
-    ) -> tuple[Request, str]:
-        """The request that `call` describes, and its path without a query."""
-        path, _, inline = template.partition("?")
-        target = path_of(path, values or {})
-        pairs = [inline] if inline else []
-        pairs += [urlencode({key: _flat(each) for key, each in query.items()})] if query else []
-        if pairs:
-            target += "?" + "&".join(pairs)
-        content = raw if raw is not None else b"" if body is ABSENT else json.dumps(body).encode()
-        fields: dict[str, tuple[str, str | None]] = {
-            "user-agent": ("User-Agent", "faultspec-conform")
-        }
-        if accept is not None:
-            fields["accept"] = ("Accept", accept)
-        if content_type is not None and (content or raw is not None):
-            fields["content-type"] = ("Content-Type", content_type)
-        inbound = self.inbound(correlation, f"{method} {path}")
-        if inbound is not None and self.echo is not None:
-            fields[self.echo[0].lower()] = (self.echo[0], inbound)
-        for name, value in who.headers:
-            fields[name.lower()] = (name, value)
-        for name, wanted in (headers or {}).items():
-            fields[name.lower()] = (name, wanted)
-        sent_headers: Headers = tuple(
-            (name, value) for name, value in fields.values() if value is not None
+    def _wire(self, spec: RequestSpec, caller: Identity) -> Request:
+        inbound = self.inbound(spec.correlation, spec.operation)
+        pair = (
+            (self.echo.header, inbound) if self.echo is not None and inbound is not None else None
         )
-        return Request(method, target, sent_headers, content), path
-
-    def inbound(self, correlation: Correlation | str = "auto", operation: str = "") -> str | None:
-        """The correlation id to send: by turns a valid one and, with ``auto``, none.
-
-        Each operation has its own turns in each part of the run, so that they are the same whatever else is asked.
-        """
-        if self.echo is None or correlation == "none":
-            return None
-        if correlation not in ("auto", "valid"):
-            return correlation
-        self._turns[operation] += 1
-        turn = len(self._part) + len(operation) + self._turns[operation]
-        # Two requests in three bring an id of their own, so that echoing is seen everywhere, and generating often.
-        if correlation == "auto" and turn % 3 == 0:
-            return None
-        known = [each for each in self.echo[1].schema.format or ("uuid4",) if each in ids.FORMATS]
-        return self.tokens.id(known[turn % len(known)]) if known else None
+        return wire_request(spec, caller, pair)
 
     def _asked(
-        self, request: Request, who: Identity, route: str | None, plant: Sequence[Canary] = ()
+        self,
+        request: Request,
+        caller: Identity,
+        route: str | None,
+        canaries: tuple[Canary, ...] = (),
     ) -> Exchange:
         return Exchange(
             request=request,
             response=Response(None),
             route=route,
             operation=f"{request.method} {route}" if route is not None else None,
-            identity=None if who.anonymous else who.name,
-            forbidden=(*self._forbidden(who), *plant),
+            identity=None if caller.anonymous else caller.name,
+            forbidden=(*self._forbidden(caller), *canaries),
         )
 
-    def _answered(self, asked: Exchange, may_close: bool) -> Response:
-        self.still(asked)
+    def _exchanged(self, asked: Exchange, may_disconnect: bool) -> Exchange:
+        self.check_running(asked)
         answer = self.driver.send(asked.request)
-        if isinstance(answer, Response):
-            self.heard()
-            return answer
-        raise self.failed(asked, answer, may_close=may_close)
+        if isinstance(answer, NoAnswer):
+            raise self.missing(asked, answer, may_disconnect=may_disconnect)
+        self.observations.answered()
+        return replace(asked, response=answer)
 
-    def _forbidden(self, who: Identity) -> tuple[Canary, ...]:
-        found = [Canary("secret", secret) for secret, _ in who.secrets if secret != who.tenant]
+    def _forbidden(self, caller: Identity) -> list[Canary]:
+        """The values that must not come back to a caller: its secrets and, by `privacy`, the names
+        of its tenant.
+        """
+        found = [
+            Canary("secret", secret) for secret, _ in caller.secrets if secret != caller.tenant
+        ]
         privacy = self.taxonomy.privacy
         if privacy is not None and "tenant" in privacy.never_echoed:
-            learnt = (each.tenants.get(who.name) for each in (self.common, self.own))
-            tenants = {who.tenant, *learnt} - {None}
-            found += [
-                Canary("tenant", tenant) for tenant in sorted(t for t in tenants if t is not None)
-            ]
-        return tuple(found)
-
-    def _learn(self, sent: Observation) -> None:
-        """A tenant's real name, where a success tells its own caller; and that a shared resource is not what it was."""
-        if sent.ok and sent.exchange.request.method in ("PUT", "PATCH", "DELETE"):
-            self.touched |= {
-                name
-                for name, made in self.made.items()
-                if sent.exchange.request.target == _place(made)
-            }
-        who = sent.exchange.identity
-        if who is None or not sent.ok or who in self.own.tenants:
-            return
-        body = sent.json
-        if isinstance(body, dict):
-            for name in ("tenant_id", "tenantId", "tenant"):
-                value = body.get(name)
-                if isinstance(value, str) and len(value) >= 4:  # shorter ones stand in any text
-                    self.own.tenants[who] = value
-
-
-def _place(made: CreatedResource | str) -> str | None:
-    """The path of a resource that was made."""
-    return (
-        None
-        if isinstance(made, str) or made.kind.item is None
-        else path_of(made.kind.item, made.values)
-    )
-
-
-def _flat(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+            names = self.knowledge.tenants(caller.name) | ({caller.tenant} - {None})
+            found += [Canary("tenant", name) for name in sorted(map(str, names))]
+        return found

@@ -1,8 +1,8 @@
-"""What was asked and answered, and what can be read in it; and what a probe says of it."""
+"""An exchange with its judgement, what can be read in it, and the outcomes of probes."""
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -18,10 +18,10 @@ from faultspec_conformance.results.model import Outcome
 #: The media type of server-sent events.
 STREAM = "text/event-stream"
 
-#: Names of server-sent events that tell a failure.
+#: Names of server-sent events that announce an error.
 ERROR_EVENTS = frozenset({"error", "failure", "fault"})
 
-#: The clauses that say whether an error has its declared form; the others speak of what is in it.
+#: The clauses about the declared form of errors; all others are about their contents.
 FORM = frozenset(
     {
         "surface/known",
@@ -38,12 +38,12 @@ FORM = frozenset(
 #: Characters of a value that a message quotes.
 _BRIEF = 60
 
-#: So much of an answer explains why it was no success.
+#: Characters of an answer that a message quotes.
 _QUOTED = 160
 
 
 class Unanswered(Exception):
-    """A request that got no answer; ``no_answer`` says why. Ends the probe, never the run."""
+    """A request got no answer, for the reason in ``no_answer``. It ends the probe, not the run."""
 
     def __init__(self, no_answer: NoAnswer) -> None:
         super().__init__(no_answer.reason)
@@ -52,7 +52,7 @@ class Unanswered(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """An exchange that took place, and the judge's answer to it. ``inner``: the error events of a stream."""
+    """An exchange of the run and its judgement. ``inner``: the error events of a stream."""
 
     exchange: Exchange
     judgement: Judgement
@@ -65,28 +65,30 @@ class Observation:
 
     @property
     def code(self) -> str | None:
-        """The declared code in the answer, or None."""
+        """The code of the answer, if it is a declared one."""
         return self.judgement.code
 
     @property
     def ok(self) -> bool:
-        """A status of success; where there is none, no error."""
+        """Whether the answer is a success: by its status or, on transports without one, because it
+        is not an error.
+        """
         if self.exchange.response.status is None:
             return not self.judgement.is_error and protocol_error(self.json) is None
         return 200 <= self.status < 300
 
     @property
     def sound(self) -> bool:
-        """Whether the judge found nothing of level error."""
+        """Whether the judgement has no finding of level error."""
         return not any(finding.level == "error" for finding in self.judgement.findings)
 
     @property
     def json(self) -> object:
-        """The body as JSON; None where it is none."""
+        """The body as JSON; None if it is not JSON."""
         return parsed(self.exchange.response.body)
 
     def header(self, name: str) -> str | None:
-        """A header of the answer."""
+        """Return the first header of this name in the answer."""
         return self.exchange.received(name)
 
     def __str__(self) -> str:
@@ -103,13 +105,13 @@ class Observation:
 
 
 def protocol_error(body: object) -> object:
-    """The number of a JSON-RPC error; None where a body is none."""
+    """Return the number of a JSON-RPC error; None if the body is not one."""
     error = body.get("error") if isinstance(body, dict) else None
     return error.get("code") if isinstance(error, dict) else None
 
 
 def parsed(body: bytes) -> object:
-    """A body as JSON; None where it is none."""
+    """Return a body as JSON; None if it is not JSON."""
     with suppress(ValueError, RecursionError):
         value: object = json.loads(body)
         return value
@@ -117,41 +119,44 @@ def parsed(body: bytes) -> object:
 
 
 def point(body: object, pointer: str) -> object:
-    """The value at a JSON Pointer, or None."""
+    """Return the value at a JSON Pointer, or None."""
     return resolve(body, pointer)[1]
 
 
 def leaves(value: object, pointer: str = "") -> Iterator[tuple[str, object]]:
-    """What is in a JSON value and has nothing in it, each by its JSON Pointer."""
+    """Yield the scalars and empty collections in a JSON value, each with its JSON Pointer."""
     if isinstance(value, dict) and value:
-        for key, each in value.items():
-            yield from leaves(each, child(pointer, key))
+        for key, member in value.items():
+            yield from leaves(member, child(pointer, key))
     elif isinstance(value, list) and value:
-        for index, each in enumerate(value):
-            yield from leaves(each, child(pointer, index))
+        for index, item in enumerate(value):
+            yield from leaves(item, child(pointer, index))
     else:
         yield pointer, value
 
 
 def difference(one: object, two: object) -> tuple[str, str, str]:
-    """Where two unequal bodies first differ: the pointer, and what stands there in each, in few words."""
+    """Return the first JSON Pointer at which two unequal bodies differ, and a short text for the
+    value of each.
+    """
     left, right = dict(leaves(one)), dict(leaves(two))
     missing = object()
     for pointer in dict.fromkeys((*left, *right)):
         pair = left.get(pointer, missing), right.get(pointer, missing)
         if pair[0] != pair[1] or type(pair[0]) is not type(pair[1]):
-            before, now = ("not there" if each is missing else _brief(each) for each in pair)
+            before, now = ("missing" if value is missing else _brief(value) for value in pair)
             return pointer, before, now
     return "", _brief(one), _brief(two)
 
 
 def _brief(value: object) -> str:
-    text = (
-        value.decode("utf-8", "replace")
-        if isinstance(value, bytes)
-        else json.dumps(value, ensure_ascii=False)
-    )
-    return text if len(text) <= _BRIEF else text[: _BRIEF - 1] + "…"
+    if isinstance(value, bytes):
+        return _shortened(value.decode("utf-8", "replace"), _BRIEF)
+    return _shortened(json.dumps(value, ensure_ascii=False), _BRIEF)
+
+
+def _shortened(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +166,19 @@ class Event:
     name: str
     data: str
 
-    def tells(self, codes: frozenset[object]) -> bool:
-        """Whether it is an error, by its name or because its data has one of the ``codes`` at its top."""
-        return self.name in ERROR_EVENTS or _speaks(parsed(self.data.encode()), codes)
+    def is_error(self, codes: frozenset[object]) -> bool:
+        """Whether the event announces an error: by its name, or by one of the ``codes`` as a member
+        of its data.
+        """
+        if self.name in ERROR_EVENTS:
+            return True
+        data = parsed(self.data.encode())
+        members = data.values() if isinstance(data, dict) else ()
+        return any(isinstance(member, str | int) and member in codes for member in members)
 
 
 def events(exchange: Exchange) -> Iterator[Event]:
-    """The server-sent events of an answer that is a stream of them."""
+    """Yield the server-sent events of an answer; none if it is not a stream of events."""
     media = (exchange.received("Content-Type") or "").partition(";")[0].strip().lower()
     if media != STREAM or (exchange.response.status or 0) >= 400:
         return
@@ -185,7 +196,7 @@ def events(exchange: Exchange) -> Iterator[Event]:
 
 
 def streamed(exchange: Exchange, codes: frozenset[object]) -> tuple[Exchange, ...]:
-    """The error events of a stream, each as an exchange of its own."""
+    """Return the error events of a stream, each as an exchange of its own."""
     return tuple(
         replace(
             exchange,
@@ -193,20 +204,14 @@ def streamed(exchange: Exchange, codes: frozenset[object]) -> tuple[Exchange, ..
             transport="stream",
         )
         for event in events(exchange)
-        if event.tells(codes)
+        if event.is_error(codes)
     )
 
 
-def _speaks(data: object, codes: frozenset[object]) -> bool:
-    return isinstance(data, dict) and any(
-        isinstance(each, str | int) and each in codes for each in data.values()
-    )
-
-
-def slot(taxonomy: Taxonomy, sent: Observation, name: str) -> object:
-    """The value of a slot of the envelope in an answer, or None."""
-    surface = taxonomy.surfaces.get(sent.judgement.surface or "")
-    body = point(sent.json, surface.at) if surface is not None else sent.json
+def slot(taxonomy: Taxonomy, observation: Observation, name: str) -> object:
+    """Return the value of a slot of the envelope in an answer, or None."""
+    surface = taxonomy.surfaces.get(observation.judgement.surface or "")
+    body = point(observation.json, surface.at) if surface is not None else observation.json
     for envelope in surface.envelopes if surface is not None else taxonomy.envelopes:
         slots = extract(taxonomy.envelopes[envelope].shape, body).slots
         if name in slots:
@@ -214,27 +219,29 @@ def slot(taxonomy: Taxonomy, sent: Observation, name: str) -> object:
     return None
 
 
-def said(taxonomy: Taxonomy, sent: Observation) -> str:
-    """An answer in a line: its status, code and message."""
-    message = slot(taxonomy, sent, "message")
-    body = (
-        message
-        if isinstance(message, str)
-        else sent.exchange.response.body.decode("utf-8", "replace")
-    )
-    text = " ".join(body[: 2 * _QUOTED].split())
-    # The ellipsis also tells what masks the text that something may have been cut in two.
-    text = text if len(text) <= _QUOTED else text[: _QUOTED - 1] + "…"
-    return f"{sent}: {text}" if text else str(sent)
+def details_of(taxonomy: Taxonomy, observation: Observation) -> Mapping[str, object]:
+    """Return the details of the error in an answer; empty if it has none."""
+    details = slot(taxonomy, observation, "details")
+    return details if isinstance(details, dict) else {}
+
+
+def summary_line(taxonomy: Taxonomy, observation: Observation) -> str:
+    """Return an answer in one line: its status, code and message."""
+    message = slot(taxonomy, observation, "message")
+    body = observation.exchange.response.body.decode("utf-8", "replace")
+    text = " ".join((message if isinstance(message, str) else body)[: 2 * _QUOTED].split())
+    # The ellipsis also shows the masking that the text may end within a secret.
+    text = _shortened(text, _QUOTED)
+    return f"{observation}: {text}" if text else str(observation)
 
 
 def passed(clause: str) -> Outcome:
-    """The clause held."""
-    return Outcome(clause, "held")
+    """Return the outcome that the clause held."""
+    return Outcome(clause, "passed")
 
 
 def not_exercised(clause: str, reason: str) -> Outcome:
-    """There was no occasion."""
+    """Return the outcome that nothing exercised the clause."""
     return Outcome(clause, "not_exercised", reason)
 
 
@@ -244,39 +251,44 @@ def failed(
     *evidence: Observation,
     level: Level = "error",
     pointer: str | None = None,
-    at: str | None = None,
+    operation: str | None = None,
 ) -> Outcome:
-    """The clause is broken by the last exchange of the evidence. ``at``: the operation, if not that exchange's."""
+    """Return the outcome that the last exchange of the evidence broke the clause.
+
+    ``operation``: where to report it; None: at the operation of that exchange.
+    """
     last = evidence[-1]
     finding = Finding(
         clause=clause,
         message=message,
         level=level,
-        operation=at or last.exchange.operation,
+        operation=operation or last.exchange.operation,
         code=last.code,
         status=last.exchange.response.status,
         pointer=pointer,
-        evidence=tuple(exchange_.exchange for exchange_ in evidence),
+        evidence=tuple(observation.exchange for observation in evidence),
     )
-    return Outcome(clause, "broken", finding=finding)
+    return Outcome(clause, "failed", finding=finding)
 
 
 def lost(asked: Exchange, answer: NoAnswer, last: Observation | None, *, listens: bool) -> Outcome:
-    """The service did not answer a request; ``last`` is the one before it, ``listens`` whether it takes connections still.
+    """Return the outcome that the service did not answer a request.
 
-    Who ends just after an answer is noticed at the next request, so the one before it is shown beside it.
+    ``last``: the exchange before it. ``listens``: whether the service still accepts connections. A
+    service that ends after an answer is noticed at the next request, so the evidence has the
+    exchange before it too.
     """
     before = () if listens or last is None else (last.exchange,)
     culprit = before[0] if before and answer.kind == "refused" else asked
     if answer.kind == "timeout":
         message = f"the service hangs: {answer.reason}"
     elif listens:
-        message = f"{answer.reason}; the service is still there, so it is this request that it does not bear"
+        message = f"{answer.reason}; the service is still there, so this request caused it"
     elif culprit is not asked:
-        message = f"nobody listens any more since this was answered: {answer.reason}"
+        message = f"nobody listens any more after this answer: {answer.reason}"
     else:
         message = f"{answer.reason}, and nobody listens any more: the service ended on this request"
     finding = Finding(
         "service/alive", message, operation=culprit.operation, evidence=(*before, asked)
     )
-    return Outcome("service/alive", "broken", finding=finding)
+    return Outcome("service/alive", "failed", finding=finding)

@@ -1,4 +1,4 @@
-"""How a run is asked for, and why there was none."""
+"""The options of a run, and why a run did not take place."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,15 +9,17 @@ from faultspec_conformance.results.waivers import Waiver
 
 
 def quiet(name: str) -> None:
-    """Progress that nobody watches."""
+    """Show no progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How to run. ``only``: a pattern of clause addresses; ``progress`` hears the name of each part as it begins.
+    """The options of a run. ``only``: a pattern of clause addresses. ``progress`` is called with
+    the name of each part.
 
-    ``seed``: with one, a run asks a service in the same state the same; with None what must be new is new in every run.
-    ``waivers``: those in force here. ``shard``: the part of the run that this one is; None is all of it.
+    ``seed``: two runs with one seed send the same requests to a service in the same state; None:
+    new values in every run. ``waivers``: those in force. ``shard``: which part of the run this is;
+    None: all of it.
     """
 
     seed: int | None = None
@@ -31,12 +33,15 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True)
 class Unreachable:
-    """Nothing could be judged, for ``reason``. ``hint``: what to do, where it is more than starting the service."""
+    """Nothing could be judged, for ``reason``.
+
+    ``hint``: a remedy, unless it is to start the service.
+    """
 
     reason: str
     hint: str | None = None
 
 
 def today(options: RunOptions) -> date:
-    """The day by which waivers expire."""
+    """Return the day that the expiry of waivers is compared with."""
     return options.today or date.today()

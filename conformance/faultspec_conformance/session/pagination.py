@@ -1,13 +1,16 @@
-"""Pages of a list: how many items to ask for, and how to ask for what follows, from the parameters that a list declares."""
+"""Pages of a list: how to ask for the first one and for the next one, by the parameters that the
+list declares.
+"""
 
 import re
-from collections.abc import Mapping
 from urllib.parse import parse_qsl, urlsplit
 
 from faultspec.openapi.service import OperationParameter, ServiceOperation
 from faultspec_conformance.session.observation import Observation
+from faultspec_conformance.session.resources import objects_in
 
-#: The parameters in common use, without case and punctuation: the size of a page, its number, and where it begins.
+#: The parameters in common use, without case and punctuation: the size of a page, its number, and
+#: where it begins.
 _SIZES = frozenset({"limit", "perpage", "pagesize", "size", "maxresults", "count", "first", "top"})
 _NUMBERS = frozenset({"page", "pagenumber", "pageno"})
 _OFFSETS = frozenset({"offset", "skip", "start", "startindex"})
@@ -24,7 +27,7 @@ _CURSORS = frozenset(
     }
 )
 
-#: Where an answer tells the cursor of what follows, spelt likewise.
+#: Members of an answer that hold the cursor of the next page, spelt likewise.
 _NEXT = frozenset(
     {
         "next",
@@ -38,12 +41,14 @@ _NEXT = frozenset(
     }
 )
 
-#: Items of the longest page that is asked for where the document sets no maximum.
+#: Items of the longest page that is asked for if the document has no maximum.
 _MOST = 100
 
 
 def opening(listing: ServiceOperation) -> dict[str, object]:
-    """The query for the first page: one item where a cursor leads on from there, else as many as the document allows."""
+    """Return the query of the first page: one item if a cursor leads to the next, else as many as
+    the document allows.
+    """
     size = _parameter(listing, _SIZES)
     if size is not None and _parameter(listing, _CURSORS) is not None:
         return {size.name: 1}
@@ -51,9 +56,12 @@ def opening(listing: ServiceOperation) -> dict[str, object]:
 
 
 def following(listing: ServiceOperation, first: Observation) -> dict[str, object] | None:
-    """The query for what follows the first item or page; None where there is no telling how to ask, or nothing follows."""
-    if _next_link(first) is not None:
-        return _next_link(first)
+    """Return the query of what follows the first item or page; None if nothing follows or no
+    parameter asks for it.
+    """
+    link = _next_link(first)
+    if link is not None:
+        return link
     offset, number, cursor = (
         _parameter(listing, names) for names in (_OFFSETS, _NUMBERS, _CURSORS)
     )
@@ -62,12 +70,10 @@ def following(listing: ServiceOperation, first: Observation) -> dict[str, object
     if number is not None:
         size = _parameter(listing, _SIZES)
         return {number.name: 2, **({size.name: 1} if size is not None else {})}
-    told = _told(first.json) if cursor is not None else None
-    return (
-        {**_longest(listing), cursor.name: told}
-        if cursor is not None and told is not None
-        else None
-    )
+    value = _next_cursor(first.json)
+    if cursor is None or value is None:
+        return None
+    return {**_longest(listing), cursor.name: value}
 
 
 def _longest(listing: ServiceOperation) -> dict[str, object]:
@@ -78,22 +84,16 @@ def _longest(listing: ServiceOperation) -> dict[str, object]:
     return {size.name: most if isinstance(most, int) else _MOST}
 
 
-def _next_link(sent: Observation) -> dict[str, object] | None:
-    """The query of the link of relation next (RFC 8288), where it leads to the same path."""
-    found = re.search(r"<([^>]*)>[^,]*;\s*rel=\"?next\"?", sent.header("Link") or "")
+def _next_link(page: Observation) -> dict[str, object] | None:
+    """Return the query of the link of relation `next` (RFC 8288)."""
+    found = re.search(r"<([^>]*)>[^,]*;\s*rel=\"?next\"?", page.header("Link") or "")
     return dict(parse_qsl(urlsplit(found[1]).query)) or None if found else None
 
 
-def _told(body: object) -> str | None:
-    layers = (
-        [body, *(each for each in body.values() if isinstance(each, dict))]
-        if isinstance(body, dict)
-        else []
-    )
-    for layer in layers:
-        assert isinstance(layer, Mapping)
-        for name, value in layer.items():
-            if _plain(str(name)) in _NEXT and isinstance(value, str) and value and "/" not in value:
+def _next_cursor(body: object) -> str | None:
+    for members in objects_in(body):
+        for name, value in members.items():
+            if _plain(name) in _NEXT and isinstance(value, str) and value and "/" not in value:
                 return value
     return None
 

@@ -1,103 +1,112 @@
-"""What stands in the placeholders of paths and texts: ids that were made, ids that name nothing, names that were saved."""
+"""Values for the placeholders of paths and texts: known ids, ids without a resource, and saved
+names.
+"""
 
 import re
 from collections.abc import Mapping
 
-from faultspec.openapi.service import ServiceOperation, shape_of
+from faultspec.openapi.service import OperationParameter, ServiceOperation, shape_of
 from faultspec_conformance import sampling
 from faultspec_conformance.sampling.tokens import Tokens
 from faultspec_conformance.session.http import HttpSession
 
 
-def values_for(world: HttpSession, operation: ServiceOperation) -> dict[str, object]:
-    """Values for an operation's placeholders: of resources that were made where there are, otherwise of no resource."""
-    known = known_values(world, operation)
+def values_for(session: HttpSession, operation: ServiceOperation) -> dict[str, object]:
+    """Return values for an operation's placeholders: of created resources or, for want of one,
+    without a resource.
+    """
+    values = known_values(session, operation)
     for name in operation.placeholders:
-        if name not in known:
-            known[name] = absent_value(world, operation, name)
-    return known
+        if name not in values:
+            values[name] = absent_value(session, operation, name)
+    return values
 
 
-def known_values(world: HttpSession, operation: ServiceOperation) -> dict[str, object]:
-    """Values of resources that were made, for the placeholders that lead to them."""
+def known_values(session: HttpSession, operation: ServiceOperation) -> dict[str, object]:
+    """Return the values of created resources for the placeholders that lead to them."""
     known: dict[str, object] = {}
-    for made in world.made.values():
-        if isinstance(made, str) or made.kind.item is None:
-            continue
-        item, template = shape_of(made.kind.item), shape_of(operation.template)
-        if template == item or template.startswith(item + "/"):
-            for name, value in zip(operation.placeholders, made.values.values(), strict=False):
-                known[name] = value
+    template = shape_of(operation.template)
+    for resource in session.knowledge.created.values():
+        item = shape_of(resource.kind.item) if resource.kind.item is not None else None
+        if item is not None and (template == item or template.startswith(item + "/")):
+            known |= zip(operation.placeholders, resource.values.values(), strict=False)
     return known
 
 
-def absent_value(world: HttpSession, operation: ServiceOperation, name: str) -> object:
-    """A value for a placeholder that names nothing: of the format of known ids, or of the parameter's schema."""
-    for made in world.made.values():
-        if (
-            not isinstance(made, str)
-            and made.kind.item is not None
-            and operation.template.startswith(made.kind.item.rpartition("/")[0])
-        ):
-            return sampling.another(world.source, made.id)
+def absent_value(session: HttpSession, operation: ServiceOperation, name: str) -> object:
+    """Return a placeholder's value without a resource, in the format of known ids or of the
+    parameter's schema.
+    """
+    for resource in session.knowledge.created.values():
+        item = resource.kind.item
+        if item is not None and operation.template.startswith(item.rpartition("/")[0]):
+            return sampling.another(session.source, resource.id)
     parameter = operation.parameter(name, "path")
     if parameter is None:
-        return world.tokens.hex(8)
-    example = (
-        parameter.example
-        if parameter.example is not None
-        else sampling.value(world.source, parameter.schema)
-    )
-    return sampling.another(world.source, example)
+        return session.tokens.hex(8)
+    return sampling.another(session.source, _example(session, parameter))
 
 
-def readable(world: HttpSession) -> ServiceOperation | None:
-    """An operation that can be read without knowing an id, preferably a list of a resource."""
-    lists = [
-        found
-        for kind in world.kinds
-        if (found := kind.operation("list")) is not None and not found.placeholders
-    ]
+def readable(session: HttpSession) -> ServiceOperation | None:
+    """Return an operation that can be read without an id, preferably the list of a resource."""
+    for kind in session.kinds:
+        listing = kind.operation("list")
+        if listing is not None and not listing.placeholders:
+            return listing
     reads = [
         operation
-        for operation in world.description.operations
+        for operation in session.description.operations
         if operation.method == "GET"
         and not operation.placeholders
         and any("json" in media for media in operation.media_types or ("json",))
     ]
-    return next(iter([*lists, *sorted(reads, key=lambda each: each.secured is not True)]), None)
+    return min(reads, key=lambda operation: operation.secured is not True, default=None)
 
 
-def required_query(world: HttpSession, operation: ServiceOperation) -> dict[str, object]:
-    """Values for the parameters that a query must have."""
+def required_query(session: HttpSession, operation: ServiceOperation) -> dict[str, object]:
+    """Return values for the required parameters of a query."""
     return {
-        parameter.name: parameter.example
-        if parameter.example is not None
-        else sampling.value(world.source, parameter.schema)
+        parameter.name: _example(session, parameter)
         for parameter in operation.parameters
         if parameter.where == "query" and parameter.required
     }
 
 
+def _example(session: HttpSession, parameter: OperationParameter) -> object:
+    if parameter.example is not None:
+        return parameter.example
+    return sampling.value(session.source, parameter.schema)
+
+
 def filled(tokens: Tokens, value: object, saved: Mapping[str, object] | None = None) -> object:
-    """A value of the file with ``${unique}`` and saved names filled in; a text that is one name takes its value's type."""
+    """Return a configured value with ``${unique}`` and saved names filled in.
+
+    A text that consists of one saved name takes the type of the saved value.
+    """
     if isinstance(value, str):
         whole = re.fullmatch(r"\$\{([a-z_]\w*)\}", value)
         if whole and saved and whole[1] in saved:
             return saved[whole[1]]
         return text(tokens, value, saved)
     if isinstance(value, dict):
-        return {key: filled(tokens, each, saved) for key, each in value.items()}
+        return {key: filled(tokens, member, saved) for key, member in value.items()}
     if isinstance(value, list):
-        return [filled(tokens, each, saved) for each in value]
+        return [filled(tokens, item, saved) for item in value]
     return value
 
 
 def text(tokens: Tokens, text: str, saved: Mapping[str, object] | None = None) -> str:
-    """A text of the file with ``${unique}`` and saved names filled in."""
+    """Return a configured text with ``${unique}`` and saved names filled in."""
     known = saved or {}
     return re.sub(
         r"\$\{([a-z_]\w*)\}",
         lambda found: tokens.hex(5) if found[1] == "unique" else str(known.get(found[1], found[0])),
         text,
     )
+
+
+def texts(
+    tokens: Tokens, pairs: Mapping[str, str], saved: Mapping[str, object] | None = None
+) -> dict[str, str]:
+    """Return configured headers or a query with ``${unique}`` and saved names filled in."""
+    return {name: text(tokens, value, saved) for name, value in pairs.items()}

@@ -1,4 +1,6 @@
-"""The resources that are tested: what the file says of them where it does, what the document implies where it does not."""
+"""The resources that are tested, from the configuration and, for what it leaves out, from the
+OpenAPI document.
+"""
 
 import re
 from collections.abc import Mapping
@@ -23,26 +25,27 @@ JSON = "application/json"
 #: What a resource's operation is for.
 Role = Literal["create", "read", "update", "delete", "list"]
 
-
-#: The methods that are asked of what lies below an item.
+#: The methods that probes send to paths below an item.
 _BELOW = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 
 
 @dataclass(frozen=True, slots=True)
 class ResourceKind:
-    """A resource as it is tested: what the file says where it does, what the document implies where it does not."""
+    """A kind of resource that is tested: what the configuration says, else what the document
+    implies.
+    """
 
     name: str
     inferred: DocumentedResource
     config: ResourceConfig
 
     def operation(self, role: Role) -> ServiceOperation | None:
-        """The operation in this role."""
+        """Return the operation in this role."""
         found = getattr(self.inferred, role)
         return found if found is None or isinstance(found, ServiceOperation) else None
 
     def call(self, role: Role) -> ConfiguredCall | None:
-        """The request that the file gives for this role."""
+        """Return the request that the configuration has for this role."""
         found = getattr(self.config, role)
         return found if found is None or isinstance(found, ConfiguredCall) else None
 
@@ -54,36 +57,36 @@ class ResourceKind:
 
 @dataclass(frozen=True, slots=True)
 class CreatedResource:
-    """A resource that was created. ``values`` fill the placeholders of its paths."""
+    """A resource that was created.
+
+    ``values`` fill the placeholders of its paths; ``creation`` is the exchange.
+    """
 
     kind: ResourceKind
     id: object
     values: Mapping[str, object]
     owner: Identity
     body: object
-    sent: Observation
+    creation: Observation
 
 
 def find_resource_kinds(
-    target: ServiceConfig, description: Description
+    config: ServiceConfig, description: Description
 ) -> tuple[ResourceKind, ...]:
-    """The resources: those of the file first, then those that the document implies beside them."""
+    """Return the kinds of resource: those of the configuration, or those that the document implies
+    if it has none.
+    """
     inferred = list(resources(description))
     found: list[ResourceKind] = []
-    for config in target.resources.values():
-        match = next((each for each in inferred if _describes(config, each, description)), None)
-        if match is not None:
-            inferred.remove(match)
-        found.append(
-            ResourceKind(
-                config.name,
-                _completed(config, match or DocumentedResource(config.name), description),
-                config,
-            )
-        )
-    if not found:
-        found = [ResourceKind(each.name, each, ResourceConfig(each.name)) for each in inferred]
-    return tuple(found)
+    for declared in config.resources.values():
+        matching = (known for known in inferred if _describes(declared, known, description))
+        match = next(matching, DocumentedResource(declared.name))
+        inferred = [known for known in inferred if known is not match]
+        completed = _completed(declared, match, description)
+        found.append(ResourceKind(declared.name, completed, declared))
+    return tuple(
+        found or [ResourceKind(known.name, known, ResourceConfig(known.name)) for known in inferred]
+    )
 
 
 def _describes(
@@ -112,16 +115,16 @@ def _completed(
 
     return DocumentedResource(
         config.name,
-        chosen(config.create, inferred.create),
-        chosen(config.read, inferred.read),
-        chosen(config.update, inferred.update),
-        chosen(config.delete, inferred.delete),
-        chosen(config.list, inferred.list),
+        create=chosen(config.create, inferred.create),
+        read=chosen(config.read, inferred.read),
+        update=chosen(config.update, inferred.update),
+        delete=chosen(config.delete, inferred.delete),
+        list=chosen(config.list, inferred.list),
     )
 
 
 def below(operation: ServiceOperation, kind: ResourceKind) -> bool:
-    """Whether an operation lies below an item, and leads to it with no other id."""
+    """Whether an operation lies below an item and needs no id but that of the item."""
     under = shape_of(operation.template).startswith(shape_of(kind.item or "") + "/")
     return (
         under
@@ -131,7 +134,9 @@ def below(operation: ServiceOperation, kind: ResourceKind) -> bool:
 
 
 def placed(description: Description, method: str, path: str) -> str:
-    """A path of the file as it is sent: as it is written, or below the base path that the file left out."""
+    """Return a configured path as it is sent: as written, or below the base path that the
+    configuration leaves out.
+    """
     bare, mark, query = path.partition("?")
     base = description.base
     if _documented(description, bare) or (base and f"{bare}/".startswith(f"{base}/")):
@@ -150,58 +155,64 @@ def _documented(description: Description, path: str) -> bool:
 
 
 def located(description: Description, method: str, path: str) -> ServiceOperation:
-    """The operation that a path of the file means, with or without the base path of the document."""
+    """Return the operation that a configured path addresses, with or without the base path of the
+    document.
+    """
     bare = placed(description, method, path).partition("?")[0]
     found = description.at(method, bare)
     if found is not None:
         return found
-    writes = method not in SAFE_METHODS
-    return ServiceOperation(
-        method, bare, body=RequestBody((JSON,), True, {}) if writes and method != "DELETE" else None
-    )
+    has_body = method not in SAFE_METHODS | {"DELETE"}
+    return ServiceOperation(method, bare, body=RequestBody((JSON,), True, {}) if has_body else None)
 
 
-def identifier_of(sent: Observation, parameter: str, kind: ResourceKind) -> object:
-    """The id of what was created: where the file says, else under the usual names in the body, else from Location."""
-    body = sent.json
+def objects_in(body: object) -> list[dict[str, object]]:
+    """Return a JSON object and the objects that are its members; empty if it is not an object."""
+    if not isinstance(body, dict):
+        return []
+    return [body, *(member for member in body.values() if isinstance(member, dict))]
+
+
+def identifier_of(creation: Observation, parameter: str, kind: ResourceKind) -> object:
+    """Return the id of a created resource, or None.
+
+    It stands at the configured pointer; without one, under a usual name in the body, else at the
+    end of `Location`.
+    """
     if kind.config.id is not None:
-        return point(body, kind.config.id)
+        return point(creation.json, kind.config.id)
     names = (parameter, "id", f"{kind.name}_id", f"{kind.name}Id", "uuid", "_id", "key", "name")
-    layers = (
-        [body, *(each for each in body.values() if isinstance(each, dict))]
-        if isinstance(body, dict)
-        else []
-    )
-    for layer in layers:
+    for members in objects_in(creation.json):
         for name in names:
-            if (
-                isinstance(layer, dict)
-                and isinstance(layer.get(name), str | int)
-                and not isinstance(layer[name], bool)
-            ):
-                return layer[name]
-    location = sent.header("Location")
+            value = members.get(name)
+            if isinstance(value, str | int) and not isinstance(value, bool):
+                return value
+    location = creation.header("Location")
     return urlsplit(location).path.rstrip("/").rpartition("/")[2] or None if location else None
 
 
+def last_placeholder(kind: ResourceKind) -> str:
+    """Return the name of the placeholder that holds an item's id."""
+    return (kind.item or "{id}").rpartition("{")[2].partition("}")[0]
+
+
 def path_of(template: str, values: Mapping[str, object]) -> str:
-    """A template with its placeholders filled; what has no value stays, percent-encoded."""
+    """Return a template with its placeholders filled.
+
+    A placeholder without a value stays, percent-encoded.
+    """
 
     def fill(found: re.Match[str]) -> str:
-        return (
-            quote(str(values[found[1]]), safe="")
-            if found[1] in values
-            else quote(found[0], safe="")
-        )
+        return quote(str(values.get(found[1], found[0])), safe="")
 
     return re.sub(r"{([^{}]+)}", fill, template)
 
 
 def content_type(operation: ServiceOperation) -> str:
-    """The JSON media type that an operation takes."""
+    """Return the JSON media type that an operation accepts."""
     return (operation.body.json_type if operation.body else None) or JSON
 
 
 def is_json_write(operation: ServiceOperation) -> bool:
-    """Whether the operation takes a JSON body."""
+    """Whether the operation accepts a JSON body."""
     return operation.writes and operation.body is not None and operation.body.json_type is not None

@@ -1,4 +1,7 @@
-"""A scripted upstream: what the service under test calls, on loopback. It fails as it is told and keeps what it was asked."""
+"""A scripted upstream on loopback, which the service calls.
+
+It fails as scripted and keeps the requests.
+"""
 
 import json
 import time
@@ -16,13 +19,16 @@ from faultspec_conformance.drivers.processes import StartFailed, running, wait_u
 from faultspec_conformance.drivers.serving import HANG_UP, serving
 from faultspec_conformance.faults.server import read_body
 
-#: What the upstream does: it answers with a status, or hangs up.
+#: What the upstream does: it answers with a status, or closes the connection.
 Behaviour = int | Literal["closed"]
 
 
 @dataclass(frozen=True, slots=True)
 class UpstreamRequest:
-    """What the service sent: when it had come, when the answer was begun, and what that was."""
+    """A request of the service.
+
+    ``at``: when it arrived. ``until``: when its answer began, in seconds of a monotonic clock.
+    """
 
     request: Request
     at: float
@@ -32,9 +38,11 @@ class UpstreamRequest:
 
 @dataclass(slots=True)
 class ScriptedUpstream:
-    """An ASGI application. ``failing``: what it does ``times`` times (None: always); afterwards it answers well.
+    """An ASGI application. It does ``failing`` so many ``times`` (None: always), and afterwards
+    answers 200.
 
-    ``wait``: the `Retry-After` of its failures. ``calls``: what came since ``script`` was called last, in order.
+    ``wait``: the `Retry-After` of its failures, in seconds. ``calls``: the requests since the last
+    `script`, in order.
     """
 
     config: UpstreamConfig
@@ -45,16 +53,16 @@ class ScriptedUpstream:
     clock: Callable[[], float] = time.monotonic
 
     def script(self, failing: Behaviour, times: int | None = None, wait: int | None = None) -> None:
-        """Begin anew."""
+        """Set what the next requests get, and forget the earlier requests."""
         self.failing, self.times, self.wait = failing, times, wait
         self.calls = []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one connection, as ASGI has it."""
+        """Serve one connection by ASGI."""
         if scope["type"] != "http":
             return
-        at = self.clock()
-        calls = self.calls  # of this script, even if another one begins before the answer is sent
+        at = time.monotonic()
+        calls = self.calls  # those of this script, even if the next one begins before the answer
         behaviour: Behaviour = 200
         if self.times != 0:
             behaviour, self.times = self.failing, None if self.times is None else self.times - 1
@@ -84,9 +92,10 @@ class ScriptedUpstream:
 
 @contextmanager
 def attended(target: ServiceConfig) -> Iterator[Mapping[str, ScriptedUpstream]]:
-    """The upstreams of a configuration, listening, and the service, if the file starts it; all gone when the block is left.
+    """Run the upstreams of a configuration and the service, if the configuration starts it; end
+    them after the block.
 
-    Raises Failed when the service does not start, or a port of an upstream is taken.
+    Raises StartFailed if the service does not start, or the port of an upstream is taken.
     """
     with ExitStack() as stack:
         found, environment = {}, {}
@@ -95,8 +104,8 @@ def attended(target: ServiceConfig) -> Iterator[Mapping[str, ScriptedUpstream]]:
             try:
                 url = stack.enter_context(serving(upstream, config.port))
             except OSError as error:
-                taken = f"the upstream {config.name} can't listen on port {config.port}: {error.strerror}"
-                raise StartFailed(taken) from None
+                place = f"the upstream {config.name} can't listen on port {config.port}"
+                raise StartFailed(f"{place}: {error.strerror}") from None
             if config.env is not None:
                 environment[config.env] = url
         if target.command:

@@ -1,0 +1,235 @@
+"""Requests beyond a limit: values out of bounds, long queries, large heads, oversized bodies."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from faultspec.openapi.service import OperationParameter, ServiceOperation
+from faultspec_conformance import sampling
+from faultspec_conformance.drivers import NoAnswer
+from faultspec_conformance.probes.operations import MOST_OPERATIONS, json_writes, needs_body
+from faultspec_conformance.probes.refusals import (
+    CHECKED_FIRST,
+    broken_form,
+    checked_first,
+    refused,
+    ruled_out,
+)
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.fixtures import request_to
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import failed, not_exercised, passed
+from faultspec_conformance.session.observations import ProbeResult, attempt
+from faultspec_conformance.session.parameters import readable, required_query
+from faultspec_conformance.session.requests import RequestSpec
+
+_INVALID, _OVERSIZED, _HEAD = (
+    "framework/invalid-input",
+    "framework/oversized",
+    "framework/large-head",
+)
+
+#: Lists whose query is broken.
+_QUERIES = MOST_OPERATIONS // 3
+
+#: Query parameters that get a value beyond their bounds.
+_BOUNDS = 6
+
+#: Bytes of body: just over common limits of frameworks, of proxies, and of gateways.
+_SIZES = (128 * 1024 + 1, 1024 * 1024 + 65_537, 11 * 1024 * 1024)
+
+#: Characters of a query: over the usual 8 KiB, under the 16 and 64 KiB at which servers close the
+#: connection.
+_LONG = 9_000
+
+#: Bytes of a header section: the limit of Node and of proxies, and more than uvicorn or Go's
+#: proxies accept.
+_HEADS = (16 * 1024, 128 * 1024)
+
+
+def invalid_queries(session: HttpSession) -> Iterator[ProbeResult]:
+    """Leave out query parameters or break their type, with canaries in others; then exceed each
+    bound.
+    """
+    asked = 0
+    for operation in session.description.operations:
+        if operation.method != "GET" or operation.placeholders or asked >= _QUERIES:
+            continue
+        mark = session.canary("value")
+        broken = _broken_query(session, operation, mark.value)
+        if broken is None:
+            continue
+        asked += 1
+        email, secret = session.canary("email"), session.canary("secret")
+        answer = session.call(
+            RequestSpec(
+                "GET",
+                operation.template,
+                query={**broken, "contact": email.value, "access_key": secret.value},
+                canaries=(mark, email, secret),
+            )
+        )
+        yield ruled_out(session, answer, "a query that the document rules out")
+    for operation, parameter in _bounded(session)[:_BOUNDS]:
+        yield from attempt(_beyond(session, operation, parameter), _INVALID)
+
+
+def _broken_query(
+    session: HttpSession, operation: ServiceOperation, mark: str
+) -> dict[str, object] | None:
+    """Return a query that the document rules out: without required parameters, or with one of
+    another type; else None.
+    """
+    parameters = [parameter for parameter in operation.parameters if parameter.where == "query"]
+    if any(parameter.required for parameter in parameters):
+        return {}
+    for parameter in parameters:
+        schema = session.description.schema(parameter.schema)
+        kind = sampling.kind(schema)
+        if kind in ("integer", "number", "boolean") or (
+            kind == "string" and isinstance(schema.get("enum"), list)
+        ):
+            return {parameter.name: mark}
+    return None
+
+
+def _bounded(session: HttpSession) -> list[tuple[ServiceOperation, OperationParameter]]:
+    """Return the bounded query parameters of lists: each name once before its repetitions, which
+    one framework reads alike.
+    """
+    found = [
+        (operation, parameter)
+        for operation in session.description.operations
+        if operation.method == "GET" and not operation.placeholders
+        for parameter in operation.parameters
+        if parameter.where == "query"
+        and sampling.beyond(session.description.schema(parameter.schema), "faultspec") is not None
+    ]
+    first = {parameter.name: parameter for _, parameter in reversed(found)}
+    return sorted(found, key=lambda pair: first[pair[1].name] is not pair[1])
+
+
+def _beyond(
+    session: HttpSession, operation: ServiceOperation, parameter: OperationParameter
+) -> Iterator[Outcome]:
+    """Send a value just beyond a bound: the lower one if there is one, for many services reduce a
+    value that is too large.
+    """
+    mark = session.canary("value")
+    schema = session.description.schema(parameter.schema)
+    lower = {name: value for name, value in schema.items() if name != "maximum"}
+    value = sampling.beyond(lower if "minimum" in lower else schema, mark.value)
+    if value is None:
+        return
+    spec = RequestSpec(
+        "GET",
+        operation.template,
+        query={**required_query(session, operation), parameter.name: value},
+        canaries=(mark,) if isinstance(value, str) else (),
+    )
+    shown = f"{value}" if isinstance(value, int) else "text"
+    what = f"`{parameter.name}` beyond its bounds ({shown})"
+    yield ruled_out(session, session.call(spec), what)
+
+
+def searches(session: HttpSession) -> Iterator[ProbeResult]:
+    """Search for a text that occurs nowhere: an empty result is a success."""
+    answered = {seen.exchange.operation for seen in session.knowledge.exchanges if seen.ok}
+    for operation in session.description.operations:
+        texts = {
+            parameter.name: session.tokens.hex(8)
+            for parameter in operation.parameters
+            if parameter.where == "query" and _is_free_text(session, parameter)
+        }
+        asks = operation.method == "GET" and not operation.placeholders
+        if asks and texts and operation.name not in answered:
+            yield from attempt(_search(session, operation, texts))
+
+
+def _search(
+    session: HttpSession, operation: ServiceOperation, texts: Mapping[str, object]
+) -> Iterator[Outcome]:
+    query = {**required_query(session, operation), **texts}
+    answer = session.call(RequestSpec("GET", operation.template, query=query))
+    if answer.status >= 500:
+        message = f"{operation.name} for a text that occurs nowhere is answered {answer}"
+        yield failed(_INVALID, message, answer)
+
+
+def _is_free_text(session: HttpSession, parameter: OperationParameter) -> bool:
+    schema = session.description.schema(parameter.schema)
+    limits = {"enum", "const", "format", "pattern", "default"}
+    return sampling.kind(schema) == "string" and limits.isdisjoint(schema)
+
+
+def long_requests(session: HttpSession) -> Iterator[Outcome]:
+    """Send a long query, and header sections that some servers refuse before the application sees
+    them.
+    """
+    operation = readable(session)
+    if operation is None:
+        yield not_exercised(_OVERSIZED, "no operation can be read without an id")
+        return
+    query = required_query(session, operation)
+    plain = RequestSpec("GET", operation.template, query=query)
+    padded = {**query, "padding": "x" * _LONG}
+    what = f"a query of {_LONG} characters"
+    answer = session.try_call(replace(plain, query=padded, may_disconnect=True))
+    if isinstance(answer, NoAnswer) or answer.ok:
+        yield not_exercised(_OVERSIZED, f"the service accepts {what}")
+    elif answer.status not in CHECKED_FIRST:
+        yield refused(_OVERSIZED, answer, what)
+    for size in _HEADS:
+        outcomes = tuple(_large_head(session, plain, size))
+        yield from outcomes
+        if any(outcome.kind != "not_exercised" for outcome in outcomes):
+            break  # a larger one is refused as well, most likely in the same words
+
+
+def _large_head(session: HttpSession, plain: RequestSpec, size: int) -> Iterator[Outcome]:
+    """Send a large header section.
+
+    A refusal by the server is a warning at most, for no application can give it a form.
+    """
+    what = f"a header section of {size // 1024} KiB"
+    headers = {"X-Padding": "x" * size}
+    spec = replace(plain, headers=headers, correlation="valid", server_may_refuse=True)
+    answer = session.try_call(spec)
+    if isinstance(answer, NoAnswer):
+        yield not_exercised(_HEAD, f"{what}: {answer.reason}")
+    elif answer.ok:
+        yield not_exercised(_HEAD, f"the service accepts {what}")
+    elif session.of_the_server(answer.exchange) and broken_form(answer) is not None:
+        message = f"the server answers {what} with {answer}, not in the declared form"
+        yield failed(_HEAD, message, answer, level="warning")
+    elif answer.status not in CHECKED_FIRST:
+        yield passed(_HEAD)
+        if not session.of_the_server(answer.exchange):
+            yield refused(_OVERSIZED, answer, what)
+
+
+def oversized_bodies(session: HttpSession) -> Iterator[Outcome]:
+    """Send bodies that grow until one is too large, made of blanks, so that none is valid."""
+    operation = next(iter(json_writes(session)), None)
+    if operation is None:
+        yield not_exercised(_OVERSIZED, "no operation takes a body")
+        return
+    for size in _SIZES:
+        what = f"a body of {size // 1024} KiB"
+        spec = replace(request_to(session, operation), raw=b" " * size, may_disconnect=True)
+        answer = session.try_call(spec)
+        if isinstance(answer, NoAnswer):
+            yield not_exercised(_OVERSIZED, f"{what}: {answer.reason}")
+            return
+        if answer.status in (400, 415, 422):
+            continue
+        if answer.status in CHECKED_FIRST:
+            yield checked_first(_OVERSIZED, answer)
+        elif answer.ok and not needs_body(session, operation):
+            yield not_exercised(_OVERSIZED, f"{operation.name} needs no body")
+        else:
+            yield refused(_OVERSIZED, answer, what)
+        return
+    largest = f"{_SIZES[-1] // 1024 // 1024} MiB"
+    reason = f"a body of {largest} is read to its end and answered {answer}"
+    remedy = f"a service, or a proxy before it, has to refuse {largest} or less"
+    yield not_exercised(_OVERSIZED, f"{reason}: {remedy}")

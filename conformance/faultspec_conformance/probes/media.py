@@ -1,0 +1,68 @@
+"""Media types that an operation neither offers nor accepts."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from faultspec.openapi.service import ServiceOperation
+from faultspec_conformance.probes.operations import json_writes, one_of_each_method
+from faultspec_conformance.probes.refusals import CHECKED_FIRST, checked_first, refused
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.fixtures import body_for, request_to
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import failed, not_exercised
+from faultspec_conformance.session.parameters import readable, required_query
+from faultspec_conformance.session.requests import RequestSpec
+
+_ACCEPT, _MEDIA_TYPE = "framework/not-acceptable", "framework/media-type"
+
+
+def not_acceptable(session: HttpSession) -> Iterator[Outcome]:
+    """Ask for a representation that no service offers."""
+    operation = readable(session)
+    if operation is None:
+        yield not_exercised(_ACCEPT, "no operation can be read without an id")
+        return
+    answer = session.call(
+        RequestSpec(
+            "GET",
+            operation.template,
+            query=required_query(session, operation),
+            accept="application/x-faultspec-nothing",
+        )
+    )
+    if answer.ok:
+        yield not_exercised(_ACCEPT, "the service ignores Accept, as RFC 9110 allows")
+    elif answer.status == 406 or answer.status >= 500:
+        yield refused(_ACCEPT, answer, "an unknown representation")
+    else:
+        yield not_exercised(_ACCEPT, f"{operation.name} with another Accept is answered {answer}")
+
+
+def media_types(session: HttpSession) -> Iterator[Outcome]:
+    """Send a valid body in a media type that the operation does not accept, with each method."""
+    operations = json_writes(session)
+    if not operations:
+        yield not_exercised(_MEDIA_TYPE, "no operation takes JSON")
+    for operation in one_of_each_method(operations):
+        yield _as_text(session, operation)
+
+
+def _as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
+    assert operation.body is not None
+    if any(media.startswith(("text/", "*/")) for media in operation.body.media_types):
+        return not_exercised(_MEDIA_TYPE, f"{operation.name} accepts text as well")
+    spec = request_to(session, operation)
+    body = body_for(session, operation)
+    answer = session.call(replace(spec, body=body, content_type="text/plain"))
+    codes = (code.name for code in session.taxonomy.live_codes() if code.http.allows(415))
+    code = next(codes, None)
+    if answer.status in CHECKED_FIRST:
+        return checked_first(_MEDIA_TYPE, answer)
+    if answer.ok and code is None:
+        reason = f"{operation.name} reads any media type, and no code is for an unknown one"
+        return not_exercised(_MEDIA_TYPE, reason)
+    outcome = refused(_MEDIA_TYPE, answer, "JSON sent as text/plain")
+    if outcome.kind == "passed" and code is not None and answer.status != 415:
+        message = f"JSON sent as text/plain is answered {answer}; expected `{code}` (415)"
+        return failed(_MEDIA_TYPE, message, answer)
+    return outcome

@@ -1,0 +1,39 @@
+"""Which operations probes ask, and bodies that they send."""
+
+from collections.abc import Sequence
+
+from faultspec.openapi.service import ServiceOperation
+from faultspec_conformance import sampling
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.resources import is_json_write
+
+#: Operations that are asked one by one. The rest of a large API uses the same framework.
+MOST_OPERATIONS = 12
+
+
+def json_writes(session: HttpSession) -> list[ServiceOperation]:
+    """Return the operations that accept a JSON body, those without placeholders first."""
+    operations = list(session.description.operations)
+    for kind in session.kinds:
+        operations += filter(None, (kind.operation("create"), kind.operation("update")))
+    by_name = {operation.name: operation for operation in reversed(operations)}
+    found = [by_name[name] for name in dict.fromkeys(operation.name for operation in operations)]
+    writes = [operation for operation in found if is_json_write(operation)]
+    return sorted(writes, key=lambda operation: len(operation.placeholders))[:MOST_OPERATIONS]
+
+
+def one_of_each_method(operations: Sequence[ServiceOperation]) -> list[ServiceOperation]:
+    """Return the first operation of each method.
+
+    One framework reads all bodies; PATCH is often forgotten.
+    """
+    first = {operation.method: operation for operation in reversed(operations)}
+    return [operation for operation in operations if first[operation.method] is operation]
+
+
+def needs_body(session: HttpSession, operation: ServiceOperation) -> bool:
+    """Whether the operation is impossible without a body; a service may ignore an optional one."""
+    if operation.body is None:
+        return False
+    schema = sampling.merged(session.description.document, operation.body.schema)
+    return operation.body.required or bool(schema.get("required"))

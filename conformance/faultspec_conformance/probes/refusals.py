@@ -1,0 +1,117 @@
+"""Whether a request that cannot succeed was refused as the taxonomy says."""
+
+import re
+from dataclasses import replace
+
+from faultspec.exchange.finding import Finding, Level
+from faultspec.language.model import Code, Taxonomy
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import (
+    FORM,
+    Observation,
+    failed,
+    not_exercised,
+    passed,
+)
+
+#: Statuses that say nothing about the body: the service checked something else first.
+CHECKED_FIRST = frozenset({401, 403, 404, 405, 406, 409, 410, 412, 428, 429})
+
+#: How messages describe a 5xx status that answers an error of the caller.
+SERVERS_FAULT = "a client error is reported as a server error"
+
+#: The statuses of invalid input (RFC 9110, 15.5.1 and 15.5.21).
+_INVALID_INPUT = (400, 422)
+
+#: The names of codes for invalid input, in any spelling.
+_VALIDITY = re.compile(r"valid|malformed|unprocessable|bad_?request|bad_?input", re.IGNORECASE)
+
+
+def refused(clause: str, answer: Observation, what: str) -> Outcome:
+    """Check that a request that cannot succeed got a client error in the declared form.
+
+    ``what`` names the request.
+    """
+    if answer.status < 400:
+        verb = "redirected" if 300 <= answer.status < 400 else "answered"
+        return failed(clause, f"{what} is {verb} {answer}, as if it were valid", answer)
+    if answer.status >= 500 and answer.status != 501:
+        return failed(clause, f"{what} is answered {answer}: {SERVERS_FAULT}", answer)
+    form = broken_form(answer)
+    if form is not None:
+        message = f"{what} is not answered in the declared form: {form.message}"
+        return replace(failed(clause, message, answer), form=form.clause)
+    return passed(clause)
+
+
+def broken_form(answer: Observation) -> Finding | None:
+    """Return the first finding about the declared form of an error, or None."""
+    findings = (
+        finding
+        for finding in answer.judgement.findings
+        if finding.clause in FORM and finding.level == "error"
+    )
+    return next(findings, None)
+
+
+def checked_first(clause: str, answer: Observation) -> Outcome:
+    """Return the outcome of a service that checked something else before the fault."""
+    operation = answer.exchange.operation
+    return not_exercised(clause, f"{operation} checked something else first and answered {answer}")
+
+
+def unknown_id(answer: Observation) -> Outcome:
+    """Check the answer to a request for an id without a resource."""
+    clause, operation = "framework/unknown-id", answer.exchange.operation
+    if answer.ok and answer.exchange.request.method in ("PUT", "DELETE"):
+        reason = f"{operation} without a resource is answered {answer}, as the method allows"
+        return not_exercised(clause, reason)
+    if answer.status in (401, 403, 405, 412, 428):
+        return checked_first(clause, answer)
+    return refused(clause, answer, "an id without a resource")
+
+
+def ruled_out(session: HttpSession, answer: Observation, what: str) -> Outcome:
+    """Check that input that the document rules out got a code for invalid input."""
+    clause, invalid = "framework/invalid-input", _codes_of_invalid_input(session.taxonomy)
+    if answer.status in CHECKED_FIRST:
+        return checked_first(clause, answer)
+    if answer.ok:
+        # A service whose taxonomy has a code for invalid input has to use it.
+        level: Level = "error" if invalid else "warning"
+        message = f"{what} is accepted, though the document rules it out"
+        return failed(clause, message, answer, level=level)
+    if answer.code is not None and invalid and not _means_invalid(answer, invalid):
+        expected = " or ".join(
+            f"{code.name} ({', '.join(map(str, _statuses(code)))})" for code in invalid
+        )
+        outcome = failed(clause, f"{what} is answered {answer}; expected {expected}", answer)
+        statements = [statement for code in invalid for statement in code.source.statements]
+        assert outcome.finding is not None
+        finding = replace(outcome.finding, statements=tuple(dict.fromkeys(statements)))
+        return replace(outcome, finding=finding)
+    return refused(clause, answer, what)
+
+
+def _codes_of_invalid_input(taxonomy: Taxonomy) -> tuple[Code, ...]:
+    """Return the codes for invalid input, by their name and status."""
+    return tuple(
+        code for code in taxonomy.live_codes() if _VALIDITY.search(code.name) and _statuses(code)
+    )
+
+
+def _statuses(code: Code) -> tuple[int, ...]:
+    return tuple(status for status in _INVALID_INPUT if code.http.allows(status))
+
+
+def _means_invalid(answer: Observation, invalid: tuple[Code, ...]) -> bool:
+    """Whether the answer has a code for invalid input, a status that such a code shares, or another
+    status.
+    """
+    shared = {status for code in invalid for status in _statuses(code)}
+    return (
+        answer.status not in _INVALID_INPUT
+        or answer.status in shared
+        or answer.code in {code.name for code in invalid}
+    )

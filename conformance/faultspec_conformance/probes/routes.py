@@ -1,0 +1,173 @@
+"""Unknown routes and wrong methods, which frameworks and gateways answer by themselves."""
+
+from collections.abc import Iterator
+
+from faultspec.exchange.finding import Level
+from faultspec.openapi.service import ServiceOperation
+from faultspec_conformance.config import ABSENT
+from faultspec_conformance.probes import correlation
+from faultspec_conformance.probes.refusals import refused
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import Observation, failed, not_exercised, passed
+from faultspec_conformance.session.observations import ProbeResult, attempt
+from faultspec_conformance.session.parameters import values_for
+from faultspec_conformance.session.requests import RequestSpec
+from faultspec_conformance.session.resources import JSON
+
+_ROUTE, _METHOD = "framework/unknown-route", "framework/method"
+
+#: Paths whose methods are asked for. One router answers for all paths.
+_PATHS = 2
+
+
+def unknown_routes(session: HttpSession) -> Iterator[ProbeResult]:
+    """Ask for an undeclared route and sub-resource, with GET and HEAD, and for the route as a page
+    of HTML.
+
+    All requests but the first carry a malformed correlation id, which must neither come back nor
+    change the answer.
+    """
+    address = session.canary("address")
+    path = f"{_common_path(session)}/{address.value}"
+    canaries = (session.canary("email"), session.canary("secret"))
+    plain = session.call(
+        RequestSpec(
+            "GET",
+            path,
+            query={"email": canaries[0].value, "api_key": canaries[1].value},
+            canaries=(address, *canaries),
+            route=None,
+            correlation="valid",
+        )
+    )
+    yield refused(_ROUTE, plain, "an unknown route")
+    malformed = iter(correlation.malformed(session))
+
+    def ask(method: str, path: str, accept: str = JSON) -> tuple[Observation, list[Outcome]]:
+        kind, value = next(malformed, ("", "none"))
+        spec = RequestSpec(
+            method, path, accept=accept, route=None, correlation=value, canaries=(address,)
+        )
+        answer = session.call(spec)
+        return answer, list(correlation.handled(session, answer, kind, value)) if kind else []
+
+    below = f"{_collection(session)}/{session.tokens.hex(4)}/faultspec/{address.value}"
+    deeper, outcomes = ask("GET", below)
+    yield from outcomes
+    yield refused(_ROUTE, deeper, "an unknown sub-resource")
+    page, outcomes = ask("GET", path, "text/html")
+    yield from outcomes
+    if plain.ok:
+        return
+    yield refused("framework/not-acceptable", page, "an error asked for as text/html")
+    head, outcomes = ask("HEAD", path)
+    yield from outcomes
+    if head.status >= 400:
+        yield passed(_ROUTE)
+    else:
+        message = f"HEAD of an unknown route is answered {head}, GET {plain}"
+        yield failed(_ROUTE, message, plain, head)
+
+
+def _collection(session: HttpSession) -> str:
+    """Return the path of a collection, else the common path."""
+    lists = [listing for kind in session.kinds if (listing := kind.operation("list"))]
+    reads = [
+        operation
+        for operation in session.description.operations
+        if operation.method == "GET" and not operation.placeholders
+    ]
+    collection = next(iter([*lists, *reads]), None)
+    if collection is None or collection.placeholders:
+        return _common_path(session).rstrip("/")
+    return collection.template.rstrip("/")
+
+
+def _common_path(session: HttpSession) -> str:
+    """Return the path that all operations share, such as /v1."""
+    paths = [operation.template.split("/")[1:] for operation in session.description.operations]
+    if len(paths) < 2:
+        return ""
+    shared: list[str] = []
+    for parts in zip(*paths, strict=False):
+        if len(set(parts)) > 1 or parts[0].startswith("{"):
+            break
+        shared.append(parts[0])
+    if any(len(path) == len(shared) for path in paths):
+        shared = shared[:-1]
+    return "".join(f"/{part}" for part in shared)
+
+
+def wrong_methods(session: HttpSession) -> Iterator[ProbeResult]:
+    """Ask one path for a method it does not have and for one that hardly any path has, another one
+    for its methods.
+    """
+    paths = _paths_of_most_methods(session)
+    if not paths:
+        yield not_exercised(_METHOD, "no OpenAPI document says which methods the paths have")
+        return
+    path, declared = paths[0], session.description.methods(paths[0])
+    # First the methods of other paths: a service that knows a method has more ways to get this
+    # wrong.
+    elsewhere = {operation.method for operation in session.description.operations}
+    candidates = ("PATCH", "PUT", "DELETE", "POST") if session.writable else ("GET",)
+    wanted = [method for method in candidates if method not in declared]
+    wanted.sort(key=lambda method: method not in elsewhere)
+    if session.writable:
+        wanted.insert(0, "TRACE")
+    for method in wanted[:2]:
+        yield from attempt(_wrong_method(session, method, path, declared), _METHOD)
+    if not wanted:
+        yield not_exercised(_METHOD, "every path has every method that may be sent")
+    options = ServiceOperation("OPTIONS", paths[-1])
+    values = values_for(session, options)
+    answer = session.call(RequestSpec("OPTIONS", options.template, values=values))
+    if answer.status >= 400 and answer.status not in (401, 403):
+        yield refused(_METHOD, answer, "OPTIONS")
+
+
+def _paths_of_most_methods(session: HttpSession) -> list[str]:
+    """Return the paths with the most methods: their `Allow` can have the most errors."""
+    description = session.description
+    return sorted(description.paths, key=lambda path: -len(description.methods(path)))[:_PATHS]
+
+
+def _wrong_method(
+    session: HttpSession, method: str, path: str, declared: tuple[str, ...]
+) -> Iterator[Outcome]:
+    known = session.description.find(declared[0], path) or ServiceOperation(method, path)
+    body: object = {} if method in ("PATCH", "PUT", "POST") else ABSENT
+    answer = session.call(RequestSpec(method, path, values=values_for(session, known), body=body))
+    what = f"{method} on a path that has {', '.join(declared)}"
+    if answer.ok and method != "TRACE":
+        reason = f"{method} {path} is answered {answer}: it exists, undeclared"
+        yield not_exercised(_METHOD, reason)
+        return
+    yield refused(_METHOD, answer, what)
+    if answer.status == 404:
+        message = f"{what} is answered 404, as if the path were unknown; expected 405"
+        yield failed(_METHOD, message, answer, level="warning")
+    if answer.status == 501 and any(
+        operation.method == method for operation in session.description.operations
+    ):
+        # RFC 9110, 15.6.2: 501 is for a method that no resource supports.
+        message = f"{what} is answered 501, as if {method} were unknown; other paths have it"
+        yield failed(_METHOD, message, answer)
+    if answer.status == 405:
+        yield from _check_allow(answer, method, declared)
+
+
+def _check_allow(answer: Observation, method: str, declared: tuple[str, ...]) -> Iterator[Outcome]:
+    allow = answer.header("Allow")
+    if allow is None:
+        return
+    listed = {name.strip().upper() for name in allow.split(",")}
+    if method in listed:
+        yield failed(_METHOD, f"Allow lists {method}, which was just refused", answer)
+    missing = [name for name in declared if name not in listed]
+    if missing:
+        message = f"Allow leaves out {', '.join(missing)}, which the path has"
+        # A client that trusts an Allow without any declared method gives up.
+        level: Level = "error" if len(missing) == len(declared) else "warning"
+        yield failed(_METHOD, message, answer, level=level, pointer="Allow")

@@ -1,0 +1,128 @@
+"""What a run has learnt of a service over HTTP, kept apart for each unit so that a shard finds what
+a whole run finds.
+"""
+
+from collections import ChainMap
+from collections.abc import MutableMapping, Sequence
+from dataclasses import dataclass, field
+
+from faultspec_conformance.session.observation import Observation
+from faultspec_conformance.session.resources import CreatedResource, ResourceKind, path_of
+
+#: The members of a success in which a service names the tenant of its caller.
+_TENANT_MEMBERS = ("tenant_id", "tenantId", "tenant")
+
+#: A shorter name of a tenant may stand in any text by chance.
+_TENANT_LENGTH = 4
+
+
+@dataclass(slots=True)
+class UnitKnowledge:
+    """What one unit of probes has learnt.
+
+    ``generated``: the correlation ids that the service generated, with the answers that carry them.
+    ``tenants``: the name of each identity's tenant. ``spare``: a resource of each kind that was
+    created and left unchanged. ``absent``: operations that were asked for an id without a resource.
+    ``keyless``: the service refuses idempotency keys.
+    """
+
+    exchanges: list[Observation] = field(default_factory=list)
+    generated: dict[str, Observation] = field(default_factory=dict)
+    tenants: dict[str, str] = field(default_factory=dict)
+    spare: dict[str, CreatedResource] = field(default_factory=dict)
+    absent: set[str] = field(default_factory=set)
+    keyless: bool = False
+
+
+@dataclass(slots=True)
+class Knowledge:
+    """What a probe may draw conclusions from: what its own unit has learnt, and what every shard
+    learns.
+
+    ``created``: the resource of each kind that probes share. ``uncreated``: why there is none.
+    ``touched``: the kinds whose shared resource was changed or deleted.
+    """
+
+    common: UnitKnowledge = field(default_factory=UnitKnowledge)
+    own: UnitKnowledge = field(init=False)
+    created: dict[str, CreatedResource] = field(default_factory=dict)
+    uncreated: dict[str, str] = field(default_factory=dict)
+    touched: set[str] = field(default_factory=set)
+    _units: dict[str, UnitKnowledge] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.own = self.common
+
+    @property
+    def exchanges(self) -> Sequence[Observation]:
+        """The exchanges of the own unit, after those that every shard has."""
+        if self.own is self.common:
+            return self.own.exchanges
+        return [*self.common.exchanges, *self.own.exchanges]
+
+    @property
+    def generated(self) -> MutableMapping[str, Observation]:
+        """The correlation ids that the service generated."""
+        return ChainMap(self.own.generated, self.common.generated)
+
+    @property
+    def keyless(self) -> bool:
+        """Whether the service refuses idempotency keys."""
+        return self.own.keyless or self.common.keyless
+
+    def attempted(self, kind: ResourceKind) -> bool:
+        """Whether the creation of the shared resource was attempted."""
+        return kind.name in self.created or kind.name in self.uncreated
+
+    def tenants(self, identity: str) -> set[str]:
+        """The names that the service has for the tenant of an identity."""
+        units = (self.common, self.own)
+        return {unit.tenants[identity] for unit in units if identity in unit.tenants}
+
+    def enter(self, unit: str | None) -> None:
+        """Learn for this unit from now on; None: for all units."""
+        self.own = self.common if unit is None else self._units.setdefault(unit, UnitKnowledge())
+
+    def refuse_keys(self) -> None:
+        """Keep in mind that the service refuses idempotency keys."""
+        self.own.keyless = True
+
+    def keep_spare(self, resource: CreatedResource) -> None:
+        """Keep a new resource for a probe that needs an unchanged one."""
+        self.own.spare[resource.kind.name] = resource
+
+    def take_spare(self, kind: ResourceKind) -> CreatedResource | None:
+        """Return a resource that nothing has changed, once."""
+        return self.own.spare.pop(kind.name, None)
+
+    def asked_absent(self, operation: str) -> None:
+        """Keep in mind that an operation was asked for an id without a resource."""
+        self.own.absent.add(operation)
+
+    def share(self, kind: ResourceKind, resource: CreatedResource | str) -> None:
+        """Keep the resource that probes share, or the reason why there is none."""
+        if isinstance(resource, str):
+            self.uncreated[kind.name] = resource
+        else:
+            self.created[kind.name] = resource
+
+    def learn(self, observation: Observation, inner: Sequence[Observation]) -> None:
+        """Learn from an exchange: the caller's tenant, and which shared resource it changed."""
+        self.own.exchanges += [observation, *inner]
+        if not observation.ok:
+            return
+        exchange = observation.exchange
+        if exchange.request.method in ("PUT", "PATCH", "DELETE"):
+            self.touched |= {
+                name
+                for name, resource in self.created.items()
+                if resource.kind.item is not None
+                and path_of(resource.kind.item, resource.values) == exchange.request.target
+            }
+        body = observation.json
+        if exchange.identity in {None, *self.own.tenants} or not isinstance(body, dict):
+            return
+        for name in _TENANT_MEMBERS:
+            value = body.get(name)
+            if isinstance(value, str) and len(value) >= _TENANT_LENGTH:
+                self.own.tenants[str(exchange.identity)] = value

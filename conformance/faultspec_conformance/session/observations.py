@@ -1,0 +1,177 @@
+"""Everything that a run observed.
+
+The session and the scheduler append to it; probes return results and append nothing.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from faultspec.exchange.finding import Finding
+from faultspec.exchange.model import Canary, Exchange
+from faultspec_conformance.drivers import NoAnswer
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.observation import Observation, Unanswered, lost
+
+#: The service counts as hanging after this many requests in a row without an answer in time.
+_SILENT = 3
+
+#: The part of a run that sends generated traffic.
+SWEEP = "sweep"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A remark about the run that concerns no clause and is not a failure."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotRun:
+    """Something that the configuration asks for and that could not be done."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnmetRecipe:
+    """A recipe that did not provoke its code."""
+
+    code: str
+    reason: str
+
+
+#: What a probe yields.
+ProbeResult = Outcome | Note | NotRun | UnmetRecipe
+
+
+@dataclass(slots=True)
+class PartRecord:
+    """The exchanges and outcomes of one part of a run, in order. A part is one probe, or the sweep.
+
+    ``shared``: every shard of the run plays this part.
+    """
+
+    name: str
+    shared: bool = False
+    exchanges: list[Observation] = field(default_factory=list)
+    outcomes: list[Outcome] = field(default_factory=list)
+
+    def failures(self) -> Iterator[Finding]:
+        """Yield the findings of level error."""
+        found = [finding for seen in self.exchanges for finding in seen.judgement.findings]
+        found += [outcome.finding for outcome in self.outcomes if outcome.finding is not None]
+        return (finding for finding in found if finding.level == "error")
+
+
+@dataclass(slots=True)
+class Observations:
+    """What a run observed of a service, in parts.
+
+    ``planted``: canaries, which reports mask. ``unmet``: why a recipe did not provoke its code, by
+    code. ``ended``: why nothing more is sent to the service. ``complete``: no budget left anything
+    out.
+    """
+
+    parts: list[PartRecord] = field(default_factory=lambda: [PartRecord("")])
+    planted: list[Canary] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    not_run: list[str] = field(default_factory=list)
+    unmet: dict[str, str] = field(default_factory=dict)
+    ended: str | None = None
+    complete: bool = True
+    _unanswered: int = 0
+
+    @property
+    def current(self) -> PartRecord:
+        """The part that is under way."""
+        return self.parts[-1]
+
+    @property
+    def exchanges(self) -> list[Observation]:
+        """The exchanges of all parts, in order."""
+        return [observation for part in self.parts for observation in part.exchanges]
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """The outcomes of all parts, in order."""
+        return [outcome for part in self.parts for outcome in part.outcomes]
+
+    def begin(self, name: str, *, shared: bool = False) -> PartRecord:
+        """Begin a part and return its record."""
+        self.parts.append(PartRecord(name, shared))
+        return self.current
+
+    def record(self, *observations: Observation) -> None:
+        """Append exchanges to the current part."""
+        self.current.exchanges += observations
+
+    def add(self, results: Iterable[ProbeResult]) -> None:
+        """Append what a probe, or the session itself, found out."""
+        for result in results:
+            match result:
+                case Outcome():
+                    self.current.outcomes.append(result)
+                case Note():
+                    self.notes.append(result.text)
+                case NotRun():
+                    self.not_run.append(result.reason)
+                case UnmetRecipe():
+                    self.unmet[result.code] = result.reason
+
+    def plant(self, canaries: Iterable[Canary]) -> None:
+        """Append canaries that were sent."""
+        self.planted += canaries
+
+    def end(self, reason: str) -> None:
+        """Send nothing more to the service."""
+        self.ended = reason
+
+    def cut(self) -> None:
+        """Mark the run as incomplete: a budget was spent."""
+        self.complete = False
+
+    def answered(self) -> None:
+        """Note that the service answered, so that it does not hang."""
+        self._unanswered = 0
+
+    def lost(
+        self, asked: Exchange, answer: NoAnswer, *, listens: bool, may_disconnect: bool
+    ) -> None:
+        """Conclude from a missing answer that the service ended, hangs, or does not survive this
+        request.
+
+        ``may_disconnect``: servers close the connection on such a request; that is not a failure
+        while they listen.
+        """
+        self._unanswered += 1
+        last = next((part.exchanges[-1] for part in reversed(self.parts) if part.exchanges), None)
+        if not (may_disconnect and listens):
+            self.add([lost(asked, answer, last, listens=listens)])
+        blamed = last.exchange if answer.kind == "refused" and last is not None else asked
+        name = blamed.request.target
+        if asked.transport == "http":
+            name = f"{blamed.request.method} {name.partition('?')[0]}"
+        if not listens:
+            self.end(f"nobody listens any more since {name}")
+        elif answer.kind == "timeout" and self._unanswered >= _SILENT:
+            self.end(
+                f"the service hangs since {name}: "
+                f"{_SILENT} requests in a row were not answered in time"
+            )
+
+
+def attempt(results: Iterable[ProbeResult], *clauses: str) -> Iterator[ProbeResult]:
+    """Yield results until a request gets no answer; then each clause could not run, and the probe
+    goes on.
+
+    Raises Unanswered if no other request could be answered either: a spent budget, a read-only run,
+    a service that ended.
+    """
+    try:
+        yield from results
+    except Unanswered as error:
+        if error.no_answer.kind in ("budget", "read-only", "refused"):
+            raise
+        for clause in clauses:
+            yield Outcome(clause, "could_not_run", error.no_answer.reason)

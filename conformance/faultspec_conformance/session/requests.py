@@ -1,0 +1,97 @@
+"""A request to an HTTP service as a value, and the function that writes it for the wire."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+from urllib.parse import urlencode
+
+from faultspec.exchange.model import Canary, Request
+from faultspec_conformance.config import ABSENT, Identity
+from faultspec_conformance.session.resources import JSON, path_of
+
+#: JSON if the service offers a choice, otherwise any media type, such as a stream of events.
+_ACCEPT = f"{JSON}, */*;q=0.8"
+
+#: Which correlation id a request carries. `auto`: a valid one or, by turns, none.
+Correlation = Literal["auto", "valid", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestSpec:
+    """A request to be sent.
+
+    ``identity``: None is the ordinary caller. ``values`` fill the placeholders of ``template``,
+    which may have a query. ``headers``: a value of None removes the header, even one of the
+    identity. ``raw`` is sent instead of ``body``. ``correlation``: a `Correlation`, or the id
+    itself. ``canaries``: values in it that must not come back. ``route``: the template that reports
+    name, `same` is that of the request, and None is for no route. ``wait_when_limited``: after an
+    unexpected 429 wait as long as `Retry-After` says, and send the request again.
+    ``may_disconnect``: servers may close the connection on such a request as long as they keep
+    listening. ``server_may_refuse``: they may also refuse it before the application sees it; that
+    answer is not recorded.
+    """
+
+    method: str
+    template: str
+    identity: Identity | None = None
+    values: Mapping[str, object] = field(default_factory=dict)
+    query: Mapping[str, object] = field(default_factory=dict)
+    headers: Mapping[str, str | None] = field(default_factory=dict)
+    body: object = ABSENT
+    raw: bytes | None = None
+    content_type: str | None = JSON
+    accept: str | None = _ACCEPT
+    correlation: Correlation | str = "auto"
+    canaries: tuple[Canary, ...] = ()
+    route: str | Literal["same"] | None = "same"
+    wait_when_limited: bool = True
+    may_disconnect: bool = False
+    server_may_refuse: bool = False
+
+    @property
+    def path(self) -> str:
+        """The template without a query."""
+        return self.template.partition("?")[0]
+
+    @property
+    def operation(self) -> str:
+        """The method and the path."""
+        return f"{self.method} {self.path}"
+
+
+def wire_request(
+    spec: RequestSpec, caller: Identity, correlation: tuple[str, str] | None
+) -> Request:
+    """Return the request as it is sent.
+
+    ``correlation``: the header of the correlation id and its value.
+    """
+    path, _, inline = spec.template.partition("?")
+    query = "&".join(
+        part
+        for part in (inline, urlencode({key: _flat(value) for key, value in spec.query.items()}))
+        if part
+    )
+    target = path_of(path, spec.values) + (f"?{query}" if query else "")
+    content = spec.raw
+    if content is None:
+        content = b"" if spec.body is ABSENT else json.dumps(spec.body).encode()
+    fields: list[tuple[str, str | None]] = [("User-Agent", "faultspec-conform")]
+    if spec.accept is not None:
+        fields.append(("Accept", spec.accept))
+    if spec.content_type is not None and (content or spec.raw is not None):
+        fields.append(("Content-Type", spec.content_type))
+    if correlation is not None:
+        fields.append(correlation)
+    # A later field replaces an earlier one of the same name.
+    by_name = {
+        name.lower(): (name, value)
+        for name, value in (*fields, *caller.headers, *spec.headers.items())
+    }
+    headers = tuple((name, value) for name, value in by_name.values() if value is not None)
+    return Request(spec.method, target, headers, content)
+
+
+def _flat(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
