@@ -311,8 +311,12 @@ def declared(parts: Sequence[str], lead: str, indent: int = 0) -> str:
     return lead + "".join(f"\n{pad}| {part}" for part in dict.fromkeys(parts)) + ";"
 
 
-def extending(name: str, base: str) -> str:
-    """The first line of an interface that extends another one."""
-    line = f"export interface {name} extends {base} {{"
-    broken = f"export interface {name}\n  extends {base} {{"
-    return line if columns(line) <= TYPESCRIPT_WIDTH else broken
+def keyof(values: Iterable[str | int], name: str) -> str:
+    """A type ``name`` that is one of the values: the keys of an object type, which prettier leaves
+    exploded.
+    """
+    lead, pad = f"export type {name} = keyof {{", ""
+    if columns(lead) > TYPESCRIPT_WIDTH:
+        lead, pad = f"export type {name} =\n  keyof {{", "  "
+    members = "".join(f"{pad}  {key(value)}: never;\n" for value in values)
+    return f"{lead}\n{members}{pad}}};"
