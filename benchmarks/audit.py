@@ -2,7 +2,8 @@
 
     python benchmarks/audit.py [MEGABYTES…]        default: 16 64; the aim is stated for 1024
 
-Each size is a log made for the purpose: one line in ten an error, some of them broken contracts, some lines torn. The audit
+Each size is a log made for the purpose: one line in ten an error, some of them broken contracts,
+some lines torn. The audit
 runs in a process of its own, so that its peak of resident memory is its own.
 """
 

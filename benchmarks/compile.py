@@ -1,11 +1,14 @@
-"""What it costs to compile N codes, each with details of its own: all targets, beside two peers in the same run.
+"""What it costs to compile N codes, each with details of its own: all targets, beside two peers
+in the same run.
 
-The peers are TypeSpec's OpenAPI emitter (npm) and datamodel-code-generator (PyPI), which get the same codes in their own
-input: for TypeSpec a model and a response for each code, for datamodel-code-generator our JSON Schema of the envelope. What they
-make is less than what the compiler makes, and not the same, so read orders of magnitude. They are installed into
-`.cache/bench` where `--peers` asks for them. CPU seconds (user and system) and peak memory of whole processes, each run in
-turn; a run that takes longer than the limit is said not to have finished. The exponent is that of growth between two sizes
-after the smallest size's time is taken off, which is what starting costs.
+The peers are TypeSpec's OpenAPI emitter (npm) and datamodel-code-generator (PyPI), which get the
+same codes in their own input: for TypeSpec a model and a response for each code, for
+datamodel-code-generator our JSON Schema of the envelope. What they make is less than what the
+compiler makes, and not the same, so read orders of magnitude. They are installed into
+`.cache/bench` where `--peers` asks for them. CPU seconds (user and system) and peak memory of
+whole processes, each run in turn; a run that takes longer than the limit is said not to have
+finished. The exponent is that of growth between two sizes after the smallest size's time is taken
+off, which is what starting costs.
 
     python benchmarks/compile.py [--sizes 16,100,1000,10000] [--runs 3] [--peers]
 """
@@ -30,10 +33,14 @@ FAULTSPEC = str(Path(sys.executable).with_name("faultspec"))
 CACHE = ROOT / ".cache" / "bench"
 
 LIMIT = 300.0
-"""Seconds of wall time after which a run counts as not finished; ours takes a tenth of it at ten thousand codes."""
+"""Seconds of wall time after which a run counts as not finished; ours takes a tenth of it at ten
+thousand codes.
+"""
 
 PEER_LARGEST = 1000
-"""Codes beyond which the peers are not tried: at ten thousand either had used two minutes of CPU without an end."""
+"""Codes beyond which the peers are not tried: at ten thousand either had used two minutes of CPU
+without an end.
+"""
 
 TYPESPEC = ("@typespec/compiler@1", "@typespec/http@1", "@typespec/openapi3@1")
 
@@ -48,7 +55,9 @@ class Cost(NamedTuple):
 
 
 def taxonomy(size: int) -> str:
-    """A taxonomy of `size` codes, each with three details that no other has, an example, and every third with a policy."""
+    """A taxonomy of `size` codes, each with three details that no other has, an example, and every
+    third with a policy.
+    """
     out = [
         "faultspec: 1",
         "taxonomy: {name: big, version: 1.0.0, title: Big}",
@@ -93,7 +102,9 @@ def typespec(size: int) -> str:
 
 
 def cost(command: list[str], folder: Path) -> Cost | None:
-    """Run to the end and say what it took; None where it took too long. Raises CalledProcessError where it fails."""
+    """Run to the end and say what it took; None where it took too long. Raises CalledProcessError
+    where it fails.
+    """
     process = subprocess.Popen(
         command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
@@ -118,7 +129,9 @@ def ours(size: int, folder: Path) -> list[str]:
 
 
 def theirs_typespec(size: int, folder: Path) -> list[str]:
-    """TypeSpec's compiler with its OpenAPI emitter; modules are found through a link to where they are installed."""
+    """TypeSpec's compiler with its OpenAPI emitter; modules are found through a link to where they
+    are installed.
+    """
     (folder / "node_modules").symlink_to(CACHE / "node_modules")
     (folder / "main.tsp").write_text(typespec(size), encoding="utf-8")
     return [

@@ -1,12 +1,16 @@
-"""What finds a mistake: faultspec's suite beside plain schemathesis, on the same services, in the same run.
+"""What finds a mistake: faultspec's suite beside plain schemathesis, on the same services, in the
+same run.
 
-For the behaving service of each system that speaks HTTP, and for each of its sins (or every N-th): does the tool report a failure,
-with how many requests, in how many seconds? A report on a behaving service is a false positive. Schemathesis reads the service's own
-OpenAPI document, gets the same token, a fixed seed, all its phases and all its checks. It is read in two ways: by its exit code, as it
-comes out of the box, and against a baseline, as a patient team would: what it says of the behaving service (a check at an operation, in
-either of two runs) is known and forgiven, and a sin counts as caught when there is anything beyond it.
+For the behaving service of each system that speaks HTTP, and for each of its sins (or every N-th):
+does the tool report a failure, with how many requests, in how many seconds? A report on a behaving
+service is a false positive. Schemathesis reads the service's own OpenAPI document, gets the same
+token, a fixed seed, all its phases and all its checks. It is read in two ways: by its exit code,
+as it comes out of the box, and against a baseline, as a patient team would: what it says of the
+behaving service (a check at an operation, in either of two runs) is known and forgiven, and a sin
+counts as caught when there is anything beyond it.
 
-    python benchmarks/detection.py [--every N] [--systems NAME,NAME] [--sins NAME,NAME] [--examples N]
+    python benchmarks/detection.py [--every N] [--systems NAME,NAME] [--sins NAME,NAME] [--examples
+    N]
 """
 
 import argparse
@@ -43,7 +47,8 @@ BIN = Path(sys.executable).parent
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """Services of one contract: ``app`` makes the behaving one for None, else the one with that sin. ``config``: how the suite
+    """Services of one contract: ``app`` makes the behaving one for None, else the one with that
+    sin. ``config``: how the suite
     judges it, in that environment. ``token``: of the ordinary caller.
     """
 
@@ -183,7 +188,9 @@ def judged(tool: Tool, system: System, sin: str | None) -> Run:
 
 
 def main() -> None:
-    """Run every tool on every service and print a line each, then the totals of each system and of all."""
+    """Run every tool on every service and print a line each, then the totals of each system and of
+    all.
+    """
     parser = argparse.ArgumentParser()
     parser.add_argument("--every", type=int, default=1, help="take every N-th sin of each system")
     parser.add_argument("--systems", default="", help="these systems only, separated by commas")
@@ -234,7 +241,9 @@ def line(own: Tool, other: Tool, system: System, sin: str | None) -> tuple[Run, 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """One way to read the runs of a tool. ``known``: what does not count; ``behaving``: runs that should have found nothing."""
+    """One way to read the runs of a tool. ``known``: what does not count; ``behaving``: runs that
+    should have found nothing.
+    """
 
     runs: Sequence[Run]
     known: frozenset[tuple[str, str]]

@@ -1,13 +1,15 @@
-"""What the judge costs: records a second over distinct recorded errors, beside `json.loads` and PyPI's jsonschema on the same.
+"""What the judge costs: records a second over distinct recorded errors, beside `json.loads` and
+PyPI's jsonschema on the same.
 
     python benchmarks/judge.py [RECORDS]        default 5000
 
-A record is a line of a file that the benchmark writes first: an answer of the Core Platform with its headers, each of another
-code, id, message and details than the one before, one in twenty broken in one of a few ways. The judge has all clauses on,
-those that search for leaks among them, and reads the body itself; jsonschema validates the parsed bodies, and nothing else, by
-the schema that is generated from the same taxonomy. Rounds alternate, so that a machine that slows down slows all of them;
-what is printed is the median of the ratios of each round. Then one run of the suite over the orders service, and the share of
-its time that the judge takes.
+A record is a line of a file that the benchmark writes first: an answer of the Core Platform with
+its headers, each of another code, id, message and details than the one before, one in twenty
+broken in one of a few ways. The judge has all clauses on, those that search for leaks among them,
+and reads the body itself; jsonschema validates the parsed bodies, and nothing else, by the schema
+that is generated from the same taxonomy. Rounds alternate, so that a machine that slows down slows
+all of them; what is printed is the median of the ratios of each round. Then one run of the suite
+over the orders service, and the share of its time that the judge takes.
 """
 
 import gc
@@ -100,7 +102,9 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def share_of_a_run() -> tuple[float, float, int]:
-    """Seconds of a run of the suite over the orders service, those in the judge, and the exchanges judged."""
+    """Seconds of a run of the suite over the orders service, those in the judge, and the exchanges
+    judged.
+    """
     spent: list[float] = []
 
     def timed(contract: Contract, exchange: Exchange) -> Judgement:

@@ -1,7 +1,10 @@
-"""What it costs to start: the command line against the bare import of the packages it cannot do without.
+"""What it costs to start: the command line against the bare import of the packages it cannot do
+without.
 
-Whole processes, in turn (A B A B …), so that a machine that slows down slows both; CPU seconds of the child, user and system.
-Byte code is cached for both sides, as it is for whatever is installed. Prints medians and ratios, and asserts nothing: a
+Whole processes, in turn (A B A B …), so that a machine that slows down slows both; CPU seconds of
+the child, user and system.
+Byte code is cached for both sides, as it is for whatever is installed. Prints medians and ratios,
+and asserts nothing: a
 time is not a law.
 
     python benchmarks/startup.py [RUNS]

@@ -1,4 +1,6 @@
-"""What the scripts that judge services from elsewhere share: to install them apart, to run them, and to leave nothing behind."""
+"""What the scripts that judge services from elsewhere share: to install them apart, to run them,
+and to leave nothing behind.
+"""
 
 import contextlib
 import os
@@ -31,7 +33,9 @@ class Failure(Exception):
 
 
 def script(name: str, work: Callable[[], int]) -> int:
-    """Run a script's work; the exit code: its own, 2 where the service is not to be had, 130 after Ctrl-C, 143 after SIGTERM."""
+    """Run a script's work; the exit code: its own, 2 where the service is not to be had, 130 after
+    Ctrl-C, 143 after SIGTERM.
+    """
     for number in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, number):
             signal.signal(getattr(signal, number), lambda number, _: sys.exit(128 + number))
@@ -52,7 +56,9 @@ def cache(name: str) -> Path:
 
 
 def installed(name: str, requirements: Path) -> Path:
-    """The directory of commands of a virtual environment that holds ``requirements``; made only when they changed."""
+    """The directory of commands of a virtual environment that holds ``requirements``; made only
+    when they changed.
+    """
     wanted = requirements.read_text(encoding="utf-8")
     home = cache(name) / "venv"
     done = home / "installed.txt"
@@ -79,7 +85,9 @@ def installed(name: str, requirements: Path) -> Path:
 
 
 def unpacked(name: str, packages: tuple[str, ...]) -> Path:
-    """A directory into which packages of Debian are unpacked, not installed: nothing of the machine changes."""
+    """A directory into which packages of Debian are unpacked, not installed: nothing of the machine
+    changes.
+    """
     home = cache(name) / "root"
     done = home / "unpacked.txt"
     if done.is_file() and done.read_text(encoding="utf-8") == " ".join(packages):
@@ -112,7 +120,9 @@ def free_port() -> int:
 
 
 def wait_for(url: str, server: "subprocess.Popen[bytes]", log: Path) -> None:
-    """Return once ``url`` answers anything. Raises ``Failure`` where the server ends or stays silent."""
+    """Return once ``url`` answers anything. Raises ``Failure`` where the server ends or stays
+    silent.
+    """
     deadline = time.monotonic() + START_SECONDS
     while server.poll() is None and time.monotonic() < deadline:
         try:
@@ -135,9 +145,12 @@ def running(
     cwd: Path | None = None,
     stdout: IO[bytes] | None = None,
 ) -> Iterator["subprocess.Popen[bytes]"]:
-    """A process that ends when the block does, with all that it started, first politely. What it says goes to ``stdout``."""
+    """A process that ends when the block does, with all that it started, first politely. What it
+    says goes to ``stdout``.
+    """
     stderr = subprocess.STDOUT if stdout else None
-    # In a session of its own the signals of a terminal reach this script alone, and one signal reaches the whole session.
+    # In a session of its own the signals of a terminal reach this script alone, and one signal
+    # reaches the whole session.
     process = subprocess.Popen(
         command, cwd=cwd, env=env, stdout=stdout, stderr=stderr, start_new_session=True
     )

@@ -1,1 +1,3 @@
-"""The compiler of error taxonomies: the language, the targets, the lint, the judge. Nothing here needs a network."""
+"""The compiler of error taxonomies: the language, the targets, the lint, the judge. Nothing here
+needs a network.
+"""

@@ -1,9 +1,12 @@
-"""An Aileron runtime in small: actions behind a chat endpoint, and the endpoints around it, each with its own envelope.
+"""An Aileron runtime in small: actions behind a chat endpoint, and the endpoints around it, each
+with its own envelope.
 
     python examples/aileron/service.py [PORT]
 
-What an action fails with comes from `generated/python`; the endpoints around the runtime answer with the envelope
-`api_error`, whose codes are their own. A model would choose the action to call; here the last message names it.
+What an action fails with comes from `generated/python`; the endpoints around the runtime answer
+with the envelope
+`api_error`, whose codes are their own. A model would choose the action to call; here the last
+message names it.
 """
 
 import json
@@ -134,7 +137,9 @@ class Runtime:
         )
 
     async def install(self, request: Request) -> Response:
-        """Install a bundle of actions: its name signed, a colon, and its bytes. No class is for a body that is none."""
+        """Install a bundle of actions: its name signed, a colon, and its bytes. No class is for a
+        body that is none.
+        """
         bundle = b""
         async for chunk in request.stream():
             bundle = (bundle + chunk)[:BODY_LIMIT]
@@ -210,7 +215,9 @@ def refusal(
 
 
 def refused(request: Request, error: Refused) -> Response:
-    """What is refused before an action runs has no class; the gateway tells it as the API that it stands for does."""
+    """What is refused before an action runs has no class; the gateway tells it as the API that it
+    stands for does.
+    """
     if request.url.path == "/v1/chat/completions":
         return JSONResponse(
             {"error": {"type": "invalid_request_error", "message": error.message}}, error.status
@@ -248,7 +255,9 @@ async def read(request: Request) -> Mapping[str, Any]:
 
 
 def _operation(summary: str, body: Mapping[str, object] | None = None) -> Mapping[str, object]:
-    """An operation of the document; ``body``: an example of its JSON object, whose members are all texts or lists."""
+    """An operation of the document; ``body``: an example of its JSON object, whose members are all
+    texts or lists.
+    """
     answers = {"200": {"description": summary}, "default": {"description": "An error"}}
     if body is None:
         return {"summary": summary, "responses": answers}

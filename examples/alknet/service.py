@@ -2,7 +2,8 @@
 
     python examples/alknet/service.py [PORT]
 
-`fs/readFile` is local, so from outside there is no such operation; `agent/chat` is a subscription, so it is not called.
+`fs/readFile` is local, so from outside there is no such operation; `agent/chat` is a subscription,
+so it is not called.
 """
 
 import json
@@ -47,7 +48,8 @@ BODY_LIMIT = 64 * 1024
 #: Seconds that an operation may take.
 BUDGET = 0.3
 
-#: Calls of an operation that an upstream allows in a second; small, so that the limit is met without load.
+#: Calls of an operation that an upstream allows in a second; small, so that the limit is met
+#: without load.
 RATE = 2
 
 #: Tokens for demonstration, each with its scopes. They open nothing but this service in memory.

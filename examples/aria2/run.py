@@ -1,8 +1,10 @@
-"""Judge a real aria2 over JSON-RPC: unpack it from Debian, start it on a free loopback port, run the suite against it, stop it.
+"""Judge a real aria2 over JSON-RPC: unpack it from Debian, start it on a free loopback port, run
+the suite against it, stop it.
 
     python examples/aria2/run.py [ARGUMENTS OF `faultspec conform`]
 
-Exit code as that of `examples/kinto/run.py`. Nothing is left running, nothing is downloaded by it, and nothing is written
+Exit code as that of `examples/kinto/run.py`. Nothing is left running, nothing is downloaded by it,
+and nothing is written
 outside ``.cache/aria2``.
 """
 

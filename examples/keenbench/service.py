@@ -1,9 +1,12 @@
-"""A KeenBench engine in small: JSON-RPC over standard streams, a message a line, its errors those of `generated/python`.
+"""A KeenBench engine in small: JSON-RPC over standard streams, a message a line, its errors those
+of `generated/python`.
 
     python examples/keenbench/service.py
 
-Files, a provider and a disk would need a desktop, a key and a full disk. Here the provider is called `practice`, and a
-model of it fails as its name says; a workbench can be opened with a `mishap`, which is what its storage then fails with.
+Files, a provider and a disk would need a desktop, a key and a full disk. Here the provider is
+called `practice`, and a
+model of it fails as its name says; a workbench can be opened with a `mishap`, which is what its
+storage then fails with.
 """
 
 import json
@@ -189,7 +192,9 @@ METHODS: Mapping[str, tuple[Callable[..., object], Mapping[str, type], Mapping[s
     "publish.draft": (Engine.publish, {"workbench_id": str, "published": int}, {}),
     "checkpoint.restore": (Engine.restore, {"workbench_id": str, "checkpoint": int}, {}),
 }
-"""The methods by name: what does it, the params it must have, and those it may have, with their types."""
+"""The methods by name: what does it, the params it must have, and those it may have, with their
+types.
+"""
 
 
 def checked(

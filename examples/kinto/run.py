@@ -1,9 +1,11 @@
-"""Judge a real Kinto: install it apart, start it on a free loopback port, run the suite against it, stop it.
+"""Judge a real Kinto: install it apart, start it on a free loopback port, run the suite against
+it, stop it.
 
     python examples/kinto/run.py [ARGUMENTS OF `faultspec conform`]
 
-Exit code: the suite's own (0 clean, 1 findings, 2 could not run), 2 where Kinto could not be installed or started,
-130 after Ctrl-C, 143 after SIGTERM. Nothing is left running. Nothing is written outside ``.cache/kinto`` but what the arguments ask for.
+Exit code: the suite's own (0 clean, 1 findings, 2 could not run), 2 where Kinto could not be
+installed or started, 130 after Ctrl-C, 143 after SIGTERM. Nothing is left running. Nothing is
+written outside ``.cache/kinto`` but what the arguments ask for.
 """
 
 import base64
@@ -41,7 +43,8 @@ def main(arguments: list[str]) -> int:
 def started(kinto: Path, settings: Path, log: Path) -> Iterator[str]:
     """A running Kinto; gives its URL, and stops it by process on every way out."""
     port = free_port()
-    # Kinto reads KINTO_* of the environment before its file: a developer's own settings must not leak into the run.
+    # Kinto reads KINTO_* of the environment before its file: a developer's own settings must not
+    # leak into the run.
     environment = {key: value for key, value in os.environ.items() if not key.startswith("KINTO_")}
     command = [str(kinto), "start", "--ini", str(settings), "--port", str(port)]
     with (

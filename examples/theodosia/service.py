@@ -1,8 +1,10 @@
-"""A small state machine behind the tool `step`, its refusals those of `generated/python`: a coffee order over MCP.
+"""A small state machine behind the tool `step`, its refusals those of `generated/python`: a coffee
+order over MCP.
 
     python examples/theodosia/service.py [PORT]        # http://127.0.0.1:PORT/mcp
 
-Each session has an order of its own. `theodosia://next` tells what may be done now, `theodosia://history` what was.
+Each session has an order of its own. `theodosia://next` tells what may be done now,
+`theodosia://history` what was.
 """
 
 import contextlib

@@ -1142,7 +1142,7 @@ def test_lint_prints_every_format(folder: Path) -> None:
         ("rate_limited", "429"),
         ("correlation-format", "Both formats are valid"),
         ("retriable-status", "# faultspec: ignore[retriable-status]"),
-        ("headers/retry-after", "a clause of the suite"),
+        ("headers/retry-after", "a clause"),
         ("codes.retriable.when", "the first one whose facts hold decides"),
         ("dangling-reference", "A name that is not declared."),
         ("yaml-alias", "An anchor such as"),

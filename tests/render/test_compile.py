@@ -369,7 +369,7 @@ def test_what_nobody_compiled_is_not_for_a_compile_to_mend(project: Path) -> Non
     (project / "generated/python/mine.txt").write_text("x")
     done = run("compile", "--check")
     assert done.returncode == 1
-    assert "1 file that no compile wrote, and none will remove" in done.stderr
+    assert "1 file that no compile wrote; move or delete them" in done.stderr
     assert "run `faultspec compile`" not in done.stderr
 
 
@@ -504,7 +504,7 @@ def test_a_wrong_target_or_command_is_named(project: Path) -> None:
     """Bad usage exits with 2, and near names are offered."""
     done = run("compile", "--target", "pyhton")
     assert done.returncode == 2
-    assert f"There is no target 'pyhton'. Targets: {', '.join(SHIPPED)}." in done.stderr
+    assert f"'pyhton' is not a target. Targets: {', '.join(SHIPPED)}." in done.stderr
     done = run("complie")
     assert done.returncode == 2
     assert "Did you mean 'compile'?" in done.stderr

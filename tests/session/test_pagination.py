@@ -129,7 +129,7 @@ def test_what_is_no_address_is_told(url: str) -> None:
     assert taxonomy is not None
     said = run(ServiceConfig(http=url), taxonomy, RunOptions(sweep=False))
     assert isinstance(said, Unreachable)
-    assert "is no address of a service" in said.reason
+    assert "is not the address of a service" in said.reason
     assert said.hint
 
 

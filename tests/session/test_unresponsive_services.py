@@ -16,7 +16,7 @@ from faultspec_conformance.drivers import Limits
 from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.reports import FORMATS
 from faultspec_conformance.results.model import Report, ReportedFinding, exit_code
-from faultspec_conformance.run.service import over_http
+from faultspec_conformance.run.service import judge_http
 from faultspec_conformance.session.options import RunOptions
 
 TAXONOMY = """
@@ -144,7 +144,7 @@ def judged(tmp_path: Path) -> Callable[[str], Report]:
                 resources={"ticket": ResourceConfig("ticket", create=create)},
                 limits=Limits(writes=True),
             )
-            report = over_http(
+            report = judge_http(
                 target,
                 taxonomy,
                 RunOptions(sweep=False),

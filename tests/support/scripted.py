@@ -25,7 +25,7 @@ class ScriptedDriver(HttpDriver):
         self.script = script
         self.sent: list[Request] = []
 
-    def carry(self, request: Request, content: object = None) -> Response | NoAnswer:
+    def transmit(self, request: Request, body: object = None) -> Response | NoAnswer:
         """Answer by the script."""
         self.sent.append(request)
         return self.script(request)

@@ -18,7 +18,7 @@ CODES: Mapping[str, str] = {
     # references
     "dangling-reference": "A name that is not declared.",
     "ambiguous-wire": "Two codes that a client cannot tell apart.",
-    "reserved-code": "An operation's code that is shared, or a code with the form of imported ones.",
+    "reserved-code": "An operation's code that is also shared, or has the form of imported codes.",
     "unknown-parameter": "A `${…}` without a value in its place.",
     "unknown-method": "A misspelled HTTP method.",
     "unknown-slot": "A `$slot` in a shape that is not declared.",

@@ -90,7 +90,7 @@ _TYPESCRIPT_MODULES = ("index", "catalog", "codes", "details", "errors", "retry"
 SHIPPED: Mapping[str, CompileTarget] = {
     "python": CompileTarget(
         name="python",
-        summary="an exception per code, parse and render, retries, ASGI boundary; standard library only",
+        summary="an exception per code, parse and render, retries, ASGI boundary; no dependencies",
         outputs=(
             *(
                 Output(f"{each}.py.jinja", f"{{{{ view.package }}}}/{each}.py")
@@ -140,7 +140,7 @@ SHIPPED: Mapping[str, CompileTarget] = {
     ),
     "surfaces": CompileTarget(
         name="surfaces",
-        summary="JSON Schema of a whole error on each surface but HTTP: JSON-RPC, MCP, events, logs",
+        summary="JSON Schema of a whole error on JSON-RPC, MCP, event and log surfaces",
         outputs=(Output("document.json.jinja", "{{ each.name }}.schema.json", each="view.files"),),
         view="faultspec.targets.surfaces:view",
     ),
@@ -190,13 +190,13 @@ SHIPPED: Mapping[str, CompileTarget] = {
     ),
     "otel": CompileTarget(
         name="otel",
-        summary="OpenTelemetry semantic conventions: attributes with their values, metrics, log record",
+        summary="OpenTelemetry semantic conventions: attributes, values, metrics, log record",
         outputs=(Output("registry.yaml.jinja", "registry.yaml"),),
         view="faultspec.targets.otel:view",
     ),
     "overlay": CompileTarget(
         name="overlay",
-        summary="OpenAPI Overlay 1.0: the declared errors for a service's OpenAPI 3.1 or 3.0 document",
+        summary="OpenAPI Overlay 1.0: the declared errors for an OpenAPI 3.1 or 3.0 document",
         outputs=(
             Output("overlay.json.jinja", "openapi-3.1.overlay.json"),
             Output("overlay-3.0.json.jinja", "openapi-3.0.overlay.json"),

@@ -663,9 +663,7 @@ def _keyword30(key: str, value: Any) -> Json:
             return {bound: value, key: True}
         case "properties":
             return {key: {name: openapi30(member) for name, member in value.items()}}
-        case "items" | "not":
-            return {key: openapi30(value)}
-        case "additionalProperties" if not isinstance(value, bool):
+        case "items" | "not" | "additionalProperties" if not isinstance(value, bool):
             return {key: openapi30(value)}
         case "allOf":
             # An `if` leaves nothing behind.

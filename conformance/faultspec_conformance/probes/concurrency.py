@@ -152,7 +152,8 @@ class _Cycle:
         name, after = self.operation.name, self.get()
         kept = current is not None and after.header("ETag") == current
         if not kept and self._moved(now, after):
-            message = f"{name} was refused ({stale}) and changed the {self.resource.kind.name} all the same"
+            kind = self.resource.kind.name
+            message = f"{name} was refused ({stale}), but it changed the {kind}"
             yield failed(_STALE, message, *(now, stale, after))
             return
         yield passed(_STALE)

@@ -61,7 +61,7 @@ class ScriptedUpstream:
         """Serve one connection by ASGI."""
         if scope["type"] != "http":
             return
-        at = time.monotonic()
+        at = self.clock()
         calls = self.calls  # those of this script, even if the next one begins before the answer
         behaviour: Behaviour = 200
         if self.times != 0:

@@ -1,8 +1,10 @@
-"""Judge a real Theodosia over MCP: install it apart, serve `app.py` on a free loopback port, run the suite against it, stop it.
+"""Judge a real Theodosia over MCP: install it apart, serve `app.py` on a free loopback port, run
+the suite against it, stop it.
 
     python examples/theodosia/real/run.py [ARGUMENTS OF `faultspec conform`]
 
-Exit code as that of `examples/kinto/run.py`. Nothing is left running, and nothing is written outside ``.cache/theodosia``.
+Exit code as that of `examples/kinto/run.py`. Nothing is left running, and nothing is written
+outside ``.cache/theodosia``.
 """
 
 import os
@@ -20,7 +22,8 @@ def main(arguments: list[str]) -> int:
     """Run the whole of it; the result is the exit code."""
     python = installed("theodosia", HERE / "requirements.txt") / "python"
     port, log = free_port(), cache("theodosia") / "theodosia.log"
-    # Settings of a developer's own must not leak into the run, and what it records belongs into the cache.
+    # Settings of a developer's own must not leak into the run, and what it records belongs into the
+    # cache.
     environment = {
         key: value for key, value in os.environ.items() if not key.startswith("THEODOSIA_")
     }

@@ -391,7 +391,7 @@ def _unknown(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
         again = "may be sent again" if taxonomy.imported.retriable else "is not sent again"
         form = typed(taxonomy.imported.pattern)
         facts.append(
-            f"A code made of a status has the form {form}, is declared by its operation, and {again}"
+            f"A code made of a status has the form {form}. Its operation declares it, and {again}"
         )
     return bullets(facts)
 
@@ -537,7 +537,7 @@ def _navigation(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
         return []
     return _bulleted(
         [
-            f"What may be taken is listed at {typed(rule.offers)}, and taken by {typed(rule.takes)}",
+            f"{typed(rule.offers)} lists the offered actions; {typed(rule.takes)} takes one",
             f"What exists and is not offered: {anchors.code(rule.refused)}",
             f"What does not exist: {anchors.code(rule.unknown)}" if rule.unknown else None,
             f"All there is stands in {typed('$' + rule.all)}" if rule.all else None,

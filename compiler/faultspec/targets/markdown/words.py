@@ -145,8 +145,8 @@ def policy(found: RetryPolicy) -> Iterator[str]:
     if planned.budget is not None:
         budget = planned.budget
         yield (
-            f"A bucket of {_number(budget.tokens)} tokens, shared by the calls of a client: a retry "
-            f"costs {_number(budget.cost)}, a success without one puts back "
+            f"A bucket of {_number(budget.tokens)} tokens, shared by the calls of a client: "
+            f"a retry costs {_number(budget.cost)}, a success without one puts back "
             f"{_number(budget.idle_refund)}."
         )
     for name, kind in planned.kinds.items():

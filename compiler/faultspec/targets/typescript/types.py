@@ -76,7 +76,7 @@ class Types:
         )
 
     def _kind(
-        self, kind: str, schema: Schema, name: str, indent: int, prefix: str, plain: bool
+        self, *, kind: str, schema: Schema, name: str, indent: int, prefix: str, plain: bool
     ) -> str:
         if kind == "array":
             parts = (
