@@ -1,4 +1,4 @@
-"""A coffee order as a Burr graph, served by Theodosia over streamable HTTP: `python app.py PORT`."""
+"""A coffee order as a Burr graph, served by Theodosia over HTTP: `python app.py PORT`."""
 
 import sys
 import time
