@@ -45,7 +45,9 @@ def rendered_files(
     for target in targets:
         folders = [root / target.name for root in roots]
         templates = environment(
-            ChoiceLoader([FileSystemLoader(str(folder)) for folder in folders]), compiled
+            ChoiceLoader([FileSystemLoader(str(folder)) for folder in folders]),
+            compiled,
+            shipped=overrides is None,
         )
         context = target.context(taxonomy, model)
         if context is None:

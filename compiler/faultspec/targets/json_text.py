@@ -24,6 +24,13 @@ class Fragment(dict[str, Any]):
         """The JSON text, not indented."""
         return _members(self, "")
 
+    @cached_property
+    def refers(self) -> bool:
+        """Whether a component of OpenAPI is referred to in it. The overlays ask for it four times:
+        0.1 s of CPU at 10,000 codes.
+        """
+        return '"#/components/' in self.text
+
 
 def json(value: object, indent: int = 0) -> str:
     """JSON text, its lines after the first indented by ``indent`` columns.
