@@ -55,6 +55,8 @@ def rendered_files(
         for path, text in _outputs(templates, target, context, folders):
             _reserve(f"{target.name}/{path}", taken)
             yield f"{target.name}/{path}", text
+            del text
+        del context  # before the next view is made
 
 
 def render(
