@@ -63,13 +63,17 @@ def json(value: object, indent: int = 0) -> str:
 def _pretty(value: object, pad: str) -> str:
     if type(value) is Fragment:
         return value.text.replace("\n", f"\n{pad}")
+    if type(value) is int:
+        return str(value)
     if isinstance(value, dict):
         return _members(value, pad)
     if isinstance(value, str):
         return _quoted(value)
     if isinstance(value, (list, tuple)):
         inner = f"{pad}  "
-        items = f",\n{inner}".join([_pretty(item, inner) for item in value])
+        items = f",\n{inner}".join(
+            [_quoted(item) if type(item) is str else _pretty(item, inner) for item in value]
+        )
         return f"[\n{inner}{items}\n{pad}]" if value else "[]"
     return _json.dumps(value)
 
@@ -80,9 +84,13 @@ def _members(value: dict[Any, Any], pad: str) -> str:
     inner = f"{pad}  "
     members = f",\n{inner}".join(
         [
-            f"{_quoted(key if isinstance(key, str) else _json.dumps(key))}: "
+            f"{_quoted(key if type(key) is str else _key(key))}: "
             f"{_quoted(member) if type(member) is str else _pretty(member, inner)}"
             for key, member in value.items()
         ]
     )
     return f"{{\n{inner}{members}\n{pad}}}"
+
+
+def _key(key: Any) -> str:
+    return key if isinstance(key, str) else _json.dumps(key)

@@ -154,7 +154,7 @@ def _differs(operation: Operation) -> bool:
 
 def _answers(taxonomy: Taxonomy) -> Iterator[OverlayResponse]:
     """Every response, single operations' before those of the whole surface."""
-    names = openapi.ComponentNames(taxonomy)
+    names = openapi.component_names(taxonomy)
     http = list(_http(taxonomy))
     for index, surface in enumerate(http):
         if surface.foreign or surface.batch is not None or not surface.envelopes:
