@@ -58,7 +58,7 @@ def environment(
         auto_reload=False,
     )
     if shipped:
-        made.getattr = getattr  # type: ignore[method-assign]
+        made.getattr = getattr  # type: ignore[method-assign, assignment]
     made.filters.update(filters.FILTERS)
     return made
 

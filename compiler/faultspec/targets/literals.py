@@ -133,15 +133,15 @@ def py(value: Any, indent: int = 0, before: int = 0) -> str:
     return f"{opened}\n{''.join(lines)}{' ' * indent}{closed}"
 
 
-def _element(value: object, indent: int, before: int) -> str:
+def _element(value: Any, indent: int, before: int) -> str:
     """``py`` of an element, remembered if it is a scalar or a tuple of scalars."""
     kind = type(value)
     if kind is Verbatim:
         return str(value)
     if kind in _HASHED:
         return _shared_scalar(value)
-    if kind is tuple and _HASHED.issuperset(kinds := tuple(map(type, value))):  # type: ignore[arg-type]
-        return _shared_tuple(value, kinds, indent, before)  # type: ignore[arg-type]
+    if kind is tuple and _HASHED.issuperset(kinds := tuple(map(type, value))):
+        return _shared_tuple(value, kinds, indent, before)
     return py(value, indent, before)
 
 
@@ -172,9 +172,10 @@ _NO_DEFAULT = object()
 
 def given(record: Any) -> list[tuple[str, object]]:
     """The fields of a named tuple that differ from their default."""
+    fields = _defaults(type(record))  # type: ignore[arg-type]  # a type has a hash
     return [
         (name, value)
-        for (name, default), value in zip(_defaults(type(record)), record, strict=True)
+        for (name, default), value in zip(fields, record, strict=True)
         if default is not value and default != value
     ]
 
