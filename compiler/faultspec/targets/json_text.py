@@ -14,8 +14,6 @@ class Fragment(dict[str, Any]):
     it any more.
 
     ``old``: the same as a schema in the dialect of OpenAPI 3.0, once it was asked for.
-
-    With slots in place of cached properties, 10,000 codes take 0.1 s of CPU and 9 MB less.
     """
 
     __slots__ = ("_refers", "_text", "old")
