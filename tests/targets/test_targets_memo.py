@@ -1,14 +1,15 @@
 """What several documents share is what each of them would have made for itself, and nobody changes it."""
 
+import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from faultspec.language import load, read
 from faultspec.language.model import Taxonomy
 from faultspec.render import render
-from faultspec.targets import SHIPPED, filters, openapi
+from faultspec.targets import SHIPPED, filters, literals, openapi
 from faultspec.targets import schema as schemas
 from faultspec.targets.json_text import Fragment
 from faultspec.targets.memo import memoized
@@ -97,6 +98,45 @@ def test_the_same_is_asked_once_and_another_taxonomy_anew() -> None:
     assert [each is part for each in asked] == [True, False]
     assert size(part, second) == size(part, first) == 1
     assert len(asked) == 4
+
+
+class Row(NamedTuple):
+    """A row with a default that equals another value of another type."""
+
+    first: object
+    second: object = None
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        (1, True, 1.0),
+        (0, False, 0.0),
+        ("code", literals.Verbatim("code")),
+    ],
+    ids=["one", "zero", "text"],
+)
+@pytest.mark.parametrize("backwards", [False, True])
+def test_equal_values_of_other_types_are_printed_apart(
+    values: tuple[object, ...], backwards: bool
+) -> None:
+    """1, true and 1.0 are equal, and so are a text and a name; each has its own source in every
+    place, whichever of them was printed first.
+    """
+    ordered = values[::-1] if backwards else values
+    for _ in range(2):
+        for value in ordered:
+            alone, foreign = literals.py(value), literals.ts(value)
+            assert literals.py([value]) == f"[\n    {alone},\n]"
+            assert literals.py({"x": value}) == f'{{\n    "x": {alone},\n}}'
+            assert literals.py(Row(value)) == f"Row(\n    first={alone},\n)"
+            assert literals.py(Row((value,))) == f"Row(\n    first=({alone},),\n)"
+            assert literals.ts({"x": value}) == f"{{\n  x: {foreign},\n}}"
+            assert literals.ts({"x": (value, value)}) == f"{{\n  x: [{foreign}, {foreign}],\n}}"
+            assert filters.json([value]) == f"[\n  {json.dumps(value)}\n]"
+            assert filters.json({"x": value}) == f'{{\n  "x": {json.dumps(value)}\n}}'
+    assert literals.py([-0.0]) == "[\n    -0.0,\n]"
+    assert literals.py([0.0]) == "[\n    0.0,\n]"
 
 
 def test_a_fragment_is_indented_like_any_object() -> None:

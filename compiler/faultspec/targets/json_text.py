@@ -3,8 +3,7 @@
 import json as _json
 import re
 from collections.abc import Callable
-from functools import cached_property
-from typing import Any, Optional
+from typing import Any
 
 #: The quoting of ``json.dumps`` without ``ensure_ascii``.
 _quoted: Callable[[str], str] = _json.encoder.encode_basestring
@@ -17,12 +16,28 @@ class Fragment(dict[str, Any]):
     ``old``: the same as a schema in the dialect of OpenAPI 3.0, once it was asked for.
     """
 
-    old: Optional["Fragment"] = None
+    __slots__ = ("_refers", "_text", "old")
 
-    @cached_property
+    def __init__(self, *members: Any, **more: Any) -> None:
+        super().__init__(*members, **more)
+        self.old: Fragment | None = None
+        self._text: str | None = None
+        self._refers: bool | None = None
+
+    @property
     def text(self) -> str:
         """The JSON text, not indented."""
-        return _members(self, "")
+        text = self._text
+        if text is None:
+            text = self._text = _members(self, "")
+        return text
+
+    @property
+    def refers(self) -> bool:
+        """Whether a component of OpenAPI is referred to in it; the overlays ask four times."""
+        if self._refers is None:
+            self._refers = '"#/components/' in self.text
+        return self._refers
 
 
 def json(value: object, indent: int = 0) -> str:
@@ -46,13 +61,17 @@ def json(value: object, indent: int = 0) -> str:
 def _pretty(value: object, pad: str) -> str:
     if type(value) is Fragment:
         return value.text.replace("\n", f"\n{pad}")
+    if type(value) is int:
+        return str(value)
     if isinstance(value, dict):
         return _members(value, pad)
     if isinstance(value, str):
         return _quoted(value)
     if isinstance(value, (list, tuple)):
         inner = f"{pad}  "
-        items = f",\n{inner}".join([_pretty(item, inner) for item in value])
+        items = f",\n{inner}".join(
+            [_quoted(item) if type(item) is str else _pretty(item, inner) for item in value]
+        )
         return f"[\n{inner}{items}\n{pad}]" if value else "[]"
     return _json.dumps(value)
 
@@ -63,9 +82,13 @@ def _members(value: dict[Any, Any], pad: str) -> str:
     inner = f"{pad}  "
     members = f",\n{inner}".join(
         [
-            f"{_quoted(key if isinstance(key, str) else _json.dumps(key))}: "
+            f"{_quoted(key if type(key) is str else _key(key))}: "
             f"{_quoted(member) if type(member) is str else _pretty(member, inner)}"
             for key, member in value.items()
         ]
     )
     return f"{{\n{inner}{members}\n{pad}}}"
+
+
+def _key(key: Any) -> str:
+    return key if isinstance(key, str) else _json.dumps(key)

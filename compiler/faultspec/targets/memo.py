@@ -20,7 +20,7 @@ def memoized(function: Callable[[*Asked], Answer]) -> Callable[[*Asked], Answer]
     hash. Callers share the result, so it must not be changed.
     """
     taxonomy: object = None
-    known: dict[tuple[int, ...], tuple[tuple[object, ...], Answer]] = {}
+    known: dict[int | tuple[int, ...], tuple[object, Answer]] = {}
 
     @wraps(function)
     def answer(*asked: *Asked) -> Answer:
@@ -29,11 +29,14 @@ def memoized(function: Callable[[*Asked], Answer]) -> Callable[[*Asked], Answer]
         if arguments[-1] is not taxonomy:
             known.clear()
             taxonomy = arguments[-1]
-        key = tuple(map(id, arguments))
+        # Mostly there is one more, whose id alone is a smaller key.
+        single = len(arguments) == 2
+        key = id(arguments[0]) if single else tuple(map(id, arguments[:-1]))
         found = known.get(key)
         if found is None:
             # With the arguments, so that no other object can get their ids.
-            found = known[key] = (arguments, function(*asked))
+            kept = arguments[0] if single else arguments
+            found = known[key] = (kept, function(*asked))
         return found[1]
 
     return answer

@@ -8,6 +8,7 @@ code under a status then only adds lines.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from faultspec.language.conditions import StatusRange
@@ -66,7 +67,7 @@ def components_30(taxonomy: Taxonomy) -> Json:
 def components(taxonomy: Taxonomy) -> Json:
     """Every component, in the order of the taxonomy."""
     found: dict[str, Json] = {"schemas": {}, "responses": {}, "headers": {}, "examples": {}}
-    names = ComponentNames(taxonomy)
+    names = component_names(taxonomy)
     for envelope in taxonomy.envelopes.values():
         shown = {
             (operation, code.name) for operation, code in schemas.answered(taxonomy, envelope.name)
@@ -137,6 +138,12 @@ class ComponentNames:
         return f"{name}Envelope" if name in self.codes else name
 
 
+@memoized
+def component_names(taxonomy: Taxonomy) -> ComponentNames:
+    """The names of components; the overlays use them too."""
+    return ComponentNames(taxonomy)
+
+
 def _union(envelope: Envelope, names: ComponentNames, taxonomy: Taxonomy) -> Json:
     carried = schemas.carried(taxonomy, envelope.name)
     return {
@@ -195,11 +202,32 @@ def responses(
     envelope: Envelope, answered: Codes, names: ComponentNames, taxonomy: Taxonomy
 ) -> Iterator[tuple[str, Json]]:
     """The response under each status that one of the codes may have in the envelope, in order of
-    number.
+    number. Callers share the responses, so they must not be changed.
     """
+    known = _known_responses(taxonomy)
+    key = (envelope.name, tuple((operation, id(code)) for operation, code in answered))
+    if key not in known:
+        made = _responses(envelope=envelope, answered=answered, names=names, taxonomy=taxonomy)
+        # With the codes, so that no other object can get their ids.
+        known[key] = (tuple(answered), tuple(made))
+    yield from known[key][1]
+
+
+@memoized
+def _known_responses(
+    taxonomy: Taxonomy,
+) -> dict[object, tuple[Codes, tuple[tuple[str, Json], ...]]]:
+    """The responses by envelope and codes: the overlays mostly have those of the components."""
+    return {}
+
+
+def _responses(
+    envelope: Envelope, answered: Codes, names: ComponentNames, taxonomy: Taxonomy
+) -> Iterator[tuple[str, Json]]:
+    travelling = [(operation, code, code.http.carried) for operation, code in answered]
     for status in _statuses(answered, taxonomy):
         response = _response(
-            envelope=envelope, status=status, answered=answered, names=names, taxonomy=taxonomy
+            envelope=envelope, status=status, answered=travelling, names=names, taxonomy=taxonomy
         )
         if response is not None:
             yield status, response
@@ -225,18 +253,24 @@ def _statuses(answered: Codes, taxonomy: Taxonomy) -> list[str]:
 
 
 def _response(
-    envelope: Envelope, status: str, answered: Codes, names: ComponentNames, taxonomy: Taxonomy
+    envelope: Envelope,
+    status: str,
+    answered: Sequence[tuple[str | None, Code, Sequence[StatusRange]]],
+    names: ComponentNames,
+    taxonomy: Taxonomy,
 ) -> Json | None:
+    """``answered``: codes that may be answered with, each with its statuses over HTTP."""
     span = _span(status)
     # A code that claims the whole class does not name the status: another may still stand for it.
-    named = any(s.covers(span) and s.width < 100 for _, c in answered for s in c.http.statuses)
+    named = any(s.covers(span) and s.width < 100 for _, c, _ in answered for s in c.http.statuses)
     fallback = (
         None if named else next((each.code for each in taxonomy.fallbacks if each.on == span), None)
     )
+    covering = cache(lambda statuses: any(each.covers(span) for each in statuses))
     codes = [
         (operation, code)
-        for operation, code in answered
-        if code.name == fallback or any(each.covers(span) for each in code.http.carried)
+        for operation, code, statuses in answered
+        if code.name == fallback or covering(statuses)
     ]
     if not codes:
         return None

@@ -154,7 +154,7 @@ def _differs(operation: Operation) -> bool:
 
 def _answers(taxonomy: Taxonomy) -> Iterator[OverlayResponse]:
     """Every response, single operations' before those of the whole surface."""
-    names = openapi.ComponentNames(taxonomy)
+    names = openapi.component_names(taxonomy)
     http = list(_http(taxonomy))
     for index, surface in enumerate(http):
         if surface.foreign or surface.batch is not None or not surface.envelopes:
@@ -280,7 +280,7 @@ def _used(components: Json) -> Json:
     waiting: list[Any] = list(components["responses"].values())
     while waiting:
         value = waiting.pop()
-        if isinstance(value, str):
+        if type(value) is str:
             if value.startswith("#/components/"):
                 section, name = value.removeprefix("#/components/").split("/")
                 if (section, name) not in reached:
@@ -303,7 +303,7 @@ def _used(components: Json) -> Json:
 
 def _refers_to_nothing(value: Json) -> bool:
     """Whether the text of a fragment, which is needed anyway, has no reference to a component."""
-    return isinstance(value, Fragment) and '"#/components/' not in value.text
+    return type(value) is Fragment and not value.refers
 
 
 def _prefixed(components: Json, prefix: str) -> Json:
@@ -316,7 +316,7 @@ def _prefixed(components: Json, prefix: str) -> Json:
 
 
 def _referring(value: Any, prefix: str) -> Any:
-    if isinstance(value, str):
+    if type(value) is str:
         if not value.startswith("#/components/"):
             return value
         section, name = value.removeprefix("#/components/").split("/")

@@ -35,6 +35,8 @@ class Annotations:
             return self.choice(values, name, prefix)
         if not schema.types or schema.opaque is not None:
             return "object"
+        if len(schema.types) == 1:
+            return self._plain(schema.types[0], schema, name, prefix)
         parts = [self._plain(type_, schema, name, prefix) for type_ in schema.types]
         if "float" in parts and "int" in parts:
             parts.remove("int")
