@@ -57,18 +57,38 @@ def modules(root: Path) -> list[Path]:
 
 
 def imports(path: Path) -> Iterator[tuple[str, int]]:
-    """Absolute names imported by a file, with their lines; submodules named by ``from package import module`` too."""
-    tree = ast.parse(path.read_text())
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.name, node.lineno
-        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            if node.module in SOURCES:
-                for alias in node.names:
-                    yield f"{node.module}.{alias.name}", node.lineno
-            else:
-                yield node.module, node.lineno
+    """Absolute names that a file imports, with their lines, whatever the form: ``import``, ``from``
+    with or without dots, ``import_module`` with a literal.
+    """
+    for node in ast.walk(ast.parse(path.read_text())):
+        match node:
+            case ast.Import():
+                yield from ((alias.name, node.lineno) for alias in node.names)
+            case ast.ImportFrom():
+                module = absolute(path, node)
+                if module in SOURCES:
+                    yield from ((f"{module}.{alias.name}", node.lineno) for alias in node.names)
+                elif module:
+                    yield module, node.lineno
+            case ast.Call(func=called, args=[ast.Constant(value=str(name)), *_]):
+                if (
+                    called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+                ) in (
+                    "import_module",
+                    "__import__",
+                ):
+                    yield name, node.lineno
+
+
+def absolute(path: Path, node: ast.ImportFrom) -> str:
+    """The absolute name of the module of a ``from`` import; a relative one outside the product stays as it is."""
+    if not node.level:
+        return node.module or ""
+    for package, root in SOURCES.items():
+        if path.is_relative_to(root):
+            parts = (package, *path.relative_to(root).parts)[: -node.level]
+            return ".".join((*parts, node.module)) if node.module else ".".join(parts)
+    return node.module or ""
 
 
 def room(name: str) -> str | None:
@@ -223,6 +243,11 @@ def test_the_check_sees_what_it_forbids(tmp_path: Path) -> None:
     ]
     assert len(list(upward("faultspec.language", planted))) == 2
     assert list(upward("faultspec.cli", planted)) == []
+    relative = ast.parse("from ..cli import main").body[0]
+    assert isinstance(relative, ast.ImportFrom)
+    assert absolute(COMPILER / "language" / "model.py", relative) == "faultspec.cli"
+    planted.write_text("import importlib\nimportlib.import_module('faultspec.cli')\n")
+    assert len(list(upward("faultspec.judge", planted))) == 1
 
 
 def reached(name: str, seen: set[str]) -> set[str]:

@@ -63,7 +63,7 @@ def test_only_clauses_are_named() -> None:
         assert {clause.removeprefix("~") for clause in expected(name)} <= known
 
 
-#: Clauses about who calls: a service calling its upstreams (`test_suite_upstreams.py`), and clients (`test_suite_clients.py`).
+#: Clauses about who calls: a service calling its upstreams (`tests/session/test_upstreams.py`), and clients (`tests/run/test_clients.py`).
 CALLING = {each for each in CLAUSES if each.partition("/")[0] in ("upstream", "client")}
 
 

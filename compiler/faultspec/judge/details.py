@@ -44,7 +44,7 @@ def judge_details(findings: FindingCollector, error: ErrorReading, code: Code) -
 
 
 def _details_place(error: ErrorReading) -> str | None:
-    """The place of the details, present or not: beside the code, in the same item of a list."""
+    """The pointer of the details, present or not. In a list, the item with the code has them."""
     if "details" in error.where:
         return error.where["details"]
     places = slot_places(error.envelope.shape)
@@ -159,7 +159,7 @@ def _judge_repeated_headers(findings: FindingCollector, details: _Details) -> No
         if not agrees:
             problem = f"the header `{key.equals_header}` is {_quote_validator(header)}"
         elif findings.status == 412 and isinstance(value, str) and _was_sent(findings, header):
-            problem = "that validator was sent in If-Match and just refused"
+            problem = "the request sent this validator in If-Match, and the service refused it"
         else:
             continue
         predicate = f"is {shown(value)}; {problem}"

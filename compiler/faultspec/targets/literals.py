@@ -125,11 +125,11 @@ def py(value: Any, indent: int = 0, before: int = 0) -> str:
         return opened + closed
     inner = indent + 4
     pad = " " * inner
-    lines = [
-        f"{pad}{lead}"
-        f"{string(element) if type(element) is str else _element(element, inner, inner + len(lead))},\n"
-        for lead, element in elements
-    ]
+    lines = []
+    for lead, element in elements:
+        is_text = type(element) is str
+        shown = string(element) if is_text else _element(element, inner, inner + len(lead))
+        lines.append(f"{pad}{lead}{shown},\n")
     return f"{opened}\n{''.join(lines)}{' ' * indent}{closed}"
 
 

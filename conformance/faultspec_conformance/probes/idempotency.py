@@ -53,7 +53,7 @@ _OTHERS = 12
 #: Statuses that ask a request to wait while the first one with its key is written.
 _BUSY = frozenset({409, 423, 425, 429, 503})
 
-#: Characters. A shorter text may stand in a list by chance.
+#: Characters. A shorter string may occur in a list by chance.
 _TELLING = 8
 
 
@@ -110,7 +110,9 @@ class _Creation:
             burst = session.together(_AT_ONCE, spec)
         created = [answer for answer in burst if answer.ok] or [session.call(spec)]
         if not created[0].ok:
-            yield not_exercised(_REPLAY, f"{self.operation.name} was answered {created[0]}")
+            yield not_exercised(
+                _REPLAY, f"the service answered {created[0]} to {self.operation.name}"
+            )
             return
         again = session.call(spec)
         identifier = self.identifier(again)
@@ -166,15 +168,15 @@ class _Creation:
         what += f" with one {self.rule.key} at the same time"
         others = [seen for seen in burst if not seen.ok and seen.status not in _BUSY]
         if len(ids) > 1:
-            message = f"{what} made {len(ids)} of {self.kind.name}"
+            message = f"{what} created {len(ids)} of `{self.kind.name}`; expected one"
             return failed(_CONCURRENT, message, *burst, again)
         if not ids:
             reason = "no replay is equal to the first answer, or the answers do not have ids"
             return not_exercised(_CONCURRENT, reason)
         if others:
-            return not_exercised(_CONCURRENT, f"one of {what} is answered {others[0]}")
+            return not_exercised(_CONCURRENT, f"the service answered {others[0]} to one of {what}")
         if not any(seen.ok for seen in burst):
-            return not_exercised(_CONCURRENT, f"{what} are answered {burst[0]}")
+            return not_exercised(_CONCURRENT, f"the service answered {burst[0]} to {what}")
         return passed(_CONCURRENT)
 
     def _check_list(
@@ -217,7 +219,7 @@ class _Creation:
             self.session.knowledge.keep_spare(resource)
         key = str(spec.headers[self.rule.key])
         if self.rule.mismatch is None:
-            reason = "the taxonomy leaves open what one key with two bodies means"
+            reason = "the taxonomy declares no error for one key with two bodies"
             yield Outcome(_MISMATCH, "not_checkable", reason)
         else:
             other = self.session.call(self.request(key, self.new_body()))
@@ -225,18 +227,20 @@ class _Creation:
         if self.session.stranger(existing.owner) is None:
             yield not_exercised(_ISOLATION, "no identity of another tenant is declared")
         elif spec.values:
-            reason = f"{self.operation.name} lies under a resource of its owner"
+            reason = f"the path of {self.operation.name} contains a resource of its owner"
             yield not_exercised(_ISOLATION, reason)
         else:
             yield self._check_isolation(key, spec.body, first)
 
     def _check_distinct(self, first: Observation, identifier: object) -> Outcome:
-        """Check that another key created another resource than the existing one."""
+        """Check that a different key created a new resource."""
         if identifier is None or self.existing.id is None:
             return not_exercised(_DISTINCT, "the answers do not have ids")
         if identifier != self.existing.id:
             return passed(_DISTINCT)
-        message = f"another key and another body gave the same {self.kind.name}"
+        message = (
+            f"a different key and body returned the same `{self.kind.name}`; expected a new one"
+        )
         return failed(_DISTINCT, message, self.existing.creation, first)
 
     def _check_mismatch(self, wanted: str, first: Observation, other: Observation) -> Outcome:
@@ -244,8 +248,9 @@ class _Creation:
         if other.code == wanted:
             return passed(_MISMATCH)
         if other.status in (401, 403, 429):
-            return not_exercised(_MISMATCH, f"the second body was answered {other}")
-        message = f"one {self.rule.key} with two bodies is answered {other}; expected {wanted}"
+            return not_exercised(_MISMATCH, f"the service answered {other} to the second body")
+        what = f"one {self.rule.key} with two bodies"
+        message = f"the service answered {other} to {what}; expected {wanted}"
         return failed(_MISMATCH, message, first, other)
 
     def _check_isolation(self, key: str, body: object, first: Observation) -> Outcome:
@@ -257,7 +262,7 @@ class _Creation:
         foreign = self.session.call(replace(self.request(key, self.new_body()), identity=stranger))
         shown = Evidence(first, self.identifier(first), own).shown_in(foreign)
         if shown:
-            message = f"the key of one tenant gives another the first one's {self.kind.name}"
+            message = f"with the same key, one tenant got the `{self.kind.name}` of another tenant"
             return failed(_ISOLATION, message, first, foreign)
         if foreign.ok and shown is None:
             reason = f"nothing in the answer shows whose {self.kind.name} it is"
@@ -268,25 +273,25 @@ class _Creation:
             # The same with an unused key shows whether the service refuses the key or the body.
             unused = self.request(self.session.tokens.hex(16), self.new_body())
             if self.session.call(replace(unused, identity=stranger)).ok:
-                message = f"a key that one tenant used is refused to another ({foreign})"
+                message = f"the service refused a key because another tenant used it ({foreign})"
                 return failed(_ISOLATION, message, first, foreign)
-        return not_exercised(_ISOLATION, f"the other tenant was answered {foreign}")
+        return not_exercised(_ISOLATION, f"the service answered {foreign} to the other tenant")
 
 
 def check_replay(rule: Idempotency, first: Observation, again: Observation) -> Outcome:
     """Check that a replay equals the first answer wherever the taxonomy wants it equal."""
     what = f"{again.exchange.operation} with the same {rule.key}"
     if "status" in rule.equal and again.status != first.status:
-        message = f"{what} is answered {again}, the first time {first}"
+        message = f"the service answered {again} to {what}; expected {first}, as the first time"
         return failed(_REPLAY, message, first, again)
     if "body" in rule.equal and _body(again) != _body(first):
         pointer, before, now = difference(_body(first), _body(again))
         place = pointer or "it"
-        message = f"{what} has another body than the first time: {place} is {now}, and was {before}"
+        message = f"{what} has a different body from the first time: {place} is {now}, was {before}"
         return failed(_REPLAY, message, first, again, pointer=pointer)
     for name in rule.headers:
         if first.header(name) != again.header(name):
-            message = f"{what} has another {name} than the first time"
+            message = f"{what} has a different {name} from the first time"
             return failed(_REPLAY, message, first, again, pointer=name)
     return passed(_REPLAY)
 
@@ -405,7 +410,7 @@ def _twice(
     first, again = session.call(spec), session.call(spec)
     if first.ok:
         return check_replay(rule, first, again)
-    return not_exercised(_REPLAY, f"{operation.name} was answered {first}")
+    return not_exercised(_REPLAY, f"the service answered {first} to {operation.name}")
 
 
 def changes(session: HttpSession, kind: ResourceKind) -> list[ServiceOperation]:
@@ -423,7 +428,7 @@ def changes(session: HttpSession, kind: ResourceKind) -> list[ServiceOperation]:
 
 
 def change_body(session: HttpSession, kind: ResourceKind, operation: ServiceOperation) -> object:
-    """Return a body for a change: the configured one of the operation, else one that the schema
+    """Return a body for a change: the configured one of the operation, else a body that the schema
     allows.
     """
     update, call = kind.operation("update"), kind.call("update")

@@ -68,7 +68,7 @@ def invalid_queries(session: HttpSession) -> Iterator[ProbeResult]:
                 canaries=(mark, email, secret),
             )
         )
-        yield ruled_out(session, answer, "a query that the document rules out")
+        yield ruled_out(session, answer, "a query that the document forbids")
     for operation, parameter in _bounded(session)[:_BOUNDS]:
         yield from attempt(_beyond(session, operation, parameter), _INVALID)
 
@@ -76,7 +76,7 @@ def invalid_queries(session: HttpSession) -> Iterator[ProbeResult]:
 def _broken_query(
     session: HttpSession, operation: ServiceOperation, mark: str
 ) -> dict[str, object] | None:
-    """Return a query that the document rules out: without required parameters, or with one of
+    """Return a query that the document forbids: without required parameters, or with one of
     another type; else None.
     """
     parameters = [parameter for parameter in operation.parameters if parameter.where == "query"]
@@ -132,7 +132,7 @@ def _beyond(
 
 
 def searches(session: HttpSession) -> Iterator[ProbeResult]:
-    """Search for a text that occurs nowhere: an empty result is a success."""
+    """Search for a string that occurs nowhere: an empty result is a success."""
     answered = {seen.exchange.operation for seen in session.knowledge.exchanges if seen.ok}
     for operation in session.description.operations:
         texts = {
@@ -151,7 +151,8 @@ def _search(
     query = {**required_query(session, operation), **texts}
     answer = session.call(RequestSpec("GET", operation.template, query=query))
     if answer.status >= 500:
-        message = f"{operation.name} for a text that occurs nowhere is answered {answer}"
+        what = f"{operation.name} for a string that occurs nowhere"
+        message = f"the service answered {answer} to {what}; expected a status below 500"
         yield failed(_INVALID, message, answer)
 
 
@@ -230,6 +231,6 @@ def oversized_bodies(session: HttpSession) -> Iterator[Outcome]:
             yield refused(_OVERSIZED, answer, what)
         return
     largest = f"{_SIZES[-1] // 1024 // 1024} MiB"
-    reason = f"a body of {largest} is read to its end and answered {answer}"
+    reason = f"the service read a body of {largest} to its end and answered {answer}"
     remedy = f"a service, or a proxy before it, has to refuse {largest} or less"
     yield not_exercised(_OVERSIZED, f"{reason}: {remedy}")

@@ -57,12 +57,14 @@ def unknown_tools(session: ToolSession) -> Iterator[Outcome]:
         message = f"an unknown tool is reported in a result; {expected}"
         yield failed(_TOOL, message, answer, level="warning")
     else:
-        yield failed(_TOOL, "an unknown tool is answered with a result", answer)
+        yield failed(
+            _TOOL, f"the service answered an unknown tool with a result; {expected}", answer
+        )
 
 
 def invalid_arguments(session: ToolSession) -> Iterator[ProbeResult]:
     """Send arguments that the configuration calls invalid, and arguments that the tool's schema
-    rules out.
+    forbids.
     """
     if not session.samples:
         reason = "the configuration has no call under `calls` that may be sent"
@@ -104,7 +106,7 @@ def _check_refused(
         message = f"{subject}: refused with error {number}; the protocol has error {_INVALID}"
         yield failed(_ARGUMENTS, message, answer, level="warning")
     elif claim is None or not _is_marked(answer):
-        yield failed(_ARGUMENTS, f"{subject}: the answer is a result", answer)
+        yield failed(_ARGUMENTS, f"{subject}: the answer is a result; expected an error", answer)
     else:
         message = f"{subject}: refused without a code of the surface `{claim.surface.name}`"
         yield failed(_ARGUMENTS, message, answer, level="warning")
@@ -162,14 +164,14 @@ class _Walk:
         answer = self._take("faultspec_no_such_action")
         unknown = self.navigation.unknown
         if answer.code != unknown:
-            message = f"an unknown action is answered {answer}, not {unknown}"
+            message = f"the service answered {answer} to an unknown action; expected {unknown}"
             yield failed(_NOT_OFFERED, message, answer)
         known = _names(slot(self.session.taxonomy, answer, self.navigation.all or ""))
         for _ in range(_STEPS):
             offers = self._offers(answer)
             beyond = next((action for action in offers if known and action not in known), None)
             if beyond is not None:
-                message = f"{beyond} is offered, and is not one of the known actions"
+                message = f"the service offered `{beyond}`, which is not a known action"
                 yield failed(_NOT_OFFERED, message, answer)
             yield from self._try_not_offered(answer, known, offers)
             able = [action for action in offers if action in self.moves]
@@ -179,7 +181,7 @@ class _Walk:
             call, before = self.moves[action].call, answer
             answer = self._call(call.path, filled(self.session.tokens, call.body))
             if answer.code in (self.navigation.refused, unknown):
-                message = f"`{action}` is offered, and is answered {answer}"
+                message = f"the service offered `{action}`, but answered {answer} to it"
                 yield failed(_OFFERED, message, before, answer)
             else:
                 yield passed(_OFFERED)
@@ -187,7 +189,7 @@ class _Walk:
     def _try_not_offered(
         self, answer: Observation, known: list[str], offers: list[str]
     ) -> Iterator[Outcome]:
-        """Try an action that the answer does not offer, preferably one that was not tried yet."""
+        """Try an action that the answer does not offer, preferably an untried one."""
         others = [action for action in known if action not in offers]
         if not others:
             return
@@ -196,12 +198,13 @@ class _Walk:
         self.tried.add(action)
         refused, expected = self._take(action), self.navigation.refused
         if refused.code != expected:
-            message = f"`{action}` is not offered, and is answered {refused}, not {expected}"
+            what = f"`{action}`, which it did not offer"
+            message = f"the service answered {refused} to {what}; expected {expected}"
             yield failed(_NOT_OFFERED, message, answer, refused)
             return
         yield passed(_NOT_OFFERED)
         if sorted(self._offers(refused)) != sorted(offers):
-            message = "after a refusal other actions are offered than before"
+            message = "the actions offered after a refusal differ from those before it"
             yield failed(_OFFERED, message, answer, refused)
 
     def _take(self, action: str) -> Observation:

@@ -28,7 +28,7 @@ from faultspec_conformance.session.resources import (
 _UNKNOWN_ID = "framework/unknown-id"
 _REFUSED, _EXISTING = "duplicates/refused", "duplicates/existing-id"
 
-#: Operations that are asked for an id without a resource, beside those of the kinds of resource.
+#: How many operations outside the kinds of resource get a request for an id without a resource.
 _OTHERS = 12
 
 _ITEM: tuple[Role, ...] = ("read", "update", "delete")
@@ -90,7 +90,7 @@ def duplicates(session: HttpSession) -> Iterator[Outcome]:
         operation = kind.operation("create")
         assert operation is not None
         if not kind.config.unique and "409" not in operation.responses:
-            reason = f"nothing says that two resources {kind.name} may not be equal (`unique`)"
+            reason = f"the configuration declares no `unique` members of `{kind.name}`"
             yield not_exercised(_REFUSED, reason)
             continue
         again = _create_again(session, operation, created[kind.name])
@@ -127,16 +127,19 @@ def _check_refused(
 ) -> Outcome:
     """Check that a second creation was refused as a conflict."""
     unique = kind.config.unique
-    what = f"a second {kind.name} with the same {', '.join(unique) or 'body'}"
+    what = f"a second `{kind.name}` with the same {', '.join(unique) or 'body'}"
     if again.ok and unique:
-        return failed(_REFUSED, f"{what} is accepted ({again})", first.creation, again)
+        message = f"the service accepted {what} ({again}); expected a refusal"
+        return failed(_REFUSED, message, first.creation, again)
     if again.ok:
-        return not_exercised(_REFUSED, f"{what} is accepted: nothing declares it unique")
+        return not_exercised(
+            _REFUSED, f"the service accepted {what}, which nothing declares unique"
+        )
     if again.status in (401, 403, 404, 405, 415, 429):
-        return not_exercised(_REFUSED, f"{what} is answered {again}")
+        return not_exercised(_REFUSED, f"the service answered {again} to {what}")
     expected = _conflicts(session)
     if unique and again.code is not None and expected and again.code not in expected:
-        message = f"{what} is answered {again}; expected {' or '.join(expected)}"
+        message = f"the service answered {again} to {what}; expected {' or '.join(expected)}"
         return failed(_REFUSED, message, first.creation, again)
     if again.code is None and again.status != 409:
         return refused(_REFUSED, again, what)
@@ -156,7 +159,7 @@ def _conflicts(session: HttpSession) -> tuple[str, ...]:
 def _check_named(
     session: HttpSession, kind: ResourceKind, first: CreatedResource, again: Observation
 ) -> Iterator[Outcome]:
-    """Check that the detail that refers to a resource has the id of the one that exists."""
+    """Check that the detail that refers to a resource has the id of the existing resource."""
     keys = session.taxonomy.detail_keys.values()
     name = next((key.name for key in keys if key.refers_to == "resource"), None)
     if name is None:
@@ -194,7 +197,7 @@ def _problem_of_id(
         return f"{problem}; the {kind.name} that exists has another id"
     if _equal(kind, first, found):
         return None
-    return f"names another {kind.name} than the one that exists"
+    return f"does not have the id of the existing `{kind.name}`"
 
 
 def _equal(kind: ResourceKind, first: CreatedResource, found: Observation) -> bool:

@@ -130,7 +130,7 @@ def judge_clients(
 def _explain(coverage: Coverage) -> Coverage:
     if coverage.explained:
         return coverage
-    reason = "it does not answer a request that a client of the file makes"
+    reason = "no request of the configured clients can have this error as its answer"
     return replace(coverage, reason=None if coverage.observed else reason)
 
 
@@ -140,7 +140,7 @@ def _create_launch(folder: Path) -> Launch:
         with running(client.command, {client.env: url}, folder) as started:
             while started.process.poll() is None and not is_done():
                 if time.monotonic() > deadline:
-                    return f"it had not ended after {client.seconds:g} s"
+                    return f"the client had not ended after {client.seconds:g} s"
                 time.sleep(_INTERVAL)
         return None
 
@@ -186,7 +186,7 @@ class _ClientWatch:
         """Run the client for every code, then once more for jitter if necessary."""
         rehearsal = self.run(Script(), 1)
         if not rehearsal.tries:
-            reason = rehearsal.stopped or "it ended without one"
+            reason = rehearsal.stopped or "the client ended without one"
             self.world.observations.add(
                 [NotRun(f"{self.command} does not send {self.name}: {reason}")]
             )
@@ -264,7 +264,7 @@ class _ClientWatch:
         played = self.run(Script((fault,), times=times), limit or _UNLIMITED)
         sent = [self.observe(served) for served in played.tries]
         self.world.observations.record(*sent)
-        where = f"{self.name} was answered {fault}{'' if times is None else ' once'}"
+        where = f"the server answered {fault}{'' if times is None else ' once'} to {self.name}"
         if not sent:
             reason = f"{self.command} did not send {self.name} when it was to fail with {fault}"
             self.world.observations.add([NotRun(reason)])
@@ -363,11 +363,16 @@ class _ClientWatch:
         if len(set(keys)) > 1:
             message = (
                 f"{where}: the {len(keys)} tries of one call have {len(set(keys))} values of "
-                f"{rule.key}"
+                f"{rule.key}; expected one value"
             )
             yield self.breach("client/key", message, *sent)
         elif earlier is not sent[0]:
-            yield self.breach("client/key", f"two calls have the same {rule.key}", earlier, sent[0])
+            yield self.breach(
+                "client/key",
+                f"two calls have the same {rule.key}; expected two values",
+                earlier,
+                sent[0],
+            )
         elif len(keys) > 1:
             yield passed("client/key")
 

@@ -108,7 +108,7 @@ def _clause_results(session: Session, clauses: Mapping[str, Clause]) -> dict[str
             not_run=tuple(dict.fromkeys((*by_kind.get("could_not_run", ()), *unreached))),
             not_exercised=tuple(by_kind.get("not_exercised", ())),
             not_checkable=(*by_kind.get("not_checkable", ()), *((why,) if why else ())),
-            idle=f"nothing gave occasion: {clause.occasion}",
+            idle=f"no exchange allowed the suite to check it; needed: {clause.occasion}",
         )
     return results
 
@@ -202,9 +202,9 @@ def coverage(session: Session) -> dict[str, Coverage]:
         if reason is None and code.name in tried:
             reason = observations.unmet.get(code.name) or observations.ended
         elif reason is None:
-            reason = "nothing general provokes it, and `provoke` has no recipe for it"
+            reason = "no probe provokes this code, and `provoke` has no recipe for it"
             if not session.writable:
-                reason += " (and nothing may be written)"
+                reason += " (the run may not write)"
         found[code.name] = Coverage(
             code=code.name,
             count=counts[code.name],

@@ -58,7 +58,7 @@ CLAUSES = (
     ),
     _framework(
         address="framework/not-acceptable",
-        title="A request for an unavailable representation is answered in the declared form",
+        title="The answer to a request for an unavailable representation has the declared form",
         why="The error about the format must be readable too.",
         occasion="A request that accepts none of the offered types.",
     ),
@@ -82,9 +82,9 @@ CLAUSES = (
     ),
     _framework(
         address="framework/invalid-input",
-        title="Input that the OpenAPI document rules out is refused in the declared form",
+        title="Input that the OpenAPI document forbids is refused in the declared form",
         why="If the mistake looks like a success or a crash, people search in the wrong place.",
-        occasion="A body or a query that the OpenAPI document rules out.",
+        occasion="A body or a query that the OpenAPI document forbids.",
     ),
     _auth(
         address="auth/missing",

@@ -42,7 +42,7 @@ def dead_reference(subject: Subject) -> Iterator[Remark]:
 
 
 def _replacements(subject: Subject) -> Iterator[tuple[Path, str]]:
-    """Every code that stands for another error, with its path."""
+    """Every code that replaces an unknown or undeclared error, with its path."""
     taxonomy = subject.taxonomy
     for section, becomes in (("unknown", taxonomy.unknown), ("undeclared", taxonomy.undeclared)):
         if becomes is not None:
@@ -82,7 +82,7 @@ def _code_lists(subject: Subject) -> Iterator[tuple[Path, object]]:
 
 @rule("deprecated-without-successor", severity="warning")
 def deprecated_without_successor(subject: Subject) -> Iterator[Remark]:
-    """A deprecated code has a sunset day or a replacement.
+    """A deprecated code has a sunset date or a replacement.
 
     Bad::
 
@@ -97,13 +97,13 @@ def deprecated_without_successor(subject: Subject) -> Iterator[Remark]:
     """
     for path, code in subject.codes():
         if code.lifecycle == "deprecated" and code.replaced_by is None and code.sunset is None:
-            message = f"`{code.name}` is deprecated, without a sunset day or a replacement"
+            message = f"`{code.name}` is deprecated, without a sunset date or a replacement"
             yield Remark((*path, "lifecycle"), message, "add `sunset:` or `replaced_by:`")
 
 
 @rule("sunset-of-stable", severity="warning")
 def sunset_of_stable(subject: Subject) -> Iterator[Remark]:
-    """A code with a sunset day is deprecated.
+    """A code with a sunset date is deprecated.
 
     Bad::
 
@@ -177,7 +177,7 @@ def replacement_circle(subject: Subject) -> Iterator[Remark]:
         names = circle(code.name, code.replaced_by, successors)
         if names:
             chain = " → ".join((*names, code.name))
-            message = f"`{code.name}` is in the end replaced by itself: {chain}"
+            message = f"the replacements of `{code.name}` lead back to it: {chain}"
             hint = "end the chain at a live code"
             yield Remark((*path, "replaced_by"), message, hint, on_key=False)
 
