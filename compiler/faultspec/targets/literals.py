@@ -93,6 +93,12 @@ def literal(value: Any) -> str:
     return _py_scalar(value)
 
 
+def _shown(element: Any, indent: int, lead: str) -> str:
+    if type(element) is str:
+        return string(element)
+    return _element(element, indent, indent + len(lead))
+
+
 def py(value: Any, indent: int = 0, before: int = 0) -> str:
     """``value`` as Python; the lines after the first are indented by ``indent``. Raises TypeError.
 
@@ -125,11 +131,7 @@ def py(value: Any, indent: int = 0, before: int = 0) -> str:
         return opened + closed
     inner = indent + 4
     pad = " " * inner
-    lines = []
-    for lead, element in elements:
-        is_text = type(element) is str
-        shown = string(element) if is_text else _element(element, inner, inner + len(lead))
-        lines.append(f"{pad}{lead}{shown},\n")
+    lines = [f"{pad}{lead}{_shown(element, inner, lead)},\n" for lead, element in elements]
     return f"{opened}\n{''.join(lines)}{' ' * indent}{closed}"
 
 
