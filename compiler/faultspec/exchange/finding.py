@@ -49,7 +49,7 @@ class Finding:
 class Judgement:
     """The judge's whole answer on one exchange.
 
-    ``exercised``: addresses of the clauses that it gave occasion to check, broken or not.
+    ``exercised``: addresses of the clauses that the exchange was checked against, broken or not.
     ``surface``: the surface that claims it, if any. ``code``: the declared code in it, if any.
     """
 

@@ -21,7 +21,7 @@ _NOT_DECODED = DecodedBody(None, "is not decoded")
 
 
 def judge(contract: Contract, exchange: Exchange) -> Judgement:
-    """Everything that is wrong with one exchange, and the clauses it gave occasion to check.
+    """Everything that is wrong with one exchange, and the clauses it was checked against.
 
     Findings come in a total order; each mistake is reported once, at its cause. Never raises.
     """

@@ -62,7 +62,7 @@ class FindingCollector:
         return self._lines.get(name, [])
 
     def exercise(self, *clauses: str) -> None:
-        """Record that the exchange gives occasion to check these clauses."""
+        """Record that the exchange is checked against these clauses."""
         self._exercised.update(clauses)
 
     def add(

@@ -159,7 +159,7 @@ def _judge_repeated_headers(findings: FindingCollector, details: _Details) -> No
         if not agrees:
             problem = f"the header `{key.equals_header}` is {_quote_validator(header)}"
         elif findings.status == 412 and isinstance(value, str) and _was_sent(findings, header):
-            problem = "that validator was sent in If-Match and just refused"
+            problem = "the request sent this validator in If-Match, and the service refused it"
         else:
             continue
         predicate = f"is {shown(value)}; {problem}"

@@ -134,7 +134,7 @@ def _problem_in_context(findings: FindingCollector, rule: HeaderRule, value: str
         and findings.status == 405
         and exchange.request.method in header_syntax.methods(value)
     ):
-        return f"it lists {exchange.request.method}, which was just refused"
+        return f"it lists {exchange.request.method}, but the service refused that method with 405"
     if "retry-after" not in rule.format:
         return None
     date = exchange.received("date")

@@ -158,10 +158,10 @@ class Accumulator:
     def _result(self, clause: Clause, silent: str | None) -> ClauseResult:
         """The counts of a clause. ``silent``: why it does not apply to the taxonomy."""
         if silent is None and clause.relation and clause.address not in _CHECKABLE_RELATIONS:
-            silent = "it takes requests that only `faultspec conform` sends"
+            silent = "the clause needs requests that only `faultspec conform` sends"
         unexercised = (
             self._explain_missing_facts(clause)
-            or f"no observed exchange gave occasion: {clause.occasion}"
+            or f"no observed exchange allowed the suite to check it; needed: {clause.occasion}"
         )
         return ClauseResult(
             address=clause.address,
@@ -189,7 +189,7 @@ class Accumulator:
         if count == 1:
             records = "the record of the one observed error leaves out"
         missing = " and ".join(words) or "the value it takes"
-        return f"{records} {missing}; it takes: {clause.occasion}"
+        return f"{records} {missing}; needed: {clause.occasion}"
 
     def _check_relations(self, observation: Observation) -> Iterator[Finding]:
         """Check the relations that need no requests of their own, and count their occasions."""

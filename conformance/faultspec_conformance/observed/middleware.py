@@ -2,7 +2,7 @@
 unchanged.
 
 `Watching` wraps an ASGI application. `watch` hooks into a client of httpx (such as Starlette's test
-client) or a session of requests. Both call ``see`` with the exchange once the answer is complete.
+client) or a `requests.Session`. Both call ``see`` with the exchange once the answer is complete.
 """
 
 import time
@@ -100,7 +100,7 @@ def watch(client: Any, see: See) -> None:
         )
     else:
         raise TypeError(
-            f"{type(client).__name__} is neither a client of httpx nor a session of requests"
+            f"{type(client).__name__} is neither an `httpx` client nor a `requests.Session`"
         )
 
 

@@ -67,10 +67,10 @@ def demonstrate(path: str, out: Path, sin: str, echo: Print) -> int:
     write(tree, out / "generated", list(SHIPPED))
     echo(f"compiled {len(tree)} files into {out / 'generated'}\n")
 
-    echo("The orders service without sins:\n")
+    echo("The orders service without a mistake:\n")
     clean = judge(None, loaded.taxonomy, path, sweep=True)
     if isinstance(clean, Unreachable):
-        echo(f"it could not be judged: {clean.reason}")
+        echo(f"the service could not be judged: {clean.reason}")
         return 2
     echo(reports.text(clean))
     for name, form in {
@@ -81,10 +81,10 @@ def demonstrate(path: str, out: Path, sin: str, echo: Print) -> int:
         (out / name).write_text(form(clean), encoding="utf-8")
         echo(f"wrote {out / name}")
 
-    echo(f"\nThe same service with one sin, {sin}: {SINS[sin].sentence}.\n")
+    echo(f"\nThe same service with one deliberate mistake, `{sin}`: {SINS[sin].sentence}.\n")
     sinful = judge(sin, loaded.taxonomy, path, sweep=False)
     if isinstance(sinful, Unreachable):
-        echo(f"it could not be judged: {sinful.reason}")
+        echo(f"the service could not be judged: {sinful.reason}")
         return 2
     echo(findings_text(sinful) + summary(sinful))
     clause = SINS[sin].clause

@@ -45,7 +45,7 @@ def failures(session: HttpSession) -> Iterator[Outcome]:
     page = session.call(RequestSpec(method, path, correlation="valid"))
     records = point(page.json, audit.lookup.items)
     if not page.ok or not isinstance(records, list):
-        how = f"{method} {path} is answered {page}, without a list of records"
+        how = f"the service answered {page} to {method} {path}, without a list of records"
         yield failed(_CLAUSE, f"the audit cannot be read: {how}", page)
         return
     for failure, id in known:

@@ -168,13 +168,13 @@ def _check_401(
 
     A service that checks something else first does not exercise the clause.
     """
-    line = f"{operation.name} {what} is answered {answer}"
+    line = f"the service answered {answer} to {operation.name} {what}"
     if answer.status == 401:
         return passed(clause)
     if answer.ok and operation.secured is True:
-        return failed(clause, f"{line}, though the document protects it", answer)
+        return failed(clause, f"{line}; expected 401, because the OpenAPI document protects it", answer)
     if answer.ok:
-        return not_exercised(clause, f"{line}: it is open to everyone")
+        return not_exercised(clause, f"{line}: the operation is open to everyone")
     if 300 <= answer.status < 400:
         return failed(clause, f"{line}: a client cannot tell a redirect from a success", answer)
     if answer.status >= 500:
@@ -222,11 +222,12 @@ def scopes(session: HttpSession) -> Iterator[Outcome]:
 def _call_beyond(session: HttpSession, identity: Identity, operation: ServiceOperation) -> Outcome:
     answer = session.call(replace(ordinary_request(session, operation), identity=identity))
     owned = ", ".join(identity.scopes or ()) or "none"
-    line = f"{operation.name} by {identity.name}, whose scopes are {owned}, is answered {answer}"
+    what = f"{operation.name} by {identity.name}, whose scopes are {owned}"
+    line = f"the service answered {answer} to {what}"
     if answer.status == 403:
         return passed(_SCOPE)
     if answer.ok:
-        return failed(_SCOPE, line, answer)
+        return failed(_SCOPE, f"{line}; expected 403", answer)
     if answer.status >= 500:
         return failed(_SCOPE, f"{line}: {SERVERS_FAULT}", answer)
     return not_exercised(_SCOPE, f"{line}: something else was checked first")

@@ -111,9 +111,9 @@ def _check_all_bad(
     session: HttpSession, rule: Batch, operation: ServiceOperation, answer: Observation
 ) -> Outcome:
     """Check the answer to a batch of bad items, which fails as a whole."""
-    line = f"{operation.name} with bad items only is answered {answer}"
+    line = f"the service answered {answer} to {operation.name} with bad items only"
     if answer.ok:
-        return failed(_BAD_ITEMS, f"{line}, as if it were valid", answer)
+        return failed(_BAD_ITEMS, f"{line}; expected an error", answer)
     if answer.status >= 500:
         return failed(_BAD_ITEMS, f"{line}: {SERVERS_FAULT}", answer)
     if rule.bad_items is None or answer.status in (401, 403, 404, 415, 429):
@@ -133,7 +133,8 @@ def _check_mixed(session: HttpSession, operation: ServiceOperation, answer: Obse
         return not_exercised(_MIXED, reason)
     if not _has_failure(answer.json, {code.wire for code in session.taxonomy.live_codes()}):
         return not_exercised(_MIXED, f"{operation.name} accepted the item that was made bad")
-    message = f"{operation.name} with a good and a bad item is answered {answer}, not 207"
+    what = f"{operation.name} with a good and a bad item"
+    message = f"the service answered {answer} to {what}; expected 207"
     return failed(_MIXED, message, answer)
 
 

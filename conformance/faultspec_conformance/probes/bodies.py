@@ -1,4 +1,4 @@
-"""Bodies that cannot be read, and bodies that their schema rules out.
+"""Bodies that cannot be read, and bodies that their schema forbids.
 
 The probes ask only for what the taxonomy pins down. A service may check credentials before the
 body, as long as it answers with one of the declared errors.
@@ -27,7 +27,7 @@ from faultspec_conformance.session.resources import content_type
 
 _MALFORMED, _INVALID = "framework/malformed-json", "framework/invalid-input"
 
-#: Bodies that a schema rules out, of the first operation and of all together.
+#: Bodies that a schema forbids, of the first operation and of all together.
 _OF_FIRST, _OF_ALL = 3, 3
 
 #: More levels than recursive parsers survive, and far fewer bytes than any limit of a body.
@@ -119,7 +119,7 @@ def _unreadable(answer: Observation, what: str, *, wrong_if_accepted: bool) -> O
 
 
 def invalid_bodies(session: HttpSession) -> Iterator[Outcome]:
-    """Send bodies that their schema rules out, with canaries beside the violation."""
+    """Send bodies that their schema forbids, with canaries beside the violation."""
     asked = 0
     for operation in json_writes(session):
         assert operation.body is not None

@@ -40,7 +40,7 @@ def _sample(session: CallSession, sample: SampleCall) -> Iterator[ProbeResult]:
     )
     if not answer.ok:
         line = summary_line(session.taxonomy, answer)
-        yield NotRun(f"the call {sample.name} was answered {line}")
+        yield NotRun(f"the service answered {line} to the call {sample.name}")
 
 
 def recipes(session: CallSession) -> Iterator[ProbeResult]:
@@ -66,25 +66,25 @@ def _provoked(session: CallSession, recipe: Recipe) -> Iterator[ProbeResult]:
         where = f"step {index} of the recipe for {recipe.code}"
         values = saved_values(step, answer, where)
         if not answer.ok:
-            values = f"{where} was answered {summary_line(session.taxonomy, answer)}"
+            line = summary_line(session.taxonomy, answer)
+            values = f"the service answered {line} to {where}"
         if isinstance(values, str):
             yield from unmet(recipe, values)
             return
         saved |= values
     answer = _step(session, last, saved, recipe.code)
-    what = f"the recipe for {recipe.code} is answered"
+    line = f"the service answered {answer} to the recipe for {recipe.code}"
     if answer.code == recipe.code:
         yield passed(_CLAUSE)
     elif answer.code is None and not answer.sound:
-        yield not_exercised(_CLAUSE, f"{what} {answer}, in which no code can be read")
+        yield not_exercised(_CLAUSE, f"{line}, and the answer has no readable code")
     else:
-        times = f", after {last.at_most} requests" if last.at_most > 1 else ""
-        how = f"{answer}: no error at all" if answer.ok else f"{answer}"
-        yield failed(_CLAUSE, f"{what} {how}{times}", answer)
+        times = f" after {last.at_most} requests" if last.at_most > 1 else ""
+        yield failed(_CLAUSE, f"{line}{times}; expected {recipe.code}", answer)
 
 
 def _step(session: CallSession, step: Step, saved: Mapping[str, object], code: str) -> Observation:
-    """Make the call of a step until it is answered with the code, as often as the step allows."""
+    """Make the call of a step until the answer has the code, as often as the step allows."""
     name = text(session.tokens, step.call.path, saved)
     for _ in range(step.at_most):
         params = _params(session, step.call.body, saved)

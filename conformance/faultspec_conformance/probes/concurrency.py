@@ -57,7 +57,7 @@ def _start(
     if isinstance(resource, str):
         yield not_exercised(_STALE, resource)
     elif read is None:
-        yield not_exercised(_STALE, f"nothing is known to read a {kind.name}")
+        yield not_exercised(_STALE, f"no operation is known that reads `{kind.name}`")
     else:
         yield from _Cycle(session, resource, operation, read).outcomes()
 
@@ -82,17 +82,17 @@ class _Cycle:
         changed = self.write(old)
         if changed.status == 412:
             tag = f"the ETag that {self.read.name} just gave"
-            message = f"{name} with {tag} is answered {changed}"
+            message = f"the service answered {changed} to {name} with {tag}; expected a success"
             yield failed(_RECOVERS, message, before, changed)
             return
         if not changed.ok:
-            yield not_exercised(_STALE, f"{name} was answered {changed}")
+            yield not_exercised(_STALE, f"the service answered {changed} to {name}")
             return
         whole = changed.header("ETag") is not None and _members(changed) == _members(before)
         now = changed if whole else self.get()
         current = now.header("ETag") or changed.header("ETag")
         if current == old and self._moved(before, now):
-            problem = f"the ETag of a {self.resource.kind.name} stays the same through a change"
+            problem = f"the ETag of `{self.resource.kind.name}` did not change after an update"
             message = f"{problem}: the service cannot recognise a stale write"
             yield failed(_STALE, message, *(before, changed, now))
             return
@@ -135,13 +135,13 @@ class _Cycle:
         """Return the outcome of a stale write that was not refused with 412; None if it was."""
         if stale.status == 412:
             return None
-        line = f"{self.operation.name} with a stale If-Match is answered {stale}"
+        line = f"the service answered {stale} to {self.operation.name} with a stale If-Match"
         if stale.ok:
-            message = f"{line}: the earlier change is lost"
+            message = f"{line}; expected 412: the earlier change is lost"
             return failed(_STALE, message, *(before, changed, stale))
         if stale.status in (401, 403, 404, 405, 415, 428, 429):
             return not_exercised(_STALE, line)
-        return failed(_STALE, f"{line}, not 412", changed, stale)
+        return failed(_STALE, f"{line}; expected 412", changed, stale)
 
     def _refetch(
         self, now: Observation, current: str | None, stale: Observation, old: str
@@ -159,15 +159,15 @@ class _Cycle:
         yield passed(_STALE)
         named, actual = stale.header("ETag"), after.header("ETag") or current
         if named is not None and actual is not None and _opaque(named) != _opaque(actual):
-            message = "the refusal has another ETag than the refetched resource"
+            message = "the refusal has a different ETag from the refetched resource"
             yield failed(_RECOVERS, message, stale, after, pointer="ETag")
             return
         again = self.write(actual or old)
-        line = f"after a refetch {name} is answered {again}"
+        line = f"after a refetch, the service answered {again} to {name}"
         if again.ok:
             yield passed(_RECOVERS)
         elif again.status == 412 or again.status >= 500:
-            yield failed(_RECOVERS, line, *(stale, after, again))
+            yield failed(_RECOVERS, f"{line}; expected a success", *(stale, after, again))
         else:
             yield not_exercised(_RECOVERS, line)
 
@@ -188,7 +188,8 @@ def _delete_stale(
     headers = {**spec.headers, "If-Match": _NEVER_GIVEN}
     answer = session.call(replace(spec, identity=resource.owner, headers=headers))
     if answer.ok:
-        message = f"{operation.name} with a stale If-Match is answered {answer}"
+        what = f"{operation.name} with a stale If-Match"
+        message = f"the service answered {answer} to {what}; expected 412"
         yield failed(_STALE, message, resource.creation, answer)
     elif answer.status == 412:
         yield passed(_STALE)

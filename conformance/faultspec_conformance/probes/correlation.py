@@ -42,7 +42,8 @@ def handled(session: HttpSession, answer: Observation, kind: str, value: str) ->
         if answer.header(header) == value:
             yield failed(_CLAUSE, f"{header} {kind} comes back", answer, level="warning")
     elif answer.status >= 500:
-        yield failed(_CLAUSE, f"{what} is answered {answer}", answer)
+        message = f"the service answered {answer} to {what}; expected a status below 500"
+        yield failed(_CLAUSE, message, answer)
     elif any(value in text for _, text in answer.exchange.response.headers):
         yield failed(_CLAUSE, f"{what} comes back in a header", answer)
     elif (
@@ -51,7 +52,7 @@ def handled(session: HttpSession, answer: Observation, kind: str, value: str) ->
     ):
         yield failed(_CLAUSE, f"{what} comes back in the body", answer)
     elif rule.invalid_inbound == "reject" and answer.status not in (400, 422):
-        message = f"{what} is answered {answer}; the taxonomy wants it refused"
+        message = f"the service answered {answer} to {what}; expected 400 or 422"
         yield failed(_CLAUSE, message, answer)
     else:
         yield passed(_CLAUSE)

@@ -110,7 +110,7 @@ class _Creation:
             burst = session.together(_AT_ONCE, spec)
         created = [answer for answer in burst if answer.ok] or [session.call(spec)]
         if not created[0].ok:
-            yield not_exercised(_REPLAY, f"{self.operation.name} was answered {created[0]}")
+            yield not_exercised(_REPLAY, f"the service answered {created[0]} to {self.operation.name}")
             return
         again = session.call(spec)
         identifier = self.identifier(again)
@@ -172,9 +172,9 @@ class _Creation:
             reason = "no replay is equal to the first answer, or the answers do not have ids"
             return not_exercised(_CONCURRENT, reason)
         if others:
-            return not_exercised(_CONCURRENT, f"one of {what} is answered {others[0]}")
+            return not_exercised(_CONCURRENT, f"the service answered {others[0]} to one of {what}")
         if not any(seen.ok for seen in burst):
-            return not_exercised(_CONCURRENT, f"{what} are answered {burst[0]}")
+            return not_exercised(_CONCURRENT, f"the service answered {burst[0]} to {what}")
         return passed(_CONCURRENT)
 
     def _check_list(
@@ -231,7 +231,7 @@ class _Creation:
             yield self._check_isolation(key, spec.body, first)
 
     def _check_distinct(self, first: Observation, identifier: object) -> Outcome:
-        """Check that another key created another resource than the existing one."""
+        """Check that a different key created a new resource."""
         if identifier is None or self.existing.id is None:
             return not_exercised(_DISTINCT, "the answers do not have ids")
         if identifier != self.existing.id:
@@ -244,8 +244,9 @@ class _Creation:
         if other.code == wanted:
             return passed(_MISMATCH)
         if other.status in (401, 403, 429):
-            return not_exercised(_MISMATCH, f"the second body was answered {other}")
-        message = f"one {self.rule.key} with two bodies is answered {other}; expected {wanted}"
+            return not_exercised(_MISMATCH, f"the service answered {other} to the second body")
+        what = f"one {self.rule.key} with two bodies"
+        message = f"the service answered {other} to {what}; expected {wanted}"
         return failed(_MISMATCH, message, first, other)
 
     def _check_isolation(self, key: str, body: object, first: Observation) -> Outcome:
@@ -270,23 +271,23 @@ class _Creation:
             if self.session.call(replace(unused, identity=stranger)).ok:
                 message = f"a key that one tenant used is refused to another ({foreign})"
                 return failed(_ISOLATION, message, first, foreign)
-        return not_exercised(_ISOLATION, f"the other tenant was answered {foreign}")
+        return not_exercised(_ISOLATION, f"the service answered {foreign} to the other tenant")
 
 
 def check_replay(rule: Idempotency, first: Observation, again: Observation) -> Outcome:
     """Check that a replay equals the first answer wherever the taxonomy wants it equal."""
     what = f"{again.exchange.operation} with the same {rule.key}"
     if "status" in rule.equal and again.status != first.status:
-        message = f"{what} is answered {again}, the first time {first}"
+        message = f"the service answered {again} to {what}; expected {first}, as the first time"
         return failed(_REPLAY, message, first, again)
     if "body" in rule.equal and _body(again) != _body(first):
         pointer, before, now = difference(_body(first), _body(again))
         place = pointer or "it"
-        message = f"{what} has another body than the first time: {place} is {now}, and was {before}"
+        message = f"{what} has a different body from the first time: {place} is {now}, was {before}"
         return failed(_REPLAY, message, first, again, pointer=pointer)
     for name in rule.headers:
         if first.header(name) != again.header(name):
-            message = f"{what} has another {name} than the first time"
+            message = f"{what} has a different {name} from the first time"
             return failed(_REPLAY, message, first, again, pointer=name)
     return passed(_REPLAY)
 
@@ -405,7 +406,7 @@ def _twice(
     first, again = session.call(spec), session.call(spec)
     if first.ok:
         return check_replay(rule, first, again)
-    return not_exercised(_REPLAY, f"{operation.name} was answered {first}")
+    return not_exercised(_REPLAY, f"the service answered {first} to {operation.name}")
 
 
 def changes(session: HttpSession, kind: ResourceKind) -> list[ServiceOperation]:

@@ -104,7 +104,7 @@ def _send_malformed(
     yield _check_number(clause, answer, what, number)
     value = answer.json
     if isinstance(value, dict) and not any(same(value.get("id"), id) for id in (None, *ids)):
-        text = f"{what} is answered with the id {value.get('id')!r}; it has no id that can be read"
+        text = f"the answer to {what} has the id {value.get('id')!r}; the request has no readable id"
         yield failed("rpc/id", text, answer, pointer="/id")
 
 
@@ -124,7 +124,7 @@ def invalid_params(session: RpcSession) -> Iterator[ProbeResult]:
         if protocol_error(answer.json) in (PARAMS, REQUEST) or answer.code is not None:
             yield passed(clause)
         else:
-            message = f"params that are a text are answered {answer}"
+            message = f"the service answered {answer} to params that are a string"
             yield failed(clause, f"{message}; expected error {PARAMS} or {REQUEST}", answer)
 
 
@@ -140,7 +140,7 @@ def _send_invalid(session: RpcSession, sample: SampleCall, params: object) -> It
         yield passed(clause)
         return
     codes = ", or a code of the taxonomy" if session.taxonomy.live_codes() else ""
-    message = f"invalid params of `{sample.call.path}` are answered {answer}"
+    message = f"the service answered {answer} to invalid params of `{sample.call.path}`"
     yield failed(clause, f"{message}; expected error {PARAMS}{codes}", answer)
 
 
@@ -185,7 +185,7 @@ def notifications(session: RpcSession) -> Iterator[Outcome]:
         if answer is None:
             yield passed(clause)
         else:
-            yield failed(clause, f"{what} is answered {answer}", answer)
+            yield failed(clause, f"the service answered {answer} to {what}; expected no answer", answer)
 
 
 def batches(session: RpcSession) -> Iterator[Outcome]:
@@ -211,7 +211,8 @@ def batches(session: RpcSession) -> Iterator[Outcome]:
     yield _check_number(clause, empty, "an empty batch", REQUEST)
     pair = [notification(_NO_METHOD), notification(_NO_METHOD)]
     for answer in session.batch(pair, due=False, harmless=True)[:1]:
-        yield failed(clause, f"a batch of notifications is answered {answer}", answer)
+        message = f"the service answered {answer} to a batch of notifications; expected no answer"
+        yield failed(clause, message, answer)
 
 
 def _check_answers(answers: list[Observation], ids: tuple[object, object]) -> Iterator[Outcome]:
@@ -220,7 +221,7 @@ def _check_answers(answers: list[Observation], ids: tuple[object, object]) -> It
     found = [answer.json.get("id") if isinstance(answer.json, dict) else None for answer in answers]
     for answer, own in zip(answers, found, strict=True):
         if not any(same(own, id) for id in ids):
-            message = "a batch is answered with an id that none of its calls has"
+            message = "an answer to a batch has an id that none of its calls has"
             yield failed(clause, message, answer)
             return
     if len(found) != 2 or same(found[0], found[1]):
@@ -235,7 +236,8 @@ def _check_answers(answers: list[Observation], ids: tuple[object, object]) -> It
 def _check_number(clause: str, answer: Observation, what: str, number: int) -> Outcome:
     if protocol_error(answer.json) == number:
         return passed(clause)
-    return failed(clause, f"{what} is answered {answer}; expected error {number}", answer)
+    message = f"the service answered {answer} to {what}; expected error {number}"
+    return failed(clause, message, answer)
 
 
 def _unlisted(session: RpcSession, number: int) -> str | None:

@@ -68,7 +68,7 @@ def invalid_queries(session: HttpSession) -> Iterator[ProbeResult]:
                 canaries=(mark, email, secret),
             )
         )
-        yield ruled_out(session, answer, "a query that the document rules out")
+        yield ruled_out(session, answer, "a query that the document forbids")
     for operation, parameter in _bounded(session)[:_BOUNDS]:
         yield from attempt(_beyond(session, operation, parameter), _INVALID)
 
@@ -76,7 +76,7 @@ def invalid_queries(session: HttpSession) -> Iterator[ProbeResult]:
 def _broken_query(
     session: HttpSession, operation: ServiceOperation, mark: str
 ) -> dict[str, object] | None:
-    """Return a query that the document rules out: without required parameters, or with one of
+    """Return a query that the document forbids: without required parameters, or with one of
     another type; else None.
     """
     parameters = [parameter for parameter in operation.parameters if parameter.where == "query"]
@@ -151,7 +151,8 @@ def _search(
     query = {**required_query(session, operation), **texts}
     answer = session.call(RequestSpec("GET", operation.template, query=query))
     if answer.status >= 500:
-        message = f"{operation.name} for a text that occurs nowhere is answered {answer}"
+        what = f"{operation.name} for a string that occurs nowhere"
+        message = f"the service answered {answer} to {what}; expected a status below 500"
         yield failed(_INVALID, message, answer)
 
 

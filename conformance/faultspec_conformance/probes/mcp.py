@@ -57,12 +57,12 @@ def unknown_tools(session: ToolSession) -> Iterator[Outcome]:
         message = f"an unknown tool is reported in a result; {expected}"
         yield failed(_TOOL, message, answer, level="warning")
     else:
-        yield failed(_TOOL, "an unknown tool is answered with a result", answer)
+        yield failed(_TOOL, f"the service answered an unknown tool with a result; {expected}", answer)
 
 
 def invalid_arguments(session: ToolSession) -> Iterator[ProbeResult]:
     """Send arguments that the configuration calls invalid, and arguments that the tool's schema
-    rules out.
+    forbids.
     """
     if not session.samples:
         reason = "the configuration has no call under `calls` that may be sent"
@@ -162,7 +162,7 @@ class _Walk:
         answer = self._take("faultspec_no_such_action")
         unknown = self.navigation.unknown
         if answer.code != unknown:
-            message = f"an unknown action is answered {answer}, not {unknown}"
+            message = f"the service answered {answer} to an unknown action; expected {unknown}"
             yield failed(_NOT_OFFERED, message, answer)
         known = _names(slot(self.session.taxonomy, answer, self.navigation.all or ""))
         for _ in range(_STEPS):
@@ -179,7 +179,7 @@ class _Walk:
             call, before = self.moves[action].call, answer
             answer = self._call(call.path, filled(self.session.tokens, call.body))
             if answer.code in (self.navigation.refused, unknown):
-                message = f"`{action}` is offered, and is answered {answer}"
+                message = f"the service offered `{action}`, but answered {answer} to it"
                 yield failed(_OFFERED, message, before, answer)
             else:
                 yield passed(_OFFERED)
@@ -196,7 +196,8 @@ class _Walk:
         self.tried.add(action)
         refused, expected = self._take(action), self.navigation.refused
         if refused.code != expected:
-            message = f"`{action}` is not offered, and is answered {refused}, not {expected}"
+            what = f"`{action}`, which it did not offer"
+            message = f"the service answered {refused} to {what}; expected {expected}"
             yield failed(_NOT_OFFERED, message, answer, refused)
             return
         yield passed(_NOT_OFFERED)

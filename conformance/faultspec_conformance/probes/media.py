@@ -35,7 +35,8 @@ def not_acceptable(session: HttpSession) -> Iterator[Outcome]:
     elif answer.status == 406 or answer.status >= 500:
         yield refused(_ACCEPT, answer, "an unknown representation")
     else:
-        yield not_exercised(_ACCEPT, f"{operation.name} with another Accept is answered {answer}")
+        reason = f"the service answered {answer} to {operation.name} with an unknown Accept"
+        yield not_exercised(_ACCEPT, reason)
 
 
 def media_types(session: HttpSession) -> Iterator[Outcome]:
@@ -63,6 +64,6 @@ def _as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
         return not_exercised(_MEDIA_TYPE, reason)
     outcome = refused(_MEDIA_TYPE, answer, "JSON sent as text/plain")
     if outcome.kind == "passed" and code is not None and answer.status != 415:
-        message = f"JSON sent as text/plain is answered {answer}; expected `{code}` (415)"
+        message = f"the service answered {answer} to JSON sent as text/plain; expected `{code}` (415)"
         return failed(_MEDIA_TYPE, message, answer)
     return outcome

@@ -102,7 +102,7 @@ def _provoked(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]:
         if not answer.ok and step.until is None:
             # The recipe goes on, unless a value of this answer is needed: the last answer decides.
             line = summary_line(session.taxonomy, answer)
-            failure = failure or f"{where} was answered {line}"
+            failure = failure or f"the service answered {line} to {where}"
             values = failure if step.save else values
         if isinstance(values, str):
             yield from unmet(recipe, values)
@@ -197,16 +197,20 @@ def _check(recipe: Recipe, answer: Observation) -> Outcome:
     if recipe.code in codes and recipe.status in (None, answer.status):
         return passed(_CLAUSE)
     if until is not None and answer.status != until:
-        times = f"of {recipe.steps[-1].at_most} requests none is answered {until}"
-        return failed(_CLAUSE, f"{what}: {times}, the last one {answer}", answer)
+        times = f"none of {recipe.steps[-1].at_most} requests got {until}"
+        return failed(_CLAUSE, f"{what}: {times}; the last answer is {answer}", answer)
     if recipe.code in codes:
-        return failed(_CLAUSE, f"{what} is answered {answer}, not {recipe.status}", answer)
+        message = f"the service answered {answer} to {what}; expected {recipe.status}"
+        return failed(_CLAUSE, message, answer)
     if not codes and not all(seen.sound for seen in observations):
-        reason = f"{what} is answered {answer}, in which no code can be read"
+        reason = f"the service answered {answer} to {what}, and the answer has no readable code"
         return not_exercised(_CLAUSE, reason)
     if answer.ok and not answer.inner:
-        return failed(_CLAUSE, f"{what} is answered {answer}: no error at all", answer)
-    return failed(_CLAUSE, f"{what} is answered {' and '.join(codes) or answer}", answer)
+        message = f"the service answered {answer} to {what}; expected the error {recipe.code}"
+        return failed(_CLAUSE, message, answer)
+    found = " and ".join(codes) or str(answer)
+    message = f"the service answered {found} to {what}; expected {recipe.code}"
+    return failed(_CLAUSE, message, answer)
 
 
 def _check_wait(
@@ -224,11 +228,11 @@ def _check_wait(
         return Outcome(_RECOVERS, "could_not_run", reason)
     again = session.call(_request(session, step, saved))
     if again.status == refused.status:
-        message = f"the request is still answered {again} after the {asked} s of Retry-After"
+        message = f"the service still answered {again} after the {asked} s of Retry-After"
         return failed(_RECOVERS, message, refused, again)
     if again.ok:
         return passed(_RECOVERS)
-    return not_exercised(_RECOVERS, f"after the wait the request was answered {again}")
+    return not_exercised(_RECOVERS, f"after the wait, the service answered {again}")
 
 
 def _check_long_wait(

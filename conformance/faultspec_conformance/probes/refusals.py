@@ -34,13 +34,14 @@ def refused(clause: str, answer: Observation, what: str) -> Outcome:
     ``what`` names the request.
     """
     if answer.status < 400:
-        verb = "redirected" if 300 <= answer.status < 400 else "answered"
-        return failed(clause, f"{what} is {verb} {answer}, as if it were valid", answer)
+        message = f"the service answered {answer} to {what}; expected an error"
+        return failed(clause, message, answer)
     if answer.status >= 500 and answer.status != 501:
-        return failed(clause, f"{what} is answered {answer}: {SERVERS_FAULT}", answer)
+        message = f"the service answered {answer} to {what}: {SERVERS_FAULT}"
+        return failed(clause, message, answer)
     form = broken_form(answer)
     if form is not None:
-        message = f"{what} is not answered in the declared form: {form.message}"
+        message = f"the answer to {what} does not have the declared form: {form.message}"
         return replace(failed(clause, message, answer), form=form.clause)
     return passed(clause)
 
@@ -65,7 +66,7 @@ def unknown_id(answer: Observation) -> Outcome:
     """Check the answer to a request for an id without a resource."""
     clause, operation = "framework/unknown-id", answer.exchange.operation
     if answer.ok and answer.exchange.request.method in ("PUT", "DELETE"):
-        reason = f"{operation} without a resource is answered {answer}, as the method allows"
+        reason = f"the service answered {answer} to {operation} without a resource: the method allows it"
         return not_exercised(clause, reason)
     if answer.status in (401, 403, 405, 412, 428):
         return checked_first(clause, answer)
@@ -73,7 +74,7 @@ def unknown_id(answer: Observation) -> Outcome:
 
 
 def ruled_out(session: HttpSession, answer: Observation, what: str) -> Outcome:
-    """Check that input that the document rules out got a code for invalid input."""
+    """Check that input that the document forbids got a code for invalid input."""
     clause, invalid = "framework/invalid-input", _codes_of_invalid_input(session.taxonomy)
     if answer.status in CHECKED_FIRST:
         return checked_first(clause, answer)
@@ -86,7 +87,8 @@ def ruled_out(session: HttpSession, answer: Observation, what: str) -> Outcome:
         expected = " or ".join(
             f"{code.name} ({', '.join(map(str, _statuses(code)))})" for code in invalid
         )
-        outcome = failed(clause, f"{what} is answered {answer}; expected {expected}", answer)
+        message = f"the service answered {answer} to {what}; expected {expected}"
+        outcome = failed(clause, message, answer)
         statements = [statement for code in invalid for statement in code.source.statements]
         assert outcome.finding is not None
         finding = replace(outcome.finding, statements=tuple(dict.fromkeys(statements)))

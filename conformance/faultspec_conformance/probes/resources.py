@@ -133,10 +133,10 @@ def _check_refused(
     if again.ok:
         return not_exercised(_REFUSED, f"{what} is accepted: nothing declares it unique")
     if again.status in (401, 403, 404, 405, 415, 429):
-        return not_exercised(_REFUSED, f"{what} is answered {again}")
+        return not_exercised(_REFUSED, f"the service answered {again} to {what}")
     expected = _conflicts(session)
     if unique and again.code is not None and expected and again.code not in expected:
-        message = f"{what} is answered {again}; expected {' or '.join(expected)}"
+        message = f"the service answered {again} to {what}; expected {' or '.join(expected)}"
         return failed(_REFUSED, message, first.creation, again)
     if again.code is None and again.status != 409:
         return refused(_REFUSED, again, what)

@@ -66,7 +66,7 @@ def unknown_routes(session: HttpSession) -> Iterator[ProbeResult]:
     if head.status >= 400:
         yield passed(_ROUTE)
     else:
-        message = f"HEAD of an unknown route is answered {head}, GET {plain}"
+        message = f"the service answered {head} to HEAD of an unknown route, but {plain} to GET"
         yield failed(_ROUTE, message, plain, head)
 
 
@@ -141,18 +141,18 @@ def _wrong_method(
     answer = session.call(RequestSpec(method, path, values=values_for(session, known), body=body))
     what = f"{method} on a path that has {', '.join(declared)}"
     if answer.ok and method != "TRACE":
-        reason = f"{method} {path} is answered {answer}: it exists, undeclared"
+        reason = f"the service answered {answer} to {method} {path}: the method exists, undeclared"
         yield not_exercised(_METHOD, reason)
         return
     yield refused(_METHOD, answer, what)
     if answer.status == 404:
-        message = f"{what} is answered 404, as if the path were unknown; expected 405"
+        message = f"the service answered 404 to {what}; expected 405"
         yield failed(_METHOD, message, answer, level="warning")
     if answer.status == 501 and any(
         operation.method == method for operation in session.description.operations
     ):
         # RFC 9110, 15.6.2: 501 is for a method that no resource supports.
-        message = f"{what} is answered 501, as if {method} were unknown; other paths have it"
+        message = f"the service answered 501 to {what}; expected 405: other paths allow {method}"
         yield failed(_METHOD, message, answer)
     if answer.status == 405:
         yield from _check_allow(answer, method, declared)
@@ -164,7 +164,10 @@ def _check_allow(answer: Observation, method: str, declared: tuple[str, ...]) ->
         return
     listed = {name.strip().upper() for name in allow.split(",")}
     if method in listed:
-        yield failed(_METHOD, f"Allow lists {method}, which was just refused", answer)
+        message = (
+            f"the `Allow` header lists {method}, but the service refused it with {answer.status}"
+        )
+        yield failed(_METHOD, message, answer)
     missing = [name for name in declared if name not in listed]
     if missing:
         message = f"Allow leaves out {', '.join(missing)}, which the path has"

@@ -87,7 +87,7 @@ def _unannounced(
     """
     whole = session.call(plain)
     if not whole.ok:
-        return not_exercised(_CLAUSE, f"{plain.operation} is answered {whole}")
+        return not_exercised(_CLAUSE, f"the service answered {whole} to {plain.operation}")
     if len(list(events(broken.exchange))) == len(list(events(whole.exchange))):
         return not_exercised(_CLAUSE, f"{what} does not fail")
     return failed(_CLAUSE, f"{what} just ends: no event announces an error", whole, broken)

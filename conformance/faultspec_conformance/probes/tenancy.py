@@ -1,5 +1,5 @@
-"""Concealment: a resource of another tenant is answered like one that does not exist, in every
-header.
+"""Concealment: a request for another tenant's resource gets the same answer as one for a missing
+resource, in every header.
 
 The probe compares a foreign id with an id without a resource. If the answers differ, it asks for a
 second id without a resource: what differs between those two varies by itself (a counter, a clock)
@@ -179,7 +179,8 @@ class _Comparison:
         if excuse is not None:
             yield not_exercised(_CLAUSE, excuse)
         elif foreign.observation.ok:
-            message = f"{self._subject(operation)} is answered {foreign.observation}"
+            subject = self._subject(operation)
+            message = f"the service answered {foreign.observation} to {subject}; expected a refusal"
             yield failed(_CLAUSE, message, resource.creation, foreign.observation)
         else:
             yield self._check_refusal(operation, condition, foreign, nothing)
@@ -196,12 +197,12 @@ class _Comparison:
         """
         name, subject = operation.name, self._subject(operation)
         if foreign.ok and not nothing.ok:
-            own = f"{subject} is answered {foreign}, which may be its own of the same id"
+            own = f"{subject}: {foreign} may be about the caller's own resource of the same id"
             return own if self.has_namesake() else None
         if {foreign.status, nothing.status} & {401, 405, 429}:
-            return f"{subject} is answered {foreign}"
+            return f"the service answered {foreign} to {subject}"
         if nothing.ok:
-            return f"{name} without a resource is answered {nothing}"
+            return f"the service answered {nothing} to {name} without a resource"
         if operation.method == "PUT" and "201" in operation.responses:
             # RFC 9110, 9.3.4: it creates a missing resource, so a name that is taken shows in any
             # case.
@@ -226,10 +227,11 @@ class _Comparison:
             message = f"{subject} differs from one that does not exist: {first}"
             return failed(_CLAUSE, message, nothing.observation, answer)
         if answer.code in self.rule.never and not operation.writes and self.stranger.scopes is None:
-            message = f"{subject} is answered {answer}; expected {self.rule.answer}"
+            message = f"the service answered {answer} to {subject}; expected {self.rule.answer}"
             return failed(_CLAUSE, message, answer)
         if answer.status == 403 and answer.code != self.rule.answer:
-            reason = f"{self.stranger.name} is answered {answer} whether it exists or not"
+            who = self.stranger.name
+            reason = f"the service answers {answer} to {who} whether the resource exists or not"
             return not_exercised(_CLAUSE, reason)
         return passed(_CLAUSE)
 
@@ -369,14 +371,14 @@ def _check_same_values(
         return
     spec = replace(request_to(session, operation), identity=stranger, body=resource.body)
     answer = session.call(spec)
-    line = f"{operation.name} with another tenant's values is answered {answer}"
+    line = f"the service answered {answer} to {operation.name} with another tenant's values"
     if answer.ok:
         yield passed(_CLAUSE)
     elif _names_resource(session, resource, stranger, answer):
         message = f"{line}, with the id of its {kind.name}"
         yield failed(_CLAUSE, message, resource.creation, answer)
     elif answer.code is not None and answer.code in rule.never and answer.status == 409:
-        message = f"{line}: that shows that they are taken elsewhere"
+        message = f"{line}, which shows that another tenant uses the values"
         yield failed(_CLAUSE, message, resource.creation, answer, level="warning")
 
 

@@ -112,8 +112,8 @@ class _UpstreamWatch:
         for name, behaviour in self.upstream.config.fails:
             answer, requests = self.provoke(behaviour)
             if not requests:
-                line = f"{answer.exchange.operation} is answered {answer}"
-                yield not_exercised("upstream/attempts", f"{line}, and calls nobody")
+                line = f"the service answered {answer} to {answer.exchange.operation}"
+                yield not_exercised("upstream/attempts", f"{line} without a call upstream")
                 continue
             code = self.code(name, answer)
             yield from self.check_failure(code, behaviour, answer, requests)
@@ -127,8 +127,8 @@ class _UpstreamWatch:
     def provoke(
         self, behaviour: Behaviour, times: int | None = None, wait: int | None = None
     ) -> tuple[Observation, list[UpstreamRequest]]:
-        """Make the service call the upstream, which fails so many times; return the answer and the
-        upstream's requests.
+        """Make the service call the upstream, which fails ``times`` times (None: always); return the
+        answer and the upstream's requests.
         """
         self.upstream.script(behaviour, times, wait)
         call, tokens = self.call.call, self.session.tokens
@@ -203,7 +203,7 @@ class _UpstreamWatch:
         where = f"the upstream {self.upstream.config.name} {did}"
         eligible = self.eligible(code, behaviour, answer, idempotent=self.idempotent)
         if eligible is None:
-            reason = f"{where}, and it cannot be decided whether the policy covers {code.name} here"
+            reason = f"{where}; the facts do not decide whether the policy covers {code.name}"
             yield not_exercised("upstream/attempts", reason)
         else:
             # Calls that are unsafe to repeat have a clause of their own, apart from failures that
@@ -221,7 +221,7 @@ class _UpstreamWatch:
             yield passed("upstream/stops")
         else:
             sent = f"{other.request.method} {other.request.target}"
-            message = f"{where}, and then the service sent {sent}"
+            message = f"{where}, and then the service sent {sent}; expected no further call upstream"
             yield failed("upstream/stops", message, answer)
         if answer.code == code.name:
             yield passed("upstream/surfaces")
@@ -259,7 +259,7 @@ class _UpstreamWatch:
             if value == retries or (value is None and not retries):
                 yield passed(clause)
             else:
-                message = f"`details.{key}` is {value}, and the upstream saw {retries} retries"
+                message = f"`details.{key}` is {value}, but the upstream received {retries} retries"
                 yield failed(clause, message, answer, pointer=f"/{key}")
         key, clause = self.declared.status if self.declared else None, "upstream/status"
         value = details.get(key) if key is not None else None
@@ -268,7 +268,7 @@ class _UpstreamWatch:
         if str(value) == str(behaviour):
             yield passed(clause)
         else:
-            message = f"`details.{key}` is {value}, and the upstream answered {behaviour}"
+            message = f"`details.{key}` is {value}, but the upstream answered {behaviour}"
             yield failed(clause, message, answer, pointer=f"/{key}")
 
     def check_key(self, tries: Sequence[UpstreamRequest], answer: Observation) -> Iterator[Outcome]:
@@ -279,13 +279,14 @@ class _UpstreamWatch:
             return
         keys = [_key(request, names) for request in tries]
         if None in keys:
-            message = f"a {method} upstream has no {' or '.join(names)}"
+            message = f"the {method} request upstream has no {' or '.join(names)}"
             yield failed(clause, message, answer)
         elif len(set(keys)) > 1:
-            message = f"the {len(keys)} tries of one call upstream have {len(set(keys))} keys"
+            count = len(set(keys))
+            message = f"the {len(keys)} tries of one call upstream have {count} keys; expected one key"
             yield failed(clause, message, answer)
         elif (earlier := self.intents.setdefault(str(keys[0]), answer)) is not answer:
-            yield failed(clause, "two calls upstream have one key", earlier, answer)
+            yield failed(clause, "two calls upstream have the same key; expected two keys", earlier, answer)
         else:
             yield passed(clause)
 
@@ -294,7 +295,8 @@ class _UpstreamWatch:
         answer, requests = self.provoke(behaviour, times=1)
         if len(requests) > 1:
             subject = f"the upstream {self.upstream.config.name} failed once"
-            message = f"{subject} and answered the next try, and the service answered {answer}"
+            what = f"{subject} and then recovered"
+            message = f"{what}, but the service answered {answer}; expected a success"
             clause = "upstream/recovers"
             yield passed(clause) if answer.ok else failed(clause, message, answer)
         if self.policy.policy.retry_after.honor and isinstance(behaviour, int):
@@ -304,7 +306,8 @@ class _UpstreamWatch:
                 Try(request.at, request.until, failure if request.behaviour == behaviour else None)
                 for request in requests
             ]
-            where = f"upstream answered {behaviour}, Retry-After {_WAIT}"
+            name = self.upstream.config.name
+            where = f"the upstream {name} answered {behaviour} with Retry-After {_WAIT}"
             yield from self.check_tries(tries, where, answer)
 
     def check_jitter(self, behaviour: Behaviour) -> Iterator[ProbeResult]:

@@ -47,22 +47,21 @@ def read_report(text: str) -> Report:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ReportError(f"it is not JSON: {error}") from error
+        raise ReportError(f"the report is not JSON: {error}") from error
     version = found.get("faultspec_report") if isinstance(found, dict) else None
     if version is None:
-        raise ReportError("it is not a report of `faultspec conform --format json`")
+        raise ReportError("the file is not a report of `faultspec conform --format json`")
     if version != VERSION:
-        raise ReportError(
-            f"it is a report of version {version!r}; this program reads version {VERSION}"
-        )
+        versions = f"{version!r}; this version of faultspec reads {VERSION}"
+        raise ReportError(f"the report has format version {versions}")
     errors = jsonschema.Draft202012Validator(schema()).iter_errors(found)
     first = min(errors, key=lambda error: list(map(str, error.absolute_path)), default=None)
     if first is not None:
-        raise ReportError(f"it is not a valid report: {first.message[:200]} at {first.json_path}")
+        raise ReportError(f"the report is not valid: {first.message[:200]} at {first.json_path}")
     try:
         return _report(found)
     except ValueError as error:  # invalid base64 in a body, or an invalid date
-        raise ReportError(f"it is not a valid report: {error}") from error
+        raise ReportError(f"the report is not valid: {error}") from error
 
 
 def _report(found: Data) -> Report:

@@ -1,6 +1,6 @@
 """The result of a run: one verdict for each clause, the coverage of each code, and the findings.
 
-The values merge, so that the shards of one run add up. A clause that no exchange gave occasion to
+The values merge, so that the shards of one run add up. A clause that no exchange allowed the suite to
 check is *not exercised*, never passed.
 """
 

@@ -101,17 +101,17 @@ def check_refetch(tries: Sequence[Served], others: Sequence[Served]) -> RefetchP
         between = [served for served in reads if refused.until <= served.at <= until]
         if following is None:
             if not between and number == 0:
-                return RefetchProblem("and the client did not read again", 0)
+                return RefetchProblem("but the client did not read the resource again", 0)
             break
         if not between:
-            message = f"and the client sent try {number + 2} without reading again"
+            message = f"but the client sent try {number + 2} without reading the resource again"
             return RefetchProblem(message, number + 1)
         stale = first(refused.request.headers, "If-Match")
         if stale in (None, "*") or stale != first(following.request.headers, "If-Match"):
             continue
         if all(first(served.response.headers, "ETag") in (None, stale) for served in between):
-            message = f"and the answers to its reads had no other validator than {stale}"
+            message = f"but the answers to the client's reads have no validator except {stale}"
             return RefetchProblem(message, None)
-        message = f"and try {number + 2} has the refused If-Match, {stale}"
+        message = f"but try {number + 2} sends `If-Match: {stale}` again, which was already refused"
         return RefetchProblem(message, number + 1)
     return None

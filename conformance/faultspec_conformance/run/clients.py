@@ -130,7 +130,7 @@ def judge_clients(
 def _explain(coverage: Coverage) -> Coverage:
     if coverage.explained:
         return coverage
-    reason = "it does not answer a request that a client of the file makes"
+    reason = "no request of the configured clients can have this error as its answer"
     return replace(coverage, reason=None if coverage.observed else reason)
 
 
@@ -264,7 +264,7 @@ class _ClientWatch:
         played = self.run(Script((fault,), times=times), limit or _UNLIMITED)
         sent = [self.observe(served) for served in played.tries]
         self.world.observations.record(*sent)
-        where = f"{self.name} was answered {fault}{'' if times is None else ' once'}"
+        where = f"the server answered {fault}{'' if times is None else ' once'} to {self.name}"
         if not sent:
             reason = f"{self.command} did not send {self.name} when it was to fail with {fault}"
             self.world.observations.add([NotRun(reason)])
@@ -363,11 +363,11 @@ class _ClientWatch:
         if len(set(keys)) > 1:
             message = (
                 f"{where}: the {len(keys)} tries of one call have {len(set(keys))} values of "
-                f"{rule.key}"
+                f"{rule.key}; expected one value"
             )
             yield self.breach("client/key", message, *sent)
         elif earlier is not sent[0]:
-            yield self.breach("client/key", f"two calls have the same {rule.key}", earlier, sent[0])
+            yield self.breach("client/key", f"two calls have the same {rule.key}; expected two values", earlier, sent[0])
         elif len(keys) > 1:
             yield passed("client/key")
 

@@ -70,7 +70,7 @@ class GeneratedRequests:
 def generate_requests(
     description: Description, *, seconds: float, writes: bool
 ) -> GeneratedRequests:
-    """Generate requests for every operation of the document, for at most so many seconds."""
+    """Generate requests for every operation of the document, for at most ``seconds``."""
     began = time.monotonic()
     with TemporaryDirectory(prefix="faultspec-sweep-") as name, _Catcher() as catcher:
         directory = Path(name)
@@ -108,7 +108,9 @@ def generate_requests(
         trouble = None
         if stopped:
             spent = time.monotonic() - began
-            trouble = f"generation was stopped after {spent:.0f} s with {len(requests)} requests"
+            trouble = (
+                f"the traffic generation ended at its limit: {len(requests)} requests in {spent:.0f} s"
+            )
         elif process.returncode != 0 or not requests:
             output_text = output_path.read_text(encoding="utf-8", errors="replace")
             trouble = _find_trouble(output_text, process.returncode)

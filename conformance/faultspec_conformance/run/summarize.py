@@ -108,7 +108,7 @@ def _clause_results(session: Session, clauses: Mapping[str, Clause]) -> dict[str
             not_run=tuple(dict.fromkeys((*by_kind.get("could_not_run", ()), *unreached))),
             not_exercised=tuple(by_kind.get("not_exercised", ())),
             not_checkable=(*by_kind.get("not_checkable", ()), *((why,) if why else ())),
-            idle=f"nothing gave occasion: {clause.occasion}",
+            idle=f"no exchange allowed the suite to check it; needed: {clause.occasion}",
         )
     return results
 

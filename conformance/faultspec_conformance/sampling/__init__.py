@@ -1,4 +1,4 @@
-"""Values that schemas allow, values that they rule out, and values that are new.
+"""Values that schemas allow, values that they forbid, and values that are new.
 
 All randomness comes from a `ValueSource`.
 """

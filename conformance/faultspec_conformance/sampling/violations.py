@@ -1,4 +1,4 @@
-"""Values that a schema rules out."""
+"""Values that a schema forbids."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _FORMATS = frozenset({"uuid", "date", "date-time", "time", "email", "ipv4", "ipv
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A body that a schema rules out.
+    """A body that a schema forbids.
 
     ``what``: the violation in words. ``sure``: every validator finds it.
 
@@ -36,7 +36,7 @@ class Violation:
 
 
 def violations(source: ValueSource, schema: object, body: object, mark: str) -> Iterator[Violation]:
-    """Bodies that the schema rules out, the plainest first.
+    """Bodies that the schema forbids, the plainest first.
 
     ``mark`` is part of every wrong text.
     """

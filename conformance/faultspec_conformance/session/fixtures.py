@@ -47,7 +47,7 @@ def make(
         return "nothing may be written (`limits: {writes: true}` allows it)"
     operation, call = kind.operation("create"), kind.call("create")
     if operation is None:
-        return f"nothing is known to create a {kind.name}"
+        return f"no operation is known that creates `{kind.name}`"
     parents = parent_values(session, operation)
     if isinstance(parents, str):
         return parents
@@ -71,7 +71,7 @@ def make(
                 return _identified(kind, operation, creation, spec)
             refused = creation.status in (401, 403)
             line = summary_line(session.taxonomy, creation)
-            refusals.append((refused, f"{operation.name} was answered {line}"))
+            refusals.append((refused, f"the service answered {line} to {operation.name}"))
             if refused:
                 break
     # An error of the request explains more than an identity without authority.
@@ -95,7 +95,7 @@ def _create(
     if not keyless.ok:
         return refused
     session.knowledge.refuse_keys()
-    message = f"a write with {rule.key} is answered {refused}, the same without it {keyless}"
+    message = f"the service answered {refused} to a write with {rule.key}, but {keyless} without it"
     session.observations.add([failed("idempotency/replay", message, keyless, refused)])
     return keyless
 
@@ -127,9 +127,10 @@ def _identified(
     else:
         identifier = identifier_of(creation, names[-1] if names else "id", kind)
         if identifier is None and kind.config.id is not None:
-            return f"no {kind.config.id} in the answer ({creation}) of {operation.name}"
+            line = f"the answer ({creation}) to {operation.name} has no value at `{kind.config.id}`"
+            return f"{line}, where the id of the new resource is expected"
         if identifier is None:
-            return f"the answer to {operation.name} does not have the id of the new resource"
+            return f"the answer to {operation.name} has no id of the new resource"
     values = dict(zip(names, [*sent[: max(0, len(names) - 1)], identifier], strict=False))
     assert spec.identity is not None
     return CreatedResource(
@@ -246,7 +247,7 @@ def parent_values(session: HttpSession, operation: ServiceOperation) -> dict[str
             continue
         parent = fixture(session, kind)
         if isinstance(parent, str):
-            return f"{operation.name} needs a {kind.name}: {parent}"
+            return f"{operation.name} needs an existing `{kind.name}`: {parent}"
         values[name] = list(parent.values.values())[-1]
     return values
 

@@ -125,7 +125,7 @@ class HttpSession(Session):
         )
         if observation.status == 429 and spec.wait_when_limited:
             after = observation.header("Retry-After")
-            reason = f"the service limits the rate: {spec.operation} is answered 429"
+            reason = f"the service limits the rate: it answered 429 to {spec.operation}"
             if after:
                 reason += f", Retry-After {after}"
             raise Unanswered(NoAnswer(request, "limited", reason))

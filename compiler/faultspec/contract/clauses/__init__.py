@@ -4,7 +4,7 @@ A clause is declared once, in the module of its family. It names the taxonomies 
 which it applies, and the constructs that it comes from. To add one, declare it there and name it in
 the ``Probe`` or the part of the judge that checks it.
 
-An exchange that gives no occasion to check a clause leaves it *not exercised*, which is not passed.
+A clause that no exchange allows the suite to check is *not exercised*, which is not passed.
 """
 
 from collections.abc import Mapping

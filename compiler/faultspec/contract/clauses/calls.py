@@ -120,9 +120,9 @@ CLAUSES = (
     ),
     _mcp(
         address="mcp/invalid-arguments",
-        title="Arguments that the tool's own schema rules out are refused",
+        title="Arguments that the tool's own schema forbids are refused",
         why=_MISTAKE,
-        occasion="A call with arguments that its schema, or the configuration, rules out.",
+        occasion="A call with arguments that its schema, or the configuration, forbids.",
         reads=("sequence", "code"),
         requires=(_IS_MCP,),
     ),

@@ -82,9 +82,9 @@ CLAUSES = (
     ),
     _framework(
         address="framework/invalid-input",
-        title="Input that the OpenAPI document rules out is refused in the declared form",
+        title="Input that the OpenAPI document forbids is refused in the declared form",
         why="If the mistake looks like a success or a crash, people search in the wrong place.",
-        occasion="A body or a query that the OpenAPI document rules out.",
+        occasion="A body or a query that the OpenAPI document forbids.",
     ),
     _auth(
         address="auth/missing",

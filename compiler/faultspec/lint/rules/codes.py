@@ -263,7 +263,7 @@ def code_on_no_surface(subject: Subject) -> Iterator[Remark]:
     surfaces = subject.taxonomy.surfaces.values()
     for path, code in subject.live_codes():
         if not any(_allowed_on(surface, path, code) for surface in surfaces):
-            message = f"`{code.name}` is allowed on no surface"
+            message = f"no surface allows `{code.name}`"
             yield Remark(path, message, "add it to the `codes` of a surface")
 
 

@@ -200,7 +200,7 @@ def _letters(statement: str) -> str:
 
 @rule("extensible-nowhere", severity="warning")
 def extensible_nowhere(subject: Subject) -> Iterator[Remark]:
-    """Every path of `extensible` leads to something in the document.
+    """Every path of `extensible` exists in the taxonomy.
 
     Bad::
 
@@ -222,6 +222,6 @@ def extensible_nowhere(subject: Subject) -> Iterator[Remark]:
                 value for entry in mappings for key, value in entry.items() if step in ("*", key)
             ]
         if not found and "." in text:
-            message = f"`{text}` leads to nothing in the document"
+            message = f"`{text}`: the taxonomy has nothing at that path"
             hint = "correct the path, or remove it"
             yield Remark(("extensible", index), message, hint, on_key=False)

@@ -139,10 +139,13 @@ def details_optional_and_required(subject: Subject) -> Iterator[Remark]:
         )
         if surfaces and required and not requires_slot(envelope, "details"):
             where: Path = ("surfaces", surfaces[0], "requires_details")
+            listed = " and ".join(f"`{name}`" for name in surfaces)
+            subjects = f"surface {listed} requires" if not surfaces[1:] else f"surfaces {listed} require"
             message = (
-                f"every error has to carry details, but they are optional in `{envelope.name}`"
+                f"{subjects} details in every error, but envelope `{envelope.name}` makes them"
+                " optional"
             )
-            hint = "make the member of `$details` required, or remove `requires_details`"
+            hint = "write `details: $details` without `?`, or remove `requires_details`"
             related = (("the envelope is here", ("envelopes", envelope.name, "shape")),)
             yield Remark(where, message, hint, related=related)
 

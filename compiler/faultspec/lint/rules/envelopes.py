@@ -162,7 +162,7 @@ def _misfit(envelopes: tuple[Envelope, ...], slot: str, value: object) -> str | 
 
 @rule("list-inside-text", severity="error")
 def list_inside_text(subject: Subject) -> Iterator[Remark]:
-    """A slot inside a text is not a list or an object.
+    """A slot inside a string is not an array or an object.
 
     Bad::
 
@@ -189,14 +189,15 @@ def list_inside_text(subject: Subject) -> Iterator[Remark]:
             schema = IMPLIED.get(slot) if field is None else field.schema
             types = schema.types if schema is not None else ()
             if types and {*types} <= {"array", "object"}:
-                message = f"`${{{slot}}}` is {' or '.join(types)}, which a text cannot hold"
-                hint = f"give it a member of its own: `${slot}`"
+                kinds = " or ".join(f"an {name}" for name in types)
+                message = f"`${{{slot}}}` is {kinds} and cannot be part of a string"
+                hint = f"make it the whole value of a member: `{slot}: ${slot}`"
                 yield Remark(("envelopes", envelope.name, "shape"), message, hint)
 
 
 @rule("spread-collision", severity="error")
 def spread_collision(subject: Subject) -> Iterator[Remark]:
-    """A detail that is spread into an envelope has another name than the members beside it.
+    """A detail that is spread into an envelope has a different name from each member of the envelope.
 
     Bad::
 
@@ -230,7 +231,7 @@ def spread_collision(subject: Subject) -> Iterator[Remark]:
 
 
 def _beside_details(envelope: Envelope) -> Iterator[str]:
-    """The names of the members beside spread details."""
+    """The names of the members of an envelope that spreads the details among them."""
     for place in walk(envelope.shape):
         if isinstance(place.node, Object) and place.node.spread == "details":
             yield from (member.name for member in place.node.members)
@@ -339,7 +340,7 @@ def _conflict(header: HeaderRule, field: Field) -> str:
 
 @rule("original-code-place", severity="warning")
 def original_code_place(subject: Subject) -> Iterator[Remark]:
-    """The place that keeps the original code of an unknown or undeclared error holds a text.
+    """The place that keeps the original code of an unknown or undeclared error holds a string.
 
     Bad::
 
@@ -376,9 +377,9 @@ def _misplacement(taxonomy: Taxonomy, envelope: Envelope, code: Code, pointer: s
     if isinstance(node, Slot):
         types = envelope.fields[node.name].schema.types if node.name in envelope.fields else ()
         not_text = node.name == "details" or (types and "string" not in types)
-        return f"it holds `${node.name}`, which is not a text" if not_text else None
+        return f"`${node.name}` is there, which is not a string" if not_text else None
     if node is not None:
-        return "its value is constant"
+        return "the value there is constant"
     for place in slot_places(envelope.shape).get("details", ()):
         for key in (*code.details, *taxonomy.detail_keys):
             if child(place.path, key) == pointer:

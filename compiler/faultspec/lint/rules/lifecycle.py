@@ -82,7 +82,7 @@ def _code_lists(subject: Subject) -> Iterator[tuple[Path, object]]:
 
 @rule("deprecated-without-successor", severity="warning")
 def deprecated_without_successor(subject: Subject) -> Iterator[Remark]:
-    """A deprecated code has a sunset day or a replacement.
+    """A deprecated code has a sunset date or a replacement.
 
     Bad::
 
@@ -97,13 +97,13 @@ def deprecated_without_successor(subject: Subject) -> Iterator[Remark]:
     """
     for path, code in subject.codes():
         if code.lifecycle == "deprecated" and code.replaced_by is None and code.sunset is None:
-            message = f"`{code.name}` is deprecated, without a sunset day or a replacement"
+            message = f"`{code.name}` is deprecated, without a sunset date or a replacement"
             yield Remark((*path, "lifecycle"), message, "add `sunset:` or `replaced_by:`")
 
 
 @rule("sunset-of-stable", severity="warning")
 def sunset_of_stable(subject: Subject) -> Iterator[Remark]:
-    """A code with a sunset day is deprecated.
+    """A code with a sunset date is deprecated.
 
     Bad::
 

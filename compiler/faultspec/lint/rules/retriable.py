@@ -290,7 +290,8 @@ def unknown_contradicts_flag(subject: Subject) -> Iterator[Remark]:
             continue
         code = taxonomy.codes.get(becomes.becomes)
         if code is not None and code.retriable.fixed is False:
-            message = f"it is retriable here, but becomes `{code.name}`, which never is"
+            errors = f"{section} errors are declared retriable"
+            message = f"{errors}, but `{code.name}`, which they become, is not"
             hint = "write `retriable: false`, or name another code"
             related = ((f"`{code.name}` is here", ("codes", code.name)),)
             yield Remark((section, "retriable"), message, hint, on_key=False, related=related)

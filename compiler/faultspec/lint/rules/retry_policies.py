@@ -34,7 +34,9 @@ def retry_without_policy(subject: Subject) -> Iterator[Remark]:
         if code.retryable and code.retry is None and code.name not in eligible:
             where = subject.first_written(path, "client_action", "retriable")
             message = f"clients retry `{code.name}`, but it has no retry policy"
-            yield Remark(where, message, f"add `retry:` with one of {', '.join(policies)}")
+            names = ", ".join(policies)
+            several = f"add `retry:` with one of these: {names}"
+            yield Remark(where, message, several if len(policies) > 1 else f"add `retry: {names}`")
 
 
 @rule("policy-without-retry", severity="warning")

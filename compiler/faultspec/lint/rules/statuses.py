@@ -43,7 +43,7 @@ def unmapped_status(subject: Subject) -> Iterator[Remark]:
     ]
     if missing:
         statuses = ", ".join(missing)
-        message = f"frameworks answer {statuses} by themselves; these have no code and no fallback"
+        message = f"frameworks generate {statuses} themselves; these have no code and no fallback"
         hint = "add `fallback: {4xx: {code: …, reason: …}, 5xx: {code: …, reason: …}}`"
         yield Remark(("fallback",) if taxonomy.fallbacks else ("codes",), message, hint)
 
@@ -54,8 +54,8 @@ _BARE = (401, 404, 405, 406, 413, 415, 429, 500, 502, 503, 504)
 
 @rule("status-without-bare-code", severity="note")
 def status_without_bare_code(subject: Subject) -> Iterator[Remark]:
-    """Every status that frameworks answer by themselves has a code without required details, since
-    a framework knows none.
+    """Every status that frameworks generate themselves has a code without required details, because
+    a framework cannot supply details.
 
     Bad::
 
@@ -77,8 +77,8 @@ def status_without_bare_code(subject: Subject) -> Iterator[Remark]:
         listed = " and ".join(f"`{name}`" for name in names)
         subjects = listed if len(names) < 3 else f"all {len(names)} codes of the status"
         message = (
-            f"{subjects} {'requires' if len(names) == 1 else 'require'} details, which a framework"
-            f" that answers {', '.join(statuses)} by itself does not know"
+            f"{subjects} {'requires' if len(names) == 1 else 'require'} details, but a framework"
+            f" that generates a {', '.join(statuses)} itself cannot supply them"
         )
         hint = (
             "make them optional, add a code without details, or pass `choose` to the generated"
