@@ -60,12 +60,12 @@ if TYPE_CHECKING:
 @click.option(
     "--rate",
     metavar="N/s",
-    help="Send at most so many requests a second, such as 5/s. Rate limits are not tested then.",
+    help="The most requests to send per second, such as 5/s. Rate limits are not tested then.",
 )
 @click.option(
     "--requests",
     type=click.IntRange(1),
-    help="Send at most so many requests, even if the configuration allows more.",
+    help="The most requests to send, even if the configuration allows more.",
 )
 @click.option(
     "--seconds",

@@ -39,7 +39,7 @@ class _Kinds(click.Group):
 
 @click.command(cls=_Kinds, name="init", subcommand_metavar="[FILE] | KIND [ARGS]...")
 def command() -> None:
-    """Create a taxonomy in FILE (default: taxonomy.yaml), and the JSON Schema for editors beside
+    """Create a taxonomy in FILE (default: taxonomy.yaml), and the JSON Schema for editors next to
     it.
     """
 
@@ -47,7 +47,7 @@ def command() -> None:
 @click.command(name=_DEFAULT)
 @click.argument("file", default="taxonomy.yaml", type=click.Path())
 def taxonomy(file: str) -> int:
-    """Create a taxonomy in FILE (default: taxonomy.yaml), and the JSON Schema for editors beside
+    """Create a taxonomy in FILE (default: taxonomy.yaml), and the JSON Schema for editors next to
     it.
 
     Nothing is overwritten: an existing FILE is an error, an existing schema is kept.

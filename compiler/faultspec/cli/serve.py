@@ -17,7 +17,7 @@ from faultspec.cli.reporting import COULD_NOT, Refused
     "faults",
     multiple=True,
     metavar="CODE[,status=503][,retry-after=2]",
-    help="The error to answer with. Several are answered one after the other.",
+    help="The error to answer with. Several errors are sent one after the other.",
 )
 @click.option(
     "--after",
@@ -30,8 +30,7 @@ from faultspec.cli.reporting import COULD_NOT, Refused
     "--times",
     type=click.IntRange(1),
     help=(
-        "How often each error is answered before the next; default: once, and the last one "
-        "without end."
+        "How often each error is sent before the next; default: once, and the last one without end."
     ),
 )
 @click.option(

@@ -137,7 +137,7 @@ def _traits(taxonomy: Taxonomy) -> Traits | None:
 
 
 def _takes_strings_apart(taxonomy: Taxonomy) -> bool:
-    """Whether an envelope has slots inside a text."""
+    """Whether an envelope has slots inside a string."""
     return any(
         isinstance(place.node, Template)
         for envelope in taxonomy.envelopes.values()
@@ -182,7 +182,7 @@ def _texts_and_schemas(value: object) -> Iterator[object]:
 def cache_key(
     traits: Traits | None, exchange: Exchange, body: object, *, surface: str, operation: str | None
 ) -> Hashable | None:
-    """The key of an HTTP error with its decoded body; None: it is judged by itself."""
+    """The cache key of an HTTP error with its decoded body; None: the judgement is not cached."""
     request, response = exchange.request, exchange.response
     if (
         traits is None

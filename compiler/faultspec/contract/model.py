@@ -89,7 +89,7 @@ class Contract:
     operations that declare a code of their own. ``texts``: numeric codes by their spelling inside a
     text. ``kinds``: the types of codes, ``string`` and ``number``. ``statuses``: the names of the
     codes that may travel under an error status. ``terms``: the members of each vocabulary that may
-    stand on a wire. ``slots``: by envelope, the schema of each slot, whatever the code. ``names``:
+    be sent. ``slots``: by envelope, the schema of each slot, whatever the code. ``names``:
     patterns of internal names.
 
     ``cache``: the only mutable part. It holds header rules, harmless texts and, after
@@ -228,7 +228,7 @@ def paths_of(exchange: Exchange) -> tuple[str, ...]:
 def _slots(envelope: Envelope, taxonomy: Taxonomy) -> dict[str, Schema]:
     """The schema of each slot, whatever the code: the envelope's own or implied by the role."""
     implied = {slot: schema for slot in IMPLIED if (schema := taxonomy.implied(slot)) is not None}
-    # Inside a text every slot is text, so its implied type does not hold there.
+    # Inside a string every slot is a string, so its implied type does not hold there.
     for slot, places in slot_places(envelope.shape).items():
         if any(isinstance(place.node, Template) for place in places):
             implied.pop(slot, None)

@@ -1,8 +1,8 @@
 """Diagnostics → text for people, editors and CI systems.
 
 Every printer is a pure function of the diagnostics and of `sources`, the texts of the files by
-path. A path without a text is printed without a snippet. The output ends in a line end. Control
-and direction-changing characters are shown as escapes, so that no terminal obeys them.
+path. A path without a known source is printed without a snippet. The output ends in a line end.
+Control and direction-changing characters are shown as escapes, so that no terminal obeys them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,13 +46,13 @@ _COLOURS: Mapping[str, str] = {
 
 
 SHOWN = 200
-"""Diagnostics in a text for people: more than anyone reads, and few enough to scroll back."""
+"""The maximum number of diagnostics in the output for people."""
 
 _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
 
 def _most_severe(diagnostics: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
-    """The most severe diagnostics that a text shows, in their order."""
+    """The most severe diagnostics, as many as the output shows, in their order."""
     ranked = sorted(
         range(len(diagnostics)), key=lambda index: _SEVERITIES.index(diagnostics[index].severity)
     )
@@ -94,7 +94,7 @@ def text(
 
 
 def _indented(text: str) -> str:
-    """The lines of a text, indented below the first, so that none can pass for another kind."""
+    """The lines of a message. All but the first are indented, to differ from the first."""
     return f"\n{' ' * 8}".join(visible_lines(text))
 
 

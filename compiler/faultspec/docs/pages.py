@@ -12,7 +12,7 @@ from faultspec.lint.rule import complete_example
 
 
 def pages() -> Mapping[str, str]:
-    """The text of each page by its path below the folder of documents."""
+    """Maps the path of each page, relative to the folder of documents, to its text."""
     return {
         "faultspec.schema.json": schema.json_schema_text(),
         "language.md": reference.reference_page(),

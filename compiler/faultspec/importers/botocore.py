@@ -484,7 +484,7 @@ def _plain(documentation: object) -> str:
 
 
 def _sentence(text: str) -> str:
-    """The first sentence of a text."""
+    """The first sentence of ``text``."""
     found = re.match(r".*?[.!?](?=\s+[A-Z]|$)", text)
     return re.sub(r"\s+([.,;:])", r"\1", found[0] if found else text)
 

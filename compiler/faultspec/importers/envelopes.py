@@ -171,7 +171,7 @@ def _actions(family: BodyFamily, inferred: InferredEnvelope, declared: Data) -> 
 
 
 def _slot_at(node: Any, pointer: str) -> str:
-    """The slot that stands at a pointer of a shape and nowhere else, or ""."""
+    """The slot that is at a pointer of a shape and nowhere else; "" if no slot is."""
     places = slot_places(shape.compile_shape(node))
     for name, found in places.items():
         if [place.path for place in found] == [pointer]:
@@ -188,7 +188,7 @@ def _listed_terms(field: Data | None) -> list[str] | None:
 
 
 def _renamed(node: Any, slot: str, name: str) -> Any:
-    """The shape with another name for a slot, wherever it stands alone."""
+    """The shape with a different name for a slot, wherever the slot is a whole value."""
     if isinstance(node, Mapping):
         return {key: _renamed(inner, slot, name) for key, inner in node.items()}
     if isinstance(node, list):

@@ -121,7 +121,7 @@ def _alternative(reader: DocumentReader, schema: Any, pointer: str) -> _Alternat
 
 
 def _lose_around_code(reader: DocumentReader, body: _Alternative, path: Sequence[str]) -> None:
-    """Report keywords of the code member beside its values, and `null` on the way to it."""
+    """Report keywords of the code member other than its values, and `null` on the way to it."""
     schema, pointer = body.schema, body.pointer
     for step in ("", *path):
         if step:

@@ -81,7 +81,7 @@ def _statuses(
 ) -> list[Any]:
     """The statuses that require (or allow) a header.
 
-    A class stands for all its statuses if they agree.
+    A status class replaces its statuses if all of them agree.
     """
     having: dict[str, bool] = {}
     for status, family, headers in responses:

@@ -204,7 +204,7 @@ class Inference:
     def _envelope_members(
         self, pointer: str, properties: list[Any], required: list[Any]
     ) -> list[str]:
-        """The members of the envelope. Others are details, spread beside them.
+        """The members of the envelope. Others are details, spread among them.
 
         Our OpenAPI target writes spread details first among the members, and last among the
         required ones. An optional member that differs from code to code is a detail, too.

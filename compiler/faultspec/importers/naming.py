@@ -9,7 +9,7 @@ from faultspec.targets.filters import snake
 def identifier(text: str, default: str) -> str:
     """Letters, digits and underscores, a letter or underscore first.
 
-    ``default`` stands in for an empty result.
+    ``default`` replaces an empty result.
     """
     found = re.sub(r"[^A-Za-z0-9_]+", "_", text).strip("_")
     if found != text:

@@ -103,7 +103,7 @@ def _status_code(response: ImportedResponse, lose: Report) -> ImportedCode:
 
 @lru_cache(maxsize=256)  # many operations have the same response
 def _schema_problem(schema: str) -> str | None:
-    """Why a text is not a JSON Schema."""
+    """Why the string is not a JSON Schema."""
     problem = foreign_schema_problem(json.loads(schema))
     return None if problem is None else problem[1]
 

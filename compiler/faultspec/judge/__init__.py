@@ -165,7 +165,7 @@ def _judge_response(
 ) -> tuple[str, ...]:
     """Check that a response has a result or an error, not both (JSON-RPC 2.0 section 5).
 
-    Returns the place of the superfluous member, if there is one.
+    Returns the place of the superfluous member; None if no member is superfluous.
     """
     if findings.exchange.transport != "jsonrpc" or not isinstance(response, dict):
         return ()

@@ -87,7 +87,7 @@ def judge_code_status(
 
 
 def _judge_protocol_number(findings: FindingCollector, error: ErrorReading) -> None:
-    """Check that a number in the protocol's envelope is one that the protocol defines."""
+    """Check that the protocol defines the number in its envelope."""
     protocol = error.claim.surface.protocol
     assert protocol is not None  # its envelope was matched
     findings.exercise("code/declared")
@@ -103,7 +103,7 @@ def _judge_protocol_number(findings: FindingCollector, error: ErrorReading) -> N
 
 
 def _has_type_of_codes(findings: FindingCollector, error: ErrorReading) -> bool:
-    """Whether the value has a type that codes have; inside a text every type is spelled out."""
+    """Whether the value has a type that codes have; inside a string every type is spelled out."""
     wire, pointer, kinds = error.slots["code"], error.where["code"], findings.contract.kinds
     kind = "string" if isinstance(wire, str) else "number"
     if is_scalar(wire) and (

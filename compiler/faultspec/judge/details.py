@@ -44,7 +44,7 @@ def judge_details(findings: FindingCollector, error: ErrorReading, code: Code) -
 
 
 def _details_place(error: ErrorReading) -> str | None:
-    """The place of the details, present or not: beside the code, in the same item of a list."""
+    """The pointer of the details, present or not. In a list, the item with the code has them."""
     if "details" in error.where:
         return error.where["details"]
     places = slot_places(error.envelope.shape)

@@ -90,7 +90,7 @@ def is_harmless_answer(
 ) -> bool:
     """Whether no detector finds anything in any text of the answer.
 
-    No pattern reaches from one text into the next, so each harmless text is cached by itself.
+    No pattern reaches from one text into the next, so each harmless text is cached separately.
     """
     privacy, response = contract.taxonomy.privacy, exchange.response
     if privacy is None:
@@ -230,7 +230,7 @@ def _request_text(exchange: Exchange) -> str:
 
 
 def _outside_slots(segments: Segments, error: ErrorReading | None) -> list[TextSegment]:
-    """The segments of the body that stand in no slot but the message."""
+    """The segments of the body that are outside every slot except the message."""
     slots = error.where.items() if error is not None else ()
     places = tuple(pointer for slot, pointer in slots if slot != "message")
     return [

@@ -54,8 +54,8 @@ class ErrorReading(NamedTuple):
 def match_envelope(contract: Contract, claim: Claim, body: object) -> EnvelopeMatch | None:
     """The alternative that the body fits, else the nearest; None for a foreign body that may pass.
 
-    A body of another shape is foreign, with three exceptions. A declared code stands in the place
-    of the code. A string stands in place of the object that holds the code. Or the body is exactly
+    A body of another shape is foreign, with three exceptions. A declared code is at the place
+    of the code. A string replaces the object that holds the code. Or the body is exactly
     the envelope of another surface.
     """
     matches = _candidates(contract, claim, body)
@@ -84,7 +84,7 @@ def is_scalar(value: object) -> bool:
 
 
 def is_inside_text(envelope: Envelope, pointer: str) -> bool:
-    """Whether the envelope's shape has a text with slots at the pointer."""
+    """Whether the envelope's shape has a string with slots at the pointer."""
     node: Node | None = envelope.shape
     for key in steps(pointer):
         if isinstance(node, Object):
@@ -108,7 +108,7 @@ def declarations(contract: Contract, wire: object) -> tuple[Code | None, Owners]
 
 
 def _read_as(contract: Contract, envelope: Envelope, body: object) -> Extraction:
-    """Read a body as an envelope; a declared number inside a text becomes a number."""
+    """Read a body as an envelope; a declared number inside a string becomes a number."""
     read = extract(envelope.shape, body)
     for item in errors_in(read):
         code = item.slots.get("code")
@@ -142,14 +142,14 @@ def _candidates(contract: Contract, claim: Claim, body: object) -> list[Envelope
 
 
 def _belongs_to_protocol(contract: Contract, claim: Claim, wire: object) -> bool:
-    """Whether a number is the protocol's, where a declared code could stand in the same place."""
+    """Whether a number is the protocol's, where a declared code could be at the same place."""
     return is_protocol_number(claim, wire) and not any(
         same(number, wire) for number in protocol_collisions(contract.taxonomy, claim.surface)
     )
 
 
 def _carries_declared_code(contract: Contract, match: EnvelopeMatch, body: object) -> bool:
-    """Whether the body's code, alone or inside a text, is declared and travels in this envelope."""
+    """Whether the code, alone or inside a string, is declared and travels in this envelope."""
     places = slot_places(match.envelope.shape)["code"]
     bare = (resolve(body, place.path)[1] for place in places)
     return any(
@@ -215,7 +215,7 @@ def _spreads(node: Node) -> bool:
 
 
 def _has_text_above_code(envelope: Envelope, body: object) -> bool:
-    """Whether a string stands in place of an object around the code."""
+    """Whether a string replaces the object that should hold the code."""
     for place in slot_places(envelope.shape)["code"]:
         above = place.path.rpartition("/")[0]
         while above:

@@ -134,7 +134,7 @@ def _retry_flags(
     findings: FindingCollector, error: ErrorReading
 ) -> Iterator[tuple[object, str, Source]]:
     """The retry flags in the envelope and its details, each with its place and source."""
-    # A flag inside a text has no schema of its own.
+    # A flag inside a string has no schema of its own.
     if "retriable" in error.slots and "retriable" in findings.contract.slots[error.envelope.name]:
         source = (error.envelope.fields.get("retriable") or error.envelope).source
         yield error.slots["retriable"], error.where["retriable"], source

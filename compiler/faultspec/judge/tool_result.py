@@ -48,7 +48,7 @@ def judge_mark(findings: FindingCollector, code: Code, result: object) -> None:
 
 
 def judge_text(findings: FindingCollector, claim: Claim, result: object) -> None:
-    """Check that a text repeats the structured content."""
+    """Check that a text block repeats the structured content."""
     if not claim.surface.structured:
         return
     exists, structured = resolve(result, "/structuredContent")

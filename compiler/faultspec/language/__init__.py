@@ -155,7 +155,7 @@ def _resolved(document: Document | None, before: Iterable[Diagnostic] = ()) -> L
 
 
 def _without_broken_policies(taxonomy: Taxonomy, errors: Iterable[Diagnostic]) -> Taxonomy:
-    """The taxonomy without retry policies that lack a key, whose model has a stand-in for it."""
+    """The taxonomy without retry policies that lack a key, whose model has a placeholder for it."""
     broken = {error.pointer[1] for error in errors if error.code == "missing-key"}
     whole = {name: policy for name, policy in taxonomy.retry_policies.items() if name not in broken}
     return taxonomy._replace(retry_policies=whole)

@@ -27,7 +27,7 @@ CODES: Mapping[str, str] = {
     "not-extensible": "A change of the base that the base does not allow.",
     # values
     "bad-duration": "A text that is not a duration.",
-    "bad-pattern": "A text that is not a regular expression, or one that matches every text.",
+    "bad-pattern": "An invalid regular expression, or a regular expression that matches every string.",
     "slow-pattern": "A repeated repetition, which takes exponential time on some texts.",
     "bad-schema": "An imported JSON Schema that is invalid.",
     "bad-shape": "A shape that is invalid.",
@@ -39,7 +39,7 @@ CODES: Mapping[str, str] = {
     "no-reason": "A surface without an envelope and without a reason.",
     "unmapped-code": "A code without `http`, although a surface is on HTTP.",
     "incomplete": "A publication of errors without the place of a code.",
-    "bad-rule": "A rule without a condition or a consequence, or one that is never reached.",
+    "bad-rule": "A rule without a condition or a consequence, or a rule that is never reached.",
     "endless-phase": "A phase of a backoff without an end, followed by another one.",
     "misplaced-key": "A key that has no effect with the other keys of its construct.",
     "contradiction": "Two keys of one construct that cannot both hold.",

@@ -54,7 +54,7 @@ def merge_layers(
 
 
 class _Merger:
-    """Merges two layers; `extensible` are the paths that the base allows to change."""
+    """Merges two layers. `extensible`: the paths where the upper layer may change the base."""
 
     def __init__(self, extensible: list[tuple[str, ...]]) -> None:
         self.extensible = extensible

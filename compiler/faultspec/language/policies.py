@@ -262,7 +262,7 @@ def _read_recording(scope: Scope, name: str, data: Data) -> RecordingRule:
 
 
 def read_unknown(scope: Scope, section: str) -> Unknown | None:
-    """The `unknown:` or `undeclared:` rule, if there is one."""
+    """The `unknown:` or `undeclared:` rule; None if the taxonomy does not have it."""
     if section not in scope.data:
         return None
     data = scope.section(section)

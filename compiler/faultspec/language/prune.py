@@ -43,7 +43,7 @@ def prune(type: Record, value: object, problems: Iterable[GrammarProblem]) -> Re
     """`value` without its unreadable parts and without the places of `problems`.
 
     `problems` are those that `grammar.check_data` found in `value`. A list with one bad item is
-    removed, because the positions of the others would shift. In a record, a stand-in replaces a
+    removed, because the positions of the others would shift. In a record, a placeholder replaces a
     required value that is missing or bad, so that its neighbours are still resolved; its path is
     lost too. If the required value may be anything, the record is removed.
     """

@@ -275,7 +275,7 @@ class Scope:
         if slow is not None:
             message = (
                 f"{quoted(slow)} repeats a repetition, "
-                "which takes exponential time on a text that almost matches"
+                "which takes exponential time on a string that almost matches"
             )
             hint = "keep one of the two repetitions: `(a+)+` matches the same as `a+`"
             self.report(path, "slow-pattern", message, hint)

@@ -117,7 +117,7 @@ def _check_slots(
             scope.report(
                 find_slot(slot, picture, (*path, "shape")),
                 "unknown-slot",
-                f"the slot `${slot}` is not declared, and not one that every envelope has",
+                f"the slot `${slot}` is neither declared nor built in",
                 closest(slot, (*declared, *WELL_KNOWN_SLOTS))
                 or f"declare it: fields: {{{slot}: {{type: string}}}}",
             )

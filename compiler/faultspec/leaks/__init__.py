@@ -2,7 +2,7 @@
 
 A detector names the kind of a leak and shows at most a masked glimpse: no message built from a
 ``Leak`` repeats what leaked. Every repetition in a pattern is bounded, and a pattern is tried only
-where one of its needles stands in the text, so a scan takes time linear in the text.
+where the text contains one of its needles, so a scan takes time linear in the text.
 
 False alarms cost more trust than missed leaks, so patterns require evidence: a frame, not the word
 "at"; a driver's sentence, not the word "constraint"; a root of a file system, not any path.
@@ -22,7 +22,7 @@ from faultspec.exchange.model import Canary
 from faultspec.leaks.detectors import DETECTORS, Pattern
 
 SCANNED = 256 * 1024
-"""Characters of one answer that patterns search: leaks stand near its beginning or its end."""
+"""Characters of one answer that patterns search: leaks are near its beginning or its end."""
 
 _HEAD = SCANNED * 3 // 4
 """The part of ``SCANNED`` at the beginning of the answer."""
@@ -263,7 +263,7 @@ def _in_token(text: str, index: int) -> bool:
 
 @lru_cache(maxsize=256)  # every exchange of a caller plants the same values
 def _forms(value: str) -> tuple[tuple[str, str, bool], ...]:
-    """The forms of a value in a text: encoding in words, form, and whether case is ignored."""
+    """The encoded forms of a value: encoding, encoded value, and whether case is ignored."""
     return tuple(_encoded(value))
 
 

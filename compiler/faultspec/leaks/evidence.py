@@ -149,7 +149,7 @@ def is_real(match: re.Match[str]) -> bool:
 
 
 def is_loopback(match: re.Match[str]) -> bool:
-    """Whether a loopback address stands outside a URL: a server under test has one in its own URLs."""
+    """Whether a loopback address is outside every URL: the URLs of a server under test contain one."""
     return not re.search(r"https?://$", _before(match), re.I)
 
 
@@ -251,7 +251,7 @@ def is_random(match: re.Match[str]) -> bool:
 
 
 def is_as_random_as(bits: float) -> Callable[[re.Match[str]], bool]:
-    """Whether a token has so many bits of entropy for each character; tokens in documentation have few."""
+    """Accept tokens with at least ``bits`` of entropy per character; placeholders have fewer."""
 
     def accept(match: re.Match[str]) -> bool:
         token = match[1] if match.re.groups and match[1] else match[0]

@@ -48,7 +48,7 @@ def follow(document: Json, value: Any, pointer: str, report: Report) -> tuple[An
         target = value["$ref"]
         for key in value:
             if key != "$ref" and not key.startswith("x-"):
-                reason = "members beside a `$ref` are not carried"
+                reason = "members next to a `$ref` are not carried over"
                 report(child(pointer, key), "reference", reason)
         if not target.startswith("#"):
             reason = f"the reference leads out of the document, to {target}; nothing is fetched"

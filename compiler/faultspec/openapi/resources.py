@@ -45,7 +45,7 @@ def resources(description: Description) -> tuple[DocumentedResource, ...]:
 
 
 def _at(description: Description, template: str) -> list[DocumentedResource]:
-    """The resource whose items have the template, if there is one."""
+    """The resource whose items have the path template; None if no resource has it."""
     collection, slash, last = template.rpartition("/")
     if not slash or not re.fullmatch(r"{[^{}]+}", last) or not collection:
         return []

@@ -81,13 +81,13 @@ class _Expansion:
         if key in _DROPPED or key.startswith("x-"):
             return False
         if key in _LOST:
-            reason = "an annotation beside the schema, or a name that does not hold in a copy"
+            reason = "an annotation next to the schema, or a name that does not hold in a copy"
             self.reader.lose(pointer, "schema", reason)
             return False
         if key == "nullable" and not self.old:
             reason = "3.1 has no `nullable`; `null` is a type there"
         elif key == "nullable" and not (isinstance(value, bool) and (has_type or not value)):
-            reason = "`nullable` must be true or false, and needs a `type` beside it"
+            reason = "`nullable` must be true or false, and needs a `type` in the same schema"
         else:
             return True
         self.reader.lose(pointer, "schema", reason)

@@ -22,7 +22,7 @@ class SourceMap(Protocol):
 
 
 def source_map(text: str, path: str) -> SourceMap | None:
-    """The places of a text that was parsed before; None for a text without structure."""
+    """The positions of the values in a source that was parsed before; None for plain text."""
     if is_json_text(text):
         return _JsonPlaces(text.removeprefix("\ufeff"))
     document, _ = source.parse(text, path)

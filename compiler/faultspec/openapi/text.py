@@ -18,7 +18,10 @@ DEEPEST = 200
 
 
 def parse(text: str, path: str) -> tuple[Any, tuple[Diagnostic, ...]]:
-    """The data of a text, or None and diagnostics. ``path`` names the text in the diagnostics."""
+    """The parsed JSON or YAML, or None and the reasons why it cannot be parsed.
+
+    ``path`` names the source in the diagnostics.
+    """
     if not is_json_text(text):
         document, found = source.parse(text, path)
         return (None, tuple(found)) if found or document is None else (document.data, ())
@@ -56,7 +59,7 @@ def parse_leniently(text: str) -> tuple[Json | None, str]:
     """The data of an OpenAPI document, or None and the reason.
 
     Values that YAML cannot represent here, such as numbers beyond 64 bits, are left out. Aliases
-    are refused, because what they stand for would be left out too.
+    are refused, because the values that they refer to would be left out too.
     """
     try:
         data = json.loads(text)

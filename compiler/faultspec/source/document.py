@@ -14,7 +14,7 @@ from faultspec.source.readers import ALIAS
 class UnreadableValue:
     """The type of `UNREADABLE`, which replaces data that could not be read, such as an alias.
 
-    As a key of a mapping, it stands for further keys. Only a document with diagnostics has it.
+    As a key of a mapping, it replaces further keys. Only a document with diagnostics has it.
     """
 
     def __repr__(self) -> str:
@@ -217,7 +217,7 @@ class Lines:
 
     @staticmethod
     def split(text: str) -> list[str]:
-        """The lines of a text, without their ends; the last one may be empty."""
+        """The lines of the source, without line terminators; the last line may be empty."""
         return re.split(_LINE_END, text)
 
     def place(self, index: int) -> tuple[int, int]:
@@ -268,7 +268,7 @@ def span_of(text: str, node: Node) -> Span:
 def _place(text: str, mark: Any) -> tuple[int, int]:
     if mark.index < len(text):
         return mark.line + 1, mark.column + 1
-    # libyaml gives the end of a text a line of its own, even if there is none.
+    # libyaml counts one more line at the end of the source, even if no line terminator ends it.
     lines = Lines.split(text)
     return len(lines), len(lines[-1]) + 1
 

@@ -87,7 +87,7 @@ _ALIAS = r"\*[^\s,\[\]{}]*"
 
 
 def find_properties(properties: Iterable[Property], lines: Lines, path: str) -> list[Diagnostic]:
-    """Every tag, alias and unused anchor of a text, in order."""
+    """Every tag, alias and unused anchor of a source, in order."""
 
     def place(pattern: str, event: Any) -> Span:
         start = event.start_mark.index

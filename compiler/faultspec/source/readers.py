@@ -76,7 +76,7 @@ class Property(NamedTuple):
 
 
 class Forgiving(Composer, _Resolver):
-    """The tree of a text with tags, anchors and aliases, which are recorded in `properties`.
+    """The tree of a source with tags, anchors and aliases, which are recorded in `properties`.
 
     An alias is a node of its own, not that of its anchor, so the text bounds the tree.
     """

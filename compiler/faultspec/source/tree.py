@@ -50,7 +50,7 @@ def no_cyclic_gc() -> Iterator[None]:
 
 
 def parse_with(text: str, path: str, reader_type: Any) -> tuple[Document | None, list[Diagnostic]]:
-    """Like `parse`, with a given reader, for a text without a byte order mark; unordered."""
+    """Like `parse`, with a given reader, for a source without a byte order mark; unsorted."""
     lines = Lines(text)
     found = [*mistakes.find_forbidden_characters(lines, path)]
     found += mistakes.find_directives(lines, path)
@@ -69,7 +69,7 @@ def parse_with(text: str, path: str, reader_type: Any) -> tuple[Document | None,
     try:
         document, found = _document(forgiving, lines, path, forgiving=True)
     except MarkedYAMLError as error:
-        # Imported here, because a text without mistakes does not need it.
+        # Imported here, because a source without mistakes does not need it.
         from faultspec.source.syntax import explain_syntax_error
 
         found = [explain_syntax_error(error, lines, path)]
@@ -80,7 +80,8 @@ def parse_with(text: str, path: str, reader_type: Any) -> tuple[Document | None,
     return document, [*found, *mistakes.find_properties(forgiving.properties, lines, path)]
 
 
-#: Builds of a text with repeated keys, each with other values of them, to check all values.
+#: How often a source with repeated keys is built: each time with different values of those keys, so
+#: that all values are checked.
 #: A key repeated more often is reported once; each further build costs as much as the first.
 _MOST_BUILDS = 5
 

@@ -11,7 +11,7 @@ from faultspec_conformance.config.context import Node, ReadingContext, child, he
 from faultspec_conformance.config.model import ConfiguredCall, Recipe, SampleCall, Step
 from faultspec_conformance.config.requests import PLACEHOLDER, query_texts, read_call
 
-#: A name that a text uses. A step saves it, except `unique`, which the suite provides.
+#: A name that a string refers to. A step saves it, except `unique`, which the suite provides.
 _NAME = re.compile(r"\$\{([a-z_]\w*)\}")
 
 #: Requests of a repetition without `at_most`.

@@ -21,7 +21,7 @@ PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
 def read_call(context: ReadingContext, data: object, place: Place) -> ConfiguredCall:
-    """A request: a text, or a mapping with the key `request`."""
+    """A request: a string, or a mapping with the key `request`."""
     node = cast(Node, {"request": data} if isinstance(data, str) else data)
     if context.transport != "http":
         return _read_named_call(context, node, place)

@@ -299,7 +299,7 @@ class _HeldBody:
 
 
 class _Alarm:
-    """Calls ``ring`` from another thread if the block has not ended after so many seconds.
+    """Calls ``ring`` from another thread if the block has not ended after ``seconds``.
 
     The timeouts of the client library apply to each read. A service that sends a byte now and then
     never meets them.

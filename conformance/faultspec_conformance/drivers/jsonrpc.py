@@ -58,7 +58,7 @@ class Peer(Driver):
     hears = False
 
     def linger(self, seconds: float) -> tuple[bytes, ...]:
-        """The unprompted messages that arrive within so many seconds."""
+        """The unprompted messages that arrive within ``seconds``."""
         return ()
 
     def send(self, message: Message) -> ReceivedMessage | NoAnswer:

@@ -122,7 +122,7 @@ class Process(Peer):
                     stream.close()
 
     def linger(self, seconds: float) -> tuple[bytes, ...]:
-        """The requests and notifications of the process that arrive within so many seconds."""
+        """The requests and notifications of the process that arrive within ``seconds``."""
         deadline = time.monotonic() + min(seconds, max(self.remaining, 0.0))
         unprompted = []
         while (left := deadline - time.monotonic()) > 0:

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import ceil, comb, log10
 from typing import Literal, NamedTuple
 
-#: Of many waits, how far and how often one may exceed its upper bound: by so many seconds and this
-#: share of the bound, in this share of the waits. Of a thousand waits on two busy cores, one in
+#: How far and how often waits may exceed their upper bound: by `_LATE_SECONDS` and by the share
+#: `_LATE_SHARE` of the bound, in the share `_LATE_OFTEN` of the waits. Of a thousand waits on two busy cores, one in
 #: fifty did.
 _LATE_SECONDS, _LATE_SHARE, _LATE_OFTEN = 0.05, 0.1, 0.05
 
@@ -59,7 +59,7 @@ def judge_jitter(waits: Mapping[str, Sequence[Wait]], scale: float) -> JitterRep
     note = narrow[0] if narrow and not positions else None
     late = tuple(
         f"{count} of {len(values)} waits are longer than the policy {name} allows; a busy machine "
-        "does not explain so many"
+        "does not explain that number"
         for name, values in waits.items()
         if (count := count_late_waits(values))
     )
@@ -78,7 +78,7 @@ def judge_jitter(waits: Mapping[str, Sequence[Wait]], scale: float) -> JitterRep
 
 
 def count_late_waits(waits: Sequence[Wait]) -> int:
-    """How many waits exceed their upper bound; 0 if a busy machine can explain so many.
+    """How many waits exceed their upper bound; 0 if a busy machine can explain that number.
 
     The smallest excess over the lower bound is the caller's own time for a try, which no policy
     counts.
@@ -131,12 +131,12 @@ def are_clustered(positions: Sequence[float]) -> bool:
 
 
 def suffice(count: int) -> bool:
-    """Whether so many waits can show that jitter is missing, even on a busy machine."""
+    """Whether ``count`` waits can show that jitter is missing, even on a busy machine."""
     return count > 1 and count * count * _at_least(count - 1, count - 1, 4 * _GRAIN) < _NEVER
 
 
 def _at_least(successes: int, trials: int, chance: float) -> float:
-    """The binomial probability of so many successes or more."""
+    """The binomial probability of at least ``successes``."""
     return sum(
         comb(trials, number) * chance**number * (1 - chance) ** (trials - number)
         for number in range(successes, trials + 1)

@@ -1,7 +1,7 @@
 """Rendering answers: declared errors with the envelope of their surface, ids and headers; and
 successes.
 
-Successes follow the taxonomy, and the OpenAPI document if there is one.
+Successes follow the taxonomy, and the OpenAPI document if it is known.
 """
 
 import json
@@ -64,7 +64,8 @@ def render_failure(contract: Contract, request: Request, fault: Fault, validator
         return _render(case)
     where = ", ".join(_surfaces_of(contract, fault.code)) or "no surface"
     raise Unanswerable(
-        f"`{fault}` does not answer {request.method} {request.target[:100]}: it is sent on {where}"
+        f"`{fault}` cannot occur on {request.method} {request.target[:100]};"
+        f" it can occur on {where}"
     )
 
 

@@ -134,13 +134,13 @@ class FaultServer:
         if outdates_validator(self.contract, request, fault):
             held = first(request.headers, "If-Match") or ""
             self._version += 1
-            while f'"{self._validator}"' in held:  # reading again gives another than was refused
+            while f'"{self._validator}"' in held:  # a read must not return the refused validator
                 self._version += 1
         return render_failure(self.contract, request, fault, self._validator)
 
     @property
     def _validator(self) -> str:
-        # One for all resources: the client may read again at another address than the refused one.
+        # One for all resources: the client may read at a different address from the refused one.
         return f"v{self._version}"
 
 

@@ -34,7 +34,7 @@ class RecentIds(OrderedDict[str, Observation]):
 
 
 def same_exchange(evidence: Iterable[Exchange]) -> bool:
-    """Whether the exchanges are one that was recorded several times: equal to the byte."""
+    """Whether the exchanges are one exchange, recorded several times: equal to the byte."""
     parts = {
         (
             exchange.request.method,

@@ -1,7 +1,7 @@
 """Sins of the orders service for the demonstration: typical defects, each caught by one clause.
 
-A sin takes the behaving application and returns one that breaks one rule. The proof of the clauses
-is ``tests/miniatures``, which shares no code with the judge.
+A sin takes the behaving application and returns an application that breaks one rule. The
+proof of the clauses is ``tests/miniatures``, which shares no code with the judge.
 """
 
 import json

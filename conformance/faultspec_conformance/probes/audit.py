@@ -22,7 +22,7 @@ from faultspec_conformance.session.requests import RequestSpec
 
 _CLAUSE = "audit/recorded"
 
-#: The last failures are looked up, so many of them. The first page of a log may have no more
+#: How many of the last failures are looked up. The first page of a log may have no more
 #: records.
 _LAST = 10
 

@@ -96,7 +96,7 @@ def _call_as_nobody(session: HttpSession, operation: ServiceOperation) -> Iterat
 
 
 def garbage(session: HttpSession) -> Iterator[ProbeResult]:
-    """Call a protected operation of each method with three kinds of worthless credentials."""
+    """For each method, call one protected operation with three kinds of invalid credentials."""
     operations = _protected(session)
     if not operations:
         yield not_exercised(_GARBAGE, _NONE_PROTECTED)
@@ -124,8 +124,8 @@ def _show_garbage(
 
 
 def _worthless(scheme: str | None, token: str, index: int) -> tuple[str, str]:
-    """Return credentials that look real, after a text that names them: a made-up token, an empty
-    one, another scheme.
+    """Return credentials that look real, each with a phrase that names it: a made-up token, an
+    empty token, a different scheme.
     """
     kinds = [("with a made-up token", _credential(scheme, token))]
     if scheme is not None:
@@ -172,7 +172,9 @@ def _check_401(
     if answer.status == 401:
         return passed(clause)
     if answer.ok and operation.secured is True:
-        return failed(clause, f"{line}; expected 401, because the OpenAPI document protects it", answer)
+        return failed(
+            clause, f"{line}; expected 401, because the OpenAPI document protects it", answer
+        )
     if answer.ok:
         return not_exercised(clause, f"{line}: the operation is open to everyone")
     if 300 <= answer.status < 400:
@@ -190,7 +192,7 @@ def _check_401(
 
 
 def scopes(session: HttpSession) -> Iterator[Outcome]:
-    """Call operations beyond the scopes of each identity, one of each method."""
+    """Call operations beyond the scopes of each identity, one operation for each HTTP method."""
     limited = [identity for identity in session.identities if identity.scopes is not None]
     if not limited:
         yield not_exercised(_SCOPE, "no identity declares `scopes`")

@@ -40,9 +40,9 @@ _NOT_UTF8 = b"\xff\xfe"
 #: in a body that cannot be stored: a list with it could not be shown any more.
 _HALF = b'"half": "\\ud800", '
 
-#: What databases refuse within a text, as it stands in a JSON string. A service that accepts it is
+#: What databases refuse within a string, as it is written in JSON. A service that accepts it is
 #: not wrong.
-_UNUSUAL: Mapping[str, bytes] = {"a text with NUL in it": b"a\\u0000b"}
+_UNUSUAL: Mapping[str, bytes] = {"a string with NUL in it": b"a\\u0000b"}
 
 #: Stands for the unusual text until the body is encoded.
 _MARK = "faultspec-unusual-text"
@@ -73,7 +73,9 @@ def malformed_bodies(session: HttpSession) -> Iterator[Outcome]:
         yield failed("framework/media-type", message, answer)
     else:
         yield _unreadable(answer, "`null`", wrong_if_accepted=needs_body(session, first))
-    unusual = _UNUSUAL if len(methods) > 1 else {"a text that is not UTF-8": _NOT_UTF8, **_UNUSUAL}
+    unusual = (
+        _UNUSUAL if len(methods) > 1 else {"a string that is not UTF-8": _NOT_UTF8, **_UNUSUAL}
+    )
     for what, text in unusual.items():
         raw = _with_text(session, first, text)
         if raw is not None:
@@ -119,7 +121,7 @@ def _unreadable(answer: Observation, what: str, *, wrong_if_accepted: bool) -> O
 
 
 def invalid_bodies(session: HttpSession) -> Iterator[Outcome]:
-    """Send bodies that their schema forbids, with canaries beside the violation."""
+    """Send bodies that their schema forbids, with canaries in the other members."""
     asked = 0
     for operation in json_writes(session):
         assert operation.body is not None

@@ -20,7 +20,7 @@ _OTHER_FORMAT = "of a format that is not declared (UUID version 4)"
 
 
 def malformed(session: HttpSession) -> tuple[tuple[str, str], ...]:
-    """Return malformed ids, each after a text that says what is wrong with it."""
+    """Return malformed ids, each with a phrase that says what is wrong with it."""
     if session.echo is None or session.echo.field.invalid_inbound == "unspecified":
         return ()
     marker = session.tokens.hex(4)

@@ -53,7 +53,7 @@ _OTHERS = 12
 #: Statuses that ask a request to wait while the first one with its key is written.
 _BUSY = frozenset({409, 423, 425, 429, 503})
 
-#: Characters. A shorter text may stand in a list by chance.
+#: Characters. A shorter string may occur in a list by chance.
 _TELLING = 8
 
 
@@ -110,7 +110,9 @@ class _Creation:
             burst = session.together(_AT_ONCE, spec)
         created = [answer for answer in burst if answer.ok] or [session.call(spec)]
         if not created[0].ok:
-            yield not_exercised(_REPLAY, f"the service answered {created[0]} to {self.operation.name}")
+            yield not_exercised(
+                _REPLAY, f"the service answered {created[0]} to {self.operation.name}"
+            )
             return
         again = session.call(spec)
         identifier = self.identifier(again)
@@ -424,7 +426,7 @@ def changes(session: HttpSession, kind: ResourceKind) -> list[ServiceOperation]:
 
 
 def change_body(session: HttpSession, kind: ResourceKind, operation: ServiceOperation) -> object:
-    """Return a body for a change: the configured one of the operation, else one that the schema
+    """Return a body for a change: the configured one of the operation, else a body that the schema
     allows.
     """
     update, call = kind.operation("update"), kind.call("update")

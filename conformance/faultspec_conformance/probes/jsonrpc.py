@@ -36,7 +36,7 @@ _NO_METHOD = "faultspec.no_such_method"
 
 _NO_SAMPLES = "the configuration has no call under `calls` that may be sent"
 
-#: A malformed message: what it is, its bytes, and the ids that its answer may have beside null.
+#: A malformed message: its name, its bytes, and the ids that its answer may have besides null.
 _Malformed = tuple[str, bytes, tuple[object, ...]]
 
 #: JSON that is not a request.
@@ -47,7 +47,7 @@ _NO_REQUESTS: tuple[_Malformed, ...] = (
         encoded({"jsonrpc": "2.0", "method": 1, "id": 900002}),
         (900002,),
     ),
-    ("a text", encoded("hello"), ()),
+    ("a string", encoded("hello"), ()),
 )
 
 _NO_JSON: tuple[_Malformed, ...] = (
@@ -104,7 +104,9 @@ def _send_malformed(
     yield _check_number(clause, answer, what, number)
     value = answer.json
     if isinstance(value, dict) and not any(same(value.get("id"), id) for id in (None, *ids)):
-        text = f"the answer to {what} has the id {value.get('id')!r}; the request has no readable id"
+        text = (
+            f"the answer to {what} has the id {value.get('id')!r}; the request has no readable id"
+        )
         yield failed("rpc/id", text, answer, pointer="/id")
 
 
@@ -151,7 +153,7 @@ def ids(session: RpcSession) -> Iterator[ProbeResult]:
 
 
 def _call_with_id(session: RpcSession, id: object) -> Iterator[Outcome]:
-    """Make a call that succeeds and one that fails."""
+    """Make one call that succeeds and one call that fails."""
     name, params, harmless = _known_call(session)
     session.call(name, params, id=id, harmless=harmless)
     if name != _NO_METHOD and _unlisted(session, METHOD) is None:
@@ -160,7 +162,7 @@ def _call_with_id(session: RpcSession, id: object) -> Iterator[Outcome]:
 
 
 def ids_of_failures(session: RpcSession) -> Iterator[Outcome]:
-    """Repeat the last call that was answered with a declared code, with ids of two types."""
+    """Repeat the last call whose answer had a declared code, with ids of two types."""
     for observation in reversed(session.observations.exchanges):
         asked = parsed(observation.exchange.request.body)
         if observation.code is None or not isinstance(asked, dict) or "id" not in asked:
@@ -185,7 +187,9 @@ def notifications(session: RpcSession) -> Iterator[Outcome]:
         if answer is None:
             yield passed(clause)
         else:
-            yield failed(clause, f"the service answered {answer} to {what}; expected no answer", answer)
+            yield failed(
+                clause, f"the service answered {answer} to {what}; expected no answer", answer
+            )
 
 
 def batches(session: RpcSession) -> Iterator[Outcome]:

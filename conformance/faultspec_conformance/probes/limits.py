@@ -132,7 +132,7 @@ def _beyond(
 
 
 def searches(session: HttpSession) -> Iterator[ProbeResult]:
-    """Search for a text that occurs nowhere: an empty result is a success."""
+    """Search for a string that occurs nowhere: an empty result is a success."""
     answered = {seen.exchange.operation for seen in session.knowledge.exchanges if seen.ok}
     for operation in session.description.operations:
         texts = {

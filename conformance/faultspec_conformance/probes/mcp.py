@@ -57,7 +57,9 @@ def unknown_tools(session: ToolSession) -> Iterator[Outcome]:
         message = f"an unknown tool is reported in a result; {expected}"
         yield failed(_TOOL, message, answer, level="warning")
     else:
-        yield failed(_TOOL, f"the service answered an unknown tool with a result; {expected}", answer)
+        yield failed(
+            _TOOL, f"the service answered an unknown tool with a result; {expected}", answer
+        )
 
 
 def invalid_arguments(session: ToolSession) -> Iterator[ProbeResult]:
@@ -187,7 +189,7 @@ class _Walk:
     def _try_not_offered(
         self, answer: Observation, known: list[str], offers: list[str]
     ) -> Iterator[Outcome]:
-        """Try an action that the answer does not offer, preferably one that was not tried yet."""
+        """Try an action that the answer does not offer, preferably an untried one."""
         others = [action for action in known if action not in offers]
         if not others:
             return

@@ -64,6 +64,8 @@ def _as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
         return not_exercised(_MEDIA_TYPE, reason)
     outcome = refused(_MEDIA_TYPE, answer, "JSON sent as text/plain")
     if outcome.kind == "passed" and code is not None and answer.status != 415:
-        message = f"the service answered {answer} to JSON sent as text/plain; expected `{code}` (415)"
+        message = (
+            f"the service answered {answer} to JSON sent as text/plain; expected `{code}` (415)"
+        )
         return failed(_MEDIA_TYPE, message, answer)
     return outcome

@@ -23,7 +23,7 @@ def json_writes(session: HttpSession) -> list[ServiceOperation]:
 
 
 def one_of_each_method(operations: Sequence[ServiceOperation]) -> list[ServiceOperation]:
-    """Return the first operation of each method.
+    """Return, for each HTTP method, the first operation that has it.
 
     One framework reads all bodies; PATCH is often forgotten.
     """

@@ -19,7 +19,7 @@ from faultspec_conformance.session.resources import (
     path_of,
 )
 
-#: Characters. A shorter value or id may stand in an answer by chance.
+#: Characters. A shorter value or id may occur in an answer by chance.
 _TELLING = 8
 
 #: Further resources that are created, at most, to find one whose id the other tenant does not have.
@@ -139,7 +139,7 @@ def unshared(
         resource = another
     if str(resource.id) not in ids_of_tenant(session, kind, stranger):
         return resource
-    return f"both tenants have a {kind.name} of the id {resource.id}"
+    return f"each tenant has its own `{kind.name}` with the id {resource.id}"
 
 
 def ids_of_tenant(session: HttpSession, kind: ResourceKind, identity: Identity) -> set[str]:

@@ -66,7 +66,9 @@ def unknown_id(answer: Observation) -> Outcome:
     """Check the answer to a request for an id without a resource."""
     clause, operation = "framework/unknown-id", answer.exchange.operation
     if answer.ok and answer.exchange.request.method in ("PUT", "DELETE"):
-        reason = f"the service answered {answer} to {operation} without a resource: the method allows it"
+        reason = (
+            f"the service answered {answer} to {operation} without a resource: the method allows it"
+        )
         return not_exercised(clause, reason)
     if answer.status in (401, 403, 405, 412, 428):
         return checked_first(clause, answer)

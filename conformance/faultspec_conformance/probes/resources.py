@@ -28,7 +28,7 @@ from faultspec_conformance.session.resources import (
 _UNKNOWN_ID = "framework/unknown-id"
 _REFUSED, _EXISTING = "duplicates/refused", "duplicates/existing-id"
 
-#: Operations that are asked for an id without a resource, beside those of the kinds of resource.
+#: How many operations outside the kinds of resource get a request for an id without a resource.
 _OTHERS = 12
 
 _ITEM: tuple[Role, ...] = ("read", "update", "delete")
@@ -156,7 +156,7 @@ def _conflicts(session: HttpSession) -> tuple[str, ...]:
 def _check_named(
     session: HttpSession, kind: ResourceKind, first: CreatedResource, again: Observation
 ) -> Iterator[Outcome]:
-    """Check that the detail that refers to a resource has the id of the one that exists."""
+    """Check that the detail that refers to a resource has the id of the existing resource."""
     keys = session.taxonomy.detail_keys.values()
     name = next((key.name for key in keys if key.refers_to == "resource"), None)
     if name is None:
@@ -194,7 +194,7 @@ def _problem_of_id(
         return f"{problem}; the {kind.name} that exists has another id"
     if _equal(kind, first, found):
         return None
-    return f"names another {kind.name} than the one that exists"
+    return f"does not have the id of the existing `{kind.name}`"
 
 
 def _equal(kind: ResourceKind, first: CreatedResource, found: Observation) -> bool:

@@ -2,8 +2,8 @@
 resource, in every header.
 
 The probe compares a foreign id with an id without a resource. If the answers differ, it asks for a
-second id without a resource: what differs between those two varies by itself (a counter, a clock)
-and proves nothing.
+second id without a resource: what differs between those two does not depend on the id (a counter, a
+clock) and proves nothing.
 """
 
 import re
@@ -224,7 +224,7 @@ class _Comparison:
             differences = {name: text for name, text in differences.items() if name not in moving}
         if differences:
             first = next(iter(differences.values()))
-            message = f"{subject} differs from one that does not exist: {first}"
+            message = f"{subject}: the answer differs from that for a missing resource: {first}"
             return failed(_CLAUSE, message, nothing.observation, answer)
         if answer.code in self.rule.never and not operation.writes and self.stranger.scopes is None:
             message = f"the service answered {answer} to {subject}; expected {self.rule.answer}"
@@ -314,7 +314,7 @@ class _Comparison:
                     text = re.sub(re.escape(value), "{correlation}", text, flags=re.IGNORECASE)
         text = _TIME.sub("{time}", text)
         word = re.escape(str(answer.id))
-        # A number may stand inside any other number or token.
+        # A number may occur inside any other number or token.
         whole = word if unguessable(answer.id) else rf"(?<![0-9A-Za-z]){word}(?![0-9A-Za-z])"
         return re.sub(whole, "{id}", text, flags=re.IGNORECASE)
 
@@ -394,7 +394,7 @@ def _names_resource(
         return False
     if unguessable(resource.id):
         return str(resource.id) in answer.exchange.response.body.decode("utf-8", "replace")
-    # A number may stand anywhere, so it counts only in the place of an id.
+    # A number may occur anywhere, so it counts only in the place of an id.
     keys = session.taxonomy.detail_keys.values()
     names = {key.name for key in keys if key.refers_to == "resource"}
     members = [

@@ -127,8 +127,8 @@ class _UpstreamWatch:
     def provoke(
         self, behaviour: Behaviour, times: int | None = None, wait: int | None = None
     ) -> tuple[Observation, list[UpstreamRequest]]:
-        """Make the service call the upstream, which fails ``times`` times (None: always); return the
-        answer and the upstream's requests.
+        """Make the service call the upstream, which fails ``times`` times (None: always); return
+        the answer and the upstream's requests.
         """
         self.upstream.script(behaviour, times, wait)
         call, tokens = self.call.call, self.session.tokens
@@ -221,7 +221,9 @@ class _UpstreamWatch:
             yield passed("upstream/stops")
         else:
             sent = f"{other.request.method} {other.request.target}"
-            message = f"{where}, and then the service sent {sent}; expected no further call upstream"
+            message = (
+                f"{where}, and then the service sent {sent}; expected no further call upstream"
+            )
             yield failed("upstream/stops", message, answer)
         if answer.code == code.name:
             yield passed("upstream/surfaces")
@@ -283,10 +285,14 @@ class _UpstreamWatch:
             yield failed(clause, message, answer)
         elif len(set(keys)) > 1:
             count = len(set(keys))
-            message = f"the {len(keys)} tries of one call upstream have {count} keys; expected one key"
+            message = (
+                f"the {len(keys)} tries of one call upstream have {count} keys; expected one key"
+            )
             yield failed(clause, message, answer)
         elif (earlier := self.intents.setdefault(str(keys[0]), answer)) is not answer:
-            yield failed(clause, "two calls upstream have the same key; expected two keys", earlier, answer)
+            yield failed(
+                clause, "two calls upstream have the same key; expected two keys", earlier, answer
+            )
         else:
             yield passed(clause)
 

@@ -39,7 +39,7 @@ _COLOURS = {
     "could_not_run": "1;33",
 }
 
-#: Columns of a reason beside a clause on a wide terminal.
+#: Columns of a reason next to a clause on a wide terminal.
 _REASON_WIDTH = 96
 
 #: Findings of one clause shown in full; a header that is missing everywhere is one mistake.
@@ -81,7 +81,7 @@ def findings_text(report: Report, *, colour: bool = False) -> str:
 
 
 def remarks(result: Result) -> list[str]:
-    """Lines for the reader beside the verdicts: notes first, reasons to fail the run last."""
+    """The lines after the verdicts: notes first, reasons to fail the run last."""
     out = [f"note: {note}" for note in result.notes]
     if result.fixed is not None:
         for fixed in result.fixed:

@@ -18,7 +18,7 @@ class Unmergeable(Exception):
 
 
 def merge_results(first: Result, second: Result) -> Result:
-    """Merge two shards of one run: counts add up, the stronger verdict stands. `conclude` is left
+    """Merge two shards of one run: counts add up, the stronger verdict is kept. `conclude` is left
     to do.
     """
     clauses = dict(first.clauses)

@@ -1,7 +1,7 @@
 """The result of a run: one verdict for each clause, the coverage of each code, and the findings.
 
-The values merge, so that the shards of one run add up. A clause that no exchange allowed the suite to
-check is *not exercised*, never passed.
+The values merge, so that the shards of one run add up. A clause that no exchange allowed the suite
+to check is *not exercised*, never passed.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from faultspec_conformance.results.waivers import Waiver
 
 Verdict = Literal["failed", "passed", "could_not_run", "not_exercised", "not_checkable"]
 
-#: From the strongest to the weakest: of two runs the stronger verdict stands.
+#: From the strongest to the weakest: of two runs the stronger verdict is kept.
 VERDICTS: tuple[Verdict, ...] = (
     "failed",
     "passed",
@@ -182,7 +182,7 @@ class Result:
     """A whole run, or several merged.
 
     ``requests``: requests sent, of which the sweep sent ``generated``. ``notes``: remarks that are
-    not verdicts. ``failures``: what fails the run beside the clauses, such as an expired waiver.
+    not verdicts. ``failures``: other reasons to fail the run, such as an expired waiver.
     ``not_run``: requested work that could not run. ``fixed``: findings of the baseline that did not
     occur again; None without a baseline. ``waivers``: the waivers in force, each with the number of
     findings that it covers. ``ordinary``: errors that no probe of the error form provoked.

@@ -140,7 +140,7 @@ def _create_launch(folder: Path) -> Launch:
         with running(client.command, {client.env: url}, folder) as started:
             while started.process.poll() is None and not is_done():
                 if time.monotonic() > deadline:
-                    return f"it had not ended after {client.seconds:g} s"
+                    return f"the client had not ended after {client.seconds:g} s"
                 time.sleep(_INTERVAL)
         return None
 
@@ -186,7 +186,7 @@ class _ClientWatch:
         """Run the client for every code, then once more for jitter if necessary."""
         rehearsal = self.run(Script(), 1)
         if not rehearsal.tries:
-            reason = rehearsal.stopped or "it ended without one"
+            reason = rehearsal.stopped or "the client ended without one"
             self.world.observations.add(
                 [NotRun(f"{self.command} does not send {self.name}: {reason}")]
             )
@@ -367,7 +367,12 @@ class _ClientWatch:
             )
             yield self.breach("client/key", message, *sent)
         elif earlier is not sent[0]:
-            yield self.breach("client/key", f"two calls have the same {rule.key}; expected two values", earlier, sent[0])
+            yield self.breach(
+                "client/key",
+                f"two calls have the same {rule.key}; expected two values",
+                earlier,
+                sent[0],
+            )
         elif len(keys) > 1:
             yield passed("client/key")
 

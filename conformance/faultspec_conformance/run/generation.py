@@ -108,9 +108,8 @@ def generate_requests(
         trouble = None
         if stopped:
             spent = time.monotonic() - began
-            trouble = (
-                f"the traffic generation ended at its limit: {len(requests)} requests in {spent:.0f} s"
-            )
+            count = f"{len(requests)} requests in {spent:.0f} s"
+            trouble = f"the traffic generation ended at its limit: {count}"
         elif process.returncode != 0 or not requests:
             output_text = output_path.read_text(encoding="utf-8", errors="replace")
             trouble = _find_trouble(output_text, process.returncode)
@@ -165,7 +164,7 @@ def _document_at_root(description: Description) -> Mapping[str, object]:
 
 def _find_trouble(output: str, code: int) -> str:
     found = _UNLOADED.search(output) or _TROUBLE.search(output)
-    words = " ".join(found[1].split())[:300] if found else "it does not say why"
+    words = " ".join(found[1].split())[:300] if found else "no reason is given"
     return f"schemathesis ended with {code}: {words}"
 
 

@@ -106,7 +106,9 @@ def judge_http(
         flaky: frozenset[Place] = frozenset()
         if isinstance(described, NoAnswer):
             world.missing(Exchange(described.request, Response(None)), described)
-            world.observations.end(f"the service did not answer the first request: {described.reason}")
+            world.observations.end(
+                f"the service did not answer the first request: {described.reason}"
+            )
         else:
             done: list[ProbeRun] = []
             try:

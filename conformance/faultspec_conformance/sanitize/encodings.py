@@ -1,4 +1,4 @@
-"""Finding a value in a text whatever it was encoded by.
+"""Finding a value in a text in any of its encodings.
 
 The text is unescaped layer by layer. A value found in a layer is reported by its place in the
 source.

@@ -82,7 +82,7 @@ class Masking:
         return "".join([*out, text[read:]])
 
     def headers(self, headers: Headers) -> Headers:
-        """Header fields without secrets: the first `FIELDS`, and a last one that counts the
+        """Header fields without secrets: the first `FIELDS`, and a final field that counts the
         others.
         """
         shown = tuple(

@@ -142,7 +142,7 @@ def check_echo(
 def _check_returned(
     echo: EchoRule, observation: Observation, headers: list[str], returned: list[str]
 ) -> Iterator[Outcome]:
-    """Check the ids that an answer returns against the one that was sent."""
+    """Compare the ids in an answer with the id of the request."""
     header, clause = echo.header, "correlation/echo"
     inbound = observation.exchange.sent(header)
     wrong = next((value for value in returned if value != inbound), None)

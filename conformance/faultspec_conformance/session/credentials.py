@@ -50,7 +50,7 @@ def refusal(
 ) -> str | None:
     """Return why an identity's credentials count as refused; None if they do not.
 
-    They do if a request of the identity was answered 401 and none of its requests got past the
+    They do if a request of the identity got 401 and none of its requests got past the
     credentials.
     """
     first: Observation | None = None
@@ -79,7 +79,7 @@ def confirmed_refusal(session: HttpSession, identity: Identity, reason: str | No
     """Return why an identity's credentials count as refused, after an ordinary read. Raises
     Unanswered.
 
-    ``reason``: what earlier requests show. It stands if the read does not decide.
+    ``reason``: what earlier requests show. It applies if the read does not decide.
     """
     operation = readable(session)
     if reason is None or operation is None or operation.secured is False:

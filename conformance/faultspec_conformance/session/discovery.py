@@ -81,9 +81,12 @@ def _configured(
     if isinstance(answer, NoAnswer):
         return Unreachable(answer.reason) if place.startswith("http") else _unheard(answer)
     if answer.status in (401, 403):
-        hint = "it is fetched without credentials: save it, and give the file, "
+        hint = "the suite fetches the document without credentials: save it, and give the file, "
         hint += "such as `openapi: openapi.json`"
-        return Unreachable(f"the server answered {answer.status} to the request for the OpenAPI document {place}", hint)
+        return Unreachable(
+            f"the server answered {answer.status} to the request for the OpenAPI document {place}",
+            hint,
+        )
     document, problem = None, str(answer.status or 0)
     if answer.status == 200:
         document, problem = parse_leniently(answer.body.decode("utf-8", "replace"))

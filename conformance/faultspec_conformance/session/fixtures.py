@@ -188,8 +188,8 @@ def likely_body(
 
 
 def body_for(session: HttpSession, operation: ServiceOperation) -> object:
-    """Return a body that the operation should accept: the configured one, else one that the schema
-    allows.
+    """Return a body that the operation should accept: the configured one, else a body that the
+    schema allows.
     """
     for kind in session.kinds:
         for role in ("create", "update"):

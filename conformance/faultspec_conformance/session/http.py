@@ -75,7 +75,7 @@ class HttpSession(Session):
         )
 
     def stranger(self, owner: Identity) -> Identity | None:
-        """Return an identity of another tenant than ``owner``, preferably one without limited
+        """Return an identity whose tenant is not that of ``owner``, preferably without limited
         scopes.
         """
         others = [
@@ -219,8 +219,8 @@ class HttpSession(Session):
         return (exchange.response.status or 0) >= 400
 
     def wait_asked(self, observation: Observation) -> float | None:
-        """Return the seconds that an answer asks to wait, with a grace; None if it does not say or
-        asks for too many.
+        """Return the seconds that an answer asks to wait, plus a margin; None if it names no wait,
+        or too long a wait.
         """
         value = observation.header("Retry-After")
         wait = retry_after.parse(value, now=time(), lenient=True) if value is not None else None

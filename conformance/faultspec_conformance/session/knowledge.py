@@ -12,7 +12,7 @@ from faultspec_conformance.session.resources import CreatedResource, ResourceKin
 #: The members of a success in which a service names the tenant of its caller.
 _TENANT_MEMBERS = ("tenant_id", "tenantId", "tenant")
 
-#: A shorter name of a tenant may stand in any text by chance.
+#: A shorter name of a tenant may occur in any text by chance.
 _TENANT_LENGTH = 4
 
 

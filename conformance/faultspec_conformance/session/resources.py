@@ -176,7 +176,7 @@ def objects_in(body: object) -> list[dict[str, object]]:
 def identifier_of(creation: Observation, parameter: str, kind: ResourceKind) -> object:
     """Return the id of a created resource, or None.
 
-    It stands at the configured pointer; without one, under a usual name in the body, else at the
+    It is at the configured pointer; without one, under a usual name in the body, else at the
     end of `Location`.
     """
     if kind.config.id is not None:

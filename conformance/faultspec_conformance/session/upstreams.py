@@ -38,8 +38,8 @@ class UpstreamRequest:
 
 @dataclass(slots=True)
 class ScriptedUpstream:
-    """An ASGI application. It does ``failing`` so many ``times`` (None: always), and afterwards
-    answers 200.
+    """An ASGI application. It does ``failing`` for the first ``times`` requests (None: always), and
+    afterwards answers 200.
 
     ``wait``: the `Retry-After` of its failures, in seconds. ``calls``: the requests since the last
     `script`, in order.

@@ -75,14 +75,14 @@ CLAUSES = (
     ),
     _rpc(
         address="rpc/batch",
-        title="Each request of a batch is answered once, under its id",
+        title="Each request of a batch gets one answer, with its id",
         why="Without an answer the outcome of the call is unknown.",
         occasion="A JSON-RPC batch, if the service accepts batches.",
         reads=("sequence", "request", "body"),
     ),
     _rpc(
         address="rpc/notification",
-        title="A notification is not answered",
+        title="A notification gets no answer",
         why="A client takes the answer for that of another request.",
         occasion="A JSON-RPC request without an id.",
         reads=("sequence", "request", "body"),
@@ -100,7 +100,7 @@ CLAUSES = (
         address="mcp/text",
         title="A text of a tool result repeats its structured content",
         why="Older hosts read only texts and give their model something else.",
-        occasion="A tool result with a text, on a surface with errors in the structured content.",
+        occasion="A tool result with text, on a surface with errors in the structured content.",
         presupposes=("surface/known",),
         reads=("surface", "body"),
         requires=(
@@ -141,7 +141,7 @@ CLAUSES = (
     Clause(
         address="audit/recorded",
         title="Every failure or exchange is in the audit once, as it happened",
-        why="The record is what remains when the answer is gone.",
+        why="After the answer is lost, only the record shows what happened.",
         occasion="Failures or exchanges, followed by reading the audit.",
         reads=("sequence", "body"),
         requires=(

@@ -81,7 +81,7 @@ def surface_sources(test: Callable[[Surface], object]) -> Callable[[Taxonomy], I
 
 
 def idempotency_sources(taxonomy: Taxonomy) -> tuple[Source, ...]:
-    """The construct ``idempotency``, if there is one."""
+    """The construct ``idempotency``; None if the taxonomy does not declare it."""
     return (taxonomy.idempotency.source,) if taxonomy.idempotency else ()
 
 

@@ -58,7 +58,7 @@ CLAUSES = (
     ),
     _framework(
         address="framework/not-acceptable",
-        title="A request for an unavailable representation is answered in the declared form",
+        title="The answer to a request for an unavailable representation has the declared form",
         why="The error about the format must be readable too.",
         occasion="A request that accepts none of the offered types.",
     ),

@@ -97,7 +97,7 @@ CLAUSES = (
     ),
     _idempotency(
         address="idempotency/mismatch",
-        title="One key with two bodies is answered as declared",
+        title="The second body under one key gets the declared error",
         why="Otherwise the caller believes that the second write took effect.",
         occasion="Two different writes under one key.",
         reads=("sequence", "request", "status", "code"),
@@ -111,7 +111,7 @@ CLAUSES = (
     ),
     Clause(
         address="tenancy/concealed",
-        title="Another tenant's resource looks like one that does not exist",
+        title="Another tenant's resource looks like a missing resource",
         why="Any difference reveals whether the resource exists.",
         occasion="A resource of another tenant and an unknown one.",
         reads=("sequence", "status", "code", "body", "header-values"),

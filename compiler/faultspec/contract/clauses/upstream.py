@@ -95,7 +95,7 @@ CLAUSES = (
     ),
     _relation(
         address="upstream/surfaces",
-        title="A failure upstream is answered with the declared code",
+        title="After a failure upstream, the service answers with the declared code",
         why="Otherwise users find the hidden failure.",
         occasion="A failure upstream.",
         reads=("sequence", "status", "code"),

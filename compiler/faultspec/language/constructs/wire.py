@@ -74,8 +74,8 @@ ENVELOPE = Record(
         ),
         "shape": Key(
             Anything(),
-            "A picture of the body: `$slot` is a value, `${slot}` is part of a text, `key?` is an "
-            "optional member, `...` spreads an object. In a list, each item with a code is an "
+            "A picture of the body: `$slot` is a value, `${slot}` is part of a string, `key?` is "
+            "an optional member, `...` spreads an object. In a list, each item with a code is an "
             "error of its own.",
             True,
         ),

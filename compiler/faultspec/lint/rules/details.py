@@ -140,7 +140,9 @@ def details_optional_and_required(subject: Subject) -> Iterator[Remark]:
         if surfaces and required and not requires_slot(envelope, "details"):
             where: Path = ("surfaces", surfaces[0], "requires_details")
             listed = " and ".join(f"`{name}`" for name in surfaces)
-            subjects = f"surface {listed} requires" if not surfaces[1:] else f"surfaces {listed} require"
+            subjects = (
+                f"surface {listed} requires" if not surfaces[1:] else f"surfaces {listed} require"
+            )
             message = (
                 f"{subjects} details in every error, but envelope `{envelope.name}` makes them"
                 " optional"

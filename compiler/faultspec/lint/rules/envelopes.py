@@ -181,23 +181,26 @@ def list_inside_text(subject: Subject) -> Iterator[Remark]:
           busy: {summary: Too much to do., http: 503, actions: [wait]}
     """
     for envelope in subject.taxonomy.envelopes.values():
-        templates = [
-            place.node for place in walk(envelope.shape) if isinstance(place.node, Template)
+        members = [
+            (slot, place.path.rpartition("/")[2])
+            for place in walk(envelope.shape)
+            if isinstance(place.node, Template)
+            for slot in place.node.slots
         ]
-        for slot in (slot for template in templates for slot in template.slots):
+        for slot, member in members:
             field = envelope.fields.get(slot)
             schema = IMPLIED.get(slot) if field is None else field.schema
             types = schema.types if schema is not None else ()
             if types and {*types} <= {"array", "object"}:
                 kinds = " or ".join(f"an {name}" for name in types)
                 message = f"`${{{slot}}}` is {kinds} and cannot be part of a string"
-                hint = f"make it the whole value of a member: `{slot}: ${slot}`"
+                hint = f"make it the whole value of a member: `{member}: ${slot}`"
                 yield Remark(("envelopes", envelope.name, "shape"), message, hint)
 
 
 @rule("spread-collision", severity="error")
 def spread_collision(subject: Subject) -> Iterator[Remark]:
-    """A detail that is spread into an envelope has a different name from each member of the envelope.
+    """A detail that is spread into an envelope has a name that no member of the envelope has.
 
     Bad::
 
@@ -263,7 +266,7 @@ def echo_unguarded(subject: Subject) -> Iterator[Remark]:
     for name, envelope in subject.mapping_at("envelopes").items():
         for slot, field in envelope.get("fields", {}).items():
             if "echo" in field and "invalid_inbound" not in field:
-                message = f"`{slot}` does not say what happens to a malformed `{field['echo']}`"
+                message = f"`{slot}` does not declare how a malformed `{field['echo']}` is treated"
                 hint = "add `invalid_inbound: replace`, which prevents header injection"
                 yield Remark(("envelopes", name, "fields", slot, "echo"), message, hint)
 

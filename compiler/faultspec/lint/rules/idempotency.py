@@ -27,7 +27,7 @@ def idempotency_left_open(subject: Subject) -> Iterator[Remark]:
         ("mismatch", "what answers one key with two bodies"),
     ):
         if "idempotency" in subject.data and key not in subject.data["idempotency"]:
-            message = f"`idempotency` does not say {what}"
+            message = f"`idempotency` does not declare {what}"
             yield Remark(("idempotency",), message, f"add `{key}:`")
 
 

@@ -42,7 +42,7 @@ def dead_reference(subject: Subject) -> Iterator[Remark]:
 
 
 def _replacements(subject: Subject) -> Iterator[tuple[Path, str]]:
-    """Every code that stands for another error, with its path."""
+    """Every code that replaces an unknown or undeclared error, with its path."""
     taxonomy = subject.taxonomy
     for section, becomes in (("unknown", taxonomy.unknown), ("undeclared", taxonomy.undeclared)):
         if becomes is not None:
@@ -177,7 +177,7 @@ def replacement_circle(subject: Subject) -> Iterator[Remark]:
         names = circle(code.name, code.replaced_by, successors)
         if names:
             chain = " → ".join((*names, code.name))
-            message = f"`{code.name}` is in the end replaced by itself: {chain}"
+            message = f"the replacements of `{code.name}` lead back to it: {chain}"
             hint = "end the chain at a live code"
             yield Remark((*path, "replaced_by"), message, hint, on_key=False)
 

@@ -70,7 +70,7 @@ def _texts(path: Path, value: object) -> Iterator[tuple[Path, str]]:
 
 @rule("idle-internal-names", severity="warning")
 def idle_internal_names(subject: Subject) -> Iterator[Remark]:
-    """If internal names are declared, the detectors include the one that finds them.
+    """If internal names are declared, the detectors include the one for internal names.
 
     Bad::
 

@@ -129,7 +129,7 @@ def _recognised_by_body(taxonomy: Taxonomy, path: Path, code: Code) -> bool:
 
 @rule("ambiguous-status", severity="note")
 def ambiguous_status(subject: Subject) -> Iterator[Remark]:
-    """Codes with the same status differ in something besides their names.
+    """Codes with the same status differ in more than their names.
 
     Bad::
 

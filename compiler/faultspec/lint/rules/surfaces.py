@@ -103,7 +103,7 @@ def _unrecognised_errors(surface: Surface, codes: list[Code]) -> Iterator[Remark
     """A remark if neither the transport nor the surface says what an error is.
 
     MCP marks an error result (2025-06-18, server/tools, "Error Handling"). The other transports
-    besides HTTP neither mark errors nor have a status.
+    other than HTTP neither mark errors nor have a status.
     """
     if not surface.envelopes or recognised_by_body(surface) or surface.batch is not None:
         return
@@ -127,7 +127,7 @@ def _unrecognised_errors(surface: Surface, codes: list[Code]) -> Iterator[Remark
 
 @rule("success-is-error", severity="error")
 def success_is_error(subject: Subject) -> Iterator[Remark]:
-    """The member that marks an error is not one that every success must have.
+    """The member that marks an error is not required in every success.
 
     Bad::
 

@@ -48,7 +48,7 @@ def alert_without_rule(subject: Subject) -> Iterator[Remark]:
     for alert in counting:
         missing = unsaid(alert, telemetry, taxonomy)
         if missing is not None:
-            message = f"`{alert.name}` never fires: the taxonomy does not say {missing}"
+            message = f"`{alert.name}` never fires: the taxonomy does not declare {missing}"
             hint = "add it; without it the alert is only a runbook"
             yield Remark(("telemetry", "alerts", alert.name), message, hint)
 

@@ -58,7 +58,7 @@ def read_interaction(interaction: object, place: str) -> Item:
         ):
             pass
         case {"response": None}:
-            return Skipped(place, "the request was not answered", broken=False)
+            return Skipped(place, "the request got no answer", broken=False)
         case _:
             return Skipped(place, _INCOMPLETE)
     status = parse_status(_status(response))

@@ -50,10 +50,10 @@ def _read_entry(entry: object, place: str) -> Item:
     status = parse_status(written)
     if status is None:
         # Browsers write 0 if a request was blocked or interrupted.
-        reason = f"the status is {written!r}: the request was not answered"
+        reason = f"the status is {written!r}: the request got no answer"
         return Skipped(place, reason, broken=False)
     if rest.get("_fromCache"):
-        return Skipped(place, "it was answered from the browser's cache", broken=False)
+        return Skipped(place, "the answer came from the browser's cache", broken=False)
     sent, received = (header_fields(part.get("headers")) or () for part in (request, response))
     posted, content = request.get("postData"), response.get("content")
     return recorded_exchange(
