@@ -270,7 +270,7 @@ def test_an_archive_is_judged(tmp_path: Path) -> None:
     assert [lines[int(each.rpartition(":")[2]) - 1].strip() for each in found.places] == ["{", "{"]
     assert found.count == 2
     assert report.result.requests == 4
-    assert any("the request was not answered" in note for note in report.result.notes)
+    assert any("the request got no answer" in note for note in report.result.notes)
     jsonschema.Draft202012Validator(reports.schema()).validate(
         json.loads(reports.FORMATS["json"](report))
     )
@@ -679,7 +679,9 @@ def test_what_records_do_not_say_is_the_reason_why_nothing_was_judged(
         clause = taxonomy.clauses[address]
         told = reason.startswith("the records of 2 observed errors leave out ")
         assert told != clause.judgeable(exchange.lacks), reason
-        assert told or reason.startswith("no observed exchange gave occasion: ")
+        assert told or reason.startswith(
+            "no observed exchange allowed the suite to check it; needed: "
+        )
         assert clause.occasion in reason
     if lacks == {"request"}:
         said = "the record of the one observed error leaves out the request"
@@ -687,7 +689,7 @@ def test_what_records_do_not_say_is_the_reason_why_nothing_was_judged(
     whole = replace(exchange, lacks=frozenset())
     for seen in ((), (exchange, whole), (replace(exchange, response=Response(200)),)):
         assert all(
-            each.startswith("no observed exchange gave occasion: ")
+            each.startswith("no observed exchange allowed the suite to check it; needed: ")
             for each in reasons(*seen).values()
         )
 

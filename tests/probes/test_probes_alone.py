@@ -112,7 +112,7 @@ def test_a_recipe_yields_why_it_could_not_be_carried_out() -> None:
     config = ServiceConfig(recipes=(recipe,), limits=WRITES)
     session = http_session(lambda request: answer(404, {"code": "absent"}), TAXONOMY, config)
     results = list(provoke.recipes(session))
-    reason = "step 1 of the recipe for absent was answered 404 absent"
+    reason = "the service answered step 1 of the recipe for absent with 404 absent"
     assert [type(item) for item in results] == [UnmetRecipe, NotRun, Outcome]
     assert all(reason in getattr(item, "reason") for item in results)  # noqa: B009 (a union)
     assert recorded(session) == []

@@ -350,8 +350,8 @@ def test_a_report_is_read_back(text: str, body: bytes) -> None:
         ("", "not JSON"),
         ("[]", "not a report of"),
         ('{"version": "2.1.0"}', "not a report of"),
-        ('{"faultspec_report": 2}', "of version 2; this program reads version 1"),
-        ('{"faultspec_report": 1}', "not a valid report: 'target' is a required property"),
+        ('{"faultspec_report": 2}', "format version 2; this version of faultspec reads 1"),
+        ('{"faultspec_report": 1}', "the report is not valid: 'target' is a required property"),
         ("[" * 100_000, "not JSON"),
     ],
 )

@@ -229,7 +229,7 @@ def test_its_mistakes_are_seen(forgets: str, clause: str, tmp_path: Path) -> Non
         (
             "resources: {pet: {create: {request: POST /pets, body: {nmae: x}}}}\n",
             KEY,
-            "no pet could be made: POST /api/v2/pets was answered 422 bad_input: a pet has a name",
+            "no pet could be made: the service answered POST /api/v2/pets with 422 bad_input: a pet has a name",
         ),
         (
             'resources: {pet: {create: {request: POST /pets, body: {name: "${unique}"}, id: /data/idd}}}\n',
@@ -240,7 +240,7 @@ def test_its_mistakes_are_seen(forgets: str, clause: str, tmp_path: Path) -> Non
             "provoke: {no_such_thing: {steps: "
             '[{request: POST /pets, body: {nmae: x}, save: {id: /data/pet_id}}, {request: "GET /pets/{id}"}]}}\n',
             KEY,
-            "step 1 of the recipe for no_such_thing was answered 422 bad_input: a pet has a name",
+            "the service answered step 1 of the recipe for no_such_thing with 422 bad_input: a pet has a name",
         ),
         (
             "provoke: {no_such_thing: {steps: "

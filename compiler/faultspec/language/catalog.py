@@ -27,7 +27,7 @@ CODES: Mapping[str, str] = {
     "not-extensible": "A change of the base that the base does not allow.",
     # values
     "bad-duration": "A text that is not a duration.",
-    "bad-pattern": "An invalid regular expression, or a regular expression that matches every string.",
+    "bad-pattern": "An invalid regular expression, or one that matches every string.",
     "slow-pattern": "A repeated repetition, which takes exponential time on some texts.",
     "bad-schema": "An imported JSON Schema that is invalid.",
     "bad-shape": "A shape that is invalid.",

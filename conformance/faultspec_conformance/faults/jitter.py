@@ -5,8 +5,8 @@ from math import ceil, comb, log10
 from typing import Literal, NamedTuple
 
 #: How far and how often waits may exceed their upper bound: by `_LATE_SECONDS` and by the share
-#: `_LATE_SHARE` of the bound, in the share `_LATE_OFTEN` of the waits. Of a thousand waits on two busy cores, one in
-#: fifty did.
+#: `_LATE_SHARE` of the bound, in the share `_LATE_OFTEN` of the waits. Of a thousand waits on two
+#: busy cores, one in fifty did.
 _LATE_SECONDS, _LATE_SHARE, _LATE_OFTEN = 0.05, 0.1, 0.05
 
 #: The narrowest band in seconds that shows jitter. In narrower ones, timers and busy machines

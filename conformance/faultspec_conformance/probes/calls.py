@@ -40,7 +40,7 @@ def _sample(session: CallSession, sample: SampleCall) -> Iterator[ProbeResult]:
     )
     if not answer.ok:
         line = summary_line(session.taxonomy, answer)
-        yield NotRun(f"the service answered {line} to the call {sample.name}")
+        yield NotRun(f"the service answered the call {sample.name} with {line}")
 
 
 def recipes(session: CallSession) -> Iterator[ProbeResult]:
@@ -67,7 +67,7 @@ def _provoked(session: CallSession, recipe: Recipe) -> Iterator[ProbeResult]:
         values = saved_values(step, answer, where)
         if not answer.ok:
             line = summary_line(session.taxonomy, answer)
-            values = f"the service answered {line} to {where}"
+            values = f"the service answered {where} with {line}"
         if isinstance(values, str):
             yield from unmet(recipe, values)
             return

@@ -102,7 +102,7 @@ def _provoked(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]:
         if not answer.ok and step.until is None:
             # The recipe goes on, unless a value of this answer is needed: the last answer decides.
             line = summary_line(session.taxonomy, answer)
-            failure = failure or f"the service answered {line} to {where}"
+            failure = failure or f"the service answered {where} with {line}"
             values = failure if step.save else values
         if isinstance(values, str):
             yield from unmet(recipe, values)

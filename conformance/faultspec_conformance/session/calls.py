@@ -1,8 +1,8 @@
 """Sessions without HTTP: calls by name over JSON-RPC or MCP. Every answer is judged and recorded
 when it arrives.
 
-A protocol has rules in addition to those of the taxonomy (JSON-RPC 2.0, sections 4 to 6). Rules that
-any answer can break are checked here, the others by probes.
+A protocol has rules in addition to those of the taxonomy (JSON-RPC 2.0, sections 4 to 6). Rules
+that any answer can break are checked here, the others by probes.
 """
 
 import json

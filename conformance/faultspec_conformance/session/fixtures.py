@@ -71,7 +71,7 @@ def make(
                 return _identified(kind, operation, creation, spec)
             refused = creation.status in (401, 403)
             line = summary_line(session.taxonomy, creation)
-            refusals.append((refused, f"the service answered {line} to {operation.name}"))
+            refusals.append((refused, f"the service answered {operation.name} with {line}"))
             if refused:
                 break
     # An error of the request explains more than an identity without authority.
