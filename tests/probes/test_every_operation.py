@@ -216,7 +216,7 @@ def test_what_is_too_large_is_tried_only_where_nothing_is_too_small(tmp_path: Pa
     """Who takes the largest page that there is for any larger one is not told so, where the document has a lower bound too."""
     result = judged(tmp_path, shelf(corrects=True), "framework/invalid-input")
     assert [each.finding.message for each in result.findings] == [
-        "`top` beyond its bounds (51) is accepted, though the document rules it out"
+        "the service accepted `top` beyond its bounds (51), which the document forbids; expected an error"
     ]
 
 

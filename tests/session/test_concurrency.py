@@ -202,7 +202,7 @@ def test_a_second_resource_is_proof() -> None:
     """A key that is looked up too early is found, and what was found is never called flaky."""
     result = judged(make_app(frozenset({"key-looked-up-long-before"})))
     assert {each.finding.clause for each in result.findings} == {"idempotency/concurrent"}
-    assert "made 3 of notebook" in result.findings[0].finding.message
+    assert "created 3 of `notebook`; expected one" in result.findings[0].finding.message
     assert not any(each.flaky for each in result.findings)
     assert exit_code(result) == 1
 

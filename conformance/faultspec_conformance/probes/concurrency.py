@@ -125,7 +125,7 @@ class _Cycle:
     def _without_etag(self, before: Observation) -> Outcome:
         reads = f"{self.read.name} gives no ETag"
         if before.ok and self.operation.parameter("If-Match", "header") is not None:
-            message = f"{self.operation.name} takes If-Match, and {reads} for it"
+            message = f"{self.operation.name} takes If-Match, but {reads}"
             return failed(_RECOVERS, message, before)
         return not_exercised(_STALE, reads)
 

@@ -168,7 +168,7 @@ class _Creation:
         what += f" with one {self.rule.key} at the same time"
         others = [seen for seen in burst if not seen.ok and seen.status not in _BUSY]
         if len(ids) > 1:
-            message = f"{what} made {len(ids)} of {self.kind.name}"
+            message = f"{what} created {len(ids)} of `{self.kind.name}`; expected one"
             return failed(_CONCURRENT, message, *burst, again)
         if not ids:
             reason = "no replay is equal to the first answer, or the answers do not have ids"
@@ -219,7 +219,7 @@ class _Creation:
             self.session.knowledge.keep_spare(resource)
         key = str(spec.headers[self.rule.key])
         if self.rule.mismatch is None:
-            reason = "the taxonomy leaves open what one key with two bodies means"
+            reason = "the taxonomy declares no error for one key with two bodies"
             yield Outcome(_MISMATCH, "not_checkable", reason)
         else:
             other = self.session.call(self.request(key, self.new_body()))
@@ -227,7 +227,7 @@ class _Creation:
         if self.session.stranger(existing.owner) is None:
             yield not_exercised(_ISOLATION, "no identity of another tenant is declared")
         elif spec.values:
-            reason = f"{self.operation.name} lies under a resource of its owner"
+            reason = f"the path of {self.operation.name} contains a resource of its owner"
             yield not_exercised(_ISOLATION, reason)
         else:
             yield self._check_isolation(key, spec.body, first)
@@ -238,7 +238,9 @@ class _Creation:
             return not_exercised(_DISTINCT, "the answers do not have ids")
         if identifier != self.existing.id:
             return passed(_DISTINCT)
-        message = f"another key and another body gave the same {self.kind.name}"
+        message = (
+            f"a different key and body returned the same `{self.kind.name}`; expected a new one"
+        )
         return failed(_DISTINCT, message, self.existing.creation, first)
 
     def _check_mismatch(self, wanted: str, first: Observation, other: Observation) -> Outcome:
@@ -260,7 +262,7 @@ class _Creation:
         foreign = self.session.call(replace(self.request(key, self.new_body()), identity=stranger))
         shown = Evidence(first, self.identifier(first), own).shown_in(foreign)
         if shown:
-            message = f"the key of one tenant gives another the first one's {self.kind.name}"
+            message = f"with the same key, one tenant got the `{self.kind.name}` of another tenant"
             return failed(_ISOLATION, message, first, foreign)
         if foreign.ok and shown is None:
             reason = f"nothing in the answer shows whose {self.kind.name} it is"
@@ -271,7 +273,7 @@ class _Creation:
             # The same with an unused key shows whether the service refuses the key or the body.
             unused = self.request(self.session.tokens.hex(16), self.new_body())
             if self.session.call(replace(unused, identity=stranger)).ok:
-                message = f"a key that one tenant used is refused to another ({foreign})"
+                message = f"the service refused a key because another tenant used it ({foreign})"
                 return failed(_ISOLATION, message, first, foreign)
         return not_exercised(_ISOLATION, f"the service answered {foreign} to the other tenant")
 

@@ -231,6 +231,6 @@ def oversized_bodies(session: HttpSession) -> Iterator[Outcome]:
             yield refused(_OVERSIZED, answer, what)
         return
     largest = f"{_SIZES[-1] // 1024 // 1024} MiB"
-    reason = f"a body of {largest} is read to its end and answered {answer}"
+    reason = f"the service read a body of {largest} to its end and answered {answer}"
     remedy = f"a service, or a proxy before it, has to refuse {largest} or less"
     yield not_exercised(_OVERSIZED, f"{reason}: {remedy}")

@@ -106,7 +106,7 @@ def _check_refused(
         message = f"{subject}: refused with error {number}; the protocol has error {_INVALID}"
         yield failed(_ARGUMENTS, message, answer, level="warning")
     elif claim is None or not _is_marked(answer):
-        yield failed(_ARGUMENTS, f"{subject}: the answer is a result", answer)
+        yield failed(_ARGUMENTS, f"{subject}: the answer is a result; expected an error", answer)
     else:
         message = f"{subject}: refused without a code of the surface `{claim.surface.name}`"
         yield failed(_ARGUMENTS, message, answer, level="warning")
@@ -171,7 +171,7 @@ class _Walk:
             offers = self._offers(answer)
             beyond = next((action for action in offers if known and action not in known), None)
             if beyond is not None:
-                message = f"{beyond} is offered, and is not one of the known actions"
+                message = f"the service offered `{beyond}`, which is not a known action"
                 yield failed(_NOT_OFFERED, message, answer)
             yield from self._try_not_offered(answer, known, offers)
             able = [action for action in offers if action in self.moves]
@@ -204,7 +204,7 @@ class _Walk:
             return
         yield passed(_NOT_OFFERED)
         if sorted(self._offers(refused)) != sorted(offers):
-            message = "after a refusal other actions are offered than before"
+            message = "the actions offered after a refusal differ from those before it"
             yield failed(_OFFERED, message, answer, refused)
 
     def _take(self, action: str) -> Observation:

@@ -60,7 +60,7 @@ def _as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
     if answer.status in CHECKED_FIRST:
         return checked_first(_MEDIA_TYPE, answer)
     if answer.ok and code is None:
-        reason = f"{operation.name} reads any media type, and no code is for an unknown one"
+        reason = f"{operation.name} reads any media type, and no code means an unknown media type"
         return not_exercised(_MEDIA_TYPE, reason)
     outcome = refused(_MEDIA_TYPE, answer, "JSON sent as text/plain")
     if outcome.kind == "passed" and code is not None and answer.status != 415:

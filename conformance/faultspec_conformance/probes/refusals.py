@@ -83,7 +83,7 @@ def ruled_out(session: HttpSession, answer: Observation, what: str) -> Outcome:
     if answer.ok:
         # A service whose taxonomy has a code for invalid input has to use it.
         level: Level = "error" if invalid else "warning"
-        message = f"{what} is accepted, though the document rules it out"
+        message = f"the service accepted {what}, which the document forbids; expected an error"
         return failed(clause, message, answer, level=level)
     if answer.code is not None and invalid and not _means_invalid(answer, invalid):
         expected = " or ".join(

@@ -90,7 +90,7 @@ def duplicates(session: HttpSession) -> Iterator[Outcome]:
         operation = kind.operation("create")
         assert operation is not None
         if not kind.config.unique and "409" not in operation.responses:
-            reason = f"nothing says that two resources {kind.name} may not be equal (`unique`)"
+            reason = f"the configuration declares no `unique` members of `{kind.name}`"
             yield not_exercised(_REFUSED, reason)
             continue
         again = _create_again(session, operation, created[kind.name])
@@ -127,11 +127,14 @@ def _check_refused(
 ) -> Outcome:
     """Check that a second creation was refused as a conflict."""
     unique = kind.config.unique
-    what = f"a second {kind.name} with the same {', '.join(unique) or 'body'}"
+    what = f"a second `{kind.name}` with the same {', '.join(unique) or 'body'}"
     if again.ok and unique:
-        return failed(_REFUSED, f"{what} is accepted ({again})", first.creation, again)
+        message = f"the service accepted {what} ({again}); expected a refusal"
+        return failed(_REFUSED, message, first.creation, again)
     if again.ok:
-        return not_exercised(_REFUSED, f"{what} is accepted: nothing declares it unique")
+        return not_exercised(
+            _REFUSED, f"the service accepted {what}, which nothing declares unique"
+        )
     if again.status in (401, 403, 404, 405, 415, 429):
         return not_exercised(_REFUSED, f"the service answered {again} to {what}")
     expected = _conflicts(session)

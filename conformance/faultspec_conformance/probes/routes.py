@@ -170,7 +170,7 @@ def _check_allow(answer: Observation, method: str, declared: tuple[str, ...]) ->
         yield failed(_METHOD, message, answer)
     missing = [name for name in declared if name not in listed]
     if missing:
-        message = f"Allow leaves out {', '.join(missing)}, which the path has"
+        message = f"the `Allow` header leaves out {', '.join(missing)}, which the path allows"
         # A client that trusts an Allow without any declared method gives up.
         level: Level = "error" if len(missing) == len(declared) else "warning"
         yield failed(_METHOD, message, answer, level=level, pointer="Allow")

@@ -40,7 +40,7 @@ def broken_streams(session: HttpSession) -> Iterator[Outcome]:
     for operation in streams:
         recipe = _switch(session, operation)
         if recipe is None:
-            reason = f"nothing is known to break {operation.name}"
+            reason = f"no request is known that makes {operation.name} fail"
             yield not_exercised(_CLAUSE, f"{reason}: no recipe sets a header that it declares")
         else:
             yield _broken_stream(session, operation, recipe)
@@ -70,7 +70,7 @@ def _broken_stream(session: HttpSession, operation: ServiceOperation, recipe: Re
         return _unannounced(session, plain, broken, what)
     misnamed = next((event for event in announced if event.name not in ERROR_EVENTS), None)
     if misnamed is not None:
-        message = f"{what} announces it among the data, in an event called `{misnamed.name}`"
+        message = f"{what} sends the error as data, in an event called `{misnamed.name}`"
         return failed(_CLAUSE, message, broken)
     for event in broken.inner:
         if not event.judgement.is_error and event.code is None:
@@ -90,4 +90,4 @@ def _unannounced(
         return not_exercised(_CLAUSE, f"the service answered {whole} to {plain.operation}")
     if len(list(events(broken.exchange))) == len(list(events(whole.exchange))):
         return not_exercised(_CLAUSE, f"{what} does not fail")
-    return failed(_CLAUSE, f"{what} just ends: no event announces an error", whole, broken)
+    return failed(_CLAUSE, f"{what} ends without an error event", whole, broken)

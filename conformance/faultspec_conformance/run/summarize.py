@@ -202,9 +202,9 @@ def coverage(session: Session) -> dict[str, Coverage]:
         if reason is None and code.name in tried:
             reason = observations.unmet.get(code.name) or observations.ended
         elif reason is None:
-            reason = "nothing general provokes it, and `provoke` has no recipe for it"
+            reason = "no probe provokes this code, and `provoke` has no recipe for it"
             if not session.writable:
-                reason += " (and nothing may be written)"
+                reason += " (the run may not write)"
         found[code.name] = Coverage(
             code=code.name,
             count=counts[code.name],

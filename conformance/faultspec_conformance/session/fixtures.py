@@ -75,7 +75,7 @@ def make(
             if refused:
                 break
     # An error of the request explains more than an identity without authority.
-    return min(refusals, key=lambda pair: pair[0], default=(False, "nobody may create one"))[1]
+    return min(refusals, key=lambda pair: pair[0], default=(False, "no identity may create one"))[1]
 
 
 def _create(

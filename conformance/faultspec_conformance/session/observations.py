@@ -156,8 +156,7 @@ class Observations:
             self.end(f"nobody listens any more since {name}")
         elif answer.kind == "timeout" and self._unanswered >= _SILENT:
             self.end(
-                f"the service hangs since {name}: "
-                f"{_SILENT} requests in a row were not answered in time"
+                f"the service hangs since {name}: {_SILENT} requests in a row got no answer in time"
             )
 
 

@@ -175,7 +175,7 @@ def example_contradicts_flag(subject: Subject) -> Iterator[Remark]:
             for place, flag in shown:
                 if isinstance(flag, bool) and flag is not expected:
                     message = (
-                        f"the example says {str(flag).lower()}, but `{code.name}` is"
+                        f"the flag of the example is {str(flag).lower()}, but `{code.name}` is"
                         f" {'retriable' if expected else 'not retriable'}{condition}"
                     )
                     hint = "change the example, or make the code `retriable: caller`"

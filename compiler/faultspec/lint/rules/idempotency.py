@@ -24,7 +24,7 @@ def idempotency_left_open(subject: Subject) -> Iterator[Remark]:
     """
     for key, what in (
         ("methods", "which methods accept the key"),
-        ("mismatch", "what answers one key with two bodies"),
+        ("mismatch", "which code answers one key with two bodies"),
     ):
         if "idempotency" in subject.data and key not in subject.data["idempotency"]:
             message = f"`idempotency` does not declare {what}"

@@ -367,7 +367,7 @@ def repeat_circle(subject: Subject) -> Iterator[Remark]:
     origins = {surface.name: surface.repeats for surface in subject.taxonomy.surfaces.values()}
     for name, origin in origins.items():
         if circle(name, origin, origins):
-            message = f"`{name}` in the end repeats itself"
+            message = f"the surfaces that `{name}` repeats lead back to it"
             hint = "end the chain at another surface"
             yield Remark(("surfaces", name, "repeats"), message, hint, on_key=False)
 
