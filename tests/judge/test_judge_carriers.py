@@ -144,6 +144,7 @@ def test_a_success_owes_its_members(content: dict[str, Any], broken: list[str]) 
     found = judged(made(TOOL), "mcp", result(**content))
     assert (clauses(found), found.is_error) == (broken, False)
     assert "success/requires" in found.exercised
+    assert {each.level for each in found.findings} <= {"error"}
     assert [each.statements for each in found.findings] == [("S1",)] * len(broken)
 
 

@@ -17,9 +17,14 @@ from faultspec_conformance.results.model import (
     Coverage,
     ReportedFinding,
     Result,
+    Shard,
     exit_code,
 )
-from faultspec_conformance.results.required_coverage import RequiredCoverage, missing_coverage
+from faultspec_conformance.results.required_coverage import (
+    RequiredCoverage,
+    missing_coverage,
+    parse_required_coverage,
+)
 
 ADDRESSES = ("headers/retry-after", "code/declared", "tenancy/concealed")
 REASONS = st.lists(st.sampled_from(["a", "b", "c"]), max_size=2, unique=True).map(tuple)
@@ -67,6 +72,27 @@ RESULTS = st.builds(
 def clause(**given: object) -> Result:
     """A result of one clause."""
     return Result("t", "x", {"a/b": ClauseResult("a/b", **given)})  # type: ignore[arg-type]
+
+
+@given(index=st.integers(0, 50), of=st.integers(1, 7))
+def test_each_item_belongs_to_one_shard(index: int, of: int) -> None:
+    """The shards of a run partition its items; the first item belongs to the first shard."""
+    owners = [number for number in range(1, of + 1) if Shard(number, of).has(index)]
+    assert len(owners) == 1
+    assert Shard(1, of).has(0)
+
+
+def test_generated_requests_add_up() -> None:
+    """A merged result counts the generated requests of both parts."""
+    parts = [replace(clause(occasions=1), generated=number) for number in (5, 7)]
+    assert merge_results(*parts).generated == 12
+
+
+@pytest.mark.parametrize(("text", "percent"), [("100%", 100.0), ("101%", None), ("0%", 0.0)])
+def test_a_percentage_ends_at_a_hundred(text: str, percent: float | None) -> None:
+    """Required coverage takes 0 % to 100 %."""
+    expected = None if percent is None else RequiredCoverage(percent)
+    assert parse_required_coverage(text) == expected
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,12 @@ def test_credentials_of_nobody_are_masked_too(name: str, value: str, shown: str)
     assert build_masking([]).headers(((name, value),)) == ((name, shown),)
 
 
+def test_the_longer_of_two_secrets_is_masked_first() -> None:
+    """No part of a secret stays because a shorter secret inside it was masked before."""
+    hidden = build_masking((), [("abcdef123456", "SHORT"), ("xx-abcdef123456-yy", "LONG")])
+    assert hidden.text("token xx-abcdef123456-yy") == "token LONG"
+
+
 def test_cookies_that_are_set_are_masked() -> None:
     """A cookie that an answer sets keeps its name only."""
     assert build_masking([]).exchange(exchange()).response.headers == (
