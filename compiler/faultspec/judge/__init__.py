@@ -9,7 +9,7 @@ from faultspec.judge.collector import FindingCollector
 from faultspec.judge.envelope import judge_envelope
 from faultspec.judge.headers import judge_headers
 from faultspec.judge.leaks import is_harmless_answer, judge_leaks
-from faultspec.judge.match import ErrorReading, match_envelope
+from faultspec.judge.match_envelope import ErrorReading, match_envelope
 from faultspec.judge.success import judge_success
 from faultspec.judge.tool_result import judge_mark, judge_text
 from faultspec.language import header_syntax

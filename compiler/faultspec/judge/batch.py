@@ -7,7 +7,7 @@ from faultspec.exchange.body import resolve
 from faultspec.judge.collector import FindingCollector
 from faultspec.judge.envelope import judge_envelope
 from faultspec.judge.headers import judge_repeated
-from faultspec.judge.match import match_envelope
+from faultspec.judge.match_envelope import match_envelope
 from faultspec.language.model import Batch, Operation
 from faultspec.runtime.nodes import child
 

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from faultspec.exchange.model import Exchange
 from faultspec.judge.collector import FindingCollector, join_or, quote_pointer
-from faultspec.judge.match import (
+from faultspec.judge.match_envelope import (
     ErrorReading,
     Owners,
     declarations,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from faultspec.exchange.finding import Level
 from faultspec.judge.collector import LISTED, FindingCollector, quote_pointers
-from faultspec.judge.match import ErrorReading
+from faultspec.judge.match_envelope import ErrorReading
 from faultspec.judge.slots import value_problems
 from faultspec.language import header_syntax
 from faultspec.language.model import Code, Presence, Source, Strictness

@@ -7,7 +7,7 @@ from faultspec.judge.code import judge_code, judge_code_status
 from faultspec.judge.collector import LISTED, FindingCollector, quote_pointer, quote_pointers
 from faultspec.judge.details import judge_details
 from faultspec.judge.facts import facts_of
-from faultspec.judge.match import EnvelopeMatch, ErrorReading, errors_in
+from faultspec.judge.match_envelope import EnvelopeMatch, ErrorReading, errors_in
 from faultspec.judge.slots import (
     judge_actions,
     judge_fixed_slots,

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from faultspec.contract.clauses import header_address
 from faultspec.judge.collector import FindingCollector, quote_pointer
-from faultspec.judge.match import ErrorReading
+from faultspec.judge.match_envelope import ErrorReading
 from faultspec.language import formats, header_syntax
 from faultspec.language.model import Code, HeaderRule, Source
 from faultspec.language.values import shown

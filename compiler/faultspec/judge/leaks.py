@@ -11,7 +11,7 @@ from faultspec.contract.model import Contract
 from faultspec.exchange.body import DecodedBody, resolve, strings
 from faultspec.exchange.model import Canary, Exchange
 from faultspec.judge.collector import FindingCollector, quote_pointer
-from faultspec.judge.match import ErrorReading
+from faultspec.judge.match_envelope import ErrorReading
 from faultspec.judge.tool_result import mirrors
 from faultspec.language.model import NOWHERE, Privacy
 from faultspec.leaks import JOINT, Leak, detect, find_planted

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from faultspec.judge.code import one_of
 from faultspec.judge.collector import FindingCollector, quote_pointer
-from faultspec.judge.match import ErrorReading
+from faultspec.judge.match_envelope import ErrorReading
 from faultspec.language.conditions import ConditionFacts
 from faultspec.language.model import Code, Schema, Source
 from faultspec.language.values import ValueProblem, check_value, shown

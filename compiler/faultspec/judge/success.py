@@ -7,7 +7,7 @@ from faultspec.judge.batch import items_of, judge_batch
 from faultspec.judge.collector import FindingCollector, quote_pointer
 from faultspec.judge.headers import judge_headers
 from faultspec.judge.leaks import judge_leaks
-from faultspec.judge.match import EnvelopeMatch, match_envelope
+from faultspec.judge.match_envelope import EnvelopeMatch, match_envelope
 from faultspec.judge.slots import value_problems
 from faultspec.judge.tool_result import judge_text
 from faultspec.language.model import Operation

@@ -70,7 +70,7 @@ def parse_with(text: str, path: str, reader_type: Any) -> tuple[Document | None,
         document, found = _document(forgiving, lines, path, forgiving=True)
     except MarkedYAMLError as error:
         # Imported here, because a source without mistakes does not need it.
-        from faultspec.source.syntax import explain_syntax_error
+        from faultspec.source.syntax_errors import explain_syntax_error
 
         found = [explain_syntax_error(error, lines, path)]
     except NestingError as error:

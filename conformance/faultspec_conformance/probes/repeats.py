@@ -12,7 +12,7 @@ from faultspec.contract.model import Contract
 from faultspec.exchange.body import resolve
 from faultspec.exchange.finding import Level
 from faultspec.judge.collector import quote_pointer
-from faultspec.judge.match import match_envelope
+from faultspec.judge.match_envelope import match_envelope
 from faultspec.language.model import Surface, Taxonomy
 from faultspec.language.values import same, shown
 from faultspec.runtime.nodes import child
