@@ -323,7 +323,7 @@ def test_the_generator_is_ended_when_time_is_up() -> None:
     """Generation ends when its time is up."""
     written = sweep.generate_requests(openapi.read(SMALL), seconds=0.2, writes=True)
     assert written.trouble is not None
-    assert "stopped" in written.trouble
+    assert "ended at its limit" in written.trouble
 
 
 @pytest.mark.usefixtures("written_once")

@@ -234,7 +234,7 @@ def test_its_mistakes_are_seen(forgets: str, clause: str, tmp_path: Path) -> Non
         (
             'resources: {pet: {create: {request: POST /pets, body: {name: "${unique}"}, id: /data/idd}}}\n',
             KEY,
-            "no pet could be made: no /data/idd in the answer (201) of POST /api/v2/pets",
+            "no pet could be made: the answer (201) to POST /api/v2/pets has no value at `/data/idd`, where the id of the new resource is expected",
         ),
         (
             "provoke: {no_such_thing: {steps: "
