@@ -186,7 +186,7 @@ def test_a_waiver_that_one_worker_needs_is_needed(pytester: pytest.Pytester) -> 
     done.stdout.no_fnmatch_line("*not needed*")
     waivers.write_text("- {clause: leaks/sql, reason: known, owner: us, expires: 2999-01-01}\n")
     done = pytester.runpytest_subprocess(*PLUGIN, "-n2")
-    done.stdout.fnmatch_lines(["the waiver leaks/sql is not needed any more*"])
+    done.stdout.fnmatch_lines(["the waiver leaks/sql is no longer needed*"])
 
 
 def test_without_the_fixture_nothing_of_ours_is_loaded(pytester: pytest.Pytester) -> None:
