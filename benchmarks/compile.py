@@ -6,7 +6,7 @@ same codes in their own input: for TypeSpec a model and a response for each code
 datamodel-code-generator our JSON Schema of the envelope. What they make is less than what the
 compiler makes, and not the same, so read orders of magnitude. They are installed into
 `.cache/bench` where `--peers` asks for them. CPU seconds (user and system) and peak memory of
-whole processes, each run in turn; a run that takes longer than the limit is said not to have
+whole processes, each run in turn; a run that takes longer than the limit is reported as not
 finished. The exponent is that of growth between two sizes after the smallest size's time is taken
 off, which is what starting costs.
 

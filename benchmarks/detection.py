@@ -262,7 +262,7 @@ class Read:
 
     def __str__(self) -> str:
         alarms = sum(run.failures != frozenset() for run in self.behaving)
-        said = (
+        warning = (
             f"; reports {alarms} of {len(self.behaving)} behaving services" if self.behaving else ""
         )
         requests, seconds = (
@@ -274,9 +274,7 @@ class Read:
             else "no kill"
         )
         unfinished = sum(run.failures is None for run in self.runs)
-        return (
-            f"{self.kills} of {len(self.runs)} sins caught, {unfinished} not finished{said}; {cost}"
-        )
+        return f"{self.kills} of {len(self.runs)} sins caught, {unfinished} not finished{warning}; {cost}"
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ TEXT = "the order was not accepted because its quantity is above what the tenant
 def records(contract: Contract, count: int) -> Iterator[dict[str, object]]:
     """Answers as a log of exchanges has them."""
     chance = random.Random(7)
-    codes = [each for each in contract.taxonomy.live_codes() if each.http.statuses]
+    codes = [each for each in contract.taxonomy.shared_live_codes() if each.http.statuses]
     for number in range(count):
         code = codes[number % len(codes)]
         own = ids.new("ulid")

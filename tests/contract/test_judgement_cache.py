@@ -246,7 +246,7 @@ def test_memory_changes_no_judgement(name: str) -> None:
     by, random = forgetful(name), Random(3)
     learning = with_cache(by)
     codes = (
-        *by.taxonomy.live_codes(),
+        *by.taxonomy.shared_live_codes(),
         *(code for each in by.taxonomy.operations.values() for code in each.errors.values()),
     )
     made = (sound(by, code, random, TAXONOMIES[name]) for code in codes)

@@ -83,7 +83,7 @@ def travelling(taxonomy: Taxonomy) -> Iterator[tuple[Surface, Operation | None, 
             or not surface.envelopes
         ):
             continue
-        for code in taxonomy.live_codes():
+        for code in taxonomy.shared_live_codes():
             if code.http.statuses and (surface.codes is None or code.name in surface.codes):
                 yield surface, None, code
         for operation in taxonomy.operations.values():

@@ -19,6 +19,7 @@ from faultspec.judge import judge
 from faultspec.language import load, read
 from faultspec.runtime.nodes import Array, Node, Object, Slot, Template
 from paths import ROOT
+from support.bodies import SCHEMA_CLAUSES
 from support.examples import examples
 
 ULID = "01JAH8ZJ0Z8Z0N7M1X6JZ8QW0T"
@@ -316,23 +317,6 @@ def test_a_large_body_takes_time_in_proportion(
 
 # Law 9: the envelope clauses and the generated schema say the same of any body.
 
-ENVELOPE_CLAUSES = (
-    "envelope/json",
-    "envelope/shape",
-    "envelope/types",
-    "envelope/additional",
-    "code/declared",
-    "code/reserved",
-    "boundary/allowed",
-    "retriable/agrees",
-    "actions/agree",
-    "details/schema",
-    "details/required",
-    "details/registered",
-    "ids/format",
-)
-"""The clauses about the body that a schema can express without knowing the exchange."""
-
 
 def good_bodies() -> Iterator[dict[str, object]]:
     """One correct body for every code: its example, completed."""
@@ -405,7 +389,7 @@ def test_the_judge_and_the_schema_agree(
     """Law 9: envelope clauses are silent exactly when the generated JSON Schema accepts the body."""
     body = edited(body, changes)
     judged = judge(platform(), answered(500, json.dumps(body).encode()))
-    found = [f for f in judged.findings if f.clause in ENVELOPE_CLAUSES and f.level == "error"]
+    found = [f for f in judged.findings if f.clause in SCHEMA_CLAUSES and f.level == "error"]
     assert (not found) == schema().is_valid(body), [f.message for f in found]
 
 
@@ -414,7 +398,7 @@ def test_the_judge_and_the_schema_agree(
 def test_the_judge_and_the_schema_agree_on_anything(body: object) -> None:
     """Law 9, for bodies that were never meant to be envelopes."""
     judged = judge(platform(), answered(500, json.dumps(body).encode()))
-    found = [f for f in judged.findings if f.clause in ENVELOPE_CLAUSES and f.level == "error"]
+    found = [f for f in judged.findings if f.clause in SCHEMA_CLAUSES and f.level == "error"]
     assert (not found) == schema().is_valid(body)
 
 

@@ -21,6 +21,7 @@ from faultspec_conformance.orders import demo
 from faultspec_conformance.results.findings import sort_findings
 from faultspec_conformance.results.model import Report
 from paths import ROOT
+from support.npm import installed
 
 #: The one place that says by what the page is opened and examined.
 TOOLS = {"puppeteer-core": "24.43.1", "axe-core": "4.14.1"}
@@ -36,39 +37,6 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
     pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed"),
 ]
-
-
-def installed() -> Path:
-    """The folder of the modules; skips if npm cannot install them."""
-    folder = (
-        ROOT / ".cache" / "node" / "-".join(f"{tool}-{version}" for tool, version in TOOLS.items())
-    )
-    if not (folder / "node_modules/puppeteer-core").exists():
-        npm = shutil.which("npm")
-        if npm is None:
-            pytest.skip("npm is not installed, and puppeteer and axe-core are not in .cache")
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        # Installed beside its place and moved there, so that an interrupted one leaves nothing that looks whole.
-        with tempfile.TemporaryDirectory(dir=folder.parent) as staging:
-            (Path(staging) / "package.json").write_text('{"private": true}')
-            quiet = (
-                "--no-audit",
-                "--no-fund",
-                "--no-package-lock",
-                "--ignore-scripts",
-                "--loglevel=error",
-            )
-            packages = [f"{tool}@{version}" for tool, version in TOOLS.items()]
-            done = subprocess.run(
-                [npm, "install", *quiet, *packages], cwd=staging, capture_output=True, check=False
-            )
-            if done.returncode:
-                pytest.skip(
-                    "puppeteer and axe-core are not in .cache, and npm cannot reach its registry"
-                )
-            if not folder.exists():
-                shutil.copytree(staging, folder, symlinks=True)
-    return folder
 
 
 def page() -> str:
@@ -101,7 +69,7 @@ def page() -> str:
 @lru_cache(maxsize=1)
 def looked_at() -> tuple[dict[str, Any], ...]:
     """The results at 360 and 1440 pixels, light and dark."""
-    modules = installed()
+    modules = installed(TOOLS, "puppeteer-core")
     screenshots = os.environ.get(SCREENSHOTS)
     with tempfile.TemporaryDirectory(prefix="faultspec-page-") as folder:
         file = Path(folder) / "report.html"

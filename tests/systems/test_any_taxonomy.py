@@ -22,6 +22,7 @@ from faultspec.language import read
 from faultspec.language.model import Code, Schema, Taxonomy
 from faultspec.render import render
 from faultspec.targets import SHIPPED
+from support.bodies import places
 
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,9}", fullmatch=True)
 WORDS = st.text(
@@ -193,7 +194,7 @@ def test_what_its_python_sends_is_what_it_reads(data: dict[str, Any]) -> None:
     tree = render(taxonomy, (SHIPPED["python"], SHIPPED["jsonschema"]), "any.yaml")
     schema = Draft202012Validator(json.loads(tree["jsonschema/error.schema.json"]))
     with tempfile.TemporaryDirectory() as folder, imported(tree, Path(folder)) as package:
-        for code in taxonomy.live_codes():
+        for code in taxonomy.shared_live_codes():
             cls = next(
                 each for each in vars(package).values() if getattr(each, "code", None) == code.wire
             )
@@ -269,20 +270,6 @@ def changed(value: Any) -> Iterator[Any]:
                 yield body
 
 
-def places(value: object) -> Iterator[tuple[Any, ...]]:
-    """The path of every member and item below a value."""
-    items = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
-    for key, each in items:
-        yield (key,)
-        yield from ((key, *path) for path in places(each))
-
-
 @settle
 @given(documents())
 def test_judge_and_schema_agree_on_every_mutation(data: dict[str, Any]) -> None:
@@ -294,7 +281,7 @@ def test_judge_and_schema_agree_on_every_mutation(data: dict[str, Any]) -> None:
     tree = render(taxonomy, (SHIPPED["python"], SHIPPED["jsonschema"]), "any.yaml")
     schema = Draft202012Validator(json.loads(tree["jsonschema/error.schema.json"]))
     with tempfile.TemporaryDirectory() as folder, imported(tree, Path(folder)) as package:
-        code = next(iter(taxonomy.live_codes()))
+        code = next(iter(taxonomy.shared_live_codes()))
         cls = next(
             each for each in vars(package).values() if getattr(each, "code", None) == code.wire
         )

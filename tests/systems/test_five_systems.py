@@ -369,7 +369,7 @@ def examples(system: str) -> Iterator[tuple[str, Code, Example, Surface, Envelop
     """Every example of a taxonomy on every surface that may carry it, in each envelope that it can fill."""
     known = taxonomy(system)
     own = [(each.name, code) for each in known.operations.values() for code in each.errors.values()]
-    for operation, code in [*((None, code) for code in known.live_codes()), *own]:
+    for operation, code in [*((None, code) for code in known.shared_live_codes()), *own]:
         for example in code.examples:
             for surface in known.surfaces.values():
                 named = surface.codes is None or code.name in surface.codes or operation is not None
@@ -825,7 +825,7 @@ def test_an_unknown_error_is_taken_for_no_other(system: str, bindings: Any) -> N
 
 def test_keenbenchs_retryable_codes_offer_a_retry() -> None:
     """Whatever may be sent again by a machine may be by a person: its actions have retry or resume (B6)."""
-    for code in taxonomy("keenbench").live_codes():
+    for code in taxonomy("keenbench").shared_live_codes():
         if code.retriable.kind in ("always", "caller"):
             assert {"retry", "resume"} & set(code.actions), code.name
 

@@ -16,6 +16,7 @@ from faultspec.judge import judge
 from faultspec.language import read
 from faultspec.render import render
 from faultspec.targets import SHIPPED
+from support.bodies import places
 
 DOCUMENT = """
 faultspec: 1
@@ -168,20 +169,6 @@ def silent(form: Form, content: object) -> bool:
 
 
 GONE: Any = object()
-
-
-def places(value: object) -> Iterator[tuple[Any, ...]]:
-    """The path of every member and item below a value."""
-    items = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
-    for key, each in items:
-        yield (key,)
-        yield from ((key, *path) for path in places(each))
 
 
 def changed(value: Any) -> Iterator[Any]:

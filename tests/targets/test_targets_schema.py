@@ -20,26 +20,10 @@ from faultspec.language.model import Schema, Surface
 from faultspec.render import render
 from faultspec.targets import SHIPPED, schema
 from paths import ROOT
+from support.bodies import SCHEMA_CLAUSES
 from support.examples import examples
 
 TAXONOMIES = [ROOT / "taxonomy.yaml", *sorted((ROOT / "tests/taxonomies").glob("*.yaml"))]
-
-CLAUSES = (
-    "envelope/json",
-    "envelope/shape",
-    "envelope/types",
-    "envelope/additional",
-    "code/declared",
-    "code/reserved",
-    "boundary/allowed",
-    "retriable/agrees",
-    "actions/agree",
-    "details/schema",
-    "details/required",
-    "details/registered",
-    "ids/format",
-)
-"""The clauses about a body that need to know nothing else of the exchange."""
 
 
 @cache
@@ -197,7 +181,9 @@ def test_the_judge_and_the_schemas_agree(
         if any(each.clause == "envelope/status" for each in judged.findings):
             continue  # not the status that it came with: the schema knows those of the code, and not which it was
         said = [
-            each for each in judged.findings if each.clause in CLAUSES and each.level == "error"
+            each
+            for each in judged.findings
+            if each.clause in SCHEMA_CLAUSES and each.level == "error"
         ]
         valid = schemas[surface.envelopes[0]].is_valid(body)
         assert valid == (not said), (surface.name, body, [each.message for each in said])
@@ -262,7 +248,9 @@ def test_a_code_suggests_its_own_actions(
         body["again"] = flag
     response = Response(404, (("Content-Type", "application/json"),), json.dumps(body).encode())
     judged = judge(contract, Exchange(Request("GET", path), response))
-    said = [each for each in judged.findings if each.level == "error" and each.clause in CLAUSES]
+    said = [
+        each for each in judged.findings if each.level == "error" and each.clause in SCHEMA_CLAUSES
+    ]
     assert schemas[name].is_valid(body) == (not said), (body, [each.message for each in said])
     own = contract.taxonomy.codes[code].actions
     if ways is not None and own:
@@ -373,7 +361,7 @@ def test_the_schema_knows_the_rules_by_condition(
     said = [
         each
         for each in judged.findings
-        if each.level == "error" and each.clause in (*CLAUSES, "code/status")
+        if each.level == "error" and each.clause in (*SCHEMA_CLAUSES, "code/status")
     ]
     assert valid.is_valid(body) == (not said), (body, [each.message for each in said])
 

@@ -12,7 +12,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -32,6 +31,7 @@ from faultspec.targets.typescript import names
 from faultspec.targets.typescript.names import RESERVED, camel
 from paths import ROOT
 from runtime.test_runtime_retry import OUTCOMES, VECTORS, failure_of
+from support.npm import installed
 from systems.test_five_systems import SEEDS, SHOWN, SYSTEMS, changed
 from targets.test_targets_laws import _Plain, nasty, with_code
 
@@ -63,42 +63,10 @@ pytestmark = [
 ]
 
 
-def installed() -> Path:
-    """The folder of the compiler's and the formatter's commands; skips where npm can't bring them."""
-    name = "-".join(f"{tool}-{version}" for tool, version in TOOLS.items())
-    folder = ROOT / ".cache" / "node" / name
-    if not (folder / "node_modules/.bin/tsc").exists():
-        npm = shutil.which("npm")
-        if npm is None:
-            pytest.skip("npm is not installed, and the TypeScript compiler is not in .cache")
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        # Installed beside its place and moved there, so that an interrupted one leaves nothing that looks whole.
-        with tempfile.TemporaryDirectory(dir=folder.parent) as staging:
-            (Path(staging) / "package.json").write_text('{"private": true}')
-            quiet = (
-                "--no-audit",
-                "--no-fund",
-                "--no-package-lock",
-                "--ignore-scripts",
-                "--loglevel=error",
-            )
-            packages = [f"{tool}@{version}" for tool, version in TOOLS.items()]
-            done = subprocess.run(
-                [npm, "install", *quiet, *packages], cwd=staging, capture_output=True, check=False
-            )
-            if done.returncode:
-                pytest.skip(
-                    "the TypeScript compiler is not in .cache, and npm cannot reach its registry"
-                )
-            if not folder.exists():
-                shutil.copytree(staging, folder, symlinks=True)
-    return folder / "node_modules/.bin"
-
-
 def tsc(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The compiler, on the files of a folder, whose modules are node's."""
     (folder / "package.json").write_text('{"type": "module"}')
-    command = [str(installed() / "tsc"), *STRICT, *arguments]
+    command = [str(installed(TOOLS, ".bin/tsc") / ".bin" / "tsc"), *STRICT, *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
@@ -404,7 +372,7 @@ def test_it_compiles_for_bundlers_too(compiled: Compiled) -> None:
 def test_it_is_laid_out_as_prettier_would(compiled: Compiled) -> None:
     """Whatever the names and texts of a taxonomy; the runtime too."""
     command = [
-        str(installed() / "prettier"),
+        str(installed(TOOLS, ".bin/tsc") / ".bin" / "prettier"),
         "--no-config",
         "--list-different",
         "typescript/**/*.ts",
@@ -432,7 +400,7 @@ def test_the_runtime_is_copied_verbatim(compiled: Compiled) -> None:
 
 def switch(taxonomy: Taxonomy, folder: str) -> str:
     """A switch over every code of a taxonomy, with `never` for its default."""
-    codes = [code.name for code in taxonomy.live_codes()]
+    codes = [code.name for code in taxonomy.shared_live_codes()]
     codes += [
         each.name for of in taxonomy.operations.values() for each in of.errors.values() if each.live
     ]
@@ -1155,9 +1123,9 @@ def of_codes(system: str, taxonomy: Taxonomy) -> Iterator[Heard]:
         (each.wire, code) for each in taxonomy.operations.values() for code in each.errors.values()
     ]
     live = [
-        *((None, code) for code in taxonomy.live_codes()),
+        *((None, code) for code in taxonomy.shared_live_codes()),
         *own,
-        ("nobody", next(iter(taxonomy.live_codes()))),
+        ("nobody", next(iter(taxonomy.shared_live_codes()))),
     ]
     for (operation, code), envelope in itertools.product(live, taxonomy.envelopes.values()):
         shown = [dict(each.details) for each in code.examples if each.details]
@@ -1340,7 +1308,7 @@ def test_odd_names_are_told_apart(compiled: Compiled) -> None:
     """Reserved words, names of the language's own objects, and names that differ by case or underscores alone."""
     taxonomy = compiled.taxonomies["odd"]
     own = [("get", "lost", "own"), ("__proto__", "lost", "own")]
-    asked = [*((None, code.name, code.wire) for code in taxonomy.live_codes()), *own]
+    asked = [*((None, code.name, code.wire) for code in taxonomy.shared_live_codes()), *own]
     questions = [
         {
             "module": compiled.module("odd"),

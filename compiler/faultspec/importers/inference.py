@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from faultspec.importers import Json, subset
 from faultspec.importers.bodies import CodedBody
+from faultspec.language.scope import WELL_KNOWN_SLOTS
 from faultspec.openapi.pointers import child, steps
 from faultspec.targets.filters import snake
 
@@ -15,23 +16,11 @@ Data = dict[str, Any]
 MESSAGES = ("message", "msg", "error_message", "error_description", "errorMessage", "Message")
 DETAILS = ("details", "data", "meta", "context", "params", "extra", "info")
 
-#: Slots with a meaning of their own. A member of that name without the meaning gets another slot.
-_RESERVED = frozenset(
-    {
-        "code",
-        "message",
-        "summary",
-        "status",
-        "retriable",
-        "boundary",
-        "domain",
-        "details",
-        "actions",
-    }
-)
-
 #: Slots that an envelope may have without a field.
-WITHOUT_FIELD = _RESERVED | {"request_id"}
+WITHOUT_FIELD = frozenset(WELL_KNOWN_SLOTS)
+
+#: Slots with a meaning of their own. A member of that name without the meaning gets another slot.
+_RESERVED = WITHOUT_FIELD - {"request_id"}
 
 #: Slots whose field is not written if it is this.
 _DEFAULTS: Mapping[str, Data] = {"message": {"type": "string"}, "status": {"type": "integer"}}

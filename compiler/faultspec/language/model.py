@@ -731,13 +731,13 @@ class Taxonomy(NamedTuple):
         """The first field for a slot, in any envelope."""
         return next((field for field in self.fields() if field.slot == slot), None)
 
-    def live_codes(self) -> tuple[Code, ...]:
-        """The codes a service may produce, in order of declaration."""
+    def shared_live_codes(self) -> tuple[Code, ...]:
+        """The shared codes that a service may produce, in order; not those of operations."""
         return tuple(code for code in self.codes.values() if code.live)
 
     def codes_for(self, status: int) -> tuple[str, ...]:
         """The codes that may have an HTTP status; the fallback, if no code claims it."""
-        claimed = tuple(code.name for code in self.live_codes() if code.http.allows(status))
+        claimed = tuple(code.name for code in self.shared_live_codes() if code.http.allows(status))
         if claimed:
             return claimed
         matching = (fallback for fallback in self.fallbacks if status in fallback.on)

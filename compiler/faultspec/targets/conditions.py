@@ -117,7 +117,7 @@ def _status(code: Code, facts: Mapping[str, tuple[str, ...]], taxonomy: Taxonomy
 
 def _borrowed(on: StatusRange, taxonomy: Taxonomy) -> Json:
     """The statuses of a fallback: its range without those of codes and of narrower fallbacks."""
-    claimed = [span for code in taxonomy.live_codes() for span in code.http.statuses]
+    claimed = [span for code in taxonomy.shared_live_codes() for span in code.http.statuses]
     claimed += [fallback.on for fallback in taxonomy.fallbacks if fallback.on.width < on.width]
     if any(each.covers(on) for each in claimed):
         return NEVER

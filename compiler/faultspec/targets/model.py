@@ -236,7 +236,7 @@ def status_rows(taxonomy: Taxonomy) -> tuple[StatusRow, ...]:
     """Every status that a code claims, in order of number."""
     claimed = {
         status
-        for code in taxonomy.live_codes()
+        for code in taxonomy.shared_live_codes()
         for each in code.http.statuses
         if each.width <= 10
         for status in range(each.low, each.high + 1)

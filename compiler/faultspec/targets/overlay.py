@@ -214,7 +214,7 @@ def _responses(
     allowed = None if operation is None else operation.codes
     shared = [
         code
-        for code in taxonomy.live_codes()
+        for code in taxonomy.shared_live_codes()
         if (surface.codes is None or code.name in surface.codes)
         and (allowed is None or code.name in allowed)
     ]

@@ -11,6 +11,7 @@ from typing import Any
 
 from faultspec.language.carriers import carriers, uses_envelope
 from faultspec.language.model import Code, DetailMember, Envelope, Example, Field, Schema, Taxonomy
+from faultspec.language.scope import WELL_KNOWN_SLOTS
 from faultspec.language.values import Vocabularies, vocabularies
 from faultspec.runtime import ids
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template, slot_places, walk
@@ -102,23 +103,6 @@ def _shows(example: Example, code: Code, envelope: Envelope) -> bool:
     )
 
 
-#: Slots whose value the code or the request decides.
-_DECIDED = frozenset(
-    {
-        "code",
-        "message",
-        "summary",
-        "status",
-        "retriable",
-        "boundary",
-        "domain",
-        "details",
-        "actions",
-        "request_id",
-    }
-)
-
-
 def given_slots(envelope: Envelope) -> tuple[str, ...]:
     """The slots that the envelope requires and that must be given when the error is raised."""
     made = {
@@ -129,7 +113,9 @@ def given_slots(envelope: Envelope) -> tuple[str, ...]:
     return tuple(
         slot
         for slot, places in slot_places(envelope.shape).items()
-        if slot not in _DECIDED and slot not in made and any(place.required for place in places)
+        if slot not in WELL_KNOWN_SLOTS
+        and slot not in made
+        and any(place.required for place in places)
     )
 
 

@@ -76,7 +76,9 @@ class Accumulator:
         self._operations = OperationNames(description)
         self._echo = echo_rule(contract.taxonomy)
         self._wires = frozenset(
-            code.wire for code in contract.taxonomy.live_codes() if isinstance(code.wire, str)
+            code.wire
+            for code in contract.taxonomy.shared_live_codes()
+            if isinstance(code.wire, str)
         )
         self._recent = RecentIds()
         self._occasions: Counter[str] = Counter()
@@ -137,7 +139,7 @@ class Accumulator:
         coverage = {
             code.name: self._codes.get(code.name)
             or Coverage(code.name, reason="no observed answer has it")
-            for code in taxonomy.live_codes()
+            for code in taxonomy.shared_live_codes()
         }
         return Result(
             target=target,

@@ -131,7 +131,7 @@ def _check_mixed(session: HttpSession, operation: ServiceOperation, answer: Obse
     if not answer.ok:
         reason = f"{operation.name} fails as a whole if one item is bad ({answer})"
         return not_exercised(_MIXED, reason)
-    if not _has_failure(answer.json, {code.wire for code in session.taxonomy.live_codes()}):
+    if not _has_failure(answer.json, {code.wire for code in session.taxonomy.shared_live_codes()}):
         return not_exercised(_MIXED, f"{operation.name} accepted the item that was made bad")
     what = f"{operation.name} with a good and a bad item"
     message = f"the service answered {answer} to {what}; expected 207"

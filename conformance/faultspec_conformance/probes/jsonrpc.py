@@ -141,7 +141,7 @@ def _send_invalid(session: RpcSession, sample: SampleCall, params: object) -> It
     if protocol_error(answer.json) == PARAMS or answer.code is not None:
         yield passed(clause)
         return
-    codes = ", or a code of the taxonomy" if session.taxonomy.live_codes() else ""
+    codes = ", or a code of the taxonomy" if session.taxonomy.shared_live_codes() else ""
     message = f"the service answered {answer} to invalid params of `{sample.call.path}`"
     yield failed(clause, f"{message}; expected error {PARAMS}{codes}", answer)
 

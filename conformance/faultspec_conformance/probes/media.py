@@ -55,7 +55,7 @@ def _as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
     spec = request_to(session, operation)
     body = body_for(session, operation)
     answer = session.call(replace(spec, body=body, content_type="text/plain"))
-    codes = (code.name for code in session.taxonomy.live_codes() if code.http.allows(415))
+    codes = (code.name for code in session.taxonomy.shared_live_codes() if code.http.allows(415))
     code = next(codes, None)
     if answer.status in CHECKED_FIRST:
         return checked_first(_MEDIA_TYPE, answer)

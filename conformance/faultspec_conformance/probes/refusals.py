@@ -101,7 +101,9 @@ def ruled_out(session: HttpSession, answer: Observation, what: str) -> Outcome:
 def _codes_of_invalid_input(taxonomy: Taxonomy) -> tuple[Code, ...]:
     """Return the codes for invalid input, by their name and status."""
     return tuple(
-        code for code in taxonomy.live_codes() if _VALIDITY.search(code.name) and _statuses(code)
+        code
+        for code in taxonomy.shared_live_codes()
+        if _VALIDITY.search(code.name) and _statuses(code)
     )
 
 

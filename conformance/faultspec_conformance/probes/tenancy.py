@@ -113,7 +113,7 @@ def _check_items(
         session=session, rule=rule, resource=resource, stranger=stranger, evidence=evidence
     )
     # A service that requires a precondition may check for it, too, before it checks the tenant.
-    requires = any(code.http.allows(428) for code in session.taxonomy.live_codes())
+    requires = any(code.http.allows(428) for code in session.taxonomy.shared_live_codes())
     for operation in _on_item(session, resource.kind):
         both = requires and operation.writes
         for condition in (_NEVER_GIVEN, None) if both else (_NEVER_GIVEN,):

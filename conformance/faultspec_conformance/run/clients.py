@@ -210,7 +210,7 @@ class _ClientWatch:
         """Every code that may answer the request, with the first status that may."""
         operation = self.contract.operation(Exchange(request, Response(None)))
         own = tuple(operation.errors.values()) if operation is not None else ()
-        for code in (*own, *self.world.taxonomy.live_codes()):
+        for code in (*own, *self.world.taxonomy.shared_live_codes()):
             is_stale = code.client_action == "refetch"
             for status in (None, *(code.http.all() if is_stale else ())):
                 fault = Fault(code.name, status)

@@ -153,7 +153,7 @@ def _body(description: Description, operation: ServiceOperation) -> str:
 
 
 def _provoke(description: Description, taxonomy: Taxonomy) -> Iterator[str]:
-    wanted = [code for code in taxonomy.live_codes() if not _general(code, description)]
+    wanted = [code for code in taxonomy.shared_live_codes() if not _general(code, description)]
     switched = {
         code.name: found for code in wanted if (found := _switch(description, code)) is not None
     }

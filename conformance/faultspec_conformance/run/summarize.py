@@ -194,7 +194,7 @@ def coverage(session: Session) -> dict[str, Coverage]:
     declared = {recipe.code: recipe.not_provokable or None for recipe in config.recipes}
     tried = {recipe.code for recipe in config.recipes if recipe.steps}
     found: dict[str, Coverage] = {}
-    for code in session.taxonomy.live_codes():
+    for code in session.taxonomy.shared_live_codes():
         reason = declared.get(code.name)
         if config.transport == "http" and not code.http.carried:
             reason = code.http.reason or "the code never travels on HTTP"

@@ -44,7 +44,7 @@ _GRACE = 0.1
 class HttpSession(Session):
     """One run against one service over HTTP.
 
-    A probe depends on what its own unit has learnt and on what every shard learns, so that a run in
+    A probe depends on what its own unit knows and on what every shard knows, so that a run in
     shards finds what a whole run finds. ``upstreams``: the scripted upstreams by name. ``kinds``:
     all kinds of resource. ``turn``: the kinds that are tested now.
     """
@@ -71,7 +71,7 @@ class HttpSession(Session):
     def wire_codes(self) -> frozenset[object]:
         """The wire codes that are texts."""
         return frozenset(
-            code.wire for code in self.taxonomy.live_codes() if isinstance(code.wire, str)
+            code.wire for code in self.taxonomy.shared_live_codes() if isinstance(code.wire, str)
         )
 
     def stranger(self, owner: Identity) -> Identity | None:

@@ -1,4 +1,4 @@
-"""What a run has learnt of a service over HTTP, kept apart for each unit so that a shard finds what
+"""What a run knows about a service over HTTP, kept apart for each unit so that a shard finds what
 a whole run finds.
 """
 
@@ -18,7 +18,7 @@ _TENANT_LENGTH = 4
 
 @dataclass(slots=True)
 class UnitKnowledge:
-    """What one unit of probes has learnt.
+    """What one unit of probes knows.
 
     ``generated``: the correlation ids that the service generated, with the answers that carry them.
     ``tenants``: the name of each identity's tenant. ``spare``: a resource of each kind that was
@@ -36,7 +36,7 @@ class UnitKnowledge:
 
 @dataclass(slots=True)
 class Knowledge:
-    """What a probe may draw conclusions from: what its own unit has learnt, and what every shard
+    """What a probe may draw conclusions from: what its own unit knows, and what every shard
     learns.
 
     ``created``: the resource of each kind that probes share. ``uncreated``: why there is none.

@@ -59,7 +59,11 @@ CLAUSES = (
                 "no code has an `http` status, and there is no `fallback`",
                 lambda taxonomy: (
                     bool(taxonomy.fallbacks)
-                    or any(status for code in taxonomy.live_codes() for status in code.http.all())
+                    or any(
+                        status
+                        for code in taxonomy.shared_live_codes()
+                        for status in code.http.all()
+                    )
                 ),
             ),
         ),

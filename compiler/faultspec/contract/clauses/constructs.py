@@ -36,7 +36,7 @@ def status_in_use(status: int) -> Requirement:
     """A live code must travel under the status."""
     return Requirement(
         f"no code has the `http` status {status}",
-        lambda taxonomy: any(status in code.http.all() for code in taxonomy.live_codes()),
+        lambda taxonomy: any(status in code.http.all() for code in taxonomy.shared_live_codes()),
     )
 
 

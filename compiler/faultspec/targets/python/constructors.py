@@ -322,7 +322,7 @@ class Constructor:
         """
         named = any(
             status in span
-            for code in self.taxonomy.live_codes()
+            for code in self.taxonomy.shared_live_codes()
             for span in code.http.statuses
             if span.width < 100
         )
