@@ -4,8 +4,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SOURCES := pyproject.toml constraints.txt
 
-# Two processes on two cores. Each takes tests from the other when it has none left.
-PYTEST = $(BIN)/python -m pytest -q -n 2 --dist worksteal
+# Twice as many processes as the two cores of CI: half of the time a test waits for a service.
+PYTEST = $(BIN)/python -m pytest -q -n 4 --dist worksteal
 
 # Tests that start services, and tests that run what is generated. All other folders test units.
 SERVICES := $(addprefix tests/,cli drivers faults observed probes run session systems)
