@@ -230,7 +230,7 @@ BROKEN = sorted(GOLDENS.glob("*.yaml"))
 @pytest.mark.parametrize("path", BROKEN, ids=lambda path: path.stem)
 def test_broken_configurations_are_explained(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each mistake is reported with file, line, column, caret and hint, all in one run, word
-    for word. To accept new wording, run with UPDATE_GOLDENS=1 and review the diff.
+    for word. To accept new wording, run with FAULTSPEC_WRITE=1 and review the diff.
     """
     monkeypatch.chdir(GOLDENS)
     loaded = config.read_config(path.name, ENVIRONMENT)
@@ -246,7 +246,7 @@ def test_broken_configurations_are_explained(path: Path, monkeypatch: pytest.Mon
     assert [each for each in found if each.span is None or not each.hint] == []
     said = printers.text(found, loaded.sources)
     golden = path.with_suffix(".txt")
-    if os.environ.get("UPDATE_GOLDENS"):
+    if os.environ.get("FAULTSPEC_WRITE"):
         golden.write_text(said, encoding="utf-8")
     assert said == golden.read_text(encoding="utf-8")
 

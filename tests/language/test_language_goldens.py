@@ -1,6 +1,6 @@
 """The diagnostics of broken taxonomies, word for word: one golden per construct.
 
-To accept new wording, run with UPDATE_GOLDENS=1 and review the diff.
+To accept new wording, run with FAULTSPEC_WRITE=1 and review the diff.
 """
 
 import os
@@ -38,7 +38,7 @@ def test_broken_taxonomies_are_explained(path: Path) -> None:
     loaded = read(source, path.name)
     found = printers.text(loaded.diagnostics, {path.name: source})
     golden = path.with_suffix(".txt")
-    if os.environ.get("UPDATE_GOLDENS"):
+    if os.environ.get("FAULTSPEC_WRITE"):
         golden.write_text(found, encoding="utf-8")
     assert found == golden.read_text(encoding="utf-8")
     assert loaded.taxonomy is None

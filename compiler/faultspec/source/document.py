@@ -144,7 +144,9 @@ class Document:
         return Related(message, layer.path, layer.span(path, key=key))
 
     def layer_of(self, path: Path) -> "Document":
-        """The document that contains `path`: this one or a base of it; this one if none does."""
+        """The document of this chain of bases that has the key path `path`; this one if none has
+        it.
+        """
         layer: Document | None = self
         while layer is not None:
             if layer._writes(path):

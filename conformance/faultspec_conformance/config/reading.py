@@ -134,8 +134,11 @@ def check_config(
     for upstream in target.upstreams:
         place: Place = ("upstreams", upstream.name)
         if upstream_policy(taxonomy) is None:
-            message = f"{taxonomy.name} does not declare how services call their upstreams"
-            hint = "declare `upstream: {retry: POLICY}` in the taxonomy, or remove the key"
+            message = (
+                f"the taxonomy `{taxonomy.name}` does not declare how its services "
+                "retry upstream calls"
+            )
+            hint = f"add `upstream: {{retry: POLICY}}` to the taxonomy, or remove `{upstream.name}`"
             found.append(document.diagnostic("unknown-policy", message, place, hint=hint))
         for name in dict.fromkeys(name for name, _ in upstream.fails):
             found += check_code(name, (*place, "fails", name))

@@ -65,7 +65,7 @@ DOCUMENT = Record(
         "extensible": Key(
             Many(Text(r"[a-z_]+(\.[^.]+)*", "a path such as codes or codes.*.message"), 1),
             "The paths that an extending taxonomy may change: it may add to mappings, and replace "
-            "other values. The base of this taxonomy must allow them too.",
+            "other values. If this taxonomy has a base, the base must list the path as well.",
         ),
         "rulings": Key(
             Named(
@@ -129,9 +129,9 @@ DOCUMENT = Record(
         "undeclared": Key(UNKNOWN, "How a service reports an undeclared error."),
         "imported": Key(
             IMPORTED,
-            "The form of codes that importers derive from statuses of another service's "
-            "operations. A code of this form is declared by the `errors` of its imported "
-            "operation; otherwise it is undeclared.",
+            "The names of codes that an importer makes from statuses: 404 of another service's "
+            "operation becomes `HTTP_404`. Such a code is declared if its imported operation "
+            "lists it under `errors`.",
         ),
         "renderings": Key(
             Named(RENDERING, NAME), "Renderings of errors as text, for readers without an envelope."

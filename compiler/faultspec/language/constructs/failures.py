@@ -132,8 +132,8 @@ CODE_KEYS = {
                             "is_error": Key(Flag(), "The result's `isError`.", True),
                             "strict": Key(
                                 Flag(),
-                                "The value of `isError` on servers that mark every refusal; then "
-                                "both values are allowed.",
+                                "The value of `isError` on servers that set it on every refusal. "
+                                "It is allowed beside that of `is_error`.",
                             ),
                         },
                     ),

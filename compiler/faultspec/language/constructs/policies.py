@@ -118,15 +118,15 @@ RETRY_POLICY = Record(
                 ),
                 NAME,
             ),
-            "Exceptions for kinds of failures, such as `throttled`.",
+            "Other values for kinds of failures, such as `throttled`.",
         ),
         "max_elapsed": Key(DURATION, "The longest total time of all attempts."),
         "isolation": Key(Text(), "The transaction isolation level of the attempts."),
         "annotate": Key(Text(), "The details key with the number of retries."),
         "eligible": Key(
             Many(Text(), 1),
-            "The codes that are retried whatever their flag; default the codes that name the "
-            "policy.",
+            "The codes that the policy retries even if their retry flag is false; default the "
+            "codes with `retry:` and the name of this policy.",
         ),
         "eligible_when": Key(
             Many(
@@ -139,8 +139,8 @@ RETRY_POLICY = Record(
                 ),
                 1,
             ),
-            "When these codes are retried: the first rule whose facts hold decides; if none "
-            "holds, they are retried.",
+            "Rules that narrow `eligible`. The first rule whose `if` holds decides; if none holds, "
+            "the code is retried.",
         ),
         "source": SOURCE_KEY,
     },
@@ -179,7 +179,7 @@ IDEMPOTENCY = Record(
 )
 
 UPSTREAM = Record(
-    "the way upstream",
+    "the rule for upstream calls",
     {
         "retry": Key(Text(), "The retry policy of these calls."),
         "default": Key(

@@ -35,8 +35,8 @@ DETAIL_KEY = Record(
         "role": Key(Choice(("retriable",)), "`retriable`: the key is the retry flag."),
         "equals_header": Key(
             HEADER,
-            "The response header that this value repeats: a validator without quotes and `W/`, or "
-            "the whole seconds of `Retry-After`.",
+            "The response header whose value this detail repeats: of `ETag` the part between the "
+            "quotes, without `W/`; of `Retry-After` a whole number of seconds.",
         ),
         "refers_to": Key(
             Choice(("resource",)),
@@ -209,9 +209,9 @@ SURFACE = Record(
         ),
         "reason": Key(
             Text(),
-            "Why errors carry no envelope; next to an envelope, why bodies of another shape pass. "
-            "A body with a declared code in the code's place, or with a string above it, does not "
-            "pass.",
+            "With `envelope: none`: why errors have no envelope. With an envelope: why bodies of "
+            "another shape pass too. A body does not pass if the place of the code holds a "
+            "declared code, or if a parent of that place is a string.",
         ),
         "items": Key(
             _ALTERNATIVES,

@@ -178,7 +178,7 @@ def _is_imported(code: Code, taxonomy: Taxonomy) -> bool:
 
 @rule("imported-form", severity="error")
 def imported_form(subject: Subject) -> Iterator[Remark]:
-    """An operation's code in the form of imported codes travels as the status in its name.
+    """A code named like an imported one, such as `HTTP_404`, has the status in its name.
 
     Bad::
 
@@ -212,8 +212,8 @@ def imported_form(subject: Subject) -> Iterator[Remark]:
 
 @rule("code-without-transport", severity="error")
 def code_without_transport(subject: Subject) -> Iterator[Remark]:
-    """Every live code can reach a client: by an HTTP status, a gRPC status, or a surface that is
-    not HTTP.
+    """A code that is neither reserved nor removed has an HTTP status, a gRPC status, or a surface
+    of another transport.
 
     Bad::
 

@@ -51,8 +51,8 @@ def envelope_on_no_surface(subject: Subject) -> Iterator[Remark]:
 
 @rule("slot-without-fact", severity="warning")
 def slot_without_fact(subject: Subject) -> Iterator[Remark]:
-    """A code declares its retry flag if any of its envelopes can hold it, and its boundary and
-    domain if all of them require it.
+    """A code declares `retriable` if one of its envelopes has a slot for it, and its boundary or
+    domain if all its envelopes require that slot.
 
     Bad::
 
@@ -242,7 +242,8 @@ def _beside_details(envelope: Envelope) -> Iterator[str]:
 
 @rule("echo-unguarded", severity="warning")
 def echo_unguarded(subject: Subject) -> Iterator[Remark]:
-    """An echoed value comes from the client, so the field says what happens to a malformed one.
+    """A field with `echo` declares in `invalid_inbound` what the service does with a malformed
+    value of the client.
 
     Bad::
 

@@ -101,8 +101,8 @@ def compatible(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
 
 @rule("header-rule-undone", severity="warning")
 def header_rule_undone(subject: Subject) -> Iterator[Remark]:
-    """No later header rule overrides an earlier one for all its statuses: the last rule decides
-    the presence of a header.
+    """The last matching rule of a header decides its presence, so later rules leave each rule at
+    least one status.
 
     Bad::
 

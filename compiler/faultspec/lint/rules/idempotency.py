@@ -60,7 +60,7 @@ def mismatch_retriable(subject: Subject) -> Iterator[Remark]:
 
 @rule("replay-echo", severity="note")
 def replay_echo(subject: Subject) -> Iterator[Remark]:
-    """A replay with an equal body does not also echo the id of each request in that body.
+    """If replays have equal bodies, the body contains no id that differs from request to request.
 
     Bad::
 

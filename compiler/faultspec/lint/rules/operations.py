@@ -144,7 +144,7 @@ def _without_names(route: str) -> str:
 
 @rule("discovery-without-operations", severity="warning")
 def discovery_without_operations(subject: Subject) -> Iterator[Remark]:
-    """Discovery asks per operation only if operations are declared.
+    """A `discovery` request with `${operation}` needs declared operations.
 
     Bad::
 
@@ -173,7 +173,7 @@ def discovery_without_operations(subject: Subject) -> Iterator[Remark]:
 
 @rule("navigation-offers", severity="error")
 def navigation_offers(subject: Subject) -> Iterator[Remark]:
-    """The codes of the navigation travel in an envelope that lists the next steps.
+    """The codes under `navigation` use an envelope that contains the list of offered steps.
 
     Bad::
 

@@ -41,7 +41,7 @@ def retry_without_policy(subject: Subject) -> Iterator[Remark]:
 
 @rule("policy-without-retry", severity="warning")
 def policy_without_retry(subject: Subject) -> Iterator[Remark]:
-    """Clients retry every code that names a retry policy.
+    """A code that names a retry policy is one that clients retry.
 
     Bad::
 
@@ -249,8 +249,7 @@ def eligible_never_retriable(subject: Subject) -> Iterator[Remark]:
 
 @rule("retriable-not-eligible", severity="warning")
 def retriable_not_eligible(subject: Subject) -> Iterator[Remark]:
-    """A retry policy with a list retries all its codes that may be retriable, unless a suppression
-    says why not.
+    """The `eligible` list of a retry policy contains every retriable code that names the policy.
 
     Bad::
 

@@ -127,7 +127,7 @@ def _unrecognised_errors(surface: Surface, codes: list[Code]) -> Iterator[Remark
 
 @rule("success-is-error", severity="error")
 def success_is_error(subject: Subject) -> Iterator[Remark]:
-    """The member that marks an error is not required in every success.
+    """The member that marks an error is not also a required member of every success.
 
     Bad::
 
