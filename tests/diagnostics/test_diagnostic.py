@@ -26,9 +26,9 @@ EACH_PRINTER = pytest.mark.parametrize("printer", PRINTERS.values(), ids=PRINTER
 
 
 def check_golden(name: str, actual: str) -> None:
-    """Compare with the golden file; UPDATE_GOLDENS=1 writes it instead, for review as a diff."""
+    """Compare with the golden file; FAULTSPEC_WRITE=1 writes it instead, for review as a diff."""
     path = GOLDENS / name
-    if os.environ.get("UPDATE_GOLDENS"):
+    if os.environ.get("FAULTSPEC_WRITE"):
         path.write_bytes(actual.encode())
     assert path.read_bytes().decode() == actual
 
