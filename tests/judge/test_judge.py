@@ -114,7 +114,7 @@ def test_an_error_that_keeps_the_contract_has_no_finding() -> None:
             404,
             b"<h1>Not Found</h1>",
             [("Content-Type", "text/html")],
-            {"envelope/json", "envelope/media-type"},
+            {"envelope/json"},
         ),
         (404, b"", [("Content-Type", "text/html")], {"envelope/json"}),
         (404, b'{"code":', [], {"envelope/json"}),

@@ -19,7 +19,7 @@ from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec_conformance import reports
 from faultspec_conformance.reports.reading import ReportError, read_report
-from faultspec_conformance.results.findings import sort_findings
+from faultspec_conformance.results.findings import join_findings, sort_findings
 from faultspec_conformance.results.model import (
     ClauseResult,
     Coverage,
@@ -258,7 +258,7 @@ def test_sarif_tells_what_counts_as_what() -> None:
     rules = [each["id"] for each in run["tool"]["driver"]["rules"]]
     for each in run["results"]:
         assert rules[each["ruleIndex"]] == each["ruleId"]
-        assert re.fullmatch("[0-9a-f]{12}", each["partialFingerprints"]["faultspec/v1"])
+        assert re.fullmatch("[0-9a-f]{12}", each["partialFingerprints"]["faultspec/v2"])
         (place,) = each["locations"]
         assert place["physicalLocation"]["artifactLocation"]["uri"] == "conformance.yaml"
     assert run["results"][0]["webRequest"]["target"] == "/a?b=c"
@@ -300,17 +300,46 @@ def test_annotations_say_which_fail() -> None:
     shown = reports.github(standings()).splitlines()
     assert [line.split(" ")[0] for line in shown] == [
         "::error",
+        "::error",
+        "::error",
         "::warning",
         "::warning",
         "::notice",
         "::notice",
-        "::error",
-        "::error",
         "::notice",
     ]
-    assert shown[2].startswith(
+    assert shown[4].startswith(
         "::warning file=conformance.yaml,title=flaky%3A code/declared POST /a::"
     )
+
+
+@examples(20)
+@given(st.integers(1, 60), st.integers(1, 200))
+def test_a_cause_is_one_entry_in_every_format(causes: int, operations: int) -> None:
+    """One cause on any number of operations is one finding, and names them all in JSON; GitHub gets
+    at most ten annotations and the counts.
+    """
+    findings = join_findings(
+        ReportedFinding(
+            Finding(
+                "code/status",
+                "`c` has the wrong status",
+                operation=f"GET /{place}",
+                status=400 + cause,
+            )
+        )
+        for cause in range(causes)
+        for place in range(operations)
+    )
+    assert len(findings) == causes
+    assert all(len(found.operations) == operations == found.count for found in findings)
+    clause = ClauseResult("code/status", occasions=1, failures=causes * operations)
+    whole = Report(Result("t", "x 1", {"code/status": clause}, findings), "http://h")
+    assert reports.github(whole).count("\n") == min(causes, 10) + 1
+    data = json.loads(reports.json(whole))
+    assert [len(found["operations"]) for found in data["findings"]] == [operations] * causes
+    assert len(json.loads(reports.sarif(whole))["runs"][0]["results"]) == causes
+    assert reports.junit(whole).count("<failure") == causes
 
 
 def test_markdown_says_what_counts_as_what() -> None:

@@ -410,23 +410,29 @@ def found(*fingerprinted: tuple[str, str], clauses: tuple[str, ...] = ("a/b", "c
 
 
 def test_a_baseline_excuses_what_it_has() -> None:
-    """New findings fail, known ones do not, and missing ones are fixed, by fingerprint. Nothing
-    is counted twice.
+    """New causes fail, known ones do not, and missing ones are fixed, by fingerprint. Nothing is
+    counted twice. A known cause on another operation is known, unless it is a relation: a second
+    operation that writes twice is new.
     """
-    before = found(("a/b", "GET /1"), ("c/d", "GET /2"), ("c/d", "GET /3"))
+    relation = "idempotency/replay"
+    clauses = ("a/b", "c/d", "e/f", relation)
+    before = found(("a/b", "GET /1"), ("c/d", "GET /2"), (relation, "POST /1"), clauses=clauses)
     now = baseline.compare_with_baseline(
-        found(("a/b", "GET /1"), ("a/b", "GET /9"), ("c/d", "GET /3")), before
+        found(("a/b", "GET /9"), ("e/f", "GET /3"), (relation, "POST /2"), clauses=clauses),
+        before,
     )
     assert [(each.finding.operation, each.baseline, each.standing) for each in now.findings] == [
-        ("GET /9", "new", "error"),
-        ("GET /1", "known", "known"),
-        ("GET /3", "known", "known"),
+        ("POST /2", "new", "error"),
+        ("GET /3", "new", "error"),
+        ("GET /9", "known", "known"),
     ]
     assert now.fixed is not None
     assert [each.operation for each in now.fixed] == ["GET /2"]
     assert [(each.failures, each.known, each.verdict) for each in now.clauses.values()] == [
-        (1, 1, "failed"),
         (0, 1, "passed"),
+        (0, 0, "passed"),
+        (1, 0, "failed"),
+        (1, 0, "failed"),
     ]
     assert exit_code(now) == 1
     assert exit_code(baseline.compare_with_baseline(before, before)) == 0
@@ -812,7 +818,7 @@ def test_new_members_are_masked_too() -> None:
         waivers={waiver: 1},
     )
     compared = baseline.compare_with_baseline(
-        build_masking([], [(secret, "WORD")]).result(result), found(("a/b", "GET /1"))
+        build_masking([], [(secret, "WORD")]).result(result), found(("c/d", "GET /1"))
     )
     report = Report(compared, "http://h")
     for name, form in reports.FORMATS.items():

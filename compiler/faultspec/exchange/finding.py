@@ -10,6 +10,13 @@ from faultspec.exchange.model import Exchange
 #: A segment of a JSON Pointer with a digit in it.
 _NUMBERED = re.compile(r"(?<=/)[^/]*[0-9][^/]*")
 
+#: Families of clauses whose mistakes do not depend on the code of the answer: the same line of a
+#: service makes them for every code.
+_OF_ANY_CODE = ("surface/", "envelope/", "headers/", "correlation/", "ids/", "http/")
+
+#: Families of clauses whose mistakes do not depend on its status either.
+_OF_ANY_STATUS = ("headers/", "correlation/", "ids/")
+
 Level = Literal["error", "warning"]
 """A warning is an unmet SHOULD: it is reported and counted, but never fails a run."""
 
@@ -34,14 +41,16 @@ class Finding:
 
     @property
     def fingerprint(self) -> str:
-        """Twelve hex digits of clause, operation, code, status and pointer: the same in every run.
+        """Twelve hex digits that name the cause: the same in every run and for every operation.
 
-        Segments of the pointer with a digit are equal, as they may be indexes or names of one run.
+        They are made of clause, code, status and pointer. Code and status are left out where they
+        do not matter to the clause. Segments of the pointer with a digit are equal, as they may be
+        indexes or names of one run.
         """
         pointer = None if self.pointer is None else _NUMBERED.sub("*", self.pointer)
-        text = "\x1f".join(
-            str(part) for part in (self.clause, self.operation, self.code, self.status, pointer)
-        )
+        code = None if self.clause.startswith(_OF_ANY_CODE) else self.code
+        status = None if self.clause.startswith(_OF_ANY_STATUS) else self.status
+        text = "\x1f".join(str(part) for part in (self.clause, code, status, pointer))
         return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:12]
 
 

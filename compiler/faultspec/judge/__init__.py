@@ -141,16 +141,17 @@ def _judge_body(
         match = match_envelope(findings.contract, claim, resolve(body.value, at)[1])
     if match is None and claim.surface.reason is not None:
         return None  # a foreign body, which the surface allows
-    if body.problem != "is empty":
-        _judge_media_type(findings, claim)
     if match is None:
+        also = None if body.problem == "is empty" else _media_type_problem(findings, claim)
         findings.add(
             "envelope/json",
-            f"the body {body.problem}; expected the envelope `{envelope.name}`",
+            f"the body {body.problem}{f', and {also}' if also else ''}; "
+            f"expected the envelope `{envelope.name}`",
             pointer="",
             source=envelope.source,
         )
         return None
+    _judge_media_type(findings, claim)
     findings.exercise("envelope/json")
     reported = _judge_response(findings, match.envelope, at, body.value)
     error = judge_envelope(findings, claim, match, at=at, operation=operation, reported=reported)
@@ -208,12 +209,9 @@ def _judge_media_type(findings: FindingCollector, claim: Claim) -> None:
     if findings.exchange.transport != "http":
         return
     findings.exercise("envelope/media-type")
-    wanted = dict.fromkeys(
-        media_type for envelope in claim.envelopes for media_type in envelope.media_types
-    )
-    problem = _media_type_problem(list(dict.fromkeys(findings.lines("content-type"))), list(wanted))
+    problem = _media_type_problem(findings, claim)
     if problem is not None:
-        expected = " or ".join(f"`{media_type}`" for media_type in wanted)
+        expected = " or ".join(f"`{media_type}`" for media_type in _media_types(claim))
         findings.add(
             "envelope/media-type",
             f"{problem}; expected {expected}",
@@ -221,14 +219,22 @@ def _judge_media_type(findings: FindingCollector, claim: Claim) -> None:
         )
 
 
-def _media_type_problem(lines: list[str], wanted: list[str]) -> str | None:
-    """What is wrong with the distinct values of Content-Type."""
+def _media_types(claim: Claim) -> list[str]:
+    """The media types of the envelopes of a claim, each once."""
+    return list(dict.fromkeys(name for one in claim.envelopes for name in one.media_types))
+
+
+def _media_type_problem(findings: FindingCollector, claim: Claim) -> str | None:
+    """What is wrong with the distinct values of Content-Type; None on transports without one."""
+    if findings.exchange.transport != "http":
+        return None
+    lines = list(dict.fromkeys(findings.lines("content-type")))
     if not lines:
         return "`Content-Type` is missing"
     if len(lines) > 1:
         return f"`Content-Type` has {len(lines)} values: {', '.join(map(shown, lines))}"
     essence, parameters = header_syntax.media_type(lines[0])
-    if essence not in {media_type.lower() for media_type in wanted}:
+    if essence not in {media_type.lower() for media_type in _media_types(claim)}:
         return f"`Content-Type` is {shown(lines[0])}"
     if parameters.get("charset", "utf-8").lower() not in ("utf-8", "utf8", "us-ascii"):
         # RFC 8259 section 8.1: JSON between systems is UTF-8.

@@ -5,7 +5,7 @@ finding, masked. So its memory does not grow with the length of a recording.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
@@ -16,7 +16,12 @@ from faultspec.exchange.model import Exchange
 from faultspec.judge import judge
 from faultspec.openapi.service import Description
 from faultspec_conformance.observed.memory import OperationNames, RecentIds, same_exchange
-from faultspec_conformance.results.findings import join_pair, join_texts, sort_findings
+from faultspec_conformance.results.findings import (
+    cause_of,
+    join_pair,
+    join_texts,
+    sort_findings,
+)
 from faultspec_conformance.results.model import ClauseResult, Coverage, ReportedFinding, Result
 from faultspec_conformance.results.waivers import Waiver, apply_waivers
 from faultspec_conformance.run.summarize import with_statements
@@ -85,7 +90,7 @@ class Accumulator:
         self._errors: Counter[frozenset[str]] = Counter()
         self._levels: Counter[tuple[str, str]] = Counter()
         self._used: Counter[Waiver] = Counter()
-        self._findings: dict[str, ReportedFinding] = {}
+        self._findings: dict[Hashable, ReportedFinding] = {}
         self._unlisted: Counter[str] = Counter()
         self._codes: dict[str, Coverage] = {}
         self._skipped: dict[tuple[str, str], tuple[int, str]] = {}
@@ -214,14 +219,15 @@ class Accumulator:
         excuse = apply_waivers(finding, self._waivers, self._used)
         self._levels[finding.clause, finding.level if excuse is None else "known"] += 1
         places = (place,) if place is not None else ()
-        key = finding.fingerprint
+        reported = ReportedFinding(finding, waived=excuse, places=places)
+        key = cause_of(reported)
         known = self._findings.get(key)
         if known is not None:
-            again = replace(known, count=1, places=places)
+            again = replace(known, count=1, places=places, operations=reported.operations)
             self._findings[key] = join_pair(known, again)
             return again
         masked = mask_recorded(finding.evidence).finding(finding)
-        new = ReportedFinding(masked, waived=excuse, places=places)
+        new = replace(reported, finding=masked)
         if len(self._findings) < _FINDINGS:
             self._findings[key] = new
         else:

@@ -133,7 +133,7 @@ _SINS = (
     (
         "framework-405",
         "the framework answers 405 in its own format",
-        "envelope/media-type",
+        "framework/method",
         _framework_405,
     ),
     ("silent-conflict", "a conflict is sent as 200", "envelope/absent-on-success", _silent),

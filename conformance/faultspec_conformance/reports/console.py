@@ -45,6 +45,9 @@ _REASON_WIDTH = 96
 #: Findings of one clause shown in full; a header that is missing everywhere is one mistake.
 _FULL_FINDINGS = 3
 
+#: Operations of one cause that are listed; the JSON report has them all.
+_OPERATIONS = 5
+
 #: Characters of one command line; the JSON report has longer ones.
 _COMMAND = 1_000
 
@@ -155,6 +158,8 @@ def _finding(base: str, reported: ReportedFinding, colour: bool) -> list[str]:
     place = " ".join(filter(None, (finding.operation, str(finding.status or ""), finding.code)))
     if place:
         out.append(f"  {visible(place)}")
+    if len(reported.operations) > 1:
+        out.append(f"  {visible(operations_text(reported))}")
     if reported.places:
         more = ", …" if reported.count > len(reported.places) else ""
         out.append(f"  at {visible(', '.join(reported.places))}{more}")
@@ -172,6 +177,14 @@ def _finding(base: str, reported: ReportedFinding, colour: bool) -> list[str]:
         order = f"({place}) " if place else ""
         out.append(f"  {order}$ {_shortened(visible(command), _COMMAND)}")
     return out
+
+
+def operations_text(reported: ReportedFinding) -> str:
+    """The operations with the same cause: how many, and the first few."""
+    operations = reported.operations
+    more = len(operations) - _OPERATIONS
+    listed = ", ".join(operations[:_OPERATIONS]) + (f" and {more} more" if more > 0 else "")
+    return f"on {len(operations)} operations: {listed}"
 
 
 def _shortened(text: str, most: int) -> str:

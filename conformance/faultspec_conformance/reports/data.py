@@ -127,6 +127,7 @@ def _finding(base: str, reported: ReportedFinding) -> dict[str, object]:
         "statements": list(finding.statements),
         "level": finding.level,
         "operation": finding.operation,
+        "operations": list(reported.operations),
         "code": finding.code,
         "status": finding.status,
         "pointer": finding.pointer,

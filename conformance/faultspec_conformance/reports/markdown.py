@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from faultspec.diagnostics.formats.markdown import markdown_details, markdown_table, markdown_text
-from faultspec_conformance.reports.console import WORDS, remarks
+from faultspec_conformance.reports.console import WORDS, operations_text, remarks
 from faultspec_conformance.results.model import (
     VERDICTS,
     Report,
@@ -70,7 +70,9 @@ def markdown(report: Report) -> str:
 def _place(reported: ReportedFinding) -> str:
     finding = reported.finding
     parts = (finding.operation, str(finding.status or ""), finding.code)
-    return "\n".join(filter(None, (" ".join(filter(None, parts)), ", ".join(reported.places))))
+    operations = operations_text(reported) if len(reported.operations) > 1 else None
+    lines = (" ".join(filter(None, parts)), operations, ", ".join(reported.places))
+    return "\n".join(filter(None, lines))
 
 
 def _findings(title: str, findings: Sequence[ReportedFinding], *, folded: bool) -> list[str]:

@@ -34,6 +34,7 @@ class FindingRow(NamedTuple):
     place: str
     exchanges: tuple[tuple[str, str], ...]
     commands: tuple[tuple[str, str], ...]
+    operations: tuple[str, ...]
 
 
 class CoverageRow(NamedTuple):
@@ -85,6 +86,7 @@ def _finding_row(base: str, reported: ReportedFinding) -> FindingRow:
         place=" ".join(filter(None, place)),
         exchanges=tuple(map(_exchange_texts, finding.evidence)),
         commands=curl.numbered_commands(base, finding.evidence),
+        operations=reported.operations if len(reported.operations) > 1 else (),
     )
 
 

@@ -5,6 +5,7 @@ operation. A finding in a recording is located in the recording.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 from faultspec.diagnostics.formats.sarif import Data, SarifResult, sarif_location, write_sarif
@@ -26,7 +27,7 @@ _DEFAULT_FILE = "taxonomy.yaml"
 _RECORDED = re.compile(r"(.+):([1-9]\d*)", re.DOTALL)
 
 #: The name of our fingerprint among those of other tools, with its version (section 3.27.17).
-_FINGERPRINT = "faultspec/v1"
+_FINGERPRINT = "faultspec/v2"
 
 _LEVELS: dict[Standing, Literal["error", "warning", "note"]] = {
     "error": "error",
@@ -101,7 +102,7 @@ def _result(report: Report, reported: ReportedFinding) -> SarifResult:
         level=_LEVELS[reported.standing],
         message="\n".join((finding.message, *commands)),
         locations=[
-            _location(place, finding.operation) for place in reported.places or (report.source,)
+            _location(place, reported.operations) for place in reported.places or (report.source,)
         ],
         members=members,
     )
@@ -112,7 +113,7 @@ def _fixed_result(report: Report, fixed: ResolvedFinding) -> SarifResult:
         rule=fixed.clause,
         level="none",
         message="fixed: the finding is in the baseline, and no longer in this run",
-        locations=[_location(report.source, fixed.operation)],
+        locations=[_location(report.source, (fixed.operation,) if fixed.operation else ())],
         members={
             "partialFingerprints": {_FINGERPRINT: fixed.fingerprint},
             "baselineState": "absent",
@@ -120,13 +121,15 @@ def _fixed_result(report: Report, fixed: ResolvedFinding) -> SarifResult:
     )
 
 
-def _location(place: str | None, operation: str | None) -> Data:
+def _location(place: str | None, operations: Sequence[str]) -> Data:
     """A place in a recording, as ``file:line``, or the file that configured the run."""
     recorded = _RECORDED.fullmatch(place or "")
     path, line = (recorded[1], int(recorded[2])) if recorded else (place or _DEFAULT_FILE, 1)
     location = sarif_location(path, {"startLine": line, "startColumn": 1})
-    if operation is not None:
-        location["logicalLocations"] = [{"fullyQualifiedName": operation, "kind": "resource"}]
+    if operations:
+        location["logicalLocations"] = [
+            {"fullyQualifiedName": operation, "kind": "resource"} for operation in operations
+        ]
     return location
 
 

@@ -2,27 +2,39 @@
 
 from dataclasses import replace
 
+from faultspec.contract.clauses import CLAUSES
+from faultspec.exchange.finding import Finding
 from faultspec_conformance.results.findings import count_finding, sort_findings
 from faultspec_conformance.results.model import ResolvedFinding, Result
+
+#: The clauses that compare several answers.
+_RELATIONS = frozenset(address for address, clause in CLAUSES.items() if clause.relation)
 
 
 def compare_with_baseline(result: Result, earlier: Result) -> Result:
     """Mark each error as new or known from the earlier result. Known errors no longer fail the run.
 
-    Errors that a waiver covers are left as they are, and warnings are not compared. An error of the
-    earlier result that did not occur again is fixed, if its clause was exercised.
+    Errors that a waiver covers are left as they are, and warnings are not compared. A cause is
+    known whatever operations show it; a relation between answers, such as a lost write, is known
+    for the operations of the earlier result only. An error of the earlier result that did not occur
+    again is fixed, if its clause was exercised.
     """
-    before = {
-        reported.finding.fingerprint: reported.finding
-        for reported in earlier.findings
-        if reported.level == "error"
-    }
+    before: dict[str, Finding] = {}
+    places: dict[str, set[str]] = {}
+    for old in earlier.findings:
+        if old.level == "error":
+            before.setdefault(old.finding.fingerprint, old.finding)
+            places.setdefault(old.finding.fingerprint, set()).update(old.operations)
     clauses = dict(result.clauses)
     findings = []
     for reported in result.findings:
         if reported.level == "error" and reported.waived is None:
             fingerprint = reported.finding.fingerprint
-            marked = replace(reported, baseline="known" if fingerprint in before else "new")
+            relation = reported.finding.clause in _RELATIONS
+            known = fingerprint in before and (
+                not relation or places[fingerprint].issuperset(reported.operations)
+            )
+            marked = replace(reported, baseline="known" if known else "new")
             clause = clauses[reported.finding.clause]
             clauses[clause.address] = count_finding(count_finding(clause, reported, -1), marked)
             reported = marked

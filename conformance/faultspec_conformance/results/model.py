@@ -96,13 +96,14 @@ Standing = Literal["error", "warning", "flaky", "known"]
 
 @dataclass(frozen=True, slots=True)
 class ReportedFinding:
-    """A finding as a report shows it: the first example, the number of occurrences, and its
-    standing.
+    """A finding as a report shows it: one cause, with its first example, the number of occurrences
+    and its standing.
 
     ``waived``: the reason of the waiver that covers it. ``flaky``: it was not reproduced when the
     run repeated the same requests. ``baseline``: whether an earlier report has it; None without a
     baseline. ``form``: as in `Outcome`. ``places``: where the first few are recorded, as
-    ``file:line``; empty for requests of the run itself.
+    ``file:line``; empty for requests of the run itself. ``operations``: all operations with the
+    same cause, in the order of their first occurrence.
     """
 
     finding: Finding
@@ -112,6 +113,11 @@ class ReportedFinding:
     baseline: Literal["new", "known"] | None = None
     form: str | None = None
     places: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.operations and self.finding.operation is not None:
+            object.__setattr__(self, "operations", (self.finding.operation,))
 
     @property
     def level(self) -> Level:

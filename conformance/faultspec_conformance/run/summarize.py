@@ -1,7 +1,7 @@
 """The observations of a run as a `Result`."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
@@ -13,6 +13,7 @@ from faultspec_conformance.results.waivers import Waiver, apply_waivers, unknown
 from faultspec_conformance.sanitize.masking import Masking, build_masking
 from faultspec_conformance.sanitize.traffic_secrets import mask_answered
 from faultspec_conformance.session.base import Session
+from faultspec_conformance.session.observation import ENVELOPE, Observation
 from faultspec_conformance.session.observations import Note, Observations
 from faultspec_conformance.session.options import RunOptions
 
@@ -53,8 +54,7 @@ def summarize(
             flaky=place(finding) in flaky,
             form=form,
         )
-        for finding, form in _findings(observations, known)
-        if finding.clause in results
+        for finding, form in _findings(observations, results, known)
     ]
     for finding in reported:
         address = finding.finding.clause
@@ -85,8 +85,9 @@ def _clause_results(session: Session, clauses: Mapping[str, Clause]) -> dict[str
     observations = session.observations
     occasions: Counter[str] = Counter()
     reasons: dict[str, dict[str, dict[str, None]]] = {}
+    reported = _reported_forms(observations, clauses)
     for observation in observations.exchanges:
-        occasions.update(observation.judgement.exercised)
+        occasions.update(observation.judgement.exercised - _repeated(observation, reported))
     if observations.exchanges:
         occasions["service/alive"] += 1
     for outcome in observations.outcomes:
@@ -129,14 +130,38 @@ def _obligations(session: Session) -> Iterator[tuple[str, ClauseResult]]:
 
 
 def _findings(
-    observations: Observations, known: Mapping[str, Clause]
+    observations: Observations, wanted: Container[str], known: Mapping[str, Clause]
 ) -> Iterator[tuple[Finding, str | None]]:
-    """Yield the findings, each with the clause of form that alone makes it one, if any."""
+    """Yield the findings of the ``wanted`` clauses, each with the clause of form that alone makes
+    it one, if any.
+    """
+    reported = _reported_forms(observations, wanted)
     for observation in observations.exchanges:
-        yield from ((finding, None) for finding in observation.judgement.findings)
+        again = _repeated(observation, reported)
+        for finding in observation.judgement.findings:
+            if finding.clause in wanted and finding.clause not in again:
+                yield finding, None
     for outcome in observations.outcomes:
-        if outcome.finding is not None:
+        if outcome.finding is not None and outcome.clause in wanted:
             yield with_statements(outcome.finding, known), outcome.form
+
+
+def _reported_forms(observations: Observations, wanted: Container[str]) -> frozenset[int]:
+    """The identities of exchanges that a probe reports because of the form of the answer."""
+    return frozenset(
+        id(outcome.finding.evidence[-1])
+        for outcome in observations.outcomes
+        if outcome.form is not None and outcome.finding is not None and outcome.clause in wanted
+    )
+
+
+def _repeated(observation: Observation, reported: frozenset[int]) -> frozenset[str]:
+    """The clauses of form that would report an answer again which a probe reports: it is one
+    mistake.
+    """
+    if id(observation.exchange) not in reported:
+        return frozenset()
+    return ENVELOPE & {finding.clause for finding in observation.judgement.findings}
 
 
 def with_statements(finding: Finding, known: Mapping[str, Clause]) -> Finding:

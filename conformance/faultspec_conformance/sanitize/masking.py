@@ -140,6 +140,7 @@ class Masking:
             reported,
             finding=self.finding(reported.finding),
             waived=self._optional(reported.waived),
+            operations=self._all(reported.operations),
         )
 
     def result(self, result: Result) -> Result:

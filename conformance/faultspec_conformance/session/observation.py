@@ -21,19 +21,13 @@ STREAM = "text/event-stream"
 #: Names of server-sent events that announce an error.
 ERROR_EVENTS = frozenset({"error", "failure", "fault"})
 
-#: The clauses about the declared form of errors; all others are about their contents.
-FORM = frozenset(
-    {
-        "surface/known",
-        "envelope/media-type",
-        "envelope/json",
-        "envelope/shape",
-        "envelope/types",
-        "code/declared",
-        "code/reserved",
-        "code/status",
-    }
+#: The clauses about the envelope of errors. A body that breaks them is one mistake.
+ENVELOPE = frozenset(
+    {"surface/known", "envelope/media-type", "envelope/json", "envelope/shape", "envelope/types"}
 )
+
+#: The clauses about the declared form of errors; all others are about their contents.
+FORM = ENVELOPE | {"code/declared", "code/reserved", "code/status"}
 
 #: Characters of a value that a message quotes.
 _BRIEF = 60
