@@ -118,8 +118,8 @@ def _used_detail_keys(subject: Subject) -> Iterator[str | None]:
     for code in taxonomy.every_code():
         yield from code.details
         yield code.deadline.detail if code.deadline else None
-        for condition in (*code.http.rules, *code.retriable.rules):
-            yield from (test.fact.removeprefix("details.") for test in condition.when)
+        for fact in (*code.http.reads, *code.retriable.reads):
+            yield fact.removeprefix("details.")
     for surface in taxonomy.surfaces.values():
         yield from surface.requires_details
         yield surface.batch.bad_items if surface.batch else None
