@@ -137,6 +137,14 @@ class Schema(NamedTuple):
     additional: Strictness = "allow"
     opaque: object = None
 
+    def nested(self) -> "Iterator[Schema]":
+        """The schema and every schema inside it."""
+        yield self
+        if self.items is not None:
+            yield from self.items.nested()
+        for member in self.properties.values():
+            yield from member.schema.nested()
+
 
 _TEXT = Schema(types=("string",))
 

@@ -104,10 +104,10 @@ def _clause_results(session: Session, clauses: Mapping[str, Clause]) -> dict[str
             address=address,
             title=clause.title,
             statements=clause.statements,
-            occasions=occasions[address],
+            occasions=0 if why else occasions[address],
             not_run=tuple(dict.fromkeys((*by_kind.get("could_not_run", ()), *unreached))),
             not_exercised=tuple(by_kind.get("not_exercised", ())),
-            not_checkable=(*by_kind.get("not_checkable", ()), *((why,) if why else ())),
+            not_checkable=(why,) if why else tuple(by_kind.get("not_checkable", ())),
             idle=f"no exchange allowed the suite to check it; needed: {clause.occasion}",
         )
     return results
