@@ -6,6 +6,7 @@ from faultspec.exchange.body import DecodedBody, read, read_success, resolve, st
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Exchange
 from faultspec.judge.collector import FindingCollector
+from faultspec.judge.crash import judge_crash
 from faultspec.judge.envelope import judge_envelope
 from faultspec.judge.headers import judge_headers
 from faultspec.judge.leaks import is_harmless_answer, judge_leaks
@@ -42,10 +43,12 @@ def judge(contract: Contract, exchange: Exchange) -> Judgement:
     if bodiless:
         _judge_bodiless(findings)
     if not is_error:
+        judge_crash(findings, None, body)
         judge_success(findings, claim, operation, body)
         return findings.judgement(surface=surface, code=None, is_error=False)
     error = _judge_error(findings, claim, operation, body, bodiless=bodiless)
     code = error.code if error else None
+    judge_crash(findings, code, body)
     judge_headers(findings, code, error)
     judge_leaks(findings, body, error)
     judgement = findings.judgement(surface=surface, code=code.name if code else None, is_error=True)

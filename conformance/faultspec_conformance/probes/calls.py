@@ -4,6 +4,7 @@ provoke a code.
 
 from collections.abc import Iterator, Mapping
 
+from faultspec.contract.crashes import may_fail
 from faultspec_conformance.config import ABSENT, Recipe, SampleCall, Step
 from faultspec_conformance.probes.provoke import carried_out, saved_values, unmet
 from faultspec_conformance.session.calls import CallSession
@@ -88,7 +89,12 @@ def _step(session: CallSession, step: Step, saved: Mapping[str, object], code: s
     name = text(session.tokens, step.call.path, saved)
     for _ in range(step.at_most):
         params = _params(session, step.call.body, saved)
-        answer = session.call(name, params, identity=session.identity(step.identity))
+        answer = session.call(
+            name,
+            params,
+            identity=session.identity(step.identity),
+            may_fail=may_fail(session.taxonomy, code),
+        )
         if answer.code == code:
             break
     return answer

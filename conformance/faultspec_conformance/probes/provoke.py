@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from faultspec.contract.crashes import may_fail
 from faultspec_conformance.config import Recipe, Step
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.credentials import allows_401, confirmed_refusal, refusal
@@ -117,7 +118,7 @@ def _provoked(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]:
             return
     yield outcome
     if last.until is not None and answer.status == last.until:
-        yield _check_wait(session, last, saved, answer)
+        yield _check_wait(session, last, saved, recipe.code, answer)
 
 
 def _refused_identity(session: HttpSession, recipe: Recipe, answer: Observation) -> str | None:
@@ -143,11 +144,11 @@ def _step(
     step allows.
     """
     wait = not is_last and step.until is None
-    answer = session.call(_request(session, step, saved, wait_when_limited=wait))
+    answer = session.call(_request(session, step, saved, code, wait_when_limited=wait))
     for _ in range(step.at_most - 1):
         if step.until is None or answer.status == step.until or answer.code == code:
             break
-        answer = session.call(_request(session, step, saved))
+        answer = session.call(_request(session, step, saved, code))
     return answer
 
 
@@ -155,12 +156,14 @@ def _request(
     session: HttpSession,
     step: Step,
     saved: Mapping[str, object],
+    code: str,
     *,
     wait_when_limited: bool = False,
 ) -> RequestSpec:
     """Return the request of a step.
 
-    A placeholder takes a saved value, an id of a created resource, or a new value.
+    A placeholder takes a saved value, an id of a created resource, or a new value. ``code``: that
+    of the recipe.
     """
     call, tokens = step.call, session.tokens
     written = placed(session.description, call.method, text(tokens, call.path, saved))
@@ -185,6 +188,7 @@ def _request(
         correlation="valid",
         route=operation.template,
         wait_when_limited=wait_when_limited,
+        may_fail=may_fail(session.taxonomy, code),
     )
 
 
@@ -214,7 +218,11 @@ def _check(recipe: Recipe, answer: Observation) -> Outcome:
 
 
 def _check_wait(
-    session: HttpSession, step: Step, saved: Mapping[str, object], refused: Observation
+    session: HttpSession,
+    step: Step,
+    saved: Mapping[str, object],
+    code: str,
+    refused: Observation,
 ) -> Outcome:
     """Wait as long as a refusal asks, and check that the request is accepted afterwards."""
     asked = refused.header("Retry-After")
@@ -222,11 +230,11 @@ def _check_wait(
         return not_exercised(_RECOVERS, "the refusal's Retry-After is not well formed")
     wait = session.wait_asked(refused)
     if wait is None:
-        return _check_long_wait(session, step, saved, refused)
+        return _check_long_wait(session, step, saved, code, refused)
     if not session.driver.pause(wait):
         reason = "the budget of seconds does not allow the wait that Retry-After asks for"
         return Outcome(_RECOVERS, "could_not_run", reason)
-    again = session.call(_request(session, step, saved))
+    again = session.call(_request(session, step, saved, code))
     if again.status == refused.status:
         message = f"the service still answered {again} after the {asked} s of Retry-After"
         return failed(_RECOVERS, message, refused, again)
@@ -236,7 +244,11 @@ def _check_wait(
 
 
 def _check_long_wait(
-    session: HttpSession, step: Step, saved: Mapping[str, object], refused: Observation
+    session: HttpSession,
+    step: Step,
+    saved: Mapping[str, object],
+    code: str,
+    refused: Observation,
 ) -> Outcome:
     """Check a refusal that asks for no wait or a long one: if a short wait is enough, the service
     confuses units.
@@ -246,7 +258,7 @@ def _check_long_wait(
         return not_exercised(_RECOVERS, "the refusal has no Retry-After")
     suspicious = asked.isdigit() and int(asked) >= _SUSPICIOUS
     if suspicious and session.driver.pause(_SHORT):
-        again = session.call(_request(session, step, saved))
+        again = session.call(_request(session, step, saved, code))
         if again.ok:
             enough = f"{_SHORT:g} s were enough: are these milliseconds?"
             message = f"Retry-After asks for {asked} s, and {enough}"

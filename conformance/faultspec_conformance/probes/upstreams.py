@@ -142,6 +142,7 @@ class _UpstreamWatch:
                 body=filled(tokens, call.body),
                 raw=text(tokens, call.raw).encode() if call.raw is not None else None,
                 wait_when_limited=False,
+                may_fail=behaviour != 200,
             )
         )
         return answer, list(self.upstream.calls)

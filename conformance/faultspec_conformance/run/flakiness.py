@@ -15,9 +15,9 @@ from faultspec_conformance.session.observation import Observation, Unanswered
 from faultspec_conformance.session.observations import SWEEP, PartRecord
 from faultspec_conformance.session.options import RunOptions
 
-#: Clauses that one failure proves broken, however seldom it happens: a leaked value is out, a
-#: resource written twice is there twice, and so is an id that two answers have.
-_PROVEN = ("leaks/", "idempotency/concurrent", "correlation/unique")
+#: Clauses that one failure proves broken, however seldom it happens: a service crashed, a value
+#: leaked, a resource exists twice, two answers have one id.
+_PROVEN = ("service/no-crash", "leaks/", "idempotency/concurrent", "correlation/unique")
 
 
 def flaky_places(

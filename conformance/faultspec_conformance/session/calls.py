@@ -54,10 +54,12 @@ class CallSession(Session):
         identity: Identity | None = None,
         canaries: Sequence[Canary] = (),
         harmless: bool = False,
+        may_fail: bool = False,
     ) -> Observation:
         """Call a method or tool, judge and record the answer.
 
-        Raises Unanswered. ``harmless``: it changes nothing.
+        Raises Unanswered. ``harmless``: it changes nothing. ``may_fail``: it makes the service fail
+        on purpose.
         """
         raise NotImplementedError
 
@@ -84,8 +86,13 @@ class CallSession(Session):
         request: Request,
         caller: Identity,
         canaries: Sequence[Canary] = (),
+        *,
+        may_fail: bool = False,
     ) -> Exchange:
-        """Return the exchange of a request before its answer, and record the canaries."""
+        """Return the exchange of a request before its answer, and record the canaries.
+
+        ``may_fail``: the request makes the service fail on purpose.
+        """
         # A made-up method has one name in every run; it is not masked, for it identifies findings.
         self.observations.plant(canary for canary in canaries if canary.kind != "address")
         secrets = (Canary("secret", secret) for secret, _ in caller.secrets)
@@ -96,6 +103,7 @@ class CallSession(Session):
             operation=request.target,
             identity=None if caller.anonymous else caller.name,
             forbidden=(*secrets, *canaries),
+            lacks=frozenset({"service/no-crash"} if may_fail else ()),
         )
 
     def record(self, exchange: Exchange, judgement: Judgement) -> Observation:
@@ -120,6 +128,7 @@ class RpcSession(CallSession):
         identity: Identity | None = None,
         canaries: Sequence[Canary] = (),
         harmless: bool = False,
+        may_fail: bool = False,
         id: object = None,
     ) -> Observation:
         """Call a method, judge and record the answer.
@@ -131,7 +140,7 @@ class RpcSession(CallSession):
         message = Message(
             name, encoded(body), (body["id"],), harmless=harmless, headers=caller.headers
         )
-        return self._exchange(message, caller, canaries)[0]
+        return self._exchange(message, caller, canaries, may_fail=may_fail)[0]
 
     def notify(
         self, name: str, params: object = ABSENT, *, harmless: bool = False
@@ -184,13 +193,14 @@ class RpcSession(CallSession):
         canaries: Sequence[Canary] = (),
         *,
         single: bool = True,
+        may_fail: bool = False,
         parts: Sequence[Mapping[str, object]] = (),
     ) -> list[Observation]:
         """Send a message, judge and record its answers.
 
         ``single``: it is one request, so its answer is checked as one.
         """
-        asked = self.asked("jsonrpc", message.request, caller, canaries)
+        asked = self.asked("jsonrpc", message.request, caller, canaries, may_fail=may_fail)
         self.check_running(asked)
         received = self.driver.send(message)
         if isinstance(received, NoAnswer):
@@ -236,6 +246,7 @@ class ToolSession(CallSession):
         identity: Identity | None = None,
         canaries: Sequence[Canary] = (),
         harmless: bool = False,
+        may_fail: bool = False,
         judged: bool = True,
     ) -> Observation:
         """Call a tool, judge and record the answer. Raises Unanswered.
@@ -246,7 +257,7 @@ class ToolSession(CallSession):
         caller = self.caller if identity is None else identity
         arguments = params if isinstance(params, dict) else {}
         request = Request("POST", name, caller.headers, encoded(arguments))
-        asked = self.asked("mcp", request, caller, canaries)
+        asked = self.asked("mcp", request, caller, canaries, may_fail=may_fail)
         self.check_running(asked)
         answered = self.driver.call(name, arguments, caller.headers, harmless=harmless)
         if isinstance(answered, NoAnswer):

@@ -25,6 +25,7 @@ from faultspec_conformance.session.correlation import (
     echo_rule,
     lenient,
 )
+from faultspec_conformance.session.fault_switches import FaultSwitch, find_switches
 from faultspec_conformance.session.knowledge import Knowledge
 from faultspec_conformance.session.observation import Observation, Unanswered, streamed
 from faultspec_conformance.session.observations import PartRecord
@@ -55,12 +56,14 @@ class HttpSession(Session):
     turn: tuple[ResourceKind, ...] = ()
     kinds: tuple[ResourceKind, ...] = field(init=False)
     correlation: CorrelationIds = field(init=False)
+    switches: tuple[FaultSwitch, ...] = field(init=False)
     knowledge: Knowledge = field(default_factory=Knowledge, init=False)
 
     def __post_init__(self) -> None:
         self.source = ValueSource(self.description.document, Random(0))
         self.kinds = find_resource_kinds(self.config, self.description)
         self.correlation = CorrelationIds(echo_rule(self.taxonomy))
+        self.switches = tuple(find_switches(self.taxonomy, self.config, self.description))
 
     @property
     def echo(self) -> EchoRule | None:
@@ -121,6 +124,7 @@ class HttpSession(Session):
             canaries=spec.canaries,
             wait_when_limited=spec.wait_when_limited,
             may_disconnect=spec.may_disconnect,
+            may_fail=spec.may_fail,
             server_may_refuse=spec.server_may_refuse,
         )
         if observation.status == 429 and spec.wait_when_limited:
@@ -147,6 +151,7 @@ class HttpSession(Session):
         canaries: tuple[Canary, ...] = (),
         wait_when_limited: bool = True,
         may_disconnect: bool = False,
+        may_fail: bool = False,
         server_may_refuse: bool = False,
     ) -> Observation:
         """Send a finished request, judge and record the answer.
@@ -154,7 +159,7 @@ class HttpSession(Session):
         Raises Unanswered. `RequestSpec` explains the options.
         """
         self.observations.plant(canaries)
-        asked = self._asked(request, caller, route, canaries)
+        asked = self._asked(request, caller, route, canaries, may_fail=may_fail)
         may_disconnect = may_disconnect or server_may_refuse
         exchange = self._exchanged(asked, may_disconnect)
         if server_may_refuse and self.of_the_server(exchange):
@@ -172,7 +177,7 @@ class HttpSession(Session):
         """
         caller = self.caller if spec.identity is None else spec.identity
         request = self._wire(spec, caller)
-        asked = self._asked(request, caller, spec.path)
+        asked = self._asked(request, caller, spec.path, may_fail=spec.may_fail)
         self.check_running(asked)
         answers = self.driver.together([request] * times)
         observations = [
@@ -246,7 +251,10 @@ class HttpSession(Session):
         caller: Identity,
         route: str | None,
         canaries: tuple[Canary, ...] = (),
+        *,
+        may_fail: bool = False,
     ) -> Exchange:
+        switched = may_fail or any(switch.is_on(request) for switch in self.switches)
         return Exchange(
             request=request,
             response=Response(None),
@@ -254,6 +262,7 @@ class HttpSession(Session):
             operation=f"{request.method} {route}" if route is not None else None,
             identity=None if caller.anonymous else caller.name,
             forbidden=(*self._forbidden(caller), *canaries),
+            lacks=frozenset({"service/no-crash"} if switched else ()),
         )
 
     def _exchanged(self, asked: Exchange, may_disconnect: bool) -> Exchange:

@@ -28,7 +28,8 @@ class RequestSpec:
     name, `same` is that of the request, and None is for no route. ``wait_when_limited``: after an
     unexpected 429 wait as long as `Retry-After` says, and send the request again.
     ``may_disconnect``: servers may close the connection on such a request as long as they keep
-    listening. ``server_may_refuse``: they may also refuse it before the application sees it; that
+    listening. ``may_fail``: the request makes the service fail on purpose, so a crash is no
+    finding. ``server_may_refuse``: they may also refuse it before the application sees it; that
     answer is not recorded.
     """
 
@@ -47,6 +48,7 @@ class RequestSpec:
     route: str | Literal["same"] | None = "same"
     wait_when_limited: bool = True
     may_disconnect: bool = False
+    may_fail: bool = False
     server_may_refuse: bool = False
 
     @property

@@ -29,6 +29,19 @@ CLAUSES = (
         reads=("sequence",),
     ),
     Clause(
+        address="service/no-crash",
+        title="The service does not crash",
+        why="The caller cannot act on a failure that nobody foresaw, and its data may be lost.",
+        occasion=(
+            "Every answer, unless a recipe, a fault switch or a scripted upstream makes the "
+            "service fail."
+        ),
+        reads=("transport", "status", "code"),
+        sources=lambda taxonomy: (
+            (taxonomy.undeclared.source,) if taxonomy.undeclared is not None else ()
+        ),
+    ),
+    Clause(
         address="provoke/code",
         title="A recipe provokes the code it names",
         why="A code that cannot be provoked is a code that nobody has tested.",

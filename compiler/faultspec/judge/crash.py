@@ -1,0 +1,36 @@
+"""The clause about crashes."""
+
+from faultspec.contract.crashes import INTERNAL_ERROR, is_crash
+from faultspec.exchange.body import DecodedBody, resolve
+from faultspec.judge.collector import FindingCollector
+from faultspec.language.model import NOWHERE, Code
+from faultspec.language.values import same
+
+CLAUSE = "service/no-crash"
+
+_JUDGED = frozenset({"http", "jsonrpc", "mcp", "stream"})
+"""Transports on which an error answers a request. Events and logs repeat errors."""
+
+
+def judge_crash(findings: FindingCollector, code: Code | None, body: DecodedBody) -> None:
+    """Check that the answer does not report a failure that nobody foresaw."""
+    exchange = findings.exchange
+    if exchange.transport not in _JUDGED:
+        return
+    findings.exercise(CLAUSE)
+    contract, status = findings.contract, exchange.response.status
+    internal = (
+        exchange.transport == "jsonrpc"
+        and code is None
+        and same(resolve(body.value, "/error/code")[1], INTERNAL_ERROR)
+    )
+    if not internal and not is_crash(contract.taxonomy, code, status):
+        return
+    parts = (str(status or ""), code.name if code else "", str(INTERNAL_ERROR) if internal else "")
+    undeclared = contract.taxonomy.undeclared
+    findings.add(
+        CLAUSE,
+        f"the service crashed: it answered {' '.join(filter(None, parts))}, and no recipe asked "
+        "for a failure",
+        source=undeclared.source if undeclared is not None else NOWHERE,
+    )
