@@ -1,8 +1,8 @@
 """Importers: a taxonomy from an OpenAPI document, or from a service model of botocore.
 
 An importer is a pure function of a parsed document. It reports everything that it could not carry
-over, with place and reason. It reads no ``x-`` extension and follows no reference out of the
-document.
+over, with place and reason. It reads no ``x-`` extension except the ``x-nullable`` of Swagger 2.0,
+and follows no reference out of the document.
 """
 
 from collections.abc import Mapping
