@@ -13,49 +13,17 @@ from faultspec.openapi.reader import METHODS, Loss, follow
 from faultspec.openapi.schemas import LISTS, MAPS, SINGLE
 from faultspec.openapi.text import DEEPEST
 
-#: Members of the root that 3.0 has elsewhere, or under other names.
-_MOVED = frozenset(
-    [
-        "swagger",
-        "host",
-        "basePath",
-        "schemes",
-        "consumes",
-        "produces",
-        "paths",
-        "definitions",
-        "responses",
-        "parameters",
-        "securityDefinitions",
-        "components",
-        "servers",
-    ]
+#: Members of the root that 3.0 does not have, or that are made anew.
+_OF_ROOT = frozenset(
+    {"swagger", "host", "basePath", "schemes", "consumes", "produces", "components", "servers"}
 )
 
-#: Members of an operation that 3.0 has elsewhere.
+#: Members of an operation that 3.0 does not have, or that are made anew.
 _OF_OPERATIONS = frozenset({"consumes", "produces", "schemes", "parameters", "responses"})
 
-#: Keywords that a parameter or header of 2.0 has beside its name, and 3.0 has in its schema.
-_OF_SCHEMAS = frozenset(
-    [
-        "type",
-        "format",
-        "items",
-        "default",
-        "enum",
-        "pattern",
-        "multipleOf",
-        "uniqueItems",
-        "x-nullable",
-        "minimum",
-        "maximum",
-        "exclusiveMinimum",
-        "exclusiveMaximum",
-        "minLength",
-        "maxLength",
-        "minItems",
-        "maxItems",
-    ]
+#: Members of a parameter or header that 3.0 does not have in its schema.
+_BESIDE_SCHEMAS = frozenset(
+    {"name", "in", "required", "description", "collectionFormat", "allowEmptyValue", "example"}
 )
 
 #: ``style`` and ``explode`` of a ``collectionFormat``. 3.0 has no values separated by tabs.
@@ -125,10 +93,6 @@ class _Conversion:
     def document(self) -> Json:
         """The whole document."""
         source = self.source
-        found: dict[str, Any] = {key: source[key] for key in source if key not in _MOVED}
-        found["openapi"] = "3.0.3"
-        if isinstance(source.get("basePath"), str):
-            found["servers"] = [{"url": f"/{source['basePath'].strip('/')}"}]
         # Components come first: a reference to a component leads to it, not to a copy of it.
         sections = (
             ("definitions", "schemas", self._schema),
@@ -136,6 +100,11 @@ class _Conversion:
             ("parameters", "parameters", self._parameter),
             ("securityDefinitions", "securitySchemes", _security_scheme),
         )
+        moved = _OF_ROOT.union(key for key, _, _ in sections)
+        found: dict[str, Any] = {key: source[key] for key in source if key not in moved}
+        found["openapi"] = "3.0.3"
+        if isinstance(source.get("basePath"), str):
+            found["servers"] = [{"url": f"/{source['basePath'].strip('/')}"}]
         components = {
             name: self._members(source[key], f"/components/{name}", f"/{key}", convert)
             for key, name, convert in sections
@@ -165,7 +134,7 @@ class _Conversion:
         self.origins[new] = old
         self.targets.setdefault(old, new)
 
-    def _referring(self, value: Json) -> Json:
+    def _referring(self, value: Json) -> dict[str, Any]:
         """A copy of an object with a ``$ref``, which `document` changes."""
         found = dict(value)
         if isinstance(value["$ref"], str):
@@ -225,8 +194,8 @@ class _Conversion:
         if "$ref" in value:
             return self._referring(value)
         self._move(child(new, "schema"), old)
-        own = {key: value[key] for key in value if key in _OF_SCHEMAS}
-        rest = {key: value[key] for key in value if key not in _OF_SCHEMAS}
+        own = {key: value[key] for key in value if key not in _BESIDE_SCHEMAS}
+        rest = {key: value[key] for key in value if key in _BESIDE_SCHEMAS}
         return {**rest, "schema": self._schema(own, child(new, "schema"), old)}
 
     # Responses
@@ -288,7 +257,7 @@ class _Conversion:
     def _path_item(self, value: Any, new: str, old: str) -> Any:
         if not isinstance(value, Mapping):
             return value
-        found = self._referring(value) if "$ref" in value else dict(value)
+        found = self._referring(value) if "$ref" in value else {**value}
         shared = list(self._declared(value, old))
         for method in map(str.lower, METHODS):
             if isinstance(value.get(method), Mapping):
@@ -349,27 +318,24 @@ class _Conversion:
         for node, old in declared:
             if node.get("in") == "body":
                 self._move(new, old)
-                found = {key: node[key] for key in ("description", "required") if key in node}
-                return {**found, "content": self._body_content(node, new, old, consumes)}
-        forms = {node.get("name"): (node, old) for node, old in reversed(declared)}
-        fields = [
-            (name, node, old)
-            for name, (node, old) in reversed(forms.items())
-            if node.get("in") == "formData" and isinstance(name, str)
-        ]
+                kept = {key: node[key] for key in ("description", "required") if key in node}
+                return {**kept, "content": self._body_content(node, new, old, consumes)}
+        fields: dict[str, tuple[Json, str]] = {}
+        for node, old in declared:
+            if node.get("in") == "formData" and isinstance(node.get("name"), str):
+                fields.setdefault(node["name"], (node, old))
         if not fields:
             return None
-        has_file = any(node.get("type") == "file" for _, node, _ in fields)
+        has_file = any(node.get("type") == "file" for node, _ in fields.values())
         media_types = [name for name in consumes if name in (_FORM, _MULTIPART)]
-        required = [name for name, node, _ in fields if node.get("required") is True]
+        required = [name for name, (node, _) in fields.items() if node.get("required") is True]
         content = {}
         for media_type in media_types or [_MULTIPART if has_file else _FORM]:
             place = child(child(new, "content"), media_type)
-            properties = {}
-            for name, node, old in fields:
+            properties: dict[str, Any] = {}
+            for name, (node, old) in fields.items():
                 member = child(f"{place}/schema/properties", name)
-                described = self._described(node, member, old)
-                properties[name] = described["schema"]
+                properties[name] = self._described(node, member, old).get("schema", {})
                 self._move(member, old)
             schema = {"type": "object", "properties": properties}
             content[media_type] = {
