@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from faultspec.importers import Json
+from faultspec.language.spelling import pascal
 from faultspec.openapi.pointers import child, steps
-from faultspec.targets.filters import pascal
 
 Listed = list[str | int]
 """The texts and numbers that a schema lists."""

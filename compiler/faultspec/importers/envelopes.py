@@ -10,9 +10,9 @@ from faultspec.importers.infer_envelope import infer_envelope
 from faultspec.importers.inference import CodeFacts, InferredEnvelope
 from faultspec.importers.names import NamedFamilies
 from faultspec.importers.naming import UniqueNames, identifier
+from faultspec.language.spelling import snake
 from faultspec.runtime import shape
 from faultspec.runtime.nodes import Node, slot_places
-from faultspec.targets.filters import snake
 
 Data = dict[str, Any]
 

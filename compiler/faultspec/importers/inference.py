@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from faultspec.importers import Json, subset
 from faultspec.importers.bodies import CodedBody
 from faultspec.language.scope import WELL_KNOWN_SLOTS
+from faultspec.language.spelling import snake
 from faultspec.openapi.pointers import child, steps
-from faultspec.targets.filters import snake
 
 Data = dict[str, Any]
 

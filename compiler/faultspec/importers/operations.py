@@ -13,8 +13,8 @@ from faultspec.importers.examples import PlacedExample
 from faultspec.importers.headers import header_rule
 from faultspec.importers.names import PATTERN, NamedFamilies
 from faultspec.importers.naming import UniqueNames, identifier
+from faultspec.language.spelling import snake
 from faultspec.language.values import foreign_schema_problem
-from faultspec.targets.filters import snake
 from faultspec.targets.model import phrase
 
 #: Methods of HTTP that are idempotent (RFC 9110, section 9.2.2).

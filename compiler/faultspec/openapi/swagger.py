@@ -152,11 +152,11 @@ class _Conversion:
 
     # Schemas
 
-    def _schema(self, value: Any, new: str, old: str, depth: int = 0) -> Any:
-        if not isinstance(value, Mapping) or depth > DEEPEST:
+    def _schema(self, value: Any, new: str, old: str) -> Any:
+        if not isinstance(value, Mapping) or new.count("/") > DEEPEST:
             return value
         found = {
-            key: self._keyword(key, inner, child(new, key), child(old, key), depth + 1)
+            key: self._keyword(key, inner, child(new, key), child(old, key))
             for key, inner in value.items()
             if key != "x-nullable"
         }
@@ -169,19 +169,19 @@ class _Conversion:
             self.references.append(found)
         return found
 
-    def _keyword(self, key: str, value: Any, new: str, old: str, depth: int) -> Any:
+    def _keyword(self, key: str, value: Any, new: str, old: str) -> Any:
         if key == "discriminator" and isinstance(value, str):
             return {"propertyName": value}
         if key in SINGLE:
-            return self._schema(value, new, old, depth)
+            return self._schema(value, new, old)
         if key in MAPS and isinstance(value, Mapping):
             return {
-                name: self._schema(member, child(new, name), child(old, name), depth)
+                name: self._schema(member, child(new, name), child(old, name))
                 for name, member in value.items()
             }
         if key in LISTS and isinstance(value, list):
             return [
-                self._schema(item, child(new, index), child(old, index), depth)
+                self._schema(item, child(new, index), child(old, index))
                 for index, item in enumerate(value)
             ]
         return value
