@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from faultspec.importers import ImportedTaxonomy, Loss, Report, registry
+from faultspec.importers import Data, ImportedTaxonomy, Loss, Report, registry
 from faultspec.importers.bodies import ImportedContract
 from faultspec.importers.codes import CodeContext, ImportedCode, build_code, details_of
-from faultspec.importers.envelopes import Data, ImportedEnvelope, build_envelopes, one_or_all
+from faultspec.importers.envelopes import ImportedEnvelope, build_envelopes, one_or_all
 from faultspec.importers.examples import CodeUse
 from faultspec.importers.headers import header_rules
 from faultspec.importers.names import PATTERN, CodeKey, NamedFamilies, assign_names
@@ -164,8 +164,7 @@ def _header(contract: ImportedContract, lose: Report) -> Data:
         description = text(info.get("description"))
         return {**found, **({"description": description} if description else {})}
     if info.get("description") is not None:
-        reason = "in a library of schemas it describes the file"
-        lose("/info/description", "description", reason)
+        lose("/info/description", "description", "in a library of schemas it describes the file")
     return found
 
 

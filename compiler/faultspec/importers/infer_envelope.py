@@ -12,13 +12,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from faultspec.importers import subset
+from faultspec.importers import Data, subset
 from faultspec.importers.bodies import CodedBody
 from faultspec.importers.code_member import Listed, listed_values, only_value
 from faultspec.importers.inference import (
     DETAILS,
     WITHOUT_FIELD,
-    Data,
     Inference,
     InferredEnvelope,
     Recognizer,

@@ -278,8 +278,7 @@ def _headers(reader: DocumentReader, response: Json, pointer: str) -> dict[str, 
             reader.lose(before, "header", "this is not the name of a header")
             continue
         if str(name).lower() == "content-type":
-            reason = "OpenAPI ignores it here; the media type has its value"
-            reader.lose(before, "header", reason)
+            reader.lose(before, "header", "OpenAPI ignores it here; the media type has its value")
             continue
         lose_unknown(reader, header, place, _OF_HEADERS)
         schema_pointer = child(place, "schema")
