@@ -18,6 +18,7 @@ from faultspec.importers.clean import cleaned
 from faultspec.importers.naming import UniqueNames, identifier
 from faultspec.openapi.nodes import listed, mapping, texts
 from faultspec.openapi.pointers import child
+from faultspec.openapi.reader import DocumentReader
 
 _JSON: Data = {
     "shape": {"__type": "$code", "message?": "$message", "...": "$details"},
@@ -151,16 +152,13 @@ class _Importer:
     """``codes``: the names of the codes by their wires."""
 
     def __init__(self, model: Json, losses: list[Loss]) -> None:
-        self.losses = losses
+        self.reader = DocumentReader(model, losses)
+        self.lose = self.reader.lose
         self.metadata: Json = model["metadata"]
         self.shapes: Json = model["shapes"]
         self.operations: Json = model["operations"]
         self.protocol = str(self.metadata.get("protocol", ""))
         self.codes: dict[str, str] = {}
-
-    def lose(self, pointer: str, kind: str, reason: str) -> None:
-        """Record a loss."""
-        self.losses.append(Loss(pointer, kind, reason))
 
     def taxonomy(self, service: str) -> ImportedTaxonomy:
         """The taxonomy of the service."""
@@ -194,7 +192,7 @@ class _Importer:
         data["codes"] = codes
         if operations := self._operations():
             data["operations"] = operations
-        return ImportedTaxonomy(data, tuple(dict.fromkeys(self.losses)))
+        return ImportedTaxonomy(data, tuple(dict.fromkeys(self.reader.losses)))
 
     def _envelopes(self) -> tuple[Data, Any]:
         """The envelopes of the protocol, and their names in the order of comparison."""
@@ -264,11 +262,10 @@ class _Importer:
         required = texts(error.data.get("required"))
         found: Data = {}
         folded: set[str] = set()
-        for name, member in mapping(error.data.get("members")).items():
+        for name, member, wire in _members(error.data):
             pointer = child(child(error.pointer, "members"), name)
-            if not isinstance(member, dict) or name.lower() in _ENVELOPE_MEMBERS:
+            if name.lower() in _ENVELOPE_MEMBERS:
                 continue
-            wire = str(member.get("locationName", name))
             if member.get("location") in ("header", "headers", "statusCode"):
                 self.lose(pointer, "header", f"it is in the header {wire}, not in the body")
                 continue
@@ -315,11 +312,9 @@ class _Importer:
     def _structure(self, shape: str, data: Json, pointer: str, above: tuple[object, ...]) -> Data:
         required = texts(data.get("required"))
         members: Data = {}
-        for name, member in mapping(data.get("members")).items():
-            if isinstance(member, dict):
-                wire = str(member.get("locationName", name))
-                schema = self._schema(member.get("shape"), pointer, above)
-                members[wire if name in required else f"{wire}?"] = schema
+        for name, member, wire in _members(data):
+            schema = self._schema(member.get("shape"), pointer, above)
+            members[wire if name in required else f"{wire}?"] = schema
         if len({wire.casefold().removesuffix("?") for wire in members}) < len(members):
             reason = f"members of `{shape}` differ by case alone; it is any object"
             self.lose(pointer, "member", reason)
@@ -402,6 +397,13 @@ def _policy(service: str, throttled: list[str]) -> Data:
         "backoff": {**POLICY["backoff"], **base},
         "kinds": {"throttled": {**POLICY["kinds"]["throttled"], **codes}},
     }
+
+
+def _members(data: Json) -> Iterator[tuple[str, Json, str]]:
+    """The members of a structure, each with its name in the model and on the wire."""
+    for name, member in mapping(data.get("members")).items():
+        if isinstance(member, dict):
+            yield name, member, str(member.get("locationName", name))
 
 
 def _is_error(data: Json) -> bool:

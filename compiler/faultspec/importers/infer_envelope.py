@@ -127,10 +127,8 @@ def _details_list(inference: Inference, variants: Variants) -> str | None:
     """A list that is called like details, the same in all bodies."""
     if variants.name not in DETAILS or "details" in inference.used or not variants.same:
         return None
-    if not isinstance(variants.first, Mapping) or variants.first.get("type") != "array":
-        return None
     data = subset.value(variants.first)
-    if not data:
+    if not data or data.get("type") != "array":
         return None
     inference.used["details"] = variants.schemas
     inference.fields["details"] = data

@@ -50,7 +50,7 @@ def read(document: object) -> ImportedTaxonomy:
             "without paths, a union under components.schemas"
         )
         raise NotImportable("no-failures", "the document declares no failure", "/paths", hint)
-    found = build_taxonomy(contract, reader.losses)
+    found = build_taxonomy(contract, reader)
 
     def own(pointer: str) -> str:
         return nearest(clean, shaped.original(pointer))

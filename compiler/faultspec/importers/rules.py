@@ -154,8 +154,7 @@ def _tests(
     schema: Any, path: tuple[str, ...], facts: Mapping[str, tuple[str, ...]]
 ) -> Iterator[Test]:
     """The facts that a condition reads, each with its values."""
-    if not isinstance(schema, Mapping):
-        return
+    schema = mapping(schema)
     for name, member in mapping(schema.get("properties")).items():
         here = (*path, name)
         yield from _tests(member, here, facts)
