@@ -338,6 +338,30 @@ def test_a_form_is_a_request_body() -> None:
 
 
 @pytest.mark.parametrize(
+    ("members", "address"),
+    [
+        ({}, None),
+        ({"basePath": "v1/"}, "/v1"),
+        ({"host": "a.example:8080"}, "//a.example:8080"),
+        (
+            {"host": "a.example", "basePath": "/v1", "schemes": ["ws", "http"]},
+            "http://a.example/v1",
+        ),
+        ({"host": "[", "basePath": "/", "schemes": ["http"]}, "/"),
+    ],
+)
+def test_the_address_is_that_of_host_and_base_path(
+    members: dict[str, object], address: str | None
+) -> None:
+    """Scheme, host and base path are the address of the server, as far as they are there."""
+    document = openapi_3({"swagger": "2.0", **members}).document
+    assert document.get("servers") == (None if address is None else [{"url": address}])
+    assert service.read({"swagger": "2.0", "paths": {"/a": {"get": {}}}, **members}).base == (
+        "/v1" if "v1" in str(address) else ""
+    )
+
+
+@pytest.mark.parametrize(
     ("version", "code"), [("1.2", "swagger"), (2, "swagger"), (2.0, "no-failures")]
 )
 def test_other_versions_of_swagger_are_refused(version: object, code: str) -> None:

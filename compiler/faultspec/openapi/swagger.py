@@ -3,6 +3,7 @@
 Parts of the wrong type stay as they are, so that the reader reports them.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -103,8 +104,8 @@ class _Conversion:
         moved = _OF_ROOT.union(key for key, _, _ in sections)
         found: dict[str, Any] = {key: source[key] for key in source if key not in moved}
         found["openapi"] = "3.0.3"
-        if isinstance(source.get("basePath"), str):
-            found["servers"] = [{"url": f"/{source['basePath'].strip('/')}"}]
+        if url := self._address():
+            found["servers"] = [{"url": url}]
         components = {
             name: self._members(source[key], f"/components/{name}", f"/{key}", convert)
             for key, name, convert in sections
@@ -119,6 +120,16 @@ class _Conversion:
             if target.startswith("#/") and value_at(source, target[1:]) is not None:
                 node["$ref"] = "#" + _translated(target[1:], self.targets)
         return found
+
+    def _address(self) -> str:
+        """The address of the service, as far as the document has it; "" if it has nothing."""
+        host, base = self.source.get("host"), self.source.get("basePath")
+        path = f"/{base.strip('/')}" if isinstance(base, str) else ""
+        if not isinstance(host, str) or not re.fullmatch(r"[\w.-]+(:\d+)?", host):
+            return path
+        schemes = listed(self.source.get("schemes"))
+        scheme = next((f"{name}:" for name in ("https", "http") if name in schemes), "")
+        return f"{scheme}//{host}{path}"
 
     def _members(self, value: Any, new: str, old: str, convert: Any) -> Any:
         """An object with each of its members converted."""
