@@ -107,7 +107,7 @@ def sound(
         "correlation_id": own,
         "audit_id": own,
         "boundary": code.boundaries[0] if code.boundaries else "service",
-        "retriable": code.retriable.kind == "always",
+        "retriable": code.retriable.flag_kind == "always",
         **(dict(example.slots) if example else {}),
     }
     asked = example.status if example is not None else None

@@ -111,8 +111,11 @@ def lawful(judged: Judgement, rules: Contract | None = None) -> None:
         (f.clause, f.pointer or "", f.level, f.status or 0, f.message) for f in judged.findings
     ]
     assert order == sorted(set(order))
-    clauses = (rules or platform()).clauses
+    contract = rules or platform()
+    clauses = contract.clauses
     assert judged.exercised <= clauses.keys()
+    broken = [clauses[finding.clause] for finding in judged.findings]
+    assert not any(clause.not_applicable(contract.taxonomy) for clause in broken)
     assert {finding.clause for finding in judged.findings} <= judged.exercised
     assert not any(clauses[address].relation for address in judged.exercised)
 

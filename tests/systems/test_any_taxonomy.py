@@ -223,7 +223,7 @@ def arguments(cls: Any, code: Code) -> dict[str, Any]:
                 break
     if "extra" in parameters and "extra" not in found:
         found["extra"] = "e"
-    if "retriable" in parameters and code.retriable.kind == "caller":
+    if "retriable" in parameters and code.retriable.flag_kind == "caller":
         found["retriable"] = True
     return found
 

@@ -389,8 +389,8 @@ def filled(code: Code, example: Example, envelope: Envelope) -> object:
         "actions": list(code.actions),
         "request_id": "1",
         **(
-            {"retriable": code.retriable.kind == "always"}
-            if code.retriable.kind in ("always", "never")
+            {"retriable": code.retriable.flag_kind == "always"}
+            if code.retriable.flag_kind in ("always", "never")
             else {}
         ),
         **example.slots,
@@ -826,7 +826,7 @@ def test_an_unknown_error_is_taken_for_no_other(system: str, bindings: Any) -> N
 def test_keenbenchs_retryable_codes_offer_a_retry() -> None:
     """Whatever may be sent again by a machine may be by a person: its actions have retry or resume (B6)."""
     for code in taxonomy("keenbench").shared_live_codes():
-        if code.retriable.kind in ("always", "caller"):
+        if code.retriable.flag_kind in ("always", "caller"):
             assert {"retry", "resume"} & set(code.actions), code.name
 
 

@@ -106,7 +106,7 @@ def _code(taxonomy: Taxonomy, code: Code, address: str) -> Iterator[str]:
     yield ""
     statuses = ", ".join(map(str, code.http.statuses)) or f"never ({code.http.reason})"
     flag = {"always": "yes", "never": "no", "caller": "the service decides", "none": None}.get(
-        code.retriable.kind, "it depends"
+        code.retriable.flag_kind, "it depends"
     )
     details = ", ".join(
         f"{name} ({' or '.join(member.schema.types) or 'any'}, {member.presence})"
@@ -164,7 +164,7 @@ def _instance(taxonomy: Taxonomy, code: Code) -> Iterator[str]:
         "status": status,
         "domain": code.domain,
         "boundary": next(iter(code.boundaries), None),
-        "retriable": code.retryable,
+        "retriable": code.example_flag(example),
         "actions": list(code.actions) or None,
         "details": example.details,
         **example.slots,

@@ -12,7 +12,7 @@ from faultspec.judge.match_envelope import (
     is_protocol_number,
     is_scalar,
 )
-from faultspec.language.conditions import ConditionFacts, possible_outcomes
+from faultspec.language.conditions import ConditionFacts
 from faultspec.language.model import Code, Operation
 from faultspec.language.values import same, shown
 
@@ -64,7 +64,7 @@ def judge_code_status(
     if status is None or findings.exchange.transport != "http":
         return
     findings.exercise("code/status")
-    possible = possible_outcomes(code.http.rules, facts) if code.http.rules else ()
+    possible = code.http.decide(facts)
     carried = findings.contract.codes_for(status)
     if status in possible or (not possible and (code.http.allows(status) or code.name in carried)):
         return

@@ -138,6 +138,7 @@ def _judge_registered(findings: FindingCollector, error: ErrorReading, details: 
         key = registry.get(name)
         if key is None:
             continue
+        findings.exercise("details/registered")
         for problem in value_problems(findings, key.schema, details.members[name]):
             findings.add_problem(
                 "details/registered", problem, child(at, name), source=key.source, level="warning"

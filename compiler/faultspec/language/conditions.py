@@ -45,7 +45,7 @@ class Test(NamedTuple):
     values: tuple[object, ...] = ()
     ranges: tuple[StatusRange, ...] = ()
 
-    def holds(self, value: object) -> bool:
+    def includes(self, value: object) -> bool:
         """Whether ``value`` is one of the values or lies in one of the ranges."""
         if isinstance(value, bool):
             return any(value is each for each in self.values)
@@ -102,43 +102,90 @@ def possible_outcomes(
     return tuple(possible)
 
 
+def certain_outcome(rules: Iterable[ConditionalRule], facts: ConditionFacts) -> object:
+    """The outcome of the first rule whose tests are all known to hold; None if there is none."""
+    certain = (rule for rule in rules if all(_result(test, facts) for test in rule.when))
+    return next((rule.then for rule in certain), None)
+
+
+def facts_read(rules: Iterable[ConditionalRule]) -> tuple[str, ...]:
+    """The facts that rules test, in order, each once."""
+    return tuple(dict.fromkeys(test.fact for rule in rules for test in rule.when))
+
+
 def _result(test: Test, facts: ConditionFacts) -> bool | None:
     """Whether the test holds; None if its fact is unknown."""
     known, value = facts.value(test.fact)
     if not known:
         return None
     # A list or a mapping equals none of a condition's scalars.
-    return test.holds(value) if isinstance(value, str | int | float | bool) else False
+    return test.includes(value) if isinstance(value, str | int | float | bool) else False
 
 
 class Retriable(NamedTuple):
     """Whether the same request may be sent again.
 
-    ``caller``: both flags are legal; the code that raises the error chooses. ``none``: the system
-    has no flag. ``conditional``: the first rule whose tests hold decides. ``until``: the action
-    after which the error becomes retriable.
+    ``flag_kind``: ``caller``: both flags are legal; the code that raises the error chooses.
+    ``none``: the system has no flag. ``conditional``: the first of the ``rules`` whose tests hold
+    decides, and the last has no tests; other kinds have no rules. ``until``: the action after which
+    the error becomes retriable.
+
+    Only renderers read ``flag_kind``, where they print it. Other modules ask the questions below.
     """
 
-    kind: Literal["always", "never", "caller", "none", "conditional"]
+    flag_kind: Literal["always", "never", "caller", "none", "conditional"]
     rules: tuple[ConditionalRule, ...] = ()
     until: str | None = None
 
     @property
     def fixed(self) -> bool | None:
         """The flag of every such error; None if it varies or there is none."""
-        return {"always": True, "never": False}.get(self.kind)
+        return {"always": True, "never": False}.get(self.flag_kind)
+
+    @property
+    def outcomes(self) -> tuple[bool, ...]:
+        """The flags that such an error may carry; none if there is no flag."""
+        return self.decide(ConditionFacts())
+
+    @property
+    def has_flag(self) -> bool:
+        """Whether such an error may carry a flag."""
+        return self.flag_kind != "none"
+
+    @property
+    def may_be_retried(self) -> bool:
+        """Whether such an error may carry the flag true."""
+        return True in self.outcomes
+
+    @property
+    def answer_decides(self) -> bool:
+        """Whether each answer decides the flag, whatever the facts are."""
+        return self.flag_kind == "caller"
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The facts that the rules test."""
+        return facts_read(self.rules)
 
     def decide(self, facts: ConditionFacts) -> tuple[bool, ...]:
         """The flags that an error may carry under these facts.
 
-        One if the facts decide, both if either is legal, none if there is no flag or no rule holds.
+        One if the facts decide, both if either is legal, none if there is no flag.
         """
-        match self.kind:
+        match self.flag_kind:
             case "always" | "never":
-                return (self.kind == "always",)
+                return (self.flag_kind == "always",)
             case "caller":
                 return (True, False)
             case "conditional":
-                return tuple(outcome is True for outcome in possible_outcomes(self.rules, facts))
+                outcomes = possible_outcomes(self.rules, facts)
+                return tuple(dict.fromkeys(outcome is True for outcome in outcomes))
             case "none":
                 return ()
+
+    def presume(self, facts: ConditionFacts) -> bool | None:
+        """The flag if no test of an unknown fact holds; None if each answer decides or none has it.
+
+        For examples, which need one of the possible flags.
+        """
+        return certain_outcome(self.rules, facts) is True if self.rules else self.fixed

@@ -82,9 +82,7 @@ class CodeReader:
             mcp=None if mcp is None else Mcp(mcp["is_error"], mcp.get("strict")),
             envelopes=scope.refer_keys(data, "envelope", "envelope", path),
             retriable=retriable,
-            client_action=data.get(
-                "client_action", "retry" if retriable.kind == "always" else "none"
-            ),
+            client_action=data.get("client_action", "retry" if retriable.fixed else "none"),
             retry=scope.refer_key(data, "retry", "retry policy", path),
             effect=data.get("effect", "none" if refused else "unknown"),
             headers=read_header_rules(

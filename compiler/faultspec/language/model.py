@@ -9,7 +9,14 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
-from faultspec.language.conditions import ConditionalRule, Retriable, StatusRange
+from faultspec.language.conditions import (
+    ConditionalRule,
+    ConditionFacts,
+    Retriable,
+    StatusRange,
+    facts_read,
+    possible_outcomes,
+)
 from faultspec.runtime.nodes import Node
 from faultspec.runtime.retry import Policy
 
@@ -88,6 +95,16 @@ class HttpMapping(NamedTuple):
         default = () if self.default is None else (StatusRange(self.default, self.default),)
         return self.statuses or default
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The facts that the rules test."""
+        return facts_read(self.rules)
+
+    def decide(self, facts: ConditionFacts) -> tuple[int, ...]:
+        """The statuses that the rules leave possible under these facts; none if no rule holds."""
+        outcomes = possible_outcomes(self.rules, facts)
+        return tuple(status for status in outcomes if isinstance(status, int))
+
     def allows(self, status: int) -> bool:
         """Whether the code may have this status."""
         return any(status in allowed for allowed in self.statuses)
@@ -119,6 +136,14 @@ class Schema(NamedTuple):
     properties: Mapping[str, "DetailMember"] = EMPTY
     additional: Strictness = "allow"
     opaque: object = None
+
+    def nested(self) -> "Iterator[Schema]":
+        """The schema and every schema inside it."""
+        yield self
+        if self.items is not None:
+            yield from self.items.nested()
+        for member in self.properties.values():
+            yield from member.schema.nested()
 
 
 _TEXT = Schema(types=("string",))
@@ -388,6 +413,12 @@ class Code(NamedTuple):
         """The value of ``is_retryable``: whether the client action is ``retry``."""
         return self.client_action == "retry"
 
+    def example_flag(self, example: Example) -> bool:
+        """The retry flag of an example: that of its status and details, else of the action."""
+        facts = ConditionFacts(example.status or self.http.default, details=example.details or {})
+        flag = self.retriable.presume(facts)
+        return self.retryable if flag is None else flag
+
 
 class Operation(NamedTuple):
     """An operation, with codes of its own, identified by (operation, code).
@@ -420,6 +451,16 @@ class RetryPolicy(NamedTuple):
     eligible_when: tuple[ConditionalRule, ...] = ()
     kind_of: Mapping[str, str] = {}
     source: Source = NOWHERE
+
+    def covers(self, code: str, facts: ConditionFacts) -> bool | None:
+        """Whether the policy lists a code and its conditions permit a retry under these facts.
+
+        None: an unknown fact decides.
+        """
+        if code not in self.eligible:
+            return False
+        outcomes = possible_outcomes(self.eligible_when, facts) or (True,)
+        return bool(outcomes[0]) if len(outcomes) == 1 else None
 
 
 class Idempotency(NamedTuple):

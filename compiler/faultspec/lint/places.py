@@ -1,10 +1,10 @@
 """Where codes may occur and what their errors may carry."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from faultspec.diagnostics.model import Path
 from faultspec.language.carriers import carriers, reaches
-from faultspec.language.model import Code, Envelope, RetryPolicy, Schema, Surface, Taxonomy
+from faultspec.language.model import Code, Envelope, RetryPolicy, Surface, Taxonomy
 from faultspec.runtime.nodes import slot_places
 
 
@@ -58,15 +58,6 @@ def codes_of_policy(taxonomy: Taxonomy, policy: RetryPolicy) -> tuple[Code, ...]
         return tuple(code for code in codes if code.name in policy.eligible)
     every = taxonomy.upstream is not None and taxonomy.upstream.retry == policy.name
     return tuple(code for code in codes if every or code.retry == policy.name)
-
-
-def nested_schemas(schema: Schema) -> Iterator[Schema]:
-    """A schema and every schema inside it."""
-    yield schema
-    if schema.items is not None:
-        yield from nested_schemas(schema.items)
-    for member in schema.properties.values():
-        yield from nested_schemas(member.schema)
 
 
 def with_integers(types: tuple[str, ...]) -> set[str]:

@@ -29,7 +29,7 @@ def of_code(code: Code, shape: Node, taxonomy: Taxonomy) -> list[Json]:
     if "details" in facts:
         flags += [(*facts["details"], key) for key in taxonomy.flag_keys]
     return [
-        *_flag(code, facts, flags),
+        *of_rules(code.retriable.rules, facts, flags),
         *_actions(code, facts, flags, taxonomy),
         *_status(code, facts, taxonomy),
     ]
@@ -46,13 +46,6 @@ def places(shape: Node) -> Mapping[str, tuple[str, ...]]:
             if not isinstance(place.node, Template):
                 found.setdefault(slot, tuple(steps(place.path)))
     return found
-
-
-def _flag(
-    code: Code, facts: Mapping[str, tuple[str, ...]], flags: Sequence[tuple[str, ...]]
-) -> Iterator[Json]:
-    if code.retriable.kind == "conditional":
-        yield from of_rules(code.retriable.rules, facts, flags)
 
 
 def of_rules(
@@ -79,7 +72,7 @@ def _actions(
     taxonomy: Taxonomy,
 ) -> Iterator[Json]:
     """That an action which retries is among those suggested, if the flag is true."""
-    if "actions" not in facts or code.retriable.kind == "never" or not taxonomy.sending_again:
+    if "actions" not in facts or code.retriable.fixed is False or not taxonomy.sending_again:
         return
     suggested: Json = {"contains": {"enum": list(taxonomy.sending_again)}}
     for flag in flags:

@@ -22,13 +22,12 @@ def described(code: Code) -> list[str]:
     if code.boundaries:
         known.append("from " + " or ".join(code.boundaries))
     policy = f" ({code.retry})" if code.retry else ""
-    decides = code.retriable.kind in ("conditional", "caller")
     actions = {
         "retry": f"clients retry{policy}",
         "refetch": "clients read again before they retry",
         "user": "a person has to act",
         "none": f"clients retry if the error allows it{policy}"
-        if decides
+        if len(code.retriable.outcomes) > 1
         else "clients do not retry",
     }
     known.append(actions[code.client_action])

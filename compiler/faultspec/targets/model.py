@@ -203,7 +203,7 @@ def code_row(code: Code, operation: str | None, taxonomy: Taxonomy) -> CodeRow:
         boundaries=code.boundaries,
         status=code.http.default,
         statuses=tuple(map(str, code.http.statuses)),
-        retriable=code.retriable.kind,
+        retriable=code.retriable.flag_kind,
         until=code.retriable.until,
         client_action=code.client_action,
         retryable=code.retryable,

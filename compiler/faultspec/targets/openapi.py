@@ -481,7 +481,7 @@ def slots(
         "message": message,
         "summary": code.summary,
         "status": example.status or code.http.default,
-        "retriable": _flag(code, example),
+        "retriable": code.example_flag(example),
         "boundary": next(iter(code.boundaries), None) or next(iter(taxonomy.boundaries), None),
         "domain": code.domain,
         "actions": list(code.actions),
@@ -515,26 +515,6 @@ def _required(envelope: Envelope, taxonomy: Taxonomy) -> tuple[str, ...]:
     """The slots that the envelope cannot do without."""
     places = shapes.slot_places(envelope.shape)
     return tuple(slot for slot, each in places.items() if any(place.required for place in each))
-
-
-def _flag(code: Code, example: Example) -> bool:
-    """The retry flag of an example: the code's, or the result of its rules for status and
-    details.
-    """
-    facts: dict[str, object] = {"status": example.status or code.http.default}
-    facts |= {f"details.{name}": value for name, value in (example.details or {}).items()}
-    match code.retriable.kind:
-        case "always" | "never":
-            return code.retriable.kind == "always"
-        case "conditional":
-            holds = (
-                rule
-                for rule in code.retriable.rules
-                if all(each.holds(facts.get(each.fact)) for each in rule.when)
-            )
-            return bool(next((rule.then for rule in holds), False))
-        case _:
-            return code.retryable
 
 
 def sample_details(code: Code, taxonomy: Taxonomy) -> dict[str, object]:

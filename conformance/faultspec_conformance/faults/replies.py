@@ -16,7 +16,6 @@ from faultspec.exchange.model import Exchange, Headers, Request, Response, first
 from faultspec.judge.facts import facts_of
 from faultspec.language import formats
 from faultspec.language.carriers import reaches, uses_envelope
-from faultspec.language.conditions import possible_outcomes
 from faultspec.language.model import Code, Envelope, Example, HeaderRule, Operation, Taxonomy
 from faultspec.openapi.service import Description
 from faultspec.runtime import ids
@@ -176,9 +175,9 @@ def _statuses(
     if fault.status is not None:
         allowed = code.http.allows(fault.status) or code.name in taxonomy.codes_for(fault.status)
         return (fault.status,) if allowed else ()
-    chosen = possible_outcomes(code.http.rules, facts_of(asked, operation, None, None))
+    chosen = code.http.decide(facts_of(asked, operation, None, None))
     if len(chosen) == 1:
-        return tuple(status for status in chosen if isinstance(status, int))
+        return chosen
     default = (code.http.default,) if code.http.default else ()
     own = tuple(dict.fromkeys((*default, *code.http.all())))
     return own or tuple(statuses.low for statuses in code.http.carried)
@@ -261,10 +260,8 @@ def _flags(
     facts = facts_of(case.asked, case.operation, case.status, details)
     decided = case.code.retriable.decide(facts)
     flag = decided[0] if len(decided) == 1 else slots["retriable"]
-    named = {
-        key.name for key in case.contract.taxonomy.detail_keys.values() if key.role == "retriable"
-    }
-    repeated = dict.fromkeys(named.intersection(details or ()), flag)
+    flag_keys = case.contract.taxonomy.flag_keys
+    repeated = {key: flag for key in flag_keys if key in (details or ())}
     if not repeated or not isinstance(slots["details"], dict):
         return {"retriable": flag}
     return {"retriable": flag, "details": {**slots["details"], **repeated}}

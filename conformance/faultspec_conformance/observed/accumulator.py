@@ -169,7 +169,7 @@ class Accumulator:
             address=clause.address,
             title=clause.title,
             statements=clause.statements,
-            occasions=self._occasions[clause.address],
+            occasions=0 if silent else self._occasions[clause.address],
             failures=self._levels[clause.address, "error"],
             warnings=self._levels[clause.address, "warning"],
             known=self._levels[clause.address, "known"],

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from faultspec.contract.clauses import upstream_policy
 from faultspec.exchange.model import first
-from faultspec.language.conditions import ConditionFacts, possible_outcomes
+from faultspec.language.conditions import ConditionFacts, facts_read
 from faultspec.language.model import Code, RetryPolicy
 from faultspec.runtime.retry import Failure
 from faultspec_conformance.config import UpstreamCall
@@ -164,21 +164,16 @@ class _UpstreamWatch:
         """Whether the policy covers the failure of such a call; None if that cannot be decided."""
         facts = self.facts(code, behaviour, answer, idempotent=idempotent)
         if not self.policy.eligible:
-            rules = code.retriable.rules if code.retriable.kind == "conditional" else None
-            flags = (code.retryable,) if rules is None else possible_outcomes(rules, facts)
-            decided = flags[0] is True if len(flags) == 1 else None
-            return None if decided is None else code.retry == self.policy.name and decided
-        if code.name not in self.policy.eligible:
-            return False
-        outcomes = possible_outcomes(self.policy.eligible_when, facts) or (True,)
-        return bool(outcomes[0]) if len(outcomes) == 1 else None
+            flags = code.retriable.decide(facts) if code.retriable.reads else (code.retryable,)
+            return code.retry == self.policy.name and flags[0] if len(flags) == 1 else None
+        return self.policy.covers(code.name, facts)
 
     def facts(
         self, code: Code, behaviour: Behaviour, answer: Observation, *, idempotent: bool
     ) -> ConditionFacts:
         """Return the facts of a failure."""
-        tests = (test.fact for rule in self.policy.eligible_when for test in rule.when)
-        keys = (fact.removeprefix("details.") for fact in tests if fact.startswith("details."))
+        reads = facts_read(self.policy.eligible_when)
+        keys = (fact.removeprefix("details.") for fact in reads if fact.startswith("details."))
         # A detail that the code does not declare is missing, not unknown.
         known: dict[str, object] = {key: None for key in keys if key not in code.details}
         if answer.judgement.is_error:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from faultspec.exchange.model import Request, first
-from faultspec.language.conditions import ConditionFacts, possible_outcomes
+from faultspec.language.conditions import ConditionFacts
 from faultspec.language.model import Code
 from faultspec.runtime import retry_after
 from faultspec.runtime.retry import Failure
@@ -59,10 +59,10 @@ def read_try(world: Session, code: Code, served: Served, sent: Observation) -> T
         facts = ConditionFacts(
             sent.status, declared, None, details if isinstance(details, dict) else {}
         )
-        decided = possible_outcomes(named.eligible_when, facts) or (True,)
-        if code.name in named.eligible and len(decided) > 1:
+        covered = named.covers(code.name, facts)
+        if covered is None:
             return None
-        eligible = code.name in named.eligible and bool(decided[0])
+        eligible = covered
     hint = sent.header("Retry-After")
     wait = None
     if hint is not None:

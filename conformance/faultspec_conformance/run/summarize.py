@@ -97,17 +97,19 @@ def _clause_results(session: Session, clauses: Mapping[str, Clause]) -> dict[str
             by_kind.setdefault(outcome.kind, {})[outcome.reason] = None
     results: dict[str, ClauseResult] = {}
     for address, clause in clauses.items():
-        by_kind = reasons.get(address, {})
+        result = ClauseResult(address, clause.title, clause.statements)
         why = clause.not_applicable(session.taxonomy, session.config.transport)
-        unreached = (observations.ended,) if observations.ended is not None and why is None else ()
-        results[address] = ClauseResult(
-            address=address,
-            title=clause.title,
-            statements=clause.statements,
+        if why is not None:
+            results[address] = replace(result, not_checkable=(why,))
+            continue
+        by_kind = reasons.get(address, {})
+        unreached = () if observations.ended is None else (observations.ended,)
+        results[address] = replace(
+            result,
             occasions=occasions[address],
             not_run=tuple(dict.fromkeys((*by_kind.get("could_not_run", ()), *unreached))),
             not_exercised=tuple(by_kind.get("not_exercised", ())),
-            not_checkable=(*by_kind.get("not_checkable", ()), *((why,) if why else ())),
+            not_checkable=tuple(by_kind.get("not_checkable", ())),
             idle=f"no exchange allowed the suite to check it; needed: {clause.occasion}",
         )
     return results

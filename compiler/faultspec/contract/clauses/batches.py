@@ -5,9 +5,10 @@ from functools import partial
 from faultspec.contract.clauses.clause import HTTP, Clause
 from faultspec.contract.clauses.constructs import any_surface, surface_sources
 
+_IS_BATCH = any_surface("no surface has `items`", lambda surface: surface.batch)
 _batch = partial(
     Clause,
-    requires=(any_surface("no surface has a `batch`", lambda surface: surface.batch),),
+    requires=(_IS_BATCH,),
     sources=surface_sources(lambda surface: surface.batch is not None),
     transports=HTTP,
 )
@@ -23,6 +24,13 @@ CLAUSES = (
         why="A client that reads only the status takes a failed batch for a successful one.",
         occasion="A multi-status answer with items.",
         reads=("surface", "status", "body"),
+        requires=(
+            _IS_BATCH,
+            any_surface(
+                "no surface has `mixed_only`",
+                lambda surface: surface.batch is not None and surface.batch.mixed_only,
+            ),
+        ),
     ),
     _batch(
         address="batch/items",
@@ -37,6 +45,13 @@ CLAUSES = (
         why="The caller has to know what to fix.",
         occasion="A batch in which every item is bad.",
         reads=("sequence", "status", "detail-values"),
+        requires=(
+            _IS_BATCH,
+            any_surface(
+                "no surface has `bad_items`",
+                lambda surface: surface.batch is not None and surface.batch.bad_items,
+            ),
+        ),
     ),
     Clause(
         address="stream/offset",
@@ -46,8 +61,10 @@ CLAUSES = (
         presupposes=("code/declared",),
         reads=("surface", "details"),
         requires=(
-            _IS_STREAM,
-            any_surface("no surface has `requires_details`", lambda each: each.requires_details),
+            any_surface(
+                "no surface with `transport: stream` has `requires_details`",
+                lambda each: each.transport == "stream" and each.requires_details,
+            ),
         ),
         sources=_streams,
         transports=HTTP,

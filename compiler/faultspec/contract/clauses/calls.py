@@ -94,7 +94,7 @@ CLAUSES = (
         occasion="A tool result whose code declares the mark.",
         presupposes=("code/declared",),
         reads=("surface", "code", "shape"),
-        requires=(any_code("no code has `mcp`", lambda code: code.mcp),),
+        requires=(any_code("no code has `on.mcp`", lambda code: code.mcp),),
     ),
     _mcp(
         address="mcp/text",
@@ -104,9 +104,7 @@ CLAUSES = (
         presupposes=("surface/known",),
         reads=("surface", "body"),
         requires=(
-            any_surface(
-                "no surface has errors in `structuredContent`", lambda each: each.structured
-            ),
+            any_surface("no surface has `at: /structuredContent`", lambda each: each.structured),
         ),
         sources=surface_sources(lambda surface: surface.structured),
     ),
@@ -160,7 +158,7 @@ CLAUSES = (
         reads=("sequence", "body"),
         requires=(
             Requirement(
-                "`discovery` has no entry of the kind `errors` or `actions`",
+                "no entry of `discovery` has `kind: errors` or `kind: actions`",
                 lambda taxonomy: any(
                     each.kind in ("errors", "actions") for each in taxonomy.discovery.values()
                 ),

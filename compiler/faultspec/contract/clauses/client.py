@@ -1,5 +1,6 @@
 """Clients of a service: what they do after an error."""
 
+from collections.abc import Iterator
 from functools import partial
 
 from faultspec.contract.clauses.clause import Clause, Requirement
@@ -14,9 +15,26 @@ from faultspec.contract.clauses.constructs import (
     policy_sources,
     retry_after_sources,
 )
+from faultspec.language.model import RetryPolicy, Taxonomy
 
 _relation = partial(Clause, reads=("sequence",), sources=policy_sources)
-_HAS_POLICY = any_code("no code has a `retry` policy", lambda code: code.retry)
+
+
+def _code_policies(taxonomy: Taxonomy) -> Iterator[RetryPolicy]:
+    """The retry policies that codes name, which clients follow."""
+    names = {code.retry for code in taxonomy.every_code()}
+    return (policy for name, policy in taxonomy.retry_policies.items() if name in names)
+
+
+def _has_refusals(taxonomy: Taxonomy) -> bool:
+    """Whether clients must not retry some error."""
+    return any(policy.eligible for policy in taxonomy.retry_policies.values()) or any(
+        code.client_action in ("none", "user") or False in code.retriable.outcomes
+        for code in taxonomy.every_code()
+    )
+
+
+_HAS_POLICY = any_code("no code has `retry`", lambda code: code.retry)
 
 CLAUSES = (
     _relation(
@@ -52,10 +70,9 @@ CLAUSES = (
         presupposes=("client/waits",),
         requires=(
             Requirement(
-                "no retry policy has `jitter`",
+                "no code has a retry policy with `jitter`",
                 lambda taxonomy: any(
-                    policy.policy.jitter.kind != "none"
-                    for policy in taxonomy.retry_policies.values()
+                    policy.policy.jitter.kind != "none" for policy in _code_policies(taxonomy)
                 ),
             ),
         ),
@@ -73,6 +90,13 @@ CLAUSES = (
         title="The client does not retry a failure that cannot be retried",
         why="The same request gets the same refusal, so the client never ends.",
         occasion="An error whose client action is none or user.",
+        requires=(
+            Requirement(
+                "every code has `client_action: retry` or `client_action: refetch`, no code has a"
+                " false `retriable`, and no retry policy has `eligible`",
+                _has_refusals,
+            ),
+        ),
         sources=code_sources,
     ),
     _relation(

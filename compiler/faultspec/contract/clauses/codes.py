@@ -4,17 +4,45 @@ from functools import partial
 
 from faultspec.contract.clauses.clause import HTTP, Clause, Requirement
 from faultspec.contract.clauses.constructs import (
-    ACTIONS_DECLARED,
+    ENVELOPE,
+    HTTP_ENVELOPE,
     any_code,
+    any_surface,
     code_sources,
+    shows,
+    shows_flag,
     slot_exists,
     surface_sources,
 )
 from faultspec.contract.clauses.envelopes import JSON_BODY
+from faultspec.language.model import Taxonomy
 
 _surfaces = surface_sources(lambda surface: surface.batch is None)
 
 _by_code = partial(Clause, presupposes=("code/declared",))
+
+
+def _restricts_codes(taxonomy: Taxonomy) -> bool:
+    """Whether a live code is wrong on some surface or of some operation."""
+    live = {code.name for code in taxonomy.shared_live_codes()}
+    return any(
+        surface.codes is not None and not live.issubset(surface.codes)
+        for surface in taxonomy.surfaces.values()
+    ) or any(
+        operation.errors or operation.codes is not None
+        for operation in taxonomy.operations.values()
+    )
+
+
+def _has_fixed_slots(taxonomy: Taxonomy) -> bool:
+    """Whether a code fixes the value of a slot that an envelope has."""
+    return any(
+        (code.boundaries and shows(taxonomy, "boundary"))
+        or (code.domain is not None and shows(taxonomy, "domain"))
+        or any(shows(taxonomy, slot) for slot in code.facts)
+        for code in taxonomy.every_code()
+    )
+
 
 CLAUSES = (
     Clause(
@@ -24,6 +52,15 @@ CLAUSES = (
         occasion="An error with a code in its body, unless the surface is open.",
         presupposes=JSON_BODY,
         reads=("surface", "code"),
+        requires=(
+            ENVELOPE,
+            any_surface(
+                "every surface has `codes: open` or `codes: foreign`",
+                lambda surface: (
+                    surface.envelopes and (surface.codes is not None or surface.protocol)
+                ),
+            ),
+        ),
         sources=_surfaces,
     ),
     Clause(
@@ -33,6 +70,13 @@ CLAUSES = (
         occasion="An error with a code in its body.",
         presupposes=JSON_BODY,
         reads=("surface", "code"),
+        requires=(
+            ENVELOPE,
+            any_code(
+                "no code has `lifecycle: reserved` or `lifecycle: removed`",
+                lambda code: not code.live,
+            ),
+        ),
         sources=_surfaces,
     ),
     _by_code(
@@ -41,6 +85,13 @@ CLAUSES = (
         why="An operation's errors are part of its signature.",
         occasion="An error with a declared code, if the surface or the operation lists codes.",
         reads=("surface", "operation", "code"),
+        requires=(
+            ENVELOPE,
+            Requirement(
+                "no surface restricts its `codes`, and no operation has `codes` or `errors`",
+                _restricts_codes,
+            ),
+        ),
         sources=lambda taxonomy: (
             *code_sources(taxonomy),
             *(operation.source for operation in taxonomy.operations.values()),
@@ -54,19 +105,7 @@ CLAUSES = (
         presupposes=("code/declared", "code/reserved"),
         reads=("status", "code", "identity", "detail-values"),
         needs=("status", "code"),
-        requires=(
-            Requirement(
-                "no code has an `http` status, and there is no `fallback`",
-                lambda taxonomy: (
-                    bool(taxonomy.fallbacks)
-                    or any(
-                        status
-                        for code in taxonomy.shared_live_codes()
-                        for status in code.http.all()
-                    )
-                ),
-            ),
-        ),
+        requires=(HTTP_ENVELOPE,),
         sources=code_sources,
         transports=HTTP,
     ),
@@ -76,7 +115,12 @@ CLAUSES = (
         why="Alerts go to the named layer; the wrong one wakes the wrong people.",
         occasion="An error whose envelope names the layer, or a fact that the code fixes.",
         reads=("code", "boundary"),
-        requires=(slot_exists("boundary"),),
+        requires=(
+            Requirement(
+                "no code has `boundary`, `domain` or `facts` with a slot in an envelope",
+                _has_fixed_slots,
+            ),
+        ),
         sources=lambda taxonomy: (boundary.source for boundary in taxonomy.boundaries.values()),
     ),
     _by_code(
@@ -86,8 +130,19 @@ CLAUSES = (
         occasion="An error with the flag, where the code and the known facts decide its value.",
         reads=("code", "status", "flag", "operation", "identity", "detail-values"),
         needs=("code", "flag"),
+        requires=(
+            Requirement(
+                "no envelope has `$retriable` in its shape, and no detail key in `$details` has"
+                " `role: retriable`",
+                shows_flag,
+            ),
+            any_code(
+                "no code has a `retriable` other than `caller` and `none`",
+                lambda code: code.retriable.has_flag and not code.retriable.answer_decides,
+            ),
+        ),
         sources=lambda taxonomy: (
-            tuple(key.source for key in taxonomy.detail_keys.values() if key.role == "retriable")
+            tuple(taxonomy.detail_keys[name].source for name in taxonomy.flag_keys)
             or code_sources(taxonomy)
         ),
     ),
@@ -98,7 +153,16 @@ CLAUSES = (
         occasion="An error with actions, if its code has some, or if it is retriable.",
         reads=("code", "flag", "actions"),
         needs=("code", "actions"),
-        requires=(slot_exists("actions"), ACTIONS_DECLARED),
+        requires=(
+            slot_exists("actions"),
+            Requirement(
+                "no code has `actions`, and no action has `sends_again`",
+                lambda taxonomy: (
+                    any(code.actions for code in taxonomy.every_code())
+                    or bool(taxonomy.sending_again and shows_flag(taxonomy))
+                ),
+            ),
+        ),
         sources=lambda taxonomy: (
             *(taxonomy.actions[name].source for name in taxonomy.sending_again),
             *(code.source for code in taxonomy.every_code() if code.actions),
@@ -110,7 +174,10 @@ CLAUSES = (
         why="Nobody can plan with a budget that is not kept.",
         occasion="An error whose code has a `deadline` and whose details give the budget.",
         reads=("code", "detail-values", "elapsed"),
-        requires=(any_code("no code has a `deadline`", lambda code: code.deadline),),
+        requires=(
+            slot_exists("details"),
+            any_code("no code has a `deadline`", lambda code: code.deadline),
+        ),
         sources=lambda taxonomy: (
             code.deadline.source for code in taxonomy.every_code() if code.deadline
         ),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from faultspec.contract.clauses.clause import Requirement
-from faultspec.language.model import Code, DetailKey, Source, Surface, Taxonomy
+from faultspec.language.model import Code, DetailKey, Field, Source, Surface, Taxonomy
 from faultspec.runtime.shape import slot_places
 
 
@@ -17,6 +17,11 @@ def any_code(unmet: str, test: Callable[[Code], object]) -> Requirement:
     return Requirement(unmet, lambda taxonomy: any(map(test, taxonomy.every_code())))
 
 
+def any_field(unmet: str, test: Callable[[Field], object]) -> Requirement:
+    """A field of an envelope must pass the test."""
+    return Requirement(unmet, lambda taxonomy: any(map(test, taxonomy.fields())))
+
+
 def any_detail_key(unmet: str, test: Callable[[DetailKey], object]) -> Requirement:
     """A registered key of the details must pass the test."""
     return Requirement(unmet, lambda taxonomy: any(map(test, taxonomy.detail_keys.values())))
@@ -25,37 +30,43 @@ def any_detail_key(unmet: str, test: Callable[[DetailKey], object]) -> Requireme
 def slot_exists(slot: str) -> Requirement:
     """An envelope must have the slot in its shape."""
     return Requirement(
-        f"no envelope has `${slot}` in its `shape`",
-        lambda taxonomy: any(
-            slot in slot_places(each.shape) for each in taxonomy.envelopes.values()
-        ),
+        f"no envelope has `${slot}` in its shape", lambda taxonomy: shows(taxonomy, slot)
     )
+
+
+def shows(taxonomy: Taxonomy, slot: str) -> bool:
+    """Whether an envelope has the slot in its shape."""
+    return any(slot in slot_places(envelope.shape) for envelope in taxonomy.envelopes.values())
+
+
+def shows_flag(taxonomy: Taxonomy) -> bool:
+    """Whether an envelope or its details have a place for the retry flag."""
+    return shows(taxonomy, "retriable") or (bool(taxonomy.flag_keys) and shows(taxonomy, "details"))
 
 
 def status_in_use(status: int) -> Requirement:
     """A live code must travel under the status."""
     return Requirement(
-        f"no code has the `http` status {status}",
+        f"no code has `http: {status}`",
         lambda taxonomy: any(status in code.http.all() for code in taxonomy.shared_live_codes()),
     )
 
 
-IDEMPOTENCY = Requirement("the taxonomy has no `idempotency`", lambda each: bool(each.idempotency))
-ECHO = Requirement(
-    "no field of an envelope has `echo`",
-    lambda taxonomy: any(field.echo for field in taxonomy.fields()),
+HTTP_SURFACE = any_surface(
+    "no surface has `transport: http`", lambda each: each.transport == "http"
 )
+ENVELOPE = any_surface("no surface has an `envelope`", lambda surface: surface.envelopes)
+HTTP_ENVELOPE = any_surface(
+    "no surface with `transport: http` has an `envelope`",
+    lambda surface: surface.transport == "http" and surface.envelopes,
+)
+IDEMPOTENCY = Requirement("the taxonomy has no `idempotency`", lambda each: bool(each.idempotency))
+ECHO = any_field("no field of an envelope has `echo`", lambda field: field.echo)
 RETRY_AFTER = Requirement(
     "neither `headers` nor a code declares `Retry-After`",
     lambda taxonomy: any(
         rule.name.lower() == "retry-after"
         for rule in (*taxonomy.headers, *(r for c in taxonomy.every_code() for r in c.headers))
-    ),
-)
-ACTIONS_DECLARED = Requirement(
-    "no action has `sends_again`, and no code has `actions`",
-    lambda taxonomy: (
-        bool(taxonomy.sending_again) or any(code.actions for code in taxonomy.every_code())
     ),
 )
 

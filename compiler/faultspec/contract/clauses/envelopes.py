@@ -2,8 +2,14 @@
 
 from functools import partial
 
-from faultspec.contract.clauses.clause import HTTP, Clause
-from faultspec.contract.clauses.constructs import slot_exists, surface_sources
+from faultspec.contract.clauses.clause import HTTP, Clause, Requirement
+from faultspec.contract.clauses.constructs import (
+    ENVELOPE,
+    HTTP_ENVELOPE,
+    any_field,
+    slot_exists,
+    surface_sources,
+)
 from faultspec.language.model import Source, Taxonomy
 
 JSON_BODY = ("surface/known", "envelope/json")
@@ -14,7 +20,7 @@ def _envelopes(taxonomy: Taxonomy) -> tuple[Source, ...]:
     return tuple(envelope.source for envelope in taxonomy.envelopes.values())
 
 
-_envelope = partial(Clause, sources=_envelopes)
+_envelope = partial(Clause, requires=(ENVELOPE,), sources=_envelopes)
 _in_body = partial(_envelope, presupposes=JSON_BODY)
 
 CLAUSES = (
@@ -25,6 +31,7 @@ CLAUSES = (
         occasion="An HTTP error with a body, where an envelope is declared.",
         presupposes=("surface/known",),
         reads=("surface", "header-values"),
+        requires=(HTTP_ENVELOPE,),
         transports=HTTP,
     ),
     _envelope(
@@ -49,6 +56,15 @@ CLAUSES = (
         occasion="An error with a JSON body, unless the envelope allows other members.",
         presupposes=(*JSON_BODY, "envelope/shape"),
         reads=("surface", "shape"),
+        requires=(
+            ENVELOPE,
+            Requirement(
+                "every envelope has `additional: allow`",
+                lambda taxonomy: any(
+                    envelope.additional != "allow" for envelope in taxonomy.envelopes.values()
+                ),
+            ),
+        ),
     ),
     _in_body(
         address="envelope/types",
@@ -67,7 +83,7 @@ CLAUSES = (
         why="Logs and clients that read different statuses disagree on what happened.",
         occasion="An error whose envelope repeats the status.",
         reads=("surface", "status", "body"),
-        requires=(slot_exists("status"),),
+        requires=(HTTP_ENVELOPE, slot_exists("status")),
         transports=HTTP,
     ),
     Clause(
@@ -76,6 +92,7 @@ CLAUSES = (
         why="An error under a success status goes unnoticed.",
         occasion="A 2xx or 3xx answer with a JSON body.",
         reads=("surface", "status", "shape"),
+        requires=(HTTP_ENVELOPE,),
         sources=surface_sources(lambda surface: surface.batch is None),
         transports=HTTP,
     ),
@@ -85,6 +102,12 @@ CLAUSES = (
         why="An id that does not fit the index cannot be searched for.",
         occasion="An error with an identifier in its envelope.",
         reads=("ids",),
+        requires=(
+            any_field(
+                "no field of an envelope has a `format` or a `pattern`",
+                lambda field: any(part.format or part.pattern for part in field.schema.nested()),
+            ),
+        ),
         sources=lambda taxonomy: (
             field.source
             for field in taxonomy.fields()

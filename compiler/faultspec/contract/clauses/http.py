@@ -4,10 +4,12 @@ from collections.abc import Iterable
 from functools import partial
 
 from faultspec.contract.clauses.clause import HTTP, Clause
-from faultspec.contract.clauses.constructs import RETRY_AFTER, retry_after_sources
+from faultspec.contract.clauses.constructs import HTTP_SURFACE, RETRY_AFTER, retry_after_sources
 from faultspec.language.model import HeaderRule
 
-_auth = partial(Clause, reads=("sequence", "status", "code"), transports=HTTP)
+_auth = partial(
+    Clause, reads=("sequence", "status", "code"), requires=(HTTP_SURFACE,), transports=HTTP
+)
 _framework = partial(
     _auth, sources=lambda taxonomy: (fallback.source for fallback in taxonomy.fallbacks)
 )
@@ -19,6 +21,7 @@ CLAUSES = (
         why="The client reads the bytes as the beginning of the next answer.",
         occasion="HEAD, and the statuses 1xx, 204 and 304.",
         reads=("method", "status", "shape"),
+        requires=(HTTP_SURFACE,),
         transports=HTTP,
     ),
     Clause(

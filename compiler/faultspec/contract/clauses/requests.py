@@ -7,6 +7,7 @@ from faultspec.contract.clauses.constructs import (
     ECHO,
     IDEMPOTENCY,
     any_detail_key,
+    any_field,
     echo_sources,
     idempotency_sources,
     status_in_use,
@@ -64,6 +65,13 @@ CLAUSES = (
         why="Input reflected in a header allows header injection.",
         occasion="A request with a malformed id.",
         reads=("sequence", "request", "body", "header-values"),
+        requires=(
+            ECHO,
+            any_field(
+                "no field of an envelope has `invalid_inbound`",
+                lambda field: field.echo and field.invalid_inbound != "unspecified",
+            ),
+        ),
     ),
     _correlation(
         address="correlation/header-equals-body",
@@ -72,6 +80,12 @@ CLAUSES = (
         occasion="An error with both.",
         presupposes=("ids/format",),
         reads=("body", "header-values"),
+        requires=(
+            any_field(
+                "no field of an envelope has `echo` or `mirror`",
+                lambda field: field.echo or field.mirror,
+            ),
+        ),
     ),
     _idempotency(
         address="idempotency/replay",
@@ -101,6 +115,13 @@ CLAUSES = (
         why="Otherwise the caller believes that the second write took effect.",
         occasion="Two different writes under one key.",
         reads=("sequence", "request", "status", "code"),
+        requires=(
+            IDEMPOTENCY,
+            Requirement(
+                "the taxonomy has no `idempotency.mismatch`",
+                lambda taxonomy: bool(taxonomy.idempotency and taxonomy.idempotency.mismatch),
+            ),
+        ),
     ),
     _idempotency(
         address="idempotency/isolation",

@@ -56,7 +56,7 @@ CLAUSES = (
         presupposes=("upstream/delays",),
         requires=(
             _RETRIES,
-            Requirement("the policy of `upstream.retry` has no `jitter`", _jitters),
+            Requirement("no retry policy of upstream calls has `jitter`", _jitters),
         ),
     ),
     _relation(
@@ -117,7 +117,7 @@ CLAUSES = (
         reads=("sequence", "detail-values"),
         requires=(
             _RETRIES,
-            Requirement("the policy of `upstream.retry` has no `annotate`", _annotates),
+            Requirement("no retry policy of upstream calls has `annotate`", _annotates),
         ),
     ),
     _relation(

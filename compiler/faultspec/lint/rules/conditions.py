@@ -83,7 +83,7 @@ def _covers(earlier: ConditionalRule, later: ConditionalRule) -> bool:
 def _includes(one: Test, other: Test) -> bool:
     return (
         one.fact == other.fact
-        and all(map(one.holds, other.values))
+        and all(map(one.includes, other.values))
         and all(any(outer.covers(inner) for outer in one.ranges) for inner in other.ranges)
     )
 

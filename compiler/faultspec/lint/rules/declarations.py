@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from faultspec.diagnostics.model import Path
 from faultspec.language.model import Schema, Taxonomy
 from faultspec.language.scope import word_tuple
-from faultspec.lint.places import nested_schemas, slots_of
+from faultspec.lint.places import slots_of
 from faultspec.lint.rule import Remark, Subject, rule
 
 
@@ -84,7 +84,7 @@ def _schemas(taxonomy: Taxonomy) -> Iterator[Schema]:
     roots = [member.schema for member in members]
     roots += [field.schema for field in taxonomy.fields()]
     roots += [key.schema for key in taxonomy.detail_keys.values()]
-    return (schema for root in roots for schema in nested_schemas(root))
+    return (schema for root in roots for schema in root.nested())
 
 
 def _used_envelopes(subject: Subject) -> Iterator[str]:
@@ -118,8 +118,8 @@ def _used_detail_keys(subject: Subject) -> Iterator[str | None]:
     for code in taxonomy.every_code():
         yield from code.details
         yield code.deadline.detail if code.deadline else None
-        for condition in (*code.http.rules, *code.retriable.rules):
-            yield from (test.fact.removeprefix("details.") for test in condition.when)
+        for fact in (*code.http.reads, *code.retriable.reads):
+            yield fact.removeprefix("details.")
     for surface in taxonomy.surfaces.values():
         yield from surface.requires_details
         yield surface.batch.bad_items if surface.batch else None

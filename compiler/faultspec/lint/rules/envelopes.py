@@ -71,7 +71,7 @@ def slot_without_fact(subject: Subject) -> Iterator[Remark]:
     taxonomy = subject.taxonomy
     for path, code in subject.live_codes():
         undeclared = {
-            "retriable": code.retriable.kind == "none",
+            "retriable": not code.retriable.has_flag,
             "boundary": not code.boundaries,
             "domain": code.domain is None,
         }

@@ -84,7 +84,7 @@ def _missing_slots(envelope: Envelope, code: Code, example: Example) -> list[str
     known |= {slot for slot, field in envelope.fields.items() if field.echo}
     if code.message or example.message:
         known.add("message")
-    if code.retriable.kind != "caller":
+    if not code.retriable.answer_decides:
         known.add("retriable")
     return [
         slot
@@ -162,7 +162,7 @@ def example_contradicts_flag(subject: Subject) -> Iterator[Remark]:
         for where, example in subject.examples(path, code):
             details = example.details or {}
             facts = ConditionFacts(status=example.status, details=details)
-            flags = set(code.retriable.decide(facts))
+            flags = code.retriable.decide(facts)
             if len(flags) != 1:
                 continue
             (expected,) = flags
@@ -171,7 +171,7 @@ def example_contradicts_flag(subject: Subject) -> Iterator[Remark]:
             ]
             for key in subject.taxonomy.flag_keys:
                 shown.append(((*where, "details", key), details.get(key)))
-            condition = " with these details" if code.retriable.kind == "conditional" else ""
+            condition = "" if code.retriable.fixed is not None else " with these details"
             for place, flag in shown:
                 if isinstance(flag, bool) and flag is not expected:
                     message = (

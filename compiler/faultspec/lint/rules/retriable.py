@@ -3,12 +3,7 @@
 from collections.abc import Iterator
 
 from faultspec.diagnostics.model import Path
-from faultspec.language.conditions import (
-    ConditionalRule,
-    ConditionFacts,
-    Retriable,
-    possible_outcomes,
-)
+from faultspec.language.conditions import ConditionFacts
 from faultspec.language.model import Code
 from faultspec.lint.places import envelopes_of, may_have_detail, slots_of
 from faultspec.lint.rule import Remark, Subject, rule
@@ -83,16 +78,10 @@ def retry_unsafe(subject: Subject) -> Iterator[Remark]:
 
 
 def _is_unsafe(code: Code) -> bool:
-    return code.retryable and code.effect != "none" and not _spares_writes(code.retriable)
-
-
-def _spares_writes(retriable: Retriable) -> bool:
-    """Whether the flag is false for every operation that is not idempotent."""
-    if retriable.fixed is False:
-        return True
-    otherwise = ConditionalRule((), None)  # so that rules without an `else` leave the flag open
-    outcomes = possible_outcomes((*retriable.rules, otherwise), ConditionFacts(idempotent=False))
-    return outcomes == (False,)
+    if not code.retryable or code.effect == "none":
+        return False
+    # A flag that is false for every operation that is not idempotent spares writes.
+    return code.retriable.decide(ConditionFacts(idempotent=False)) != (False,)
 
 
 #: 4xx after which the same request may succeed: 408 (RFC 9110, section 15.5.9), 425 (RFC 8470,
@@ -224,7 +213,7 @@ def retriable_without_action(subject: Subject) -> Iterator[Remark]:
     """
     again = subject.taxonomy.sending_again
     for path, code in subject.live_codes() if again else ():
-        if code.retriable.kind in ("never", "none") or not code.actions:
+        if not (code.retriable.may_be_retried and code.actions):
             continue
         if not {*code.actions} & {*again, code.retriable.until}:
             message = f"`{code.name}` may be retriable, but none of its actions sends again"
@@ -250,7 +239,7 @@ def flag_without_place(subject: Subject) -> Iterator[Remark]:
     """
     taxonomy = subject.taxonomy
     for path, code in subject.live_codes():
-        if code.retriable.kind != "caller":
+        if not code.retriable.answer_decides:
             continue
         slots = slots_of(envelopes_of(taxonomy, path, code))
         in_details = "details" in slots and any(

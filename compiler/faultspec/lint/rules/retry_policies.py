@@ -56,7 +56,7 @@ def policy_without_retry(subject: Subject) -> Iterator[Remark]:
           refused: {summary: It was refused., http: 400, retriable: false}
     """
     for path, code in subject.codes():
-        never = code.retriable.kind in ("never", "none") and not code.retryable
+        never = not (code.retriable.may_be_retried or code.retryable)
         if code.retry is not None and never:
             message = f"`{code.name}` names the policy `{code.retry}`, but clients do not retry it"
             yield Remark((*path, "retry"), message, "remove `retry:`, or make the code retriable")
@@ -275,7 +275,7 @@ def retriable_not_eligible(subject: Subject) -> Iterator[Remark]:
         missing = [
             f"`{code.name}`"
             for code in codes_of_policy(subject.taxonomy, policy._replace(eligible=()))
-            if code.name not in policy.eligible and code.retriable.kind not in ("never", "none")
+            if code.name not in policy.eligible and code.retriable.may_be_retried
         ]
         if missing:
             pronoun = "it" if len(missing) == 1 else "them"

@@ -70,7 +70,7 @@ def _index(codes: list[tuple[str | None, Code]], anchors: Anchors) -> list[str]:
         (
             link(typed(definition(operation, code)), definition(operation, code)),
             ", ".join(map(str, code.http.statuses)),
-            RETRIABLE_SHORT[code.retriable.kind],
+            RETRIABLE_SHORT[code.retriable.flag_kind],
             code.client_action,
             inline(code.summary),
         )

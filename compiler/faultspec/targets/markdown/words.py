@@ -49,7 +49,7 @@ def retriability(code: Code) -> list[str]:
     """Whether the same request may be sent again: a sentence, then the rules, of which the first
     that holds decides.
     """
-    found = RETRIABLE[code.retriable.kind]
+    found = RETRIABLE[code.retriable.flag_kind]
     if code.retriable.until:
         found = (
             f"{found.removesuffix(':').removesuffix('.')}, until {inline(code.retriable.until)}."

@@ -239,11 +239,7 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
 
 def _asks(taxonomy: Taxonomy) -> bool:
     """Whether a rule tests a fact that an error does not know."""
-    return any(
-        True
-        for code in taxonomy.every_code()
-        for _ in beyond((*code.retriable.rules, *code.http.rules))
-    )
+    return any(map(beyond, taxonomy.every_code()))
 
 
 def _code_rows(taxonomy: Taxonomy) -> Iterator[PythonCodeRow]:

@@ -36,7 +36,5 @@ def _is_bare(code: Code, envelope: Envelope) -> bool:
 def _travels(http: HttpMapping) -> bool:
     """Whether the code has a status whatever its details are."""
     return bool(http.statuses) and not any(
-        test.fact.startswith("details.") or test.fact == "cause"
-        for rule in http.rules
-        for test in rule.when
+        fact.startswith("details.") or fact == "cause" for fact in http.reads
     )

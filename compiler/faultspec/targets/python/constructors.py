@@ -2,10 +2,9 @@
 itself.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from faultspec.language.conditions import ConditionalRule
 from faultspec.language.model import Code, DetailMember, Envelope, HeaderRule, Taxonomy
 from faultspec.language.spelling import pascal, snake
 from faultspec.runtime.shape import slot_places
@@ -209,9 +208,9 @@ class Constructor:
         """
         retriable = self.code.retriable
         doc = "whether this request may be sent again"
-        if retriable.kind == "conditional" and any(beyond(retriable.rules)):
+        if any(fact in BEYOND for fact in retriable.reads):
             self._add("retriable", "bool | None", "None", f"{doc}; by default the rules decide")
-        elif retriable.kind == "caller":
+        elif retriable.answer_decides:
             places = [
                 slot_places(envelope.shape).get("retriable", ())
                 for envelope in self.taxonomy.envelopes.values()
@@ -227,7 +226,7 @@ class Constructor:
         """A parameter for each fact that the rules of the code test and that an error does not
         know.
         """
-        for fact in dict.fromkeys(beyond((*self.code.retriable.rules, *self.code.http.rules))):
+        for fact in beyond(self.code):
             wanted, kind, doc = BEYOND[fact]
             name = unique(wanted, self.taken)
             self._add(name, f"{kind} | None", "None", doc)
@@ -348,9 +347,10 @@ def allowed(code: Code) -> dict[str, DetailMember]:
     return {key: member for key, member in code.details.items() if member.presence != "forbidden"}
 
 
-def beyond(rules: Iterable[ConditionalRule]) -> Iterator[str]:
-    """The facts that rules test and that an error does not know."""
-    return (test.fact for rule in rules for test in rule.when if test.fact in BEYOND)
+def beyond(code: Code) -> list[str]:
+    """The facts that the rules of a code test and that an error does not know."""
+    reads = dict.fromkeys((*code.retriable.reads, *code.http.reads))
+    return [fact for fact in reads if fact in BEYOND]
 
 
 def flag_key(taxonomy: Taxonomy) -> str | None:

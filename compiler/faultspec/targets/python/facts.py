@@ -57,7 +57,7 @@ def facts_of(code: Code, taxonomy: Taxonomy) -> Facts:
         wire=code.wire,
         status=code.http.default,
         statuses=statuses(code.http.statuses, span, "*"),
-        retriable=code.retriable.kind,
+        retriable=code.retriable.flag_kind,
         client_action=code.client_action,
         effect=code.effect,
         domain=code.domain,

@@ -227,7 +227,7 @@ def _facts(code: Code) -> Json:
         "wire": code.wire,
         "status": code.http.default,
         "statuses": statuses(code.http.statuses, _span, "..."),
-        "retriable": code.retriable.kind,
+        "retriable": code.retriable.flag_kind,
         "clientAction": code.client_action,
         "effect": code.effect,
         "domain": code.domain,
