@@ -30,7 +30,7 @@ from faultspec.language.model import Taxonomy
 from faultspec.lint import check
 from faultspec.openapi.pointers import child, walk
 from faultspec.openapi.source_map import source_map
-from faultspec.openapi.text import parse, readable
+from faultspec.openapi.text import parse, read_file, readable
 from faultspec.render import render
 from faultspec.source.document import Lines
 from faultspec.targets import SHIPPED
@@ -655,7 +655,8 @@ def test_a_code_of_the_form_of_imported_ones_is_called_otherwise() -> None:
 @pytest.mark.parametrize(
     ("made", "code"),
     [
-        ({"swagger": "2.0", "paths": {}}, "swagger"),
+        ({"swagger": "1.2", "paths": {}}, "swagger"),
+        ({"swagger": "2.0", "paths": {}}, "no-failures"),
         ({"asyncapi": "3.0.0"}, "not-openapi"),
         ({"openapi": "4.0.0", "paths": {}}, "not-openapi"),
         ({"openapi": 3.1, "paths": {}}, "not-openapi"),
@@ -665,7 +666,7 @@ def test_a_code_of_the_form_of_imported_ones_is_called_otherwise() -> None:
     ],
 )
 def test_other_documents_are_refused(made: object, code: str) -> None:
-    """A document that is not OpenAPI 3, or has no failure, is refused with a code."""
+    """A document that is not OpenAPI 3 or Swagger 2.0, or has no failure, is refused with a code."""
     with pytest.raises(NotImportable) as caught:
         openapi.read(made)
     assert caught.value.code == code
@@ -681,6 +682,14 @@ MUTABLE = [
             "default": {"description": "y", "headers": {"Retry-After": {"schema": {"type": "integer"}}}, "content": ANY},
         }
     ),
+    read_file(str(ROOT / "tests/fixtures/documents/petstore-2.0.yaml")),
+    {
+        "swagger": "2.0",
+        "produces": ["application/json"],
+        "paths": {"/a": {"get": {"responses": {"404": {"$ref": "#/responses/Missing"}, "409": {"schema": {"$ref": "#/definitions/Error"}, "examples": {"application/json": {"code": "gone"}}}}, "produces": ["application/json", "text/html"]}}},
+        "responses": {"Missing": {"schema": {"$ref": "#/definitions/Error"}, "headers": {"Retry-After": {"type": "integer"}}}},
+        "definitions": {"Error": {"type": "object", "required": ["code"], "properties": {"code": {"type": "string", "enum": ["gone"], "x-nullable": True}}}},
+    },
 ]  # fmt: skip
 JUNK = st.one_of(
     st.none(),
@@ -1065,7 +1074,7 @@ def test_the_first_line_names_a_schema_beside_the_taxonomy(tmp_path: Path) -> No
 
 def test_the_command_refuses_in_one_line(tmp_path: Path) -> None:
     """A document that cannot be imported gives exit code 2 and a diagnostic, and writes no file."""
-    (tmp_path / "swagger.json").write_text('{"swagger": "2.0"}')
+    (tmp_path / "swagger.json").write_text('{"swagger": "1.2"}')
     (tmp_path / "broken.yaml").write_text("a: [")
     with (tmp_path / "large.json").open("wb") as file:
         file.truncate(100 * 1024**2)

@@ -39,6 +39,12 @@ JSON_VALUES = st.recursive(
                     "enum",
                     "application/json",
                     "/a/{b}",
+                    "paths",
+                    "responses",
+                    "200",
+                    "examples",
+                    "headers",
+                    "collectionFormat",
                 ]
             ),
             inner,
@@ -164,7 +170,23 @@ def test_a_text_that_is_not_a_document_has_a_reason(text: str) -> None:
 @examples(300)
 @given(
     st.dictionaries(
-        st.sampled_from(["paths", "components", "servers", "security", "info"]), JSON_VALUES
+        st.sampled_from(
+            [
+                "paths",
+                "components",
+                "servers",
+                "security",
+                "info",
+                "swagger",
+                "definitions",
+                "parameters",
+                "responses",
+                "securityDefinitions",
+                "produces",
+                "basePath",
+            ]
+        ),
+        JSON_VALUES,
     )
 )
 def test_no_document_raises(document: dict[str, object]) -> None:
@@ -206,7 +228,7 @@ def test_no_document_raises(document: dict[str, object]) -> None:
             {"swagger": "2.0", "basePath": "/v1", "paths": {"/a": {"get": {}}}},
             "",
             ["/v1/a"],
-            "Swagger 2.0",
+            None,
         ),
         ({"openapi": "3.1.0", "paths": {"/a": 7}}, "", [], "names no operation"),
     ],
@@ -214,7 +236,7 @@ def test_no_document_raises(document: dict[str, object]) -> None:
 def test_notes_on_a_document(
     document: dict[str, object], path: str, templates: list[str], note: str | None
 ) -> None:
-    """A base path is put before paths once; a note says if a document is partly read, or empty."""
+    """A base path is put before paths once. A note says so, or that there is no operation."""
     described, notes = service.read_at(document, path)
     assert [operation.template for operation in described.operations] == templates
     assert [note in text for text in notes if note] == ([True] if note else [])

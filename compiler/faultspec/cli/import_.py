@@ -57,7 +57,7 @@ def command() -> None:
 @_FORCE
 @_FORMAT
 def openapi(file: str, out: str | None, force: bool, style: str) -> int:
-    """Import the failures of an OpenAPI document, 3.0 or 3.1, in JSON or YAML.
+    """Import the failures of an OpenAPI document, 3.0, 3.1 or Swagger 2.0, in JSON or YAML.
 
     Nothing outside FILE is fetched.
     """

@@ -39,6 +39,7 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
     require_conformance()
     from faultspec.language import load
     from faultspec.openapi import service
+    from faultspec.openapi.swagger import openapi_3
     from faultspec.openapi.text import parse_leniently
     from faultspec_conformance.run.draft import draft
 
@@ -59,7 +60,7 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
         return refuse(
             "not-openapi", f"the file is not an OpenAPI document: {problem}", openapi, None
         )
-    address, place = _address(openapi, http, document)
+    address, place = _address(openapi, http, openapi_3(document).document)
     written = draft(
         service.read(document, base=urlsplit(address).path or None),
         loaded.taxonomy,

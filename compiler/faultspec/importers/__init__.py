@@ -1,15 +1,18 @@
 """Importers: a taxonomy from an OpenAPI document, or from a service model of botocore.
 
 An importer is a pure function of a parsed document. It reports everything that it could not carry
-over, with place and reason. It reads no ``x-`` extension and follows no reference out of the
-document.
+over, with place and reason. It reads no ``x-`` extension except the ``x-nullable`` of Swagger 2.0,
+and follows no reference out of the document.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from faultspec.openapi.nodes import Json
 from faultspec.openapi.reader import Loss, Report
+
+Data = dict[str, Any]
+"""A part of a taxonomy or a schema, as it is made."""
 
 
 class ImportedTaxonomy(NamedTuple):
@@ -38,4 +41,4 @@ class NotImportable(Exception):
         self.hint = hint
 
 
-__all__ = ["ImportedTaxonomy", "Json", "Loss", "NotImportable", "Report"]
+__all__ = ["Data", "ImportedTaxonomy", "Json", "Loss", "NotImportable", "Report"]

@@ -13,19 +13,28 @@ from http import HTTPMethod
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from faultspec.importers import ImportedTaxonomy, Json, Loss, NotImportable
+from faultspec.importers import Data, ImportedTaxonomy, Json, Loss, NotImportable
 from faultspec.importers.clean import cleaned
 from faultspec.importers.naming import UniqueNames, identifier
 from faultspec.openapi.nodes import listed, mapping, texts
 from faultspec.openapi.pointers import child
+from faultspec.openapi.reader import DocumentReader
 
-Data = dict[str, Any]
-
-#: The envelopes by protocol (AWS protocols of Smithy 2.0; ``botocore.parsers`` reads them).
-_JSON = {
+_JSON: Data = {
     "shape": {"__type": "$code", "message?": "$message", "...": "$details"},
     "additional": "allow",
 }
+_XML: Data = {
+    "summary": "An XML body, shown as the JSON of its tree.",
+    "media_type": "text/xml",
+    "shape": {},
+    "fields": {"request_id": {"type": "string"}},
+    "additional": "allow",
+}
+_XML_ERROR: Data = {"Code": "$code", "Message?": "$message", "...": "$details"}
+_FAULT: Data = {"fault": {"type": "string", "enum": ["Sender", "Receiver"]}}
+
+#: The envelopes by protocol (AWS protocols of Smithy 2.0; ``botocore.parsers`` reads them).
 _ENVELOPES: Mapping[str, Data] = {
     "json": {
         "summary": "A JSON body that names its error.",
@@ -41,40 +50,20 @@ _ENVELOPES: Mapping[str, Data] = {
         "media_type": "application/cbor",
         **_JSON,
     },
-    "query": {
-        "summary": "An XML body, shown as the JSON of its tree.",
-        "media_type": "text/xml",
+    "query": _XML
+    | {
         "shape": {
             "ErrorResponse": {
-                "Error": {
-                    "Type?": "$fault",
-                    "Code": "$code",
-                    "Message?": "$message",
-                    "...": "$details",
-                },
+                "Error": {"Type?": "$fault", **_XML_ERROR},
                 "RequestId?": "$request_id",
             }
         },
-        "fields": {
-            "fault": {"type": "string", "enum": ["Sender", "Receiver"]},
-            "request_id": {"type": "string"},
-        },
-        "additional": "allow",
+        "fields": _FAULT | _XML["fields"],
     },
-    "ec2": {
-        "summary": "An XML body, shown as the JSON of its tree.",
-        "media_type": "text/xml",
-        "shape": {
-            "Response": {
-                "Errors": {"Error": {"Code": "$code", "Message?": "$message", "...": "$details"}},
-                "RequestID?": "$request_id",
-            }
-        },
-        "fields": {"request_id": {"type": "string"}},
-        "additional": "allow",
-    },
-    "rest-xml": {
-        "summary": "An XML body, shown as the JSON of its tree.",
+    "ec2": _XML
+    | {"shape": {"Response": {"Errors": {"Error": _XML_ERROR}, "RequestID?": "$request_id"}}},
+    "rest-xml": _XML
+    | {
         "media_type": "application/xml",
         "shape": {
             "Error": {
@@ -84,24 +73,16 @@ _ENVELOPES: Mapping[str, Data] = {
                 "...": "$details",
             }
         },
-        "fields": {"request_id": {"type": "string"}},
-        "additional": "allow",
     },
 }
 #: Members of the envelope, not of the details, in lower case.
 _ENVELOPE_MEMBERS = frozenset({"message", "code", "type", "requestid", "__type"})
 
-_TYPES: Mapping[str, Data] = {
-    "string": {"type": "string"},
-    "character": {"type": "string"},
-    "blob": {"type": "string"},
-    "boolean": {"type": "boolean"},
-    "integer": {"type": "integer"},
-    "long": {"type": "integer"},
-    "bigInteger": {"type": "integer"},
-    "float": {"type": "number"},
-    "double": {"type": "number"},
-    "bigDecimal": {"type": "number"},
+_TYPES = {
+    "boolean": "boolean",
+    **dict.fromkeys(("string", "character", "blob"), "string"),
+    **dict.fromkeys(("integer", "long", "bigInteger"), "integer"),
+    **dict.fromkeys(("float", "double", "bigDecimal"), "number"),
 }
 
 _JSON_TYPES = {"structure": "object", "map": "object", "list": "array"}
@@ -171,16 +152,13 @@ class _Importer:
     """``codes``: the names of the codes by their wires."""
 
     def __init__(self, model: Json, losses: list[Loss]) -> None:
-        self.losses = losses
+        self.reader = DocumentReader(model, losses)
+        self.lose = self.reader.lose
         self.metadata: Json = model["metadata"]
         self.shapes: Json = model["shapes"]
         self.operations: Json = model["operations"]
         self.protocol = str(self.metadata.get("protocol", ""))
         self.codes: dict[str, str] = {}
-
-    def lose(self, pointer: str, kind: str, reason: str) -> None:
-        """Record a loss."""
-        self.losses.append(Loss(pointer, kind, reason))
 
     def taxonomy(self, service: str) -> ImportedTaxonomy:
         """The taxonomy of the service."""
@@ -214,7 +192,7 @@ class _Importer:
         data["codes"] = codes
         if operations := self._operations():
             data["operations"] = operations
-        return ImportedTaxonomy(data, tuple(dict.fromkeys(self.losses)))
+        return ImportedTaxonomy(data, tuple(dict.fromkeys(self.reader.losses)))
 
     def _envelopes(self) -> tuple[Data, Any]:
         """The envelopes of the protocol, and their names in the order of comparison."""
@@ -284,14 +262,12 @@ class _Importer:
         required = texts(error.data.get("required"))
         found: Data = {}
         folded: set[str] = set()
-        for name, member in mapping(error.data.get("members")).items():
+        for name, member, wire in _members(error.data):
             pointer = child(child(error.pointer, "members"), name)
-            if not isinstance(member, dict) or name.lower() in _ENVELOPE_MEMBERS:
+            if name.lower() in _ENVELOPE_MEMBERS:
                 continue
-            wire = str(member.get("locationName", name))
             if member.get("location") in ("header", "headers", "statusCode"):
-                reason = f"it is in the header {wire}, not in the body"
-                self.lose(pointer, "header", reason)
+                self.lose(pointer, "header", f"it is in the header {wire}, not in the body")
                 continue
             if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", wire) or wire.casefold() in folded:
                 reason = f"`{wire}` cannot be the name of a detail beside the others"
@@ -336,11 +312,9 @@ class _Importer:
     def _structure(self, shape: str, data: Json, pointer: str, above: tuple[object, ...]) -> Data:
         required = texts(data.get("required"))
         members: Data = {}
-        for name, member in mapping(data.get("members")).items():
-            if isinstance(member, dict):
-                wire = str(member.get("locationName", name))
-                schema = self._schema(member.get("shape"), pointer, above)
-                members[wire if name in required else f"{wire}?"] = schema
+        for name, member, wire in _members(data):
+            schema = self._schema(member.get("shape"), pointer, above)
+            members[wire if name in required else f"{wire}?"] = schema
         if len({wire.casefold().removesuffix("?") for wire in members}) < len(members):
             reason = f"members of `{shape}` differ by case alone; it is any object"
             self.lose(pointer, "member", reason)
@@ -366,17 +340,12 @@ class _Importer:
         if data.keys() & {"pattern", "min", "max"}:
             reason = f"bounds and pattern of `{shape}` hold for requests only"
             self.lose(pointer, "constraint", reason)
-        return dict(_TYPES[kind])
+        return {"type": _TYPES[kind]}
 
     # Operations
 
     def _operations(self) -> Data:
         """The operations that have errors."""
-        wires = {
-            shape: _wire(shape, data)
-            for shape, data in self.shapes.items()
-            if isinstance(data, dict) and _is_error(data)
-        }
         names = UniqueNames()
         found: Data = {}
         for key, operation in self.operations.items():
@@ -387,8 +356,9 @@ class _Importer:
             codes: dict[str, None] = {}
             for index, error in enumerate(listed(operation.get("errors"))):
                 shape = mapping(error).get("shape")
-                if isinstance(shape, str) and shape in wires:
-                    codes[self.codes[wires[shape]]] = None
+                data = mapping(self.shapes.get(shape)) if isinstance(shape, str) else {}
+                if _is_error(data):
+                    codes[self.codes[_wire(str(shape), data)]] = None
                 else:
                     place = child(child(pointer, "errors"), index)
                     self.lose(place, "reference", f"`{shape}` is not an error of the model")
@@ -427,6 +397,13 @@ def _policy(service: str, throttled: list[str]) -> Data:
         "backoff": {**POLICY["backoff"], **base},
         "kinds": {"throttled": {**POLICY["kinds"]["throttled"], **codes}},
     }
+
+
+def _members(data: Json) -> Iterator[tuple[str, Json, str]]:
+    """The members of a structure, each with its name in the model and on the wire."""
+    for name, member in mapping(data.get("members")).items():
+        if isinstance(member, dict):
+            yield name, member, str(member.get("locationName", name))
 
 
 def _is_error(data: Json) -> bool:

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from faultspec.importers import ImportedTaxonomy, Loss, Report, registry
+from faultspec.importers import Data, ImportedTaxonomy, Report, registry
 from faultspec.importers.bodies import ImportedContract
 from faultspec.importers.codes import CodeContext, ImportedCode, build_code, details_of
-from faultspec.importers.envelopes import Data, ImportedEnvelope, build_envelopes, one_or_all
+from faultspec.importers.envelopes import ImportedEnvelope, build_envelopes, one_or_all
 from faultspec.importers.examples import CodeUse
 from faultspec.importers.headers import header_rules
 from faultspec.importers.names import PATTERN, CodeKey, NamedFamilies, assign_names
@@ -14,6 +14,7 @@ from faultspec.importers.naming import identifier, version_of
 from faultspec.importers.operations import StatusCodes, import_operations
 from faultspec.importers.statuses import assign_statuses
 from faultspec.openapi.nodes import text
+from faultspec.openapi.reader import DocumentReader
 from faultspec.runtime.nodes import slot_places
 
 #: The shared code for answers that no response of the document declares: a taxonomy has at least
@@ -38,12 +39,9 @@ _PLAIN_ENVELOPE: Data = {
 _PLAIN_MARK = "/code"
 
 
-def build_taxonomy(contract: ImportedContract, losses: list[Loss]) -> ImportedTaxonomy:
-    """The taxonomy. ``losses``: those of reading the document; those of building it are added."""
-
-    def lose(pointer: str, kind: str, reason: str) -> None:
-        losses.append(Loss(pointer, kind, reason))
-
+def build_taxonomy(contract: ImportedContract, reader: DocumentReader) -> ImportedTaxonomy:
+    """The taxonomy of what the reader read, with the losses of reading and building."""
+    lose = reader.lose
     named = assign_names(contract, lose)
     envelopes, terms = build_envelopes(named, lose)
     built, detail_keys, fallback = _build_codes(named, envelopes, lose)
@@ -79,7 +77,7 @@ def build_taxonomy(contract: ImportedContract, losses: list[Loss]) -> ImportedTa
     sections["surfaces"] = _surfaces(envelopes, lose, imported=imported, unanswered=unanswered)
     return ImportedTaxonomy(
         {**head, **{name: section for name, section in sections.items() if section}},
-        tuple(dict.fromkeys(losses)),
+        tuple(dict.fromkeys(reader.losses)),
         _example_pointers(built, by_status),
     )
 
@@ -164,8 +162,7 @@ def _header(contract: ImportedContract, lose: Report) -> Data:
         description = text(info.get("description"))
         return {**found, **({"description": description} if description else {})}
     if info.get("description") is not None:
-        reason = "in a library of schemas it describes the file"
-        lose("/info/description", "description", reason)
+        lose("/info/description", "description", "in a library of schemas it describes the file")
     return found
 
 

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from faultspec.importers import Json
+from faultspec.language.spelling import pascal
+from faultspec.openapi.nodes import listed, mapping
 from faultspec.openapi.pointers import child, steps
-from faultspec.targets.filters import pascal
 
 Listed = list[str | int]
 """The texts and numbers that a schema lists."""
@@ -26,22 +27,23 @@ CODE_NAMES = (
 )
 
 
+def _allowed_values(schema: object) -> list[Any]:
+    """The values that a schema lists, if it lists any."""
+    if not isinstance(schema, Mapping):
+        return []
+    return [schema["const"]] if "const" in schema else listed(schema.get("enum"))
+
+
 def only_value(schema: object) -> Any:
     """The one value that a schema allows, or None."""
-    if not isinstance(schema, Mapping):
-        return None
-    if "const" in schema:
-        return schema["const"]
-    listed = schema.get("enum")
-    return listed[0] if isinstance(listed, list) and len(listed) == 1 else None
+    values = _allowed_values(schema)
+    return values[0] if len(values) == 1 else None
 
 
 def listed_values(schema: object) -> Listed:
     """The texts and numbers that a schema lists; empty if it lists none, or anything else."""
-    if not isinstance(schema, Mapping):
-        return []
-    listed = [schema["const"]] if "const" in schema else schema.get("enum")
-    return listed if isinstance(listed, list) and all(map(_can_be_code, listed)) else []
+    values = _allowed_values(schema)
+    return values if all(map(_can_be_code, values)) else []
 
 
 def _can_be_code(value: object) -> bool:
@@ -50,11 +52,10 @@ def _can_be_code(value: object) -> bool:
 
 def listed_places(schema: object, pointer: str = "", depth: int = 4) -> dict[str, Listed]:
     """The listed values of a body by pointer, at most ``depth`` objects deep."""
-    found: dict[str, Listed] = {}
-    if listed := listed_values(schema):
-        found[pointer] = listed
-    if isinstance(schema, Mapping) and isinstance(schema.get("properties"), Mapping) and depth:
-        for name, member in schema["properties"].items():
+    values = listed_values(schema)
+    found = {pointer: values} if values else {}
+    if depth:
+        for name, member in mapping(mapping(schema).get("properties")).items():
             found |= listed_places(member, child(pointer, name), depth - 1)
     return found
 
@@ -67,34 +68,34 @@ def code_pointer(
     ``names``: the name of each body's schema. If several members tell the bodies apart, the code is
     the one whose values are the names, or else the one that is called like a code.
     """
-    listed = [listed_places(body) for body in bodies]
-    common = [place for place in listed[0] if all(place in body for body in listed)]
+    places = [listed_places(body) for body in bodies]
+    common = [place for place in places[0] if all(place in body for body in places)]
     if discriminator is not None and child("", discriminator) in common:
         return child("", discriminator)
     common = [place for place in common if place]
     if len(bodies) == 1:
         called = [place for place in common if steps(place)[-1] in CODE_NAMES]
-        named = [place for place in common if _is_named(listed[0][place], names[0])]
+        named = [place for place in common if _is_named(places[0][place], names[0])]
         return min(
             named or called, key=lambda place: (_rank(place), place.count("/")), default=None
         )
-    counts = {place: _distinct([body[place] for body in listed]) for place in common}
+    counts = {place: _distinct([body[place] for body in places]) for place in common}
     most = max(counts.values(), default=0)
     if most < 2:
         return None
 
     def order(place: str) -> tuple[int, int, int]:
-        named = sum(_is_named(body[place], name) for body, name in zip(listed, names, strict=True))
+        named = sum(_is_named(body[place], name) for body, name in zip(places, names, strict=True))
         return -named, _rank(place), place.count("/")
 
     return min((place for place, count in counts.items() if count == most), key=order)
 
 
-def _distinct(listed: Sequence[Listed]) -> int:
+def _distinct(bodies: Sequence[Listed]) -> int:
     """The number of bodies that differ in their values; 0 if two bodies share some of several."""
-    values = [str(value) for body in listed for value in body]
+    values = [str(value) for body in bodies for value in body]
     different = len(set(values))
-    single = all(len(body) == 1 for body in listed)
+    single = all(len(body) == 1 for body in bodies)
     return different if single or different == len(values) else 0
 
 
@@ -103,6 +104,6 @@ def _rank(place: str) -> int:
     return CODE_NAMES.index(last) if last in CODE_NAMES else len(CODE_NAMES)
 
 
-def _is_named(listed: Listed, name: str | None) -> bool:
+def _is_named(values: Listed, name: str | None) -> bool:
     """Whether the name of a schema ends in its one listed value."""
-    return name is not None and len(listed) == 1 and name.endswith(pascal(str(listed[0])) or " ")
+    return name is not None and len(values) == 1 and name.endswith(pascal(str(values[0])) or " ")

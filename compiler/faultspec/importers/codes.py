@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from faultspec.importers import Report, registry, rules
-from faultspec.importers.envelopes import Data, one_or_all
+from faultspec.importers import Data, Report, registry, rules
+from faultspec.importers.envelopes import one_or_all
 from faultspec.importers.examples import CodeUse, PlacedExample, read_examples, shown_status
 from faultspec.importers.inference import CodeFacts
 from faultspec.targets import conditions

@@ -4,17 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from faultspec.importers import Json, Report, registry, rules, subset
+from faultspec.importers import Data, Json, Report, registry, rules, subset
 from faultspec.importers.bodies import BodyFamily, CodedBody
 from faultspec.importers.infer_envelope import infer_envelope
 from faultspec.importers.inference import CodeFacts, InferredEnvelope
 from faultspec.importers.names import NamedFamilies
 from faultspec.importers.naming import UniqueNames, identifier
+from faultspec.language.spelling import snake
 from faultspec.runtime import shape
 from faultspec.runtime.nodes import Node, slot_places
-from faultspec.targets.filters import snake
-
-Data = dict[str, Any]
 
 
 class ImportedEnvelope(NamedTuple):

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from faultspec.importers import Report
+from faultspec.importers import Data, Report
 from faultspec.importers.bodies import CodedBody, SampledError
-from faultspec.importers.envelopes import Data, ImportedEnvelope
+from faultspec.importers.envelopes import ImportedEnvelope
 from faultspec.language.scope import status_range
 from faultspec.runtime import shape
 

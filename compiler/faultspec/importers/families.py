@@ -38,7 +38,7 @@ class Union(NamedTuple):
 
 def reference_name(schema: Any) -> str | None:
     """The last step of a schema's reference."""
-    reference = schema.get("$ref") if isinstance(schema, Mapping) else None
+    reference = mapping(schema).get("$ref")
     return [reference, *steps(reference)][-1] if isinstance(reference, str) else None
 
 

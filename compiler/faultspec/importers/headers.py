@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from faultspec.importers import Report, registry
+from faultspec.importers import Data, Report, registry
 from faultspec.importers.bodies import BodyFamily, ImportedHeader
-from faultspec.importers.envelopes import Data, one_or_all
+from faultspec.importers.envelopes import one_or_all
 from faultspec.language.formats import FORMATS
 from faultspec.language.wire import HEADER_FORMATS
 from faultspec.openapi.pointers import child
@@ -38,8 +38,7 @@ def header_rules(families: Sequence[BodyFamily], components: Sequence[str], lose
     for family in families:
         for headers in family.headers.get("default", ()):
             for header in headers.values():
-                reason = "it belongs to `default`, and a rule needs a status"
-                lose(header.pointer, "header", reason)
+                lose(header.pointer, "header", "it belongs to `default`, and a rule needs a status")
     found: Data = {}
     for name in _names(responses, components):
         rules = _rules(name, responses, lose)

@@ -12,13 +12,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from faultspec.importers import subset
+from faultspec.importers import Data, subset
 from faultspec.importers.bodies import CodedBody
 from faultspec.importers.code_member import Listed, listed_values, only_value
 from faultspec.importers.inference import (
     DETAILS,
     WITHOUT_FIELD,
-    Data,
     Inference,
     InferredEnvelope,
     Recognizer,
@@ -128,10 +127,8 @@ def _details_list(inference: Inference, variants: Variants) -> str | None:
     """A list that is called like details, the same in all bodies."""
     if variants.name not in DETAILS or "details" in inference.used or not variants.same:
         return None
-    if not isinstance(variants.first, Mapping) or variants.first.get("type") != "array":
-        return None
     data = subset.value(variants.first)
-    if not data:
+    if not data or data.get("type") != "array":
         return None
     inference.used["details"] = variants.schemas
     inference.fields["details"] = data

@@ -5,13 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from faultspec.importers import Json, subset
+from faultspec.importers import Data, Json, subset
 from faultspec.importers.bodies import CodedBody
 from faultspec.language.scope import WELL_KNOWN_SLOTS
+from faultspec.language.spelling import snake
 from faultspec.openapi.pointers import child, steps
-from faultspec.targets.filters import snake
-
-Data = dict[str, Any]
 
 MESSAGES = ("message", "msg", "error_message", "error_description", "errorMessage", "Message")
 DETAILS = ("details", "data", "meta", "context", "params", "extra", "info")

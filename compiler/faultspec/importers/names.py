@@ -8,7 +8,7 @@ from typing import NamedTuple
 from faultspec.importers import Report
 from faultspec.importers.bodies import BodyFamily, CodedBody, ImportedContract
 from faultspec.importers.naming import UniqueNames, identifier
-from faultspec.targets.filters import pascal, snake
+from faultspec.language.spelling import pascal, snake
 
 #: How the language names the codes of statuses unless a taxonomy names them (the pattern of
 #: alknet's ``from_openapi``).

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from faultspec.targets.filters import snake
+from faultspec.language.spelling import snake
 
 
 def identifier(text: str, default: str) -> str:

@@ -1,4 +1,4 @@
-"""From an OpenAPI document, 3.0 or 3.1, to a taxonomy.
+"""From an OpenAPI document, 3.0, 3.1 or Swagger 2.0, to a taxonomy.
 
 A failure whose schema names its code (a constant, or a list of values, in the member that holds the
 code) is that code. Any other response outside 1xx, 2xx and 3xx is the code ``HTTP_<status>`` of its
@@ -10,8 +10,7 @@ response ends in its status, as our OpenAPI target writes it.
 """
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from faultspec.importers import ImportedTaxonomy, Json, NotImportable
 from faultspec.importers.bodies import ImportedContract, ImportedOperation
@@ -20,8 +19,9 @@ from faultspec.importers.clean import cleaned
 from faultspec.importers.families import find_union, read_family, reference_name
 from faultspec.importers.responses import lose_unknown, read_response
 from faultspec.openapi.nodes import mapping
-from faultspec.openapi.pointers import child, nearest, value_at, walk
-from faultspec.openapi.reader import DocumentReader
+from faultspec.openapi.pointers import child, nearest, walk
+from faultspec.openapi.reader import DocumentReader, PathItem
+from faultspec.openapi.swagger import openapi_3
 
 _STATUS = re.compile(r"[1-5]\d\d|[1-5]XX|[1-5]xx|default")
 _STATUS_AT_END = re.compile(r"([1-5]\d\d|[1-5]XX|[Dd]efault)$")
@@ -40,15 +40,9 @@ _NOT_OURS = "the answers of other services are not failures of this one"
 def read(document: object) -> ImportedTaxonomy:
     """The taxonomy of a document, and what it does not carry over. Raises NotImportable."""
     clean, losses = cleaned(document, "OpenAPI")
-    if "swagger" in clean:
-        message = f"this is Swagger {clean['swagger']}; the importer reads OpenAPI 3.0 and 3.1"
-        raise NotImportable("swagger", message, "/swagger", "convert it to OpenAPI 3 first")
-    version = clean.get("openapi")
-    if not isinstance(version, str) or not re.match(r"3\.[01](\.|$)", version):
-        message = "this is not an OpenAPI document: it has no `openapi: 3.0.x` or `3.1.x`"
-        place = "/openapi" if "openapi" in clean else ""
-        raise NotImportable("not-openapi", message, place, "name another file")
-    reader = DocumentReader(clean)
+    _check_version(clean)
+    shaped = openapi_3(clean)
+    reader = DocumentReader(shaped.document)
     contract = _contract(reader)
     if not contract.families and not any(item.uncoded for item in contract.operations):
         hint = (
@@ -56,40 +50,75 @@ def read(document: object) -> ImportedTaxonomy:
             "without paths, a union under components.schemas"
         )
         raise NotImportable("no-failures", "the document declares no failure", "/paths", hint)
-    found = build_taxonomy(contract, reader.losses)
-    placed = (loss._replace(pointer=nearest(clean, loss.pointer)) for loss in found.losses)
-    return found._replace(losses=tuple(dict.fromkeys([*losses, *placed])))
+    found = build_taxonomy(contract, reader)
+
+    def own(pointer: str) -> str:
+        return nearest(clean, shaped.original(pointer))
+
+    placed = [loss._replace(pointer=own(loss.pointer)) for loss in found.losses]
+    return found._replace(
+        losses=tuple(dict.fromkeys([*losses, *shaped.losses, *placed])),
+        examples={
+            path: tuple(tuple(map(own, pointers)) for pointers in examples)
+            for path, examples in found.examples.items()
+        },
+    )
+
+
+def _check_version(document: Json) -> None:
+    """Raise NotImportable unless the document is OpenAPI 3.0 or 3.1, or Swagger 2.0."""
+    version = document.get("openapi")
+    if "swagger" in document and version is None:
+        if str(document["swagger"]) != "2.0":
+            message = f"this is Swagger {document['swagger']}; the importer reads 2.0 and OpenAPI 3"
+            hint = "convert it to OpenAPI 3 first"
+            raise NotImportable("swagger", message, "/swagger", hint)
+    elif not isinstance(version, str) or not re.match(r"3\.[01](\.|$)", version):
+        message = (
+            "this is not an OpenAPI document: "
+            'it has no `openapi: 3.0.x`, `openapi: 3.1.x` or `swagger: "2.0"`'
+        )
+        place = "/openapi" if "openapi" in document else ""
+        raise NotImportable("not-openapi", message, place, "name another file")
 
 
 def _contract(reader: DocumentReader) -> ImportedContract:
     """Everything that the document says of failures."""
-    paths = reader.mapping(reader.document, "paths", "")
     components = reader.mapping(reader.document, "components", "")
+    items = list(reader.path_items())
+    has_paths = bool(mapping(reader.document.get("paths")))
     contract = ImportedContract(
-        info=mapping(reader.document.get("info")), has_paths=bool(paths), header_components=[]
+        info=reader.mapping(reader.document, "info", ""),
+        has_paths=has_paths,
+        header_components=[
+            child("/components/headers", name)
+            for name in reader.mapping(components, "headers", "/components")
+        ],
     )
-    _read_unions(reader, contract, components)
-    for name in reader.mapping(components, "headers", "/components"):
-        contract.header_components.append(child("/components/headers", name))
-    for path, item in paths.items():
-        _read_path(reader, contract, str(path), item)
-    if not paths:
-        _read_library(reader, contract, components)
-    _lose_beside_paths(reader, paths, components)
-    if paths:
+    _read_unions(reader, contract, components, items)
+    for item in items:
+        _read_path(reader, contract, item)
+    if has_paths:
         contract.families = [family for family in contract.families if family.responses]
+    else:
+        _read_library(reader, contract, components)
+    _lose_beside_paths(reader, components, items)
     for family in contract.families:
         reader.losses.extend(family.losses)
-    reader.mapping(reader.document, "info", "")
     return contract
 
 
-def _read_unions(reader: DocumentReader, contract: ImportedContract, components: Json) -> None:
+def _read_unions(
+    reader: DocumentReader,
+    contract: ImportedContract,
+    components: Json,
+    items: Sequence[PathItem],
+) -> None:
     """Add a family for each union of schemas.
 
     In a document with paths, only unions count that failures refer to.
     """
-    used = _referenced_by_failures(reader.document) if contract.has_paths else None
+    used = _referenced_by_failures(reader.attempt(), items) if contract.has_paths else None
     for name, schema in reader.mapping(components, "schemas", "/components").items():
         pointer = child("/components/schemas", name)
         # Most unions are not errors, and what is lost of those does not matter.
@@ -110,20 +139,16 @@ def _read_unions(reader: DocumentReader, contract: ImportedContract, components:
             reader.lose(pointer, "schema", "no member of its alternatives holds a code")
 
 
-def _referenced_by_failures(document: Json) -> set[str | None]:
+def _referenced_by_failures(reader: DocumentReader, items: Sequence[PathItem]) -> set[str | None]:
     """The names of the schemas that responses refer to, unless their status is 1xx, 2xx or 3xx."""
-    found: set[str | None] = set()
-    for item in mapping(document.get("paths")).values():
-        for method in _METHODS:
-            operation = mapping(mapping(item).get(method.lower()))
-            for status, response in mapping(operation.get("responses")).items():
-                if str(status)[:1] in "123":
-                    continue
-                target = mapping(response).get("$ref")
-                inside = target[1:] if isinstance(target, str) else ""
-                whole = [response, value_at(document, inside) if inside else None]
-                found |= {reference_name(value) for _, value in walk(whole)}
-    return found
+    return {
+        reference_name(value)
+        for item in items
+        for _, operation, place in reader.operations(item)
+        for status, response, pointer in reader.responses(operation, place)
+        if status[:1] not in ("1", "2", "3")
+        for _, value in walk([response, reader.follow(response, pointer)[0]])
+    }
 
 
 def _read_library(reader: DocumentReader, contract: ImportedContract, components: Json) -> None:
@@ -136,42 +161,36 @@ def _read_library(reader: DocumentReader, contract: ImportedContract, components
             read_response(reader, contract, ending[0].lower(), response, before=pointer)
 
 
-def _read_path(reader: DocumentReader, contract: ImportedContract, path: str, value: Any) -> None:
-    pointer = child("/paths", path)
+def _read_path(reader: DocumentReader, contract: ImportedContract, item: PathItem) -> None:
+    path = item.path
     # The language writes routes without spaces; a wildcard within the segment stands for them.
     route = re.sub(r"\s+", "*", path if path.startswith("/") else f"/{path}")
     if route != path or "*" in path:
         reason = f"as a route it is `{route}`, which matches other paths, too"
-        reader.lose(pointer, "route", reason)
-    item, pointer = reader.object(value, pointer, "the path item")
-    if item is None:
-        return
-    lose_unknown(reader, item, pointer, _OF_PATH_ITEMS)
-    operations = sorted(
-        reader.operations(item, pointer), key=lambda operation: _METHODS.index(operation[0])
-    )
+        reader.lose(child("/paths", path), "route", reason)
+    lose_unknown(reader, item.node, item.pointer, _OF_PATH_ITEMS)
+    operations = sorted(reader.operations(item), key=lambda found: _METHODS.index(found[0]))
     for method, node, place in operations:
-        names = [
-            name for key in ("summary", "operationId") if isinstance(name := node.get(key), str)
-        ]
-        identity = node.get("operationId")
+        summary, identity = (
+            value if isinstance(value := node.get(key), str) else None
+            for key in ("summary", "operationId")
+        )
         operation = ImportedOperation(
-            identity=identity if isinstance(identity, str) else f"{method.lower()}_{path}",
+            identity=f"{method.lower()}_{path}" if identity is None else identity,
             route=f"{method} {route}",
-            description=names[0] if names else None,
+            description=identity if summary is None else summary,
             method=method,
             wire=_own_identity(reader, contract, identity, child(place, "operationId")),
         )
         contract.operations.append(operation)
-        for status, response in reader.mapping(node, "responses", place).items():
-            response_pointer = child(child(place, "responses"), status)
-            if _is_failure(reader, str(status), response_pointer):
+        for status, response, pointer in reader.responses(node, place):
+            if _is_failure(reader, status, pointer):
                 read_response(
                     reader,
                     contract,
-                    str(status).lower(),
+                    status.lower(),
                     response,
-                    before=response_pointer,
+                    before=pointer,
                     operation=operation,
                 )
         if isinstance(node.get("callbacks"), Mapping):
@@ -189,10 +208,10 @@ def _is_failure(reader: DocumentReader, status: str, pointer: str) -> bool:
 
 
 def _own_identity(
-    reader: DocumentReader, contract: ImportedContract, identity: object, pointer: str
+    reader: DocumentReader, contract: ImportedContract, identity: str | None, pointer: str
 ) -> str | None:
     """The operationId; None if there is none, or an operation before this one has it."""
-    if not isinstance(identity, str):
+    if identity is None:
         return None
     if any(operation.wire == identity for operation in contract.operations):
         reason = f"another operation is called `{identity}`; this one has no name"
@@ -201,12 +220,12 @@ def _own_identity(
     return identity
 
 
-def _lose_beside_paths(reader: DocumentReader, paths: Json, components: Json) -> None:
+def _lose_beside_paths(reader: DocumentReader, components: Json, items: Sequence[PathItem]) -> None:
     """Report webhooks, and path items that no path refers to."""
     if reader.mapping(reader.document, "webhooks", ""):
         reader.lose("/webhooks", "webhook", _NOT_OURS)
-    references = [mapping(item).get("$ref") for item in paths.values()]
+    pointers = {item.pointer for item in items}
     for name in reader.mapping(components, "pathItems", "/components"):
         pointer = child("/components/pathItems", name)
-        if f"#{pointer}" not in references:
+        if pointer not in pointers:
             reader.lose(pointer, "route", "no path refers to it")

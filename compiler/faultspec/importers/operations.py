@@ -5,16 +5,15 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from faultspec.importers import Report
+from faultspec.importers import Data, Report
 from faultspec.importers.bodies import ImportedContract, ImportedOperation, ImportedResponse
 from faultspec.importers.codes import ImportedCode, with_examples
-from faultspec.importers.envelopes import Data
 from faultspec.importers.examples import PlacedExample
 from faultspec.importers.headers import header_rule
 from faultspec.importers.names import PATTERN, NamedFamilies
 from faultspec.importers.naming import UniqueNames, identifier
+from faultspec.language.spelling import snake
 from faultspec.language.values import foreign_schema_problem
-from faultspec.targets.filters import snake
 from faultspec.targets.model import phrase
 
 #: Methods of HTTP that are idempotent (RFC 9110, section 9.2.2).
@@ -116,6 +115,5 @@ def _examples(response: ImportedResponse, lose: Report) -> list[PlacedExample]:
             data = {**summary, "details": sample.value}
             found.append(PlacedExample(data, (sample.pointer,)))
         else:
-            reason = "details are an object, and this body is not"
-            lose(sample.pointer, "example", reason)
+            lose(sample.pointer, "example", "details are an object, and this body is not")
     return found

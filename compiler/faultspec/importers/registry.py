@@ -1,11 +1,10 @@
 """The registry of details keys, from the details of the codes."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
-from faultspec.importers import Json, subset
+from faultspec.importers import Data, Json, subset
 
-Data = dict[str, Any]
 Key = TypeVar("Key")
 
 

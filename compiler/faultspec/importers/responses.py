@@ -18,7 +18,7 @@ from faultspec.importers.bodies import (
 from faultspec.importers.families import Branch, Union, find_union, read_family
 from faultspec.language.values import foreign_schema_problem
 from faultspec.openapi.nodes import first_json, includes_json, is_json, text
-from faultspec.openapi.pointers import child, steps
+from faultspec.openapi.pointers import child, value_at
 from faultspec.openapi.reader import DocumentReader
 from faultspec.openapi.schemas import self_contained
 
@@ -278,8 +278,7 @@ def _headers(reader: DocumentReader, response: Json, pointer: str) -> dict[str, 
             reader.lose(before, "header", "this is not the name of a header")
             continue
         if str(name).lower() == "content-type":
-            reason = "OpenAPI ignores it here; the media type has its value"
-            reader.lose(before, "header", reason)
+            reader.lose(before, "header", "OpenAPI ignores it here; the media type has its value")
             continue
         lose_unknown(reader, header, place, _OF_HEADERS)
         schema_pointer = child(place, "schema")
@@ -295,9 +294,11 @@ def _headers(reader: DocumentReader, response: Json, pointer: str) -> dict[str, 
 
 def _read_samples(reader: DocumentReader, body: _Body, coded: _CodedSchema) -> None:
     """Add the examples of a body, each to the code that it shows."""
-    path = [*coded.family.wrapper_path, *steps(coded.family.code_pointer)]
+    # A body in a list is the first item of it.
+    around = ["0" if step == "*" else step for step in coded.family.wrapper_path]
+    pointer = "".join(child("", step) for step in around) + coded.family.code_pointer
     for name, sample in _examples(reader, body.media, body.pointer):
-        wire = _at(sample.value, path)
+        wire = value_at(sample.value, pointer)
         fitting = [found for found in coded.bodies if found.wire == wire]
         if not fitting:
             reason = "it shows none of the codes that the response may have"
@@ -326,13 +327,3 @@ def _examples(
             yield str(name), SampledError(0, summary, example["value"], place)
         elif example is not None:
             reader.lose(place, "example", "its value is not in the document")
-
-
-def _at(body: Any, path: Sequence[str]) -> Any:
-    """The value at a path of a body; ``*`` is the first item of a list."""
-    for step in path:
-        if step == "*":
-            body = body[0] if isinstance(body, list) and body else None
-        else:
-            body = body.get(step) if isinstance(body, Mapping) else None
-    return body

@@ -6,13 +6,11 @@ A rule is read back only if the target writes the same schema for it again.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from faultspec.importers import Json
+from faultspec.importers import Data, Json
 from faultspec.language.conditions import ConditionalRule, StatusRange, Test
 from faultspec.openapi.nodes import listed, mapping
 from faultspec.openapi.pointers import child
 from faultspec.targets import conditions
-
-Data = dict[str, Any]
 
 
 class ImportedRules(NamedTuple):
@@ -50,7 +48,7 @@ def split_rules(schema: Json) -> tuple[Json, ImportedRules]:
     conditional: list[Json] = []
     rest: list[Any] = []
     for part in parts:
-        found = _status(part, "") if isinstance(part, Mapping) else None
+        found = _status(part)
         if found is not None and status is None:
             status, spans = found
         elif isinstance(part, Mapping) and set(part) == {"if", "then"}:
@@ -63,20 +61,12 @@ def split_rules(schema: Json) -> tuple[Json, ImportedRules]:
     )
 
 
-def _status(schema: Json, pointer: str) -> tuple[str, tuple[int | str, ...]] | None:
+def _status(schema: Any) -> tuple[str, tuple[int | str, ...]] | None:
     """The place and the statuses of a schema that only lists the numbers at one place."""
-    if (
-        set(schema) == {"properties"}
-        and isinstance(schema["properties"], Mapping)
-        and len(schema["properties"]) == 1
-    ):
-        name, inner = next(iter(schema["properties"].items()))
-        return _status(inner, child(pointer, name)) if isinstance(inner, Mapping) else None
-    ranges = (
-        schema["anyOf"]
-        if set(schema) == {"anyOf"} and isinstance(schema["anyOf"], list)
-        else [schema]
-    )
+    pointer, schema = _only_member(schema)
+    if not isinstance(schema, Mapping):
+        return None
+    ranges = listed(schema["anyOf"]) if set(schema) == {"anyOf"} else [schema]
     spans: list[int | str] = []
     for range_ in ranges:
         match range_:
@@ -120,29 +110,28 @@ def suggested_actions(condition: Json) -> tuple[str, list[str]] | None:
 
     None for a condition of another kind.
     """
-    at, schema = "", condition["then"]
-    if not _is_flag(condition["if"]):
+    flag = _only_member(condition["if"], "type", "required")[1]
+    if flag != {"const": True} or flag["const"] is not True:  # 1 equals True
         return None
-    while (
-        isinstance(schema, Mapping)
-        and set(schema) == {"properties"}
-        and len(schema["properties"]) == 1
-    ):
-        name, schema = next(iter(schema["properties"].items()))
-        at = child(at, name)
+    at, schema = _only_member(condition["then"])
     match schema:
         case {"contains": {"enum": [*names], **more}, **rest} if at and not rest and not more:
             return at, [name for name in names if isinstance(name, str)]
     return None
 
 
-def _is_flag(schema: Any) -> bool:
-    """Whether a condition only requires that one member exists and is true."""
-    while isinstance(schema, Mapping) and set(schema) == {"type", "required", "properties"}:
-        if len(schema["properties"]) != 1:
-            return False
-        schema = next(iter(schema["properties"].values()))
-    return isinstance(schema, Mapping) and set(schema) == {"const"} and schema["const"] is True
+def _only_member(schema: Any, *beside: str) -> tuple[str, Any]:
+    """The pointer and the schema of the one member that objects in objects have.
+
+    ``beside``: the keywords of the objects beside ``properties``.
+    """
+    pointer = ""
+    while isinstance(schema, Mapping) and set(schema) == {"properties", *beside}:
+        if len(members := mapping(schema["properties"])) != 1:
+            break
+        [(name, schema)] = members.items()
+        pointer = child(pointer, name)
+    return pointer, schema
 
 
 def _written(rules: Sequence[ConditionalRule]) -> Data:
@@ -165,8 +154,7 @@ def _tests(
     schema: Any, path: tuple[str, ...], facts: Mapping[str, tuple[str, ...]]
 ) -> Iterator[Test]:
     """The facts that a condition reads, each with its values."""
-    if not isinstance(schema, Mapping):
-        return
+    schema = mapping(schema)
     for name, member in mapping(schema.get("properties")).items():
         here = (*path, name)
         yield from _tests(member, here, facts)

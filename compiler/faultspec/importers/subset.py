@@ -5,47 +5,32 @@ caller keeps the schema as it is (``schema:`` of a code) or reports it.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
-from faultspec.importers import Json
+from faultspec.importers import Data, Json
 from faultspec.language.formats import FORMATS
+from faultspec.language.schemas import CONSTRAINED
 from faultspec.language.scope import expression_problem, repeated_repetition
+from faultspec.language.values import is_type
 from faultspec.runtime import ids
-
-Data = dict[str, Any]
 
 _IDENTIFIERS = {pattern: name for name, pattern in reversed(list(ids.PATTERNS.items()))}
 
-_STRING = frozenset({"string"})
-_NUMBER = frozenset({"number", "integer"})
-_ARRAY = frozenset({"array"})
-_OBJECT = frozenset({"object"})
-
-#: The types that each bound restricts (JSON Schema 2020-12, validation, section 6).
-_BOUNDS: Mapping[str, frozenset[str]] = {
-    "minimum": _NUMBER,
-    "maximum": _NUMBER,
-    "minLength": _STRING,
-    "maxLength": _STRING,
-}
-_TYPES: Mapping[str, type | tuple[type, ...]] = {
-    "string": str,
-    "integer": int,
-    "number": (int, float),
-    "boolean": bool,
-    "object": dict,
-    "array": list,
-    "null": type(None),
-}
+_RANGES = (("minimum", "maximum"), ("minLength", "maxLength"))
+_BOUNDS = ("minimum", "maximum", "minLength", "maxLength")
 _SCALARS = ("string", "number", "boolean", "null")
+_TYPES = frozenset({*_SCALARS, "integer", "object", "array"})
 _TEXT_KEYWORDS = frozenset({"format", "pattern", "anyOf", "allOf"})
 _MEMBER_KEYWORDS = frozenset({"properties", "required", "additionalProperties"})
-_KNOWN = (
-    frozenset({"type", "description", "enum", "items"})
-    | _TEXT_KEYWORDS
-    | _MEMBER_KEYWORDS
-    | {*_BOUNDS}
-)
+_KNOWN = _TEXT_KEYWORDS | _MEMBER_KEYWORDS | {*_BOUNDS, "type", "description", "enum", "items"}
+
+#: Keywords, and the types that they constrain.
+_CONSTRAINED: Mapping[str, frozenset[str]] = {
+    **CONSTRAINED,
+    **dict.fromkeys(_TEXT_KEYWORDS, frozenset({"string"})),
+    **dict.fromkeys(_MEMBER_KEYWORDS, frozenset({"object"})),
+}
 
 
 def value(schema: object) -> Data | None:
@@ -57,18 +42,21 @@ def value(schema: object) -> Data | None:
     types = _types(schema)
     if types is None:
         return None
+    constrained = [_CONSTRAINED[key] for key in schema if key in _CONSTRAINED]
+    if types and any(kinds.isdisjoint(types) for kinds in constrained):
+        return None
+    texts, bounds, inner = _texts(schema), _bounds(schema), _inner(schema)
+    if texts is None or bounds is None or inner is None:
+        return None
     found: Data = {}
     if types:
         found["type"] = types[0] if len(types) == 1 else types
     if isinstance(schema.get("description"), str) and schema["description"].strip():
         found["description"] = schema["description"]
-    texts, bounds, inner = _texts(schema, types), _bounds(schema, types), _inner(schema, types)
-    if texts is None or bounds is None or inner is None:
-        return None
     if "enum" in schema:
         # The language requires that every listed value has the other keywords, so there are none
         # beside a list.
-        if texts or bounds or not _is_list_of_values(schema["enum"], types):
+        if texts or bounds or not _is_list_of_values(schema["enum"], types or _SCALARS):
             return None
         inner = {"enum": schema["enum"], **inner}
     return {**found, **texts, **bounds, **inner}
@@ -86,24 +74,15 @@ def _is_list_of_values(listed: object, types: Sequence[str]) -> bool:
     """Whether an ``enum`` lists different scalars of the types."""
     if not isinstance(listed, list) or not listed:
         return False
-    repeated = any(item == other for index, item in enumerate(listed) for other in listed[:index])
-    return not repeated and all(_has_type(item, types or _SCALARS) for item in listed)
-
-
-def _has_type(item: object, types: Sequence[str]) -> bool:
-    if isinstance(item, dict | list):
+    if any(item == other for item, other in combinations(listed, 2)):
         return False
-    if isinstance(item, bool):
-        return "boolean" in types
-    return any(name != "boolean" and isinstance(item, _TYPES[name]) for name in types)
+    return all(
+        not isinstance(item, dict | list) and any(is_type(item, name) for name in types)
+        for item in listed
+    )
 
 
-def _allow(types: Sequence[str], wanted: frozenset[str]) -> bool:
-    """Whether a value of the wanted types is allowed."""
-    return not types or not wanted.isdisjoint(types)
-
-
-def _texts(schema: Json, types: Sequence[str]) -> Data | None:
+def _texts(schema: Json) -> Data | None:
     """``format`` and ``pattern``.
 
     The targets write several formats as ``anyOf``, ids as their patterns.
@@ -111,7 +90,7 @@ def _texts(schema: Json, types: Sequence[str]) -> Data | None:
     if not schema.keys() & _TEXT_KEYWORDS:
         return {}
     alternatives = schema.get("anyOf", [])
-    if not _allow(types, _STRING) or not isinstance(alternatives, list):
+    if not isinstance(alternatives, list):
         return None
     if "anyOf" in schema and (len(alternatives) < 2 or "format" in schema):
         return None
@@ -157,31 +136,30 @@ def usable(pattern: str) -> bool:
     )
 
 
-def _bounds(schema: Json, types: Sequence[str]) -> Data | None:
+def _bounds(schema: Json) -> Data | None:
     found = {key: schema[key] for key in _BOUNDS if key in schema}
     for key, limit in found.items():
-        whole = key.endswith("Length")
-        if isinstance(limit, bool) or not isinstance(limit, int if whole else int | float):
+        is_length = key.endswith("Length")
+        if isinstance(limit, bool) or not isinstance(limit, int if is_length else int | float):
             return None
-        if (whole and limit < 0) or not _allow(types, _BOUNDS[key]):
+        if is_length and limit < 0:
             return None
-    for low, high in (("minimum", "maximum"), ("minLength", "maxLength")):
-        if low in found and high in found and found[low] > found[high]:
-            return None
+    pairs = [(found.get(low), found.get(high)) for low, high in _RANGES]
+    if any(low is not None and high is not None and low > high for low, high in pairs):
+        return None
     return found
 
 
-def _inner(schema: Json, types: Sequence[str]) -> Data | None:
+def _inner(schema: Json) -> Data | None:
     """The items of an array, the members of an object."""
     found: Data = {}
     if "items" in schema:
-        items = value(schema["items"])
-        if items is None or not _allow(types, _ARRAY):
+        if (items := value(schema["items"])) is None:
             return None
         found["items"] = items
     if schema.keys() & _MEMBER_KEYWORDS:
         inside, additional = members(schema), schema.get("additionalProperties", True)
-        if inside is None or not _allow(types, _OBJECT) or not isinstance(additional, bool):
+        if inside is None or not isinstance(additional, bool):
             return None
         if inside:
             found["properties"] = inside

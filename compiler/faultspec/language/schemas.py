@@ -9,7 +9,7 @@ from faultspec.language.model import DetailKey, DetailMember, Schema, Term
 from faultspec.language.scope import Data, Scope, word_tuple
 
 #: Schema keys, and the types that they constrain (JSON Schema 2020-12, validation section 6).
-_CONSTRAINED: Mapping[str, frozenset[str]] = {
+CONSTRAINED: Mapping[str, frozenset[str]] = {
     "pattern": frozenset({"string"}),
     "format": frozenset({"string"}),
     "vocabulary": frozenset({"string"}),
@@ -82,7 +82,7 @@ def _read_schema(scope: Scope, data: Data, path: Path) -> Schema:
 def _check_schema_keys(scope: Scope, data: Data, path: Path) -> None:
     """Report keys that do not constrain the type, empty ranges, and two lists of values."""
     types = word_tuple(data.get("type"))
-    for key, constrained in _CONSTRAINED.items():
+    for key, constrained in CONSTRAINED.items():
         if key in data and types and constrained.isdisjoint(types):
             message = f"`{key}` does not constrain a value of type {', '.join(types)}"
             hint = "remove it, or change `type`"

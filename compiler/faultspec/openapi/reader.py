@@ -26,13 +26,21 @@ class Loss(NamedTuple):
     reason: str
 
 
+class PathItem(NamedTuple):
+    """A path with its object, references followed, and the pointer of that."""
+
+    path: str
+    node: Json
+    pointer: str
+
+
 Report = Callable[[str, str, str], object]
 """Takes the pointer, kind and reason of a loss."""
 
 
 def is_old(document: Json) -> bool:
-    """Whether the schemas are in the dialect of OpenAPI 3.0 or Swagger 2.0, not in 2020-12."""
-    return "swagger" in document or str(document.get("openapi", "")).startswith("3.0")
+    """Whether the schemas are in the dialect of OpenAPI 3.0, not in 2020-12."""
+    return str(document.get("openapi", "")).startswith("3.0")
 
 
 def resolve(document: Json, value: object) -> Json:
@@ -101,13 +109,26 @@ class DocumentReader:
             self.lose(pointer, "form", f"{what} is not an object")
         return None, place
 
-    def operations(self, item: Json, pointer: str) -> Iterator[tuple[str, Json, str]]:
+    def path_items(self) -> Iterator[PathItem]:
+        """The path items of the document."""
+        for path, value in self.mapping(self.document, "paths", "").items():
+            item, pointer = self.object(value, child("/paths", path), "the path item")
+            if item is not None:
+                yield PathItem(str(path), item, pointer)
+
+    def operations(self, item: PathItem) -> Iterator[tuple[str, Json, str]]:
         """The operations of a path item: method, object, pointer."""
         for method in METHODS:
-            if method.lower() not in item:
+            if method.lower() not in item.node:
                 continue
-            operation, place = item[method.lower()], child(pointer, method.lower())
+            operation, place = item.node[method.lower()], child(item.pointer, method.lower())
             if isinstance(operation, Mapping):
                 yield method, operation, place
             else:
                 self.lose(place, "form", "the operation is not an object")
+
+    def responses(self, operation: Json, pointer: str) -> Iterator[tuple[str, Any, str]]:
+        """The responses of an operation: status, object or reference, pointer."""
+        place = child(pointer, "responses")
+        for status, response in self.mapping(operation, "responses", pointer).items():
+            yield str(status), response, child(place, status)

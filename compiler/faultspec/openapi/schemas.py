@@ -16,9 +16,9 @@ _DEEPEST = 24
 #: huge taxonomy.
 _LARGEST = 2_000
 
-_MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
-_LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
-_SINGLE = frozenset(
+MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+SINGLE = frozenset(
     {"items", "not", "additionalProperties", "contains", "propertyNames", "if", "then", "else"}
 )
 #: The alternatives repeat what a discriminator says, and the result has its own dialect.
@@ -62,14 +62,14 @@ class _Expansion:
 
     def _keyword(self, key: str, value: Any, pointer: str, above: tuple[str, ...]) -> Any:
         if isinstance(value, Mapping):
-            if key in _MAPS:
+            if key in MAPS:
                 return {
                     name: self.schema(schema, child(pointer, name), above)
                     for name, schema in value.items()
                 }
-            if key in _SINGLE:
+            if key in SINGLE:
                 return self.schema(value, pointer, above)
-        if key in _LISTS and isinstance(value, list):
+        if key in LISTS and isinstance(value, list):
             return [
                 self.schema(schema, child(pointer, index), above)
                 for index, schema in enumerate(value)

@@ -4,14 +4,15 @@
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
 from urllib.parse import urlsplit
 
-from faultspec.openapi.nodes import Json, first_json, is_json, listed, mapping
-from faultspec.openapi.reader import DocumentReader, resolve
+from faultspec.openapi.nodes import Json, first_json, listed, mapping
+from faultspec.openapi.reader import DocumentReader, PathItem, resolve
+from faultspec.openapi.swagger import openapi_3
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +42,20 @@ class RequestBody:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentedSuccess:
+    """The first documented success of an operation: status, schema and example of its JSON body."""
+
+    status: int
+    schema: Json | None = None
+    example: object = None
+
+
+@dataclass(frozen=True, slots=True)
 class ServiceOperation:
     """One method of one path. ``template`` includes the base path of the document's server.
 
     ``secured``: whether it needs credentials, None if the document says nothing of credentials.
+    ``success``: the first status below 300 that the document describes, or None.
     """
 
     method: str
@@ -56,6 +67,7 @@ class ServiceOperation:
     secured: bool | None = None
     scopes: tuple[str, ...] = ()
     id: str | None = None
+    success: DocumentedSuccess | None = field(default=None, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -90,18 +102,10 @@ class Scheme:
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentedSuccess:
-    """The first documented success of an operation: status, schema and example of its JSON body."""
-
-    status: int
-    schema: Json | None = None
-    example: object = None
-
-
-@dataclass(frozen=True, slots=True)
 class Description:
-    """Everything read from the document. ``document`` stays, for references inside schemas.
+    """Everything read from the document.
 
+    ``document`` stays, for references inside schemas. Swagger 2.0 has the shape of OpenAPI 3.0.
     ``base``: the path that all templates begin with, such as ``/api/v2``; "" for none.
     """
 
@@ -165,18 +169,17 @@ def matches(template: str, path: str) -> bool:
 
 def read(document: Json, *, base: str | None = None) -> Description:
     """The service of a document. ``base`` replaces the path of the document's first server."""
+    document = openapi_3(document).document
     reader = DocumentReader(document)
     prefix = _base(document) if base is None else base.rstrip("/")
-    operations = tuple(
-        _operation(document, f"{method} {prefix}{template}", item, node)
-        for template, path_item in mapping(document.get("paths")).items()
-        if template.startswith("/")
-        for item in [resolve(document, path_item)]
-        for method, node, _ in reader.operations(item, "")
-    )
     title = mapping(document.get("info")).get("title")
     return Description(
-        operations=operations,
+        operations=tuple(
+            _operation(reader, item, f"{method} {prefix}{item.path}", node)
+            for item in reader.path_items()
+            if item.path.startswith("/")
+            for method, node, _ in reader.operations(item)
+        ),
         schemes=_schemes(document),
         title=title if isinstance(title, str) else "",
         document=document,
@@ -197,11 +200,6 @@ def read_at(document: Json, path: str) -> tuple[Description, tuple[str, ...]]:
         )
     else:
         description = read(document, base=path or None)
-    if "swagger" in document:
-        notes.append(
-            "the document is Swagger 2.0: its paths, methods and parameters are read, "
-            "bodies and security are not"
-        )
     if not description.operations:
         notes.append(
             "the OpenAPI document names no operation, "
@@ -210,29 +208,7 @@ def read_at(document: Json, path: str) -> tuple[Description, tuple[str, ...]]:
     return description, tuple(notes)
 
 
-def documented_success(
-    description: Description, operation: ServiceOperation
-) -> DocumentedSuccess | None:
-    """The first status below 300 that the document describes for an operation, or None."""
-    document = description.document
-    path = operation.template.removeprefix(description.base)
-    item = resolve(document, mapping(document.get("paths")).get(path))
-    responses = mapping(mapping(item.get(operation.method.lower())).get("responses"))
-    for status, response in responses.items():
-        if not re.fullmatch("2[0-9][0-9]", str(status)):
-            continue
-        node = resolve(document, response)
-        content = mapping(node.get("content"))
-        # Swagger 2.0 has the schema in the response itself.
-        media = mapping(next((body for key, body in content.items() if is_json(key)), node))
-        schema = resolve(document, media["schema"]) if "schema" in media else None
-        return DocumentedSuccess(int(str(status)), schema, _example(document, media))
-    return None
-
-
 def _base(document: Json) -> str:
-    if isinstance(document.get("basePath"), str):
-        return str(document["basePath"]).rstrip("/")
     for server in listed(document.get("servers")):
         url = mapping(server).get("url")
         if isinstance(url, str) and "{" not in url:
@@ -240,45 +216,47 @@ def _base(document: Json) -> str:
     return ""
 
 
-def _operation(document: Json, name: str, item: Json, node: Json) -> ServiceOperation:
-    """The operation ``METHOD /template``, whose object is ``node``, of a path item."""
+def _operation(reader: DocumentReader, item: PathItem, name: str, node: Json) -> ServiceOperation:
+    """The operation ``METHOD /template`` of a path item. ``node``: its object."""
+    document = reader.document
     method, _, template = name.partition(" ")
-    declared = [
-        resolve(document, parameter)
-        for parameter in (*listed(item.get("parameters")), *listed(node.get("parameters")))
-    ]
+    declared = (*listed(item.node.get("parameters")), *listed(node.get("parameters")))
+    parameters = _parameters(document, (resolve(document, value) for value in declared))
+    responses = {
+        status: resolve(document, response) for status, response, _ in reader.responses(node, "")
+    }
+    media_types: dict[str, None] = {}
+    for status, response in responses.items():
+        if status.startswith("2"):
+            media_types |= dict.fromkeys(mapping(response.get("content")))
     secured, scopes = _security(document, node)
     identifier = node.get("operationId")
     return ServiceOperation(
         method=method,
         template=template,
         # A parameter of the operation replaces the path item's of the same name and place.
-        parameters=tuple({(p.where, p.name): p for p in _parameters(document, declared)}.values()),
-        body=_body(document, node, declared),
-        responses=tuple(str(status) for status in mapping(node.get("responses"))),
-        media_types=_produced(document, node),
+        parameters=tuple({(found.where, found.name): found for found in parameters}.values()),
+        body=_body(document, resolve(document, node.get("requestBody"))),
+        responses=tuple(responses),
+        media_types=tuple(media_types),
         secured=secured,
         scopes=scopes,
         id=identifier if isinstance(identifier, str) else None,
+        success=_success(document, responses),
     )
 
 
-def _parameters(document: Json, declared: Sequence[Json]) -> Iterator[OperationParameter]:
+def _parameters(document: Json, declared: Iterable[Json]) -> Iterator[OperationParameter]:
     for node in declared:
         name, where = node.get("name"), node.get("in")
-        if not isinstance(name, str) or where not in ("path", "query", "header", "cookie"):
-            continue
-        # A parameter of Swagger 2.0 is its own schema.
-        inline = {
-            key: value for key, value in node.items() if key not in ("name", "in", "required")
-        }
-        yield OperationParameter(
-            name=name,
-            where=where,
-            required=node.get("required") is True or where == "path",
-            schema=resolve(document, node.get("schema")) or inline,
-            example=_example(document, node),
-        )
+        if isinstance(name, str) and where in ("path", "query", "header", "cookie"):
+            yield OperationParameter(
+                name=name,
+                where=where,
+                required=node.get("required") is True or where == "path",
+                schema=resolve(document, node.get("schema")),
+                example=_example(document, node),
+            )
 
 
 def _example(document: Json, node: Json) -> object:
@@ -289,34 +267,27 @@ def _example(document: Json, node: Json) -> object:
     return None
 
 
-def _body(document: Json, node: Json, declared: Sequence[Json]) -> RequestBody | None:
-    body = resolve(document, node.get("requestBody"))
+def _body(document: Json, body: Json) -> RequestBody | None:
     content = mapping(body.get("content"))
-    if content:
-        media = mapping(content[first_json(content) or next(iter(content))])
-        return RequestBody(
-            tuple(content),
-            body.get("required") is True,
-            resolve(document, media.get("schema")),
-            _example(document, media),
-        )
-    old = next((parameter for parameter in declared if parameter.get("in") == "body"), None)
-    if old is None:
+    if not content:
         return None
-    types = tuple(map(str, listed(node.get("consumes", document.get("consumes")))))
+    media = mapping(content[first_json(content) or next(iter(content))])
     return RequestBody(
-        types or ("application/json",),
-        old.get("required") is True,
-        resolve(document, old.get("schema")),
+        tuple(content),
+        body.get("required") is True,
+        resolve(document, media.get("schema")),
+        _example(document, media),
     )
 
 
-def _produced(document: Json, node: Json) -> tuple[str, ...]:
-    types: dict[str, None] = {}
-    for status, response in mapping(node.get("responses")).items():
-        if str(status).startswith("2"):
-            types |= dict.fromkeys(mapping(resolve(document, response).get("content")))
-    return tuple(types) or tuple(map(str, listed(node.get("produces", document.get("produces")))))
+def _success(document: Json, responses: Mapping[str, Json]) -> DocumentedSuccess | None:
+    for status, response in responses.items():
+        if re.fullmatch("2[0-9][0-9]", status):
+            content = mapping(response.get("content"))
+            media = mapping(content.get(first_json(content) or ""))
+            schema = resolve(document, media["schema"]) if "schema" in media else None
+            return DocumentedSuccess(int(status), schema, _example(document, media))
+    return None
 
 
 def _security(document: Json, node: Json) -> tuple[bool | None, tuple[str, ...]]:
@@ -337,15 +308,12 @@ def _security(document: Json, node: Json) -> tuple[bool | None, tuple[str, ...]]
 
 def _schemes(document: Json) -> tuple[Scheme, ...]:
     declared = mapping(mapping(document.get("components")).get("securitySchemes"))
-    declared = declared or mapping(document.get("securityDefinitions"))
     found: list[Scheme] = []
     for scheme in declared.values():
         match resolve(document, scheme):
             case {"type": "http", **rest}:
                 basic = str(rest.get("scheme", "")).lower() == "basic"
                 found.append(Scheme("basic" if basic else "bearer"))
-            case {"type": "basic"}:
-                found.append(Scheme("basic"))
             case {"type": "oauth2" | "openIdConnect"}:
                 found.append(Scheme("bearer"))
             case {

@@ -5,8 +5,8 @@
 import re
 import textwrap
 from collections.abc import Callable, Mapping
-from functools import cache
 
+from faultspec.language.spelling import pascal, snake
 from faultspec.targets import literals
 from faultspec.targets.json_text import json
 from faultspec.targets.literals import TYPESCRIPT_WIDTH, WIDTH, columns, escaped
@@ -90,25 +90,6 @@ def _wrapped(text: str, width: int) -> list[str]:
     if len(text) <= width:
         return [text] if text else []
     return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
-
-
-def words(name: str) -> list[str]:
-    """The words of an identifier in any case: ``fileNotFound``, ``FILE_NOT_FOUND`` and
-    ``file-not-found`` alike.
-    """
-    return re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+", name)
-
-
-@cache  # a name stands in many files
-def pascal(name: str) -> str:
-    """``RateLimited``"""
-    return "".join(word[:1].upper() + word[1:].lower() for word in words(name))
-
-
-@cache
-def snake(name: str) -> str:
-    """``rate_limited``"""
-    return "_".join(word.lower() for word in words(name))
 
 
 def constant(name: str) -> str:

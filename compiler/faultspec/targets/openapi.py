@@ -13,12 +13,13 @@ from typing import NamedTuple
 
 from faultspec.language.conditions import StatusRange
 from faultspec.language.model import Code, Envelope, Example, Field, HeaderRule, Schema, Taxonomy
+from faultspec.language.spelling import pascal
 from faultspec.language.values import check_value
 from faultspec.runtime import ids
 from faultspec.runtime import shape as shapes
 from faultspec.runtime.shape import Object, Slot
 from faultspec.targets import schema as schemas
-from faultspec.targets.filters import pascal, unique
+from faultspec.targets.filters import unique
 from faultspec.targets.json_text import Fragment
 from faultspec.targets.memo import memoized
 from faultspec.targets.model import Model, phrase

@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 from faultspec.language.carriers import uses_envelope
 from faultspec.language.conditions import StatusRange
 from faultspec.language.model import Match, Operation, Surface, Taxonomy
+from faultspec.language.spelling import pascal
 from faultspec.targets import openapi
 from faultspec.targets import schema as schemas
-from faultspec.targets.filters import pascal
 from faultspec.targets.json_text import Fragment
 from faultspec.targets.model import Model
 

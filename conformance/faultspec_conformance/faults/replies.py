@@ -17,7 +17,7 @@ from faultspec.judge.facts import facts_of
 from faultspec.language import formats
 from faultspec.language.carriers import reaches, uses_envelope
 from faultspec.language.model import Code, Envelope, Example, HeaderRule, Operation, Taxonomy
-from faultspec.openapi.service import Description, documented_success
+from faultspec.openapi.service import Description
 from faultspec.runtime import ids
 from faultspec.runtime import shape as shapes
 from faultspec.targets import openapi as samples
@@ -107,11 +107,7 @@ def render_success(
     taxonomy = contract.taxonomy
     path = request.target.partition("?")[0]
     operation = description.at(request.method, path) if description is not None else None
-    promised = (
-        documented_success(description, operation)
-        if description is not None and operation is not None
-        else None
-    )
+    promised = operation.success if operation is not None else None
     status, body = 204 if request.method == "DELETE" else 200, _required_body(contract, request)
     if promised is not None and description is not None:
         source = sampling.ValueSource(description.document, Random(0))

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import faultspec.runtime
 from faultspec.language.model import Code, Fallback, Surface, Taxonomy
 from faultspec.language.routes import compile_route
+from faultspec.language.spelling import pascal
 from faultspec.runtime import ids
 from faultspec.runtime.checking import Check
 from faultspec.runtime.retry import Policy
 from faultspec.targets import schema as schemas
 from faultspec.targets.doc_text import NO_MESSAGE, described, plain_policy, summary
-from faultspec.targets.filters import pascal
 from faultspec.targets.literals import Verbatim
 from faultspec.targets.model import Model
 from faultspec.targets.python import checks, facts, names, renderings

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from faultspec.language.model import Code, DetailMember, Envelope, HeaderRule, Taxonomy
+from faultspec.language.spelling import pascal, snake
 from faultspec.runtime.shape import slot_places
 from faultspec.targets import schema as schemas
 from faultspec.targets.doc_text import NAMED_STATUSES
-from faultspec.targets.filters import pascal, snake, unique
+from faultspec.targets.filters import unique
 from faultspec.targets.literals import Verbatim, literal
 from faultspec.targets.python.annotations import Annotations, nullable, parts, union
 from faultspec.targets.python.facts import by_header, constant

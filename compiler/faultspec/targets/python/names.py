@@ -6,8 +6,9 @@ import builtins
 import keyword
 
 from faultspec.language.model import Code, Taxonomy
+from faultspec.language.spelling import pascal, snake
 from faultspec.targets import schema as schemas
-from faultspec.targets.filters import constant, pascal, snake, unique
+from faultspec.targets.filters import constant, unique
 
 #: Names that a parameter cannot have: those that every constructor has, and those that its body
 #: uses.

@@ -3,7 +3,8 @@
 from typing import NamedTuple
 
 from faultspec.language.model import Rendering, Taxonomy
-from faultspec.targets.filters import snake, unique
+from faultspec.language.spelling import snake
+from faultspec.targets.filters import unique
 from faultspec.targets.python import names
 
 

@@ -3,10 +3,11 @@
 from typing import NamedTuple
 
 from faultspec.language.model import Envelope, Field, Schema, Taxonomy
+from faultspec.language.spelling import pascal
 from faultspec.runtime import ids
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template, slot_places
 from faultspec.targets import schema as schemas
-from faultspec.targets.filters import pascal, unique
+from faultspec.targets.filters import unique
 from faultspec.targets.literals import Verbatim
 from faultspec.targets.python.annotations import Annotations, listed, nullable, parts, union
 from faultspec.targets.python.names import ATTRIBUTES, parameter

@@ -1,6 +1,7 @@
 """Names in TypeScript; never one that the modules use themselves, never the same twice."""
 
-from faultspec.targets.filters import pascal, unique, words
+from faultspec.language.spelling import pascal, words
+from faultspec.targets.filters import unique
 from faultspec.targets.python.names import package as python_package
 
 #: Names that the modules declare, import or use: an interface of the same name would hide them.

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 
 from faultspec.language.model import DetailMember, Envelope, Schema, Taxonomy
+from faultspec.language.spelling import pascal
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template
 from faultspec.targets import schema as schemas
-from faultspec.targets.filters import pascal, tsdoc
+from faultspec.targets.filters import tsdoc
 from faultspec.targets.literals import columns, declared, key, ts, union
 from faultspec.targets.python.annotations import listed
 
