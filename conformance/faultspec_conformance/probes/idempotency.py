@@ -28,7 +28,7 @@ from faultspec_conformance.session.observation import (
     not_exercised,
     passed,
 )
-from faultspec_conformance.session.observations import Note, ProbeResult, attempt
+from faultspec_conformance.session.observations import Note, ProbeResult, SpareResource, attempt
 from faultspec_conformance.session.parameters import filled
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import (
@@ -57,7 +57,7 @@ _BUSY = frozenset({409, 423, 425, 429, 503})
 _TELLING = 8
 
 
-def replays(session: HttpSession) -> Iterator[Outcome]:
+def replays(session: HttpSession) -> Iterator[ProbeResult]:
     """Create with a key and replay it; then with another key, another body, another tenant; then
     change with a key.
     """
@@ -97,7 +97,7 @@ class _Creation:
         """The kind of the resource."""
         return self.existing.kind
 
-    def outcomes(self, *, at_once: bool) -> Iterator[Outcome]:
+    def outcomes(self, *, at_once: bool) -> Iterator[ProbeResult]:
         """Create a resource and replay it in all ways.
 
         ``at_once``: begin with equal requests at the same time.
@@ -200,7 +200,7 @@ class _Creation:
             message = f"after the replay the list shows {len(equal)} of what was created once"
             yield failed(_REPLAY, message, *(first, again, page))
 
-    def _check_other_uses(self, spec: RequestSpec, first: Observation) -> Iterator[Outcome]:
+    def _check_other_uses(self, spec: RequestSpec, first: Observation) -> Iterator[ProbeResult]:
         """Compare a creation with that of another key, with another body and with that of another
         tenant.
         """
@@ -216,7 +216,7 @@ class _Creation:
                 body=spec.body,
                 creation=first,
             )
-            self.session.knowledge.keep_spare(resource)
+            yield SpareResource(resource)
         key = str(spec.headers[self.rule.key])
         if self.rule.mismatch is None:
             reason = "the taxonomy declares no error for one key with two bodies"

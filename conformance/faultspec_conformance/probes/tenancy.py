@@ -38,7 +38,7 @@ from faultspec_conformance.session.observation import (
     passed,
     slot,
 )
-from faultspec_conformance.session.observations import ProbeResult, attempt
+from faultspec_conformance.session.observations import AbsentIdRequest, ProbeResult, attempt
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import (
     CreatedResource,
@@ -160,11 +160,11 @@ class _Comparison:
     evidence: Evidence
     known: _Answer | None = None
 
-    def outcomes(self, operation: ServiceOperation, condition: str | None) -> Iterator[Outcome]:
+    def outcomes(self, operation: ServiceOperation, condition: str | None) -> Iterator[ProbeResult]:
         """Compare one operation. ``condition``: the value of `If-Match` of a write."""
         resource, kind = self.resource, self.resource.kind
         foreign = _Answer(self._ask(operation, resource.id, condition), resource.id)
-        self.session.knowledge.asked_absent(operation.name)
+        yield AbsentIdRequest(operation.name)
         # A change of an item is compared with one of a missing item, because services often look
         # for it elsewhere.
         changes_it = operation.method in ("PUT", "PATCH") and not below(operation, kind)

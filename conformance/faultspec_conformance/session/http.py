@@ -27,7 +27,7 @@ from faultspec_conformance.session.correlation import (
 )
 from faultspec_conformance.session.knowledge import Knowledge
 from faultspec_conformance.session.observation import Observation, Unanswered, streamed
-from faultspec_conformance.session.observations import PartRecord
+from faultspec_conformance.session.observations import Fact, PartRecord
 from faultspec_conformance.session.requests import Correlation, RequestSpec, wire_request
 from faultspec_conformance.session.resources import ResourceKind, find_resource_kinds, located
 from faultspec_conformance.session.upstreams import ScriptedUpstream
@@ -107,6 +107,10 @@ class HttpSession(Session):
         self.knowledge.enter(unit)
         self.correlation.begin(part)
         return self.begin_part(part, seed, shared=shared, again=again)
+
+    def learn_fact(self, fact: Fact) -> None:
+        """Record what a probe yields for other probes."""
+        self.knowledge.learn_fact(fact)
 
     # ---- sending
 
