@@ -137,10 +137,10 @@ class Recorder:
 
 
 @contextmanager
-def world(
+def session(
     url: str, description: Description, limits: Limits, **more: object
 ) -> Iterator[HttpSession]:
-    """A world around a service, before anything was asked."""
+    """A session with a service, before anything was asked."""
     target = replace(ServiceConfig(http=url, limits=limits), **more)  # type: ignore[arg-type]  # keywords of Target, passed on
     with HttpDriver(url, limits) as driver:
         yield HttpSession(build_contract(platform()), target, driver, description)
@@ -151,7 +151,7 @@ def recorded(
 ) -> tuple[Swept, list[Request], HttpSession]:
     """The sweep of the small document against the recorder."""
     recorder = Recorder()
-    with serving(recorder) as url, world(url, openapi.read(SMALL), limits, **more) as here:
+    with serving(recorder) as url, session(url, openapi.read(SMALL), limits, **more) as here:
         return sweep.sweep(here, seed=seed), recorder.seen, here
 
 
@@ -355,7 +355,7 @@ def test_a_document_that_cannot_be_loaded_is_a_reason(
     """A document that schemathesis cannot load leads to a sentence, not to an exception or
     silence.
     """
-    with serving(Recorder()) as url, world(url, openapi.read(document), Limits()) as here:
+    with serving(Recorder()) as url, session(url, openapi.read(document), Limits()) as here:
         said = sweep.sweep(here, seed=0)
     assert len(said.not_run) == 1
     assert reason in said.not_run[0]
@@ -375,7 +375,7 @@ def test_part_of_a_document_is_a_note() -> None:
     recorder = Recorder()
     with (
         serving(recorder) as url,
-        world(url, openapi.read({**SMALL, "paths": paths}), Limits()) as here,
+        session(url, openapi.read({**SMALL, "paths": paths}), Limits()) as here,
     ):
         said = sweep.sweep(here, seed=0)
     assert not said.not_run
@@ -385,7 +385,7 @@ def test_part_of_a_document_is_a_note() -> None:
 
 def test_without_a_document_there_is_a_note() -> None:
     """A service without an OpenAPI document has no sweep, and the run does not fail for that."""
-    with serving(Recorder()) as url, world(url, Description(), Limits()) as here:
+    with serving(Recorder()) as url, session(url, Description(), Limits()) as here:
         said = sweep.sweep(here, seed=0)
     assert not said.not_run
     assert len(said.notes) == 1
@@ -404,7 +404,7 @@ def test_a_service_that_dies_is_a_reason() -> None:
     """When the service has died, the sweep ends at once with a reason."""
     with serving(Recorder()) as url:
         pass
-    with world(url, openapi.read(SMALL), Limits()) as here:
+    with session(url, openapi.read(SMALL), Limits()) as here:
         said = sweep.sweep(here, seed=0)
     assert len(said.not_run) == 1
     assert "cannot connect" in said.not_run[0]
@@ -422,7 +422,7 @@ def test_a_service_that_hangs_up_is_a_finding() -> None:
     with socketserver.TCPServer(("127.0.0.1", 0), HangsUp) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
-        with world(
+        with session(
             f"http://127.0.0.1:{server.server_address[1]}", openapi.read(SMALL), Limits()
         ) as here:
             said = sweep.sweep(here, seed=0)

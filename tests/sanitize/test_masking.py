@@ -418,20 +418,20 @@ def test_nothing_of_a_live_run_is_in_any_report(monkeypatch: pytest.MonkeyPatch)
     """
     taxonomy = language.load("taxonomy.yaml").taxonomy
     assert taxonomy is not None
-    worlds: list[HttpSession] = []
+    sessions: list[HttpSession] = []
     hiding = running.hiding
 
-    def noted(world: HttpSession) -> Masking:
-        worlds.append(world)
-        return hiding(world)
+    def noted(session: HttpSession) -> Masking:
+        sessions.append(session)
+        return hiding(session)
 
     monkeypatch.setattr(running, "hiding", noted)
     monkeypatch.setattr(demo, "service", lambda sin: reflecting(Orders().app()))
     report = demo.judge(None, taxonomy, "taxonomy.yaml", sweep=False)
     assert isinstance(report, Report)
-    (world,) = worlds
-    planted = {each.value for each in world.observations.planted if each.kind != "id"}
-    tokens = {secret for each in world.config.identities.values() for secret, _ in each.secrets}
+    (session,) = sessions
+    planted = {each.value for each in session.observations.planted if each.kind != "id"}
+    tokens = {secret for each in session.config.identities.values() for secret, _ in each.secrets}
     assert len(planted) > 8
     assert len(tokens) == 3
     assert {each.finding.clause for each in report.result.findings} >= {"leaks/canary"}

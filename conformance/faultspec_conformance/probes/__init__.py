@@ -2,7 +2,8 @@
 the configuration.
 
 A probe is a function from a session to results. It sends requests through the session and yields
-what it found out, for the report and for other probes; it changes nothing else. Reads come first, probes that exhaust a limit come last.
+what it found out, for the report and for other probes; it changes nothing else. Reads come first,
+probes that exhaust a limit come last.
 """
 
 from collections.abc import Callable, Iterator

@@ -39,14 +39,14 @@ def is_refusal(status: int | None, request: Request) -> bool:
     return is_conditional or status != 412
 
 
-def read_try(world: Session, code: Code, served: Served, sent: Observation) -> Try | None:
+def read_try(session: Session, code: Code, served: Served, sent: Observation) -> Try | None:
     """A try as the planner reads it; None if the taxonomy leaves open whether the policy
     applies.
     """
     if served.fault is None:
         return Try(served.at, served.until, None)
-    taxonomy = world.taxonomy
-    operation = world.contract.operation(sent.exchange)
+    taxonomy = session.taxonomy
+    operation = session.contract.operation(sent.exchange)
     declared = operation.idempotent if operation is not None else None
     rule, method = taxonomy.idempotency, served.request.method
     idempotent = method in _IDEMPOTENT if declared is None else declared
