@@ -60,7 +60,7 @@ def test_who_behaves_is_clean(behaving: str, tmp_path: Path) -> None:
     assert " 0 failed," in done.stdout
     assert all(path.stat().st_size > 500 for name, path in files.items() if name != "github")
     assert files["github"].read_text().count("::") == 2, "nothing but the counts"
-    jsonschema.Draft202012Validator(reports.schema()).validate(
+    jsonschema.Draft202012Validator(reports.report_schema()).validate(
         json.loads(files["json"].read_text())
     )
     assert not any(

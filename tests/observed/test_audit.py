@@ -271,7 +271,7 @@ def test_an_archive_is_judged(tmp_path: Path) -> None:
     assert found.count == 2
     assert report.result.requests == 4
     assert any("the request got no answer" in note for note in report.result.notes)
-    jsonschema.Draft202012Validator(reports.schema()).validate(
+    jsonschema.Draft202012Validator(reports.report_schema()).validate(
         json.loads(reports.FORMATS["json"](report))
     )
 

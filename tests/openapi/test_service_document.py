@@ -200,12 +200,12 @@ def test_no_document_raises(document: dict[str, object]) -> None:
                 sampling.violations(
                     source,
                     operation.body.schema,
-                    sampling.value(source, operation.body.schema),
+                    sampling.sample_value(source, operation.body.schema),
                     "mark-1",
                 )
             )
         for parameter in operation.parameters:
-            sampling.value(source, parameter.schema)
+            sampling.sample_value(source, parameter.schema)
 
 
 @pytest.mark.parametrize(

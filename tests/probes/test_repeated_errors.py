@@ -15,7 +15,7 @@ from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language import read
 from faultspec_conformance.config import read_config as configured
-from faultspec_conformance.probes.repeats import repeated
+from faultspec_conformance.probes.repeats import check_repeated
 from faultspec_conformance.results.model import Result
 from faultspec_conformance.run.service import run
 from faultspec_conformance.session.observation import Observation
@@ -83,7 +83,7 @@ def heard(body: object, transport: Any, rules: Contract) -> Observation:
 
 def verdicts(exchanges: list[Observation], rules: Contract = RULES, unkept: int = 0) -> list[str]:
     """What is said of them, sorted: held, not exercised, or broken with its level."""
-    found = repeated(rules, [rules.taxonomy.surfaces["events"]], exchanges, unkept)
+    found = check_repeated(rules, [rules.taxonomy.surfaces["events"]], exchanges, unkept)
     return sorted(each.finding.level if each.finding else each.kind for each in found)
 
 

@@ -74,7 +74,7 @@ def taxonomy() -> Taxonomy:
 
 def target(url: str, **limits: object) -> ServiceConfig:
     """The orders service at this address, with other limits."""
-    loaded = configuration(str(CONFIG), demo.environment(url, TAXONOMY))
+    loaded = configuration(str(CONFIG), demo.service_environment(url, TAXONOMY))
     assert loaded.target is not None
     return replace(loaded.target, limits=replace(loaded.target.limits, **limits))  # type: ignore[arg-type]
 
@@ -385,7 +385,7 @@ def test_options_that_make_no_sense_are_told(
         str(CONFIG),
         *arguments,
         cwd=tmp_path,
-        **demo.environment("http://127.0.0.1:9", TAXONOMY),
+        **demo.service_environment("http://127.0.0.1:9", TAXONOMY),
     )
     assert done.returncode == 2
     assert said in done.stderr
@@ -444,7 +444,7 @@ def test_what_was_not_exercised_is_not_fixed() -> None:
 def test_a_baseline_on_the_command_line(tmp_path: Path) -> None:
     """The report of a run is the baseline of the next: exit code 0, then 1 with one sin more, which alone is new."""
     with serving(sinful("cacheable-404")) as url:
-        environment = {**demo.environment(url, TAXONOMY)}
+        environment = {**demo.service_environment(url, TAXONOMY)}
         arguments = ("conform", str(CONFIG), "--no-sweep", "--only", "headers/*")
         first = faultspec(*arguments, "--report", "json=before.json", cwd=tmp_path, **environment)
         assert first.returncode == 1, first.stderr
@@ -452,7 +452,7 @@ def test_a_baseline_on_the_command_line(tmp_path: Path) -> None:
         assert second.returncode == 0, second.stdout
         assert re.search(r"against the baseline: 0 new, \d+ known, 0 fixed", second.stdout)
     with serving(sinful("cacheable-404", "forgets-retry-after")) as url:
-        environment = {**demo.environment(url, TAXONOMY)}
+        environment = {**demo.service_environment(url, TAXONOMY)}
         third = faultspec(
             *arguments, "--baseline", "before.json", "--format", "json", cwd=tmp_path, **environment
         )
@@ -620,7 +620,7 @@ def test_a_condition_on_the_command_line(deployment: str, code: int, tmp_path: P
         "- {clause: headers/cache-control, reason: r, owner: o, expires: 2999-01-01, condition: {DEPLOYMENT: staging-*}}\n"
     )
     with serving(sinful("cacheable-404")) as url:
-        environment = {**demo.environment(url, TAXONOMY), "DEPLOYMENT": deployment}
+        environment = {**demo.service_environment(url, TAXONOMY), "DEPLOYMENT": deployment}
         done = faultspec("conform", "conformance.yaml", "--no-sweep", cwd=tmp_path, **environment)
     assert done.returncode == code, done.stdout[-2000:] + done.stderr
 
@@ -670,7 +670,7 @@ def test_production_meets_no_write(more: tuple[str, ...], tmp_path: Path) -> Non
     with serving(noting(Orders(Unhurried()).app(), seen)) as url:
         done = faultspec(
             "conform", str(CONFIG), "--read-only", "--rate", "40/s", "--requests", "60", "--seconds", "300",
-            "--format", "json", *more, cwd=tmp_path, **demo.environment(url, TAXONOMY),
+            "--format", "json", *more, cwd=tmp_path, **demo.service_environment(url, TAXONOMY),
         )  # fmt: skip
     assert done.returncode in (0, 2), done.stdout[-2000:] + done.stderr
     methods = Counter(method for _, method, _, _ in seen)
@@ -714,7 +714,7 @@ def test_a_rate_may_be_in_the_file(tmp_path: Path) -> None:
     text = CONFIG.read_text(encoding="utf-8").replace("writes: true}", "writes: true, rate: 2.5}")
     (tmp_path / "conformance.yaml").write_text(text)
     loaded = configuration(
-        str(tmp_path / "conformance.yaml"), demo.environment("http://127.0.0.1:9", TAXONOMY)
+        str(tmp_path / "conformance.yaml"), demo.service_environment("http://127.0.0.1:9", TAXONOMY)
     )
     assert loaded.target is not None
     assert loaded.target.limits == Limits(600, 120, True, 2.5)

@@ -33,7 +33,7 @@ from faultspec_conformance.run import sweep
 from faultspec_conformance.run.generation import GeneratedRequests
 from faultspec_conformance.run.service import run
 from faultspec_conformance.run.sweep import Swept
-from faultspec_conformance.session.discovery import describe
+from faultspec_conformance.session.discovery import fetch_description
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.options import RunOptions
 from miniatures.core_platform import ENVIRONMENT
@@ -164,7 +164,7 @@ def swept(
         assert target is not None
         limits = replace(target.limits, requests=330)
         with HttpDriver(url, limits) as driver:
-            described = describe(target, driver, "")
+            described = fetch_description(target, driver, "")
             assert isinstance(described, tuple)
             here = HttpSession(build_contract(platform()), target, driver, described[0])
             here.turn = here.kinds
@@ -213,7 +213,9 @@ def test_the_orders_have_nothing_to_fear() -> None:
     logging.getLogger("faultspec_conformance.orders").setLevel(
         logging.CRITICAL
     )  # it logs what is provoked
-    said, here = swept(demo.service(None), ORDERS, demo.environment("", TAXONOMY), "ORDERS_URL")
+    said, here = swept(
+        demo.service(None), ORDERS, demo.service_environment("", TAXONOMY), "ORDERS_URL"
+    )
     assert said == Swept(complete=True)
     assert findings(here) == []
     assert {"validation_failed", "unauthenticated", "not_found", "stale_read"} <= {
@@ -451,7 +453,7 @@ def test_a_run_counts_the_sweep(tmp_path: Path) -> None:
     """
     logging.getLogger("faultspec_conformance.orders").setLevel(logging.CRITICAL)
     with serving(demo.service(None)) as url:
-        target = read_config(ORDERS, demo.environment(url, TAXONOMY)).target
+        target = read_config(ORDERS, demo.service_environment(url, TAXONOMY)).target
         assert target is not None
         probed = run(target, platform(), RunOptions(sweep=False))
         both = run(target, platform(), RunOptions(sweep=True))

@@ -419,15 +419,15 @@ def test_nothing_of_a_live_run_is_in_any_report(monkeypatch: pytest.MonkeyPatch)
     taxonomy = language.load("taxonomy.yaml").taxonomy
     assert taxonomy is not None
     sessions: list[HttpSession] = []
-    hiding = running.hiding
+    hiding = running.build_session_masking
 
     def noted(session: HttpSession) -> Masking:
         sessions.append(session)
         return hiding(session)
 
-    monkeypatch.setattr(running, "hiding", noted)
+    monkeypatch.setattr(running, "build_session_masking", noted)
     monkeypatch.setattr(demo, "service", lambda sin: reflecting(Orders().app()))
-    report = demo.judge(None, taxonomy, "taxonomy.yaml", sweep=False)
+    report = demo.judge_orders(None, taxonomy, "taxonomy.yaml", sweep=False)
     assert isinstance(report, Report)
     (session,) = sessions
     planted = {each.value for each in session.observations.planted if each.kind != "id"}
@@ -474,7 +474,7 @@ def test_what_a_service_gives_away_is_not_given_further(monkeypatch: pytest.Monk
     taxonomy = language.load("taxonomy.yaml").taxonomy
     assert taxonomy is not None
     monkeypatch.setattr(demo, "service", lambda sin: answers(give)(Orders().app()))
-    report = demo.judge(None, taxonomy, "taxonomy.yaml", sweep=False)
+    report = demo.judge_orders(None, taxonomy, "taxonomy.yaml", sweep=False)
     assert isinstance(report, Report)
     found = {each.finding.clause for each in report.result.findings}
     assert found >= {"leaks/secret", "leaks/connection-string", "leaks/email"}

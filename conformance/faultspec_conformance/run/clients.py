@@ -24,7 +24,7 @@ from faultspec.runtime.retry import Policy
 from faultspec_conformance.config import ClientConfig, ServiceConfig
 from faultspec_conformance.drivers import Driver
 from faultspec_conformance.drivers.http import SAFE_METHODS
-from faultspec_conformance.drivers.processes import StartFailed, running
+from faultspec_conformance.drivers.processes import StartFailed, run_process
 from faultspec_conformance.drivers.serving import serving
 from faultspec_conformance.faults.jitter import ROUNDS, Wait, band_positions, judge_jitter, suffice
 from faultspec_conformance.faults.replies import Unanswerable, render_failure
@@ -40,7 +40,7 @@ from faultspec_conformance.faults.server import FaultServer, Served
 from faultspec_conformance.results.conclusion import conclude
 from faultspec_conformance.results.model import Coverage, Outcome, Report
 from faultspec_conformance.run.client_tries import check_refetch, is_refusal, read_try
-from faultspec_conformance.run.summarize import hiding, shown, summarize
+from faultspec_conformance.run.summarize import build_session_masking, mask_result, summarize
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.correlation import echo_rule, valid
 from faultspec_conformance.session.observation import Observation, not_exercised, passed
@@ -119,7 +119,7 @@ def judge_clients(
         coverage={code: _explain(coverage) for code, coverage in result.coverage.items()},
     )
     return Report(
-        shown(hiding(session), result),
+        mask_result(build_session_masking(session), result),
         base="",
         only=options.only,
         source=target.path,
@@ -137,7 +137,7 @@ def _explain(coverage: Coverage) -> Coverage:
 def _create_launch(folder: Path) -> Launch:
     def launch(client: ClientConfig, url: str, is_done: Callable[[], bool]) -> str | None:
         deadline = time.monotonic() + client.seconds
-        with running(client.command, {client.env: url}, folder) as started:
+        with run_process(client.command, {client.env: url}, folder) as started:
             while started.process.poll() is None and not is_done():
                 if time.monotonic() > deadline:
                     return f"the client had not ended after {client.seconds:g} s"

@@ -34,16 +34,22 @@ from faultspec_conformance.results.conclusion import conclude, fail_expired_waiv
 from faultspec_conformance.results.model import Report
 from faultspec_conformance.run.flakiness import anew, flaky_places
 from faultspec_conformance.run.schedule import ProbeRun, of_shard, play, run_probe, select
-from faultspec_conformance.run.summarize import Place, hiding, provokable, shown, summarize
+from faultspec_conformance.run.summarize import (
+    Place,
+    build_session_masking,
+    mask_result,
+    provokable,
+    summarize,
+)
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.calls import CallSession, RpcSession, ToolSession
-from faultspec_conformance.session.credentials import confirmed_refusal, refusal, unwelcome
-from faultspec_conformance.session.discovery import describe, no_address
+from faultspec_conformance.session.credentials import confirm_refusal, refusal, unwelcome
+from faultspec_conformance.session.discovery import fetch_description, no_address
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Unanswered
 from faultspec_conformance.session.observations import SWEEP, Note, NotRun
 from faultspec_conformance.session.options import RunOptions, Unreachable, today
-from faultspec_conformance.session.upstreams import ScriptedUpstream, attended
+from faultspec_conformance.session.upstreams import ScriptedUpstream, run_upstreams
 
 if TYPE_CHECKING:
     from faultspec_conformance.drivers.mcp import McpDriver
@@ -62,7 +68,7 @@ def run(
     if target.transport != "http":
         return judge_calls(target, taxonomy, options)
     try:
-        with attended(target) as upstreams:
+        with run_upstreams(target) as upstreams:
             return judge_http(target, taxonomy, options, upstreams)
     except StartFailed as error:
         return Unreachable(str(error), "check `target` and `upstreams` in the configuration")
@@ -89,7 +95,7 @@ def judge_http(
     parts = urlsplit(target.http)
     base = f"{parts.scheme}://{parts.netloc}"
     with connect(base, target.limits) as driver:
-        described = describe(target, driver, parts.path)
+        described = fetch_description(target, driver, parts.path)
         if isinstance(described, Unreachable):
             return described
         description, notes = (Description(), ()) if isinstance(described, NoAnswer) else described
@@ -105,7 +111,7 @@ def judge_http(
         interrupted, generated = False, 0
         flaky: frozenset[Place] = frozenset()
         if isinstance(described, NoAnswer):
-            session.missing(Exchange(described.request, Response(None)), described)
+            session.record_missing(Exchange(described.request, Response(None)), described)
             session.observations.end(
                 f"the service did not answer the first request: {described.reason}"
             )
@@ -184,9 +190,9 @@ def build_report(
         if options.shard is None
         else fail_expired_waivers(summary, day)
     )
-    hidden = hiding(session)
+    hidden = build_session_masking(session)
     return Report(
-        shown(hidden, result),
+        mask_result(hidden, result),
         base=hidden.text(base),
         only=options.only,
         source=session.config.path,
@@ -236,7 +242,9 @@ def _parts(
         yield partial(play, session, probe)
 
 
-def run_probes(session: HttpSession, options: RunOptions, known: Iterable[str]) -> Iterator[ProbeRun]:
+def run_probes(
+    session: HttpSession, options: RunOptions, known: Iterable[str]
+) -> Iterator[ProbeRun]:
     """Run all probes on the first few kinds of resource, and those of one kind on the others."""
     session.turn = session.kinds[:_KINDS]
     for probe in select(of_shard(PROBES, options.shard), options.only, known):
@@ -308,6 +316,6 @@ def _confirm_refusal(session: HttpSession, who: Identity, why: str) -> str | Non
     if session.observations.ended is not None:
         beside.observations.end(session.observations.ended)
     try:
-        return confirmed_refusal(beside, who, why)
+        return confirm_refusal(beside, who, why)
     except Unanswered:
         return why

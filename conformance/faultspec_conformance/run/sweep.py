@@ -91,7 +91,9 @@ def sweep(session: HttpSession, *, seed: int) -> Swept:
             )
         )
     generated = generate_requests(
-        session.description, seconds=min(SECONDS, session.driver.remaining / 2), writes=session.writable
+        session.description,
+        seconds=min(SECONDS, session.driver.remaining / 2),
+        writes=session.writable,
     )
     if not generated.requests:
         return Swept(not_run=(f"the sweep: {generated.trouble or 'no request was generated'}",))

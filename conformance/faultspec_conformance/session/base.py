@@ -113,11 +113,13 @@ class Session:
         if self.observations.ended is not None:
             raise Unanswered(NoAnswer(asked.request, "refused", self.observations.ended))
 
-    def missing(
+    def record_missing(
         self, asked: Exchange, answer: NoAnswer, *, may_disconnect: bool = False
     ) -> Unanswered:
         """Record what a missing answer says about the service; return the exception to raise."""
         if answer.kind in ("refused", "closed", "garbled", "timeout"):
             listens = answer.kind == "timeout" or self.driver.listens()
-            self.observations.lost(asked, answer, listens=listens, may_disconnect=may_disconnect)
+            self.observations.record_loss(
+                asked, answer, listens=listens, may_disconnect=may_disconnect
+            )
         return Unanswered(answer)

@@ -186,8 +186,8 @@ class HttpSession(Session):
         ]
         for answer in answers:
             if isinstance(answer, NoAnswer):
-                raise self.missing(asked, answer)
-        self.observations.answered()
+                raise self.record_missing(asked, answer)
+        self.observations.note_answer()
         return observations
 
     def record(self, exchange: Exchange) -> Observation:
@@ -264,8 +264,8 @@ class HttpSession(Session):
         self.check_running(asked)
         answer = self.driver.send(asked.request)
         if isinstance(answer, NoAnswer):
-            raise self.missing(asked, answer, may_disconnect=may_disconnect)
-        self.observations.answered()
+            raise self.record_missing(asked, answer, may_disconnect=may_disconnect)
+        self.observations.note_answer()
         return replace(asked, response=answer)
 
     def _forbidden(self, caller: Identity) -> list[Canary]:

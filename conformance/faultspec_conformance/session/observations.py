@@ -152,11 +152,11 @@ class Observations:
         """Mark the run as incomplete: a budget was spent."""
         self.complete = False
 
-    def answered(self) -> None:
+    def note_answer(self) -> None:
         """Note that the service answered, so that it does not hang."""
         self._unanswered = 0
 
-    def lost(
+    def record_loss(
         self, asked: Exchange, answer: NoAnswer, *, listens: bool, may_disconnect: bool
     ) -> None:
         """Conclude from a missing answer that the service ended, hangs, or does not survive this
