@@ -17,7 +17,14 @@ PRODUCT = sorted(
     for path in (ROOT / folder).rglob("*.py")
     if not path.resolve().is_relative_to(ROOT / "generated")
 )
+TESTS = sorted(path for path in (ROOT / "tests").rglob("*.py") if path != Path(__file__).resolve())
 TEMPLATES = sorted((ROOT / "templates").rglob("*.jinja"))
+TYPESCRIPT = sorted((ROOT / "compiler" / "faultspec" / "runtime" / "typescript").glob("*.ts"))
+TAXONOMIES = [
+    ROOT / "taxonomy.yaml",
+    *sorted((ROOT / "examples").glob("**/taxonomy.yaml")),
+    *sorted((ROOT / "tests" / "taxonomies").glob("*.yaml")),
+]
 PAGES = sorted(
     [
         *ROOT.glob("*.md"),
@@ -71,12 +78,23 @@ def identifiers(tree: ast.AST) -> Iterator[tuple[str, int]]:
 
 
 def texts(source: str) -> Iterator[tuple[str, int]]:
-    """Docstrings, comments and messages of a module, with the line on which each begins."""
+    """Yield docstrings, comments and messages of a module, with the line on which each begins.
+
+    An f-string is one text, with `{}` for its values: tokens of f-strings depend on the version of
+    Python, its syntax tree does not.
+    """
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
             yield token.string.lstrip("#: "), token.start[0]
-        elif token.type == tokenize.STRING and " " in token.string:
-            yield token.string.lstrip("rbfRBF").strip("\"'"), token.start[0]
+    parts: set[ast.AST] = set()
+    for node in ast.walk(ast.parse(source)):
+        text = node.value if isinstance(node, ast.Constant) and node not in parts else ""
+        if isinstance(node, ast.JoinedStr):
+            parts.update(node.values)
+            values = (getattr(part, "value", "") for part in node.values)
+            text = "".join(value if isinstance(value, str) else "{}" for value in values)
+        if isinstance(text, str) and " " in text:
+            yield text, node.lineno
 
 
 def banned(text: str) -> Iterator[str]:
@@ -111,9 +129,9 @@ def paragraphs(page: str) -> Iterator[tuple[str, int]]:
             block.append(line)
 
 
-@pytest.mark.parametrize("path", PRODUCT, ids=relative)
+@pytest.mark.parametrize("path", [*PRODUCT, *TESTS], ids=relative)
 def test_names_are_words_of_the_field(path: Path) -> None:
-    """No identifier of the product has a banned part."""
+    """No identifier of the product or of its tests has a banned part."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     found = [
         f"{line}: {name}"
@@ -123,9 +141,11 @@ def test_names_are_words_of_the_field(path: Path) -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("path", [*PRODUCT, *TEMPLATES], ids=relative)
+@pytest.mark.parametrize(
+    "path", [*PRODUCT, *TESTS, *TEMPLATES, *TYPESCRIPT, *TAXONOMIES], ids=relative
+)
 def test_code_speaks_plainly(path: Path) -> None:
-    """No docstring, comment or message has a banned construction."""
+    """No docstring, comment or message has a banned construction; no text of a taxonomy has one."""
     source = path.read_text(encoding="utf-8")
     parts = texts(source) if path.suffix == ".py" else [(source, 1)]
     assert [f"{line}: {phrase}" for text, line in parts for phrase in banned(text)] == []
@@ -177,3 +197,13 @@ def test_the_check_sees_what_it_forbids() -> None:
     assert len(phrases) == 4
     assert {name for name, _ in identifiers(ast.parse(source))} == {"said", "told"}
     assert list(banned("There is no retry policy; it is no longer used.")) == []
+
+
+def test_an_f_string_is_one_text() -> None:
+    """The texts of a module are the same on every version of Python, values of f-strings left out."""
+    source = 'f"{a} is no " f"{b!r:>{c}} client"\n# said here\n"""One."""\nx = "two words"\n'
+    assert sorted(text for text, _ in texts(source)) == [
+        "said here",
+        "two words",
+        "{} is no {} client",
+    ]

@@ -255,7 +255,7 @@ operations:
         ("open", "open", "theirs", True),
     ],
 )
-def test_whose_codes_they_are_is_said_by_the_surfaces(
+def test_the_surfaces_declare_whose_codes_they_carry(
     api: str, crud: str, envelope: str, judged: bool
 ) -> None:
     """Codes are foreign only on a surface with `foreign`; an open one recognizes declared codes."""

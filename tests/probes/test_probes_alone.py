@@ -330,7 +330,7 @@ class ScriptedPeer(Peer):
         return True
 
     def transmit(self, message: Message) -> ReceivedMessage:
-        """Answer that there is no such method."""
+        """Answer that the method does not exist."""
         error = {"code": -32601, "message": "absent"}
         body = {"jsonrpc": "2.0", "id": next(iter(message.ids), None), "error": error}
         return ReceivedMessage(Response(None, (), json.dumps(body).encode()))

@@ -477,7 +477,7 @@ def test_a_bad_template_is_a_diagnostic(project: Path, template: str, says: str)
     ],
 )
 def test_a_bad_target_is_a_diagnostic(project: Path, text: str, says: str) -> None:
-    """What is wrong with a target.yaml is said, and where."""
+    """A mistake in a target.yaml is reported with its place."""
     mine = project / "mine/bad"
     mine.mkdir(parents=True)
     (mine / "target.yaml").write_text(text)
@@ -489,7 +489,7 @@ def test_a_bad_target_is_a_diagnostic(project: Path, text: str, says: str) -> No
 
 
 def test_a_folder_without_a_description_is_refused(project: Path) -> None:
-    """A folder that is no shipped target and describes none is a mistake, not something to pass over."""
+    """A folder that is not a shipped target and does not describe one is a mistake, not something to pass over."""
     (project / "mine/pyhton").mkdir(parents=True)
     done = run("compile", "--templates", "mine")
     assert done.returncode == 2

@@ -236,7 +236,7 @@ def test_sarif_obeys_its_schema(text: str, body: bytes, waived: str | None) -> N
     SARIF_VALIDATOR.validate(json.loads(reports.sarif(report(text, body, waived))))
 
 
-def test_sarif_tells_what_counts_as_what() -> None:
+def test_sarif_states_what_each_finding_counts_as() -> None:
     """Waivers are suppressions, the baseline gives states, and each result has fingerprint and
     place.
     """
@@ -355,7 +355,7 @@ def test_a_report_is_read_back(text: str, body: bytes) -> None:
         ("[" * 100_000, "not JSON"),
     ],
 )
-def test_what_is_no_report_is_told(text: str, expected: str) -> None:
+def test_a_file_that_is_not_a_report_is_refused(text: str, expected: str) -> None:
     """A file that is not a report is refused with the reason."""
     with pytest.raises(ReportError, match=re.escape(expected)):
         read_report(text)

@@ -236,7 +236,7 @@ def test_a_shard_does_not_judge_waivers(taxonomy: Taxonomy) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "reported"),
     [
         (RunOptions(only="headers/*"), True),
         (RunOptions(only="headers/cache-control"), True),
@@ -245,7 +245,7 @@ def test_a_shard_does_not_judge_waivers(taxonomy: Taxonomy) -> None:
     ],
 )
 def test_an_expired_waiver_fails_whatever_run_sees_its_failure(
-    taxonomy: Taxonomy, options: RunOptions, told: bool
+    taxonomy: Taxonomy, options: RunOptions, reported: bool
 ) -> None:
     """Law 10: an expired waiver fails a run of some clauses and a shard, if its finding occurs.
     Unused waivers are not reported there.
@@ -257,7 +257,7 @@ def test_an_expired_waiver_fails_whatever_run_sees_its_failure(
         )
         asked = replace(options, sweep=False, waivers=waivers, today=TODAY)
         result = judged(sinful("cacheable-404"), taxonomy, asked).result
-        failing = told and expires < TODAY
+        failing = reported and expires < TODAY
         assert [each for each in result.failures if "expired on 2026-01-01" in each] == list(
             result.failures
         )
@@ -279,7 +279,7 @@ def part(**changes: object) -> Report:
 
 
 @pytest.mark.parametrize(
-    ("other", "said"),
+    ("other", "phrase"),
     [
         (
             part(taxonomy="platform 2.0.0"),
@@ -300,13 +300,13 @@ def part(**changes: object) -> Report:
         ),
     ],
 )
-def test_what_is_not_of_one_run_is_not_merged(other: Report, said: str, tmp_path: Path) -> None:
+def test_what_is_not_of_one_run_is_not_merged(other: Report, phrase: str, tmp_path: Path) -> None:
     """Reports by another taxonomy, of another service or of another cut are refused by name, with exit code 2."""
     for name, report in {"a.json": part(), "b.json": other}.items():
         (tmp_path / name).write_text(reports.json(report))
     done = faultspec("report", "merge", "a.json", "b.json", cwd=tmp_path)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert phrase in done.stderr
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
 
@@ -364,7 +364,7 @@ def faultspec(*arguments: str, cwd: Path, **environment: str) -> Done:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "phrase"),
     [
         (("--shard", "3/2"), "'3/2' is not a part such as 2/5"),
         (("--shard", "0/2"), "'0/2' is not a part"),
@@ -376,8 +376,8 @@ def faultspec(*arguments: str, cwd: Path, **environment: str) -> Done:
         (("--require-coverage", "a,,b"), "neither `all`, nor a percentage"),
     ],
 )
-def test_options_that_make_no_sense_are_told(
-    arguments: tuple[str, ...], said: str, tmp_path: Path
+def test_contradictory_options_are_refused(
+    arguments: tuple[str, ...], phrase: str, tmp_path: Path
 ) -> None:
     """Exit code 2 before anything is sent."""
     done = faultspec(
@@ -388,7 +388,7 @@ def test_options_that_make_no_sense_are_told(
         **demo.service_environment("http://127.0.0.1:9", TAXONOMY),
     )
     assert done.returncode == 2
-    assert said in done.stderr
+    assert phrase in done.stderr
 
 
 # ---- baselines
@@ -511,14 +511,14 @@ def test_coverage_that_is_missing_fails() -> None:
     }
     result = replace(found(), coverage=seen)
 
-    def said(text: str) -> list[str]:
+    def missed(text: str) -> list[str]:
         return list(missing_coverage(result, parse_required_coverage(text) or RequiredCoverage()))
 
-    assert said("66%") == []
-    assert len(said("67%")) == 2
-    assert said("all") == ["coverage: c was not observed: why"]
-    assert said("a,b") == []
-    assert len(said("a,c,d,nope")) == 3
+    assert missed("66%") == []
+    assert len(missed("67%")) == 2
+    assert missed("all") == ["coverage: c was not observed: why"]
+    assert missed("a,b") == []
+    assert len(missed("a,c,d,nope")) == 3
 
 
 # ---- what is flaky

@@ -189,8 +189,8 @@ def findings(here: HttpSession) -> list[Finding]:
 @pytest.mark.usefixtures("written_once")
 def test_the_notebooks_have_nothing_to_fear() -> None:
     """On a service that keeps its contract the sweep finds nothing, and it does reach codes of every class."""
-    said, here = notebooks()
-    assert said == Swept(complete=True)
+    outcome, here = notebooks()
+    assert outcome == Swept(complete=True)
     assert findings(here) == []
     assert len(here.observations.exchanges) > 150
     codes = {sent.code for sent in here.observations.exchanges}
@@ -202,7 +202,7 @@ def test_the_notebooks_have_nothing_to_fear() -> None:
         "rate_limited",
     } <= codes
     assert codes & {"internal_error", "dependency_unavailable"}, (
-        "an error of the server is no finding by itself"
+        "an error of the server is not a finding by itself"
     )
 
 
@@ -213,10 +213,10 @@ def test_the_orders_have_nothing_to_fear() -> None:
     logging.getLogger("faultspec_conformance.orders").setLevel(
         logging.CRITICAL
     )  # it logs what is provoked
-    said, here = swept(
+    outcome, here = swept(
         demo.service(None), ORDERS, demo.service_environment("", TAXONOMY), "ORDERS_URL"
     )
-    assert said == Swept(complete=True)
+    assert outcome == Swept(complete=True)
     assert findings(here) == []
     assert {"validation_failed", "unauthenticated", "not_found", "stale_read"} <= {
         sent.code for sent in here.observations.exchanges
@@ -252,8 +252,8 @@ def test_the_sweep_judges(sin: str, clause: str) -> None:
 @pytest.mark.usefixtures("written_once")
 def test_nothing_is_written_without_leave() -> None:
     """Unless the limits allow writes, the service gets nothing but GET, HEAD and OPTIONS."""
-    said, seen, _ = recorded(Limits(writes=False))
-    assert said == Swept(complete=True)
+    outcome, seen, _ = recorded(Limits(writes=False))
+    assert outcome == Swept(complete=True)
     assert len(seen) > 5
     assert {each.method for each in seen} <= SAFE_METHODS
 
@@ -314,10 +314,10 @@ def test_the_budget_is_shared() -> None:
     }
 
 
-def test_a_spent_budget_is_said() -> None:
+def test_a_spent_budget_is_reported() -> None:
     """A sweep that was asked for and had nothing left to send is a run that did not take place, not a clean one."""
-    said, seen, _ = recorded(Limits(requests=0))
-    assert said.not_run
+    outcome, seen, _ = recorded(Limits(requests=0))
+    assert outcome.not_run
     assert not seen
 
 
@@ -358,9 +358,9 @@ def test_a_document_that_cannot_be_loaded_is_a_reason(
     silence.
     """
     with serving(Recorder()) as url, session(url, openapi.read(document), Limits()) as here:
-        said = sweep.sweep(here, seed=0)
-    assert len(said.not_run) == 1
-    assert reason in said.not_run[0]
+        outcome = sweep.sweep(here, seed=0)
+    assert len(outcome.not_run) == 1
+    assert reason in outcome.not_run[0]
 
 
 def test_part_of_a_document_is_a_note() -> None:
@@ -379,25 +379,25 @@ def test_part_of_a_document_is_a_note() -> None:
         serving(recorder) as url,
         session(url, openapi.read({**SMALL, "paths": paths}), Limits()) as here,
     ):
-        said = sweep.sweep(here, seed=0)
-    assert not said.not_run
-    assert len(said.notes) == 1
+        outcome = sweep.sweep(here, seed=0)
+    assert not outcome.not_run
+    assert len(outcome.notes) == 1
     assert any(each.target.startswith("/b") for each in recorder.seen)
 
 
 def test_without_a_document_there_is_a_note() -> None:
     """A service without an OpenAPI document has no sweep, and the run does not fail for that."""
     with serving(Recorder()) as url, session(url, Description(), Limits()) as here:
-        said = sweep.sweep(here, seed=0)
-    assert not said.not_run
-    assert len(said.notes) == 1
+        outcome = sweep.sweep(here, seed=0)
+    assert not outcome.not_run
+    assert len(outcome.notes) == 1
 
 
 def test_without_schemathesis_there_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where schemathesis is not installed the sweep says so."""
     monkeypatch.setattr(sweep, "find_spec", lambda name: None)
-    said, seen, _ = recorded(Limits())
-    assert "not installed" in said.not_run[0]
+    outcome, seen, _ = recorded(Limits())
+    assert "not installed" in outcome.not_run[0]
     assert not seen
 
 
@@ -407,9 +407,9 @@ def test_a_service_that_dies_is_a_reason() -> None:
     with serving(Recorder()) as url:
         pass
     with session(url, openapi.read(SMALL), Limits()) as here:
-        said = sweep.sweep(here, seed=0)
-    assert len(said.not_run) == 1
-    assert "cannot connect" in said.not_run[0]
+        outcome = sweep.sweep(here, seed=0)
+    assert len(outcome.not_run) == 1
+    assert "cannot connect" in outcome.not_run[0]
     assert here.driver.requests == 1
 
 
@@ -427,10 +427,10 @@ def test_a_service_that_hangs_up_is_a_finding() -> None:
         with session(
             f"http://127.0.0.1:{server.server_address[1]}", openapi.read(SMALL), Limits()
         ) as here:
-            said = sweep.sweep(here, seed=0)
+            outcome = sweep.sweep(here, seed=0)
         server.shutdown()
         thread.join()
-    assert said.not_run
+    assert outcome.not_run
     assert {each.clause for each in findings(here)} == {"service/alive"}
     assert all(each.operation for each in findings(here))
     assert here.driver.requests < 10, "it is not asked for ever"

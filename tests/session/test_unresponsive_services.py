@@ -1,4 +1,4 @@
-"""A service that one request is too much for: what it does is told apart, and the request is named."""
+"""Services that one request is too much for: their ways to fail are distinguished, and the request is named."""
 
 import json
 import subprocess
@@ -184,7 +184,7 @@ def test_the_request_that_was_too_much_is_named(judged: Judge, mode: str, words:
     assert first.level == "error"
     assert words in first.finding.message
     asked = [(each.request.method, each.request.target) for each in first.finding.evidence]
-    # Who ends just after his answer is noticed at the next request, or on it.
+    # The end of a service just after its answer shows at the next request, or on this one.
     assert asked[-1] == ("POST", "/tickets") or (
         mode == "answers and dies" and asked[-2] == ("POST", "/tickets")
     )

@@ -165,7 +165,7 @@ def test_a_missing_correlation_id_is_generated(birch: httpx.Client) -> None:
     ],
 )
 def test_a_malformed_correlation_id_is_replaced(birch: httpx.Client, inbound: str) -> None:
-    """What is no id is never reflected (X11)."""
+    """A value that is not an id is never reflected (X11)."""
     answer = birch.get("/nowhere", headers={"X-Correlation-Id": inbound})
     refused(answer, 404, "not_found")
     assert UUID7.fullmatch(answer.headers["x-correlation-id"])
@@ -225,7 +225,7 @@ def test_a_title_belongs_to_its_tenant(birch: httpx.Client, cedar: httpx.Client)
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "batch", "webhook"])
-def test_a_replayed_write_tells_the_same_outcome(birch: httpx.Client, method: str) -> None:
+def test_a_replayed_write_has_the_same_outcome(birch: httpx.Client, method: str) -> None:
     """Status, body and headers are equal, and nothing happens twice (C20, T6)."""
     path, body = "/notebooks", {"title": title(), "pages": 2}
     headers = {"Idempotency-Key": title(), "X-Correlation-Id": INBOUND}
