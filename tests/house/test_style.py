@@ -4,7 +4,7 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -50,6 +50,32 @@ BANNED_PHRASES: Mapping[str, str] = {
 """What is not plain technical English, with the remedy."""
 
 PATTERNS = {re.compile(pattern): remedy for pattern, remedy in BANNED_PHRASES.items()}
+
+SHARED_NAMES: Mapping[str, str] = {
+    "child": "the pointer or mapping one step down",
+    "command": "the command of the module, which the command line collects",
+    "github": "a printer of this format, for diagnostics or for reports",
+    "json": "a printer of this format, for diagnostics or for reports",
+    "junit": "a printer of this format, for diagnostics or for reports",
+    "main": "the entry point of a program",
+    "markdown": "a printer of this format, for diagnostics or for reports",
+    "matches": "whether a text has a form: a path that of a template, an id that of its format",
+    "page": "a page of the documentation",
+    "parse": "a text becomes a value; ValueError or diagnostics say why not",
+    "read": "text or data becomes the model of the room",
+    "recipes": "carries out the recipes of the configuration, over HTTP or by calls",
+    "render": "a value becomes text or a body, the inverse of `parse` or of a match",
+    "sarif": "a printer of this format, for diagnostics or for reports",
+    "summary": "one line with the counts, of diagnostics or of a report",
+    "text": "a printer of this format, for diagnostics or for reports",
+    "value_at": "the value at a path of a tree",
+    "walk": "every node of a tree with its pointer, parents first",
+}
+"""Names of public functions that several modules define, for one act on several objects."""
+
+#: Each target and each importer words the same parts of a model in a notation of its own, so their
+#: names recur. They count in no other room.
+NOTATIONS = tuple(ROOT / "compiler" / "faultspec" / room for room in ("targets", "importers"))
 
 #: Pages that quote what is banned: the style page itself, and texts of others.
 QUOTING = frozenset({"CONTRIBUTING.md"})
@@ -176,6 +202,24 @@ def test_no_class_name_twice() -> None:
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(f"{relative(path)}:{node.lineno}")
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def public_functions(paths: Iterable[Path]) -> dict[str, list[str]]:
+    """Return the places of each public function of the modules, by name."""
+    places: dict[str, list[str]] = {}
+    for path in paths:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name[0] != "_":
+                places.setdefault(node.name, []).append(f"{relative(path)}:{node.lineno}")
+    return places
+
+
+def test_no_function_name_for_two_things() -> None:
+    """A public function has a name of its own, unless modules share a verb for one and the same act."""
+    paths = [path for path in PRODUCT if not any(map(path.is_relative_to, NOTATIONS))]
+    repeated = {name: places for name, places in public_functions(paths).items() if len(places) > 1}
+    assert {name: repeated[name] for name in repeated.keys() - SHARED_NAMES.keys()} == {}
+    assert SHARED_NAMES.keys() - repeated.keys() == set(), "an exception without a use"
 
 
 @pytest.mark.parametrize("path", PAGES, ids=relative)
