@@ -191,7 +191,9 @@ def _identity_names(data: object) -> tuple[str, ...] | None:
         return ()
     if "identities" not in data:
         unknown = (key for key in data if isinstance(key, str) and key not in CONFIGURATION.keys)
-        return None if any(grammar.nearest(key, ("identities",)) for key in unknown) else ()
+        return (
+            None if any(grammar.nearest_spelling(key, ("identities",)) for key in unknown) else ()
+        )
     identities = data["identities"]
     return (
         tuple(identities) if isinstance(identities, dict) and UNREADABLE not in identities else None
