@@ -130,7 +130,7 @@ provoke:
 
 
 @pytest.mark.parametrize(
-    ("text", "printed"),
+    ("text", "expected"),
     [
         (
             BASE + "identites: {}\n",

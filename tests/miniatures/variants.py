@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from starlette.types import ASGIApp
 
 from .core_platform import make_app
-from .sins import NOTEBOOK, UNKNOWN, bearer, both, detail, header, on, says, told
+from .sins import NOTEBOOK, UNKNOWN, bearer, both, detail, envelope_of, header, on, says
 from .wire import Answer, Asked, Wrapper, readdressing, rewriting
 
 
@@ -126,12 +126,12 @@ def _all() -> tuple[Variant, ...]:
         Variant("linked-pages", "a list links to its next page and counts", rewriting(_linked)),
         Variant("redirects-slashes", "an address with a slash at its end is redirected", rewriting(_without_slash)),
         Variant("more-headers", "answers have headers of a proxy and of a browser's policy", on(both(header("via", "1.1 edge"), header("strict-transport-security", "max-age=63072000"), header("set-cookie", "route=a1b2c3; Path=/"), header("x-request-id", lambda *_: f"edge-{random.random()}"), header("server", "edge")), every=True)),
-        Variant("told-charset", "the media type of errors says that they are UTF-8", on(header("content-type", "application/json; charset=utf-8"))),
+        Variant("envelope_of-charset", "the media type of errors says that they are UTF-8", on(header("content-type", "application/json; charset=utf-8"))),
         Variant("more-directives", "errors are not to be stored, and more", on(header("cache-control", "no-cache, no-store, max-age=0, must-revalidate"))),
         Variant("reordered", "members stand in another order, on lines of their own", rewriting(_reordered)),
-        Variant("varying-words", "the words of one error vary", on(lambda asked, answer: says(f"{told(answer)['message']} ({random.choice(['see the manual', 'ask the desk', 'try another'])})")(asked, answer) if told(answer) else answer, path=UNKNOWN)),
+        Variant("varying-words", "the words of one error vary", on(lambda asked, answer: says(f"{envelope_of(answer)['message']} ({random.choice(['see the manual', 'ask the desk', 'try another'])})")(asked, answer) if envelope_of(answer) else answer, path=UNKNOWN)),
         Variant("other-alphabets", "messages are in Greek", on(says("Δεν είναι δυνατόν"))),
-        Variant("names-the-member", "a message names the member and its bounds", on(lambda asked, answer: says(f"`{told(answer)['details'].get('field')}` is not what it must be: at most 80 characters, 0 to 1000")(asked, answer), code="validation_failed")),
+        Variant("names-the-member", "a message names the member and its bounds", on(lambda asked, answer: says(f"`{envelope_of(answer)['details'].get('field')}` is not what it must be: at most 80 characters, 0 to 1000")(asked, answer), code="validation_failed")),
         Variant("credentials-before-routes", "a caller without a token gets 401 at any address", rewriting(_before_routing)),
         Variant("no-options", "OPTIONS is a method like any other that is not there", on(both(_refused("invalid_request", 405, "Not here"), header("allow", "GET, HEAD, POST, PUT, PATCH, DELETE")), method="OPTIONS", every=True)),
     )

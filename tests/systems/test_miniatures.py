@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 
 from miniatures.core_platform import CODES, ENVIRONMENT, SWITCHES, make_app
 from miniatures.serve import serving
-from miniatures.sins import SINS, Sin, asking, head_body, sinning, told
+from miniatures.sins import SINS, Sin, asking, envelope_of, head_body, sinning
 from miniatures.wire import Answer, exchange, rewriting
 from paths import TESTS
 
@@ -490,7 +490,7 @@ def raw(base_url: str, line: str) -> bytes:
 
 
 class Clock:
-    """Seconds that pass when told to."""
+    """Seconds that pass when envelope_of to."""
 
     def __init__(self) -> None:
         self.now = 1_750_000_000.0
@@ -528,7 +528,7 @@ async def story(app: ASGIApp, clock: Clock) -> dict[str, Answer]:
         )
 
     def pointer(answer: Answer) -> object:
-        details = (told(answer) or {}).get("details")
+        details = (envelope_of(answer) or {}).get("details")
         return details.get("existing_id") if isinstance(details, dict) else None
 
     await step("health", "GET", "/healthz", inbound)

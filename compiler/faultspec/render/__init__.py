@@ -1,5 +1,5 @@
-"""From a taxonomy to files: ``rendered_files`` makes texts, ``find_drift`` compares the output folder
-with them, and ``write`` fills it.
+"""From a taxonomy to files: ``rendered_files`` makes texts, ``find_drift`` compares the output
+folder with them, and ``write`` fills it.
 """
 
 from faultspec.render.output import MANIFEST, Drift, WriteSummary, find_drift, listed_targets, write
