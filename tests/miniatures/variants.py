@@ -126,7 +126,7 @@ def _all() -> tuple[Variant, ...]:
         Variant("linked-pages", "a list links to its next page and counts", rewriting(_linked)),
         Variant("redirects-slashes", "an address with a slash at its end is redirected", rewriting(_without_slash)),
         Variant("more-headers", "answers have headers of a proxy and of a browser's policy", on(both(header("via", "1.1 edge"), header("strict-transport-security", "max-age=63072000"), header("set-cookie", "route=a1b2c3; Path=/"), header("x-request-id", lambda *_: f"edge-{random.random()}"), header("server", "edge")), every=True)),
-        Variant("envelope_of-charset", "the media type of errors says that they are UTF-8", on(header("content-type", "application/json; charset=utf-8"))),
+        Variant("told-charset", "the media type of errors says that they are UTF-8", on(header("content-type", "application/json; charset=utf-8"))),
         Variant("more-directives", "errors are not to be stored, and more", on(header("cache-control", "no-cache, no-store, max-age=0, must-revalidate"))),
         Variant("reordered", "members stand in another order, on lines of their own", rewriting(_reordered)),
         Variant("varying-words", "the words of one error vary", on(lambda asked, answer: says(f"{envelope_of(answer)['message']} ({random.choice(['see the manual', 'ask the desk', 'try another'])})")(asked, answer) if envelope_of(answer) else answer, path=UNKNOWN)),

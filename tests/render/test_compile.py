@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from faultspec.cli import cli, main
-from faultspec.render import Drift, check, write
+from faultspec.render import Drift, find_drift, write
 from faultspec.targets import SHIPPED, TargetError
 
 FAULTSPEC = [sys.executable, "-c", "from faultspec.cli import main; main()"]
@@ -295,7 +295,7 @@ def test_check_shows_a_lost_line_end(tmp_path: Path) -> None:
     """A diff of a last line without a line end stays readable."""
     (tmp_path / "t").mkdir()
     (tmp_path / "t/a").write_text("x")
-    found = check({"t/a": "x\n"}, tmp_path, ["t"])
+    found = find_drift({"t/a": "x\n"}, tmp_path, ["t"])
     assert [(each.path, each.kind) for each in found] == [("t/a", "modified")]
     assert found[0].diff.splitlines()[-3:] == ["-x", "\\ No newline at end of file", "+x"]
     assert isinstance(found[0], Drift)

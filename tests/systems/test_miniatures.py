@@ -490,7 +490,7 @@ def raw(base_url: str, line: str) -> bytes:
 
 
 class Clock:
-    """Seconds that pass when envelope_of to."""
+    """A clock whose time passes only by its `pause`."""
 
     def __init__(self) -> None:
         self.now = 1_750_000_000.0
