@@ -65,6 +65,7 @@ SHARED_NAMES: Mapping[str, str] = {
     "read": "text or data becomes the model of the room",
     "recipes": "carries out the recipes of the configuration, over HTTP or by calls",
     "render": "a value becomes text or a body, the inverse of `parse` or of a match",
+    "resolve": "follows a reference: a JSON Pointer or a `$ref`",
     "sarif": "a printer of this format, for diagnostics or for reports",
     "summary": "one line with the counts, of diagnostics or of a report",
     "text": "a printer of this format, for diagnostics or for reports",
