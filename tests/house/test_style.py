@@ -52,7 +52,6 @@ BANNED_PHRASES: Mapping[str, str] = {
 PATTERNS = {re.compile(pattern): remedy for pattern, remedy in BANNED_PHRASES.items()}
 
 SHARED_NAMES: Mapping[str, str] = {
-    "child": "the pointer or mapping one step down",
     "command": "the command of the module, which the command line collects",
     "github": "a printer of this format, for diagnostics or for reports",
     "json": "a printer of this format, for diagnostics or for reports",
