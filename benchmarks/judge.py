@@ -119,7 +119,7 @@ def share_of_a_run() -> tuple[float, float, int]:
     http.judge = timed
     try:
         began = time.perf_counter()
-        demo.judge(None, loaded.taxonomy, str(TAXONOMY), sweep=True)
+        demo.judge_orders(None, loaded.taxonomy, str(TAXONOMY), sweep=True)
         return time.perf_counter() - began, sum(spent), len(spent)
     finally:
         http.judge = judge

@@ -30,7 +30,7 @@ HEAD = "faultspec: 1\ntaxonomy: {name: shop, version: 1.0.0}\n"
 SHAPE = "envelopes: {error: {shape: {code: $code, message: $message}}}\n"
 SOUND = HEAD + SHAPE + "codes: {failed: {summary: It failed., http: 500}}\n"
 
-#: Files that hold no taxonomy at all: what they are, and a word of what must be said.
+#: Files that hold no taxonomy at all: what they are, and a phrase of the message.
 UNREADABLE: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "the file is empty"),
     "blank": (b"\n  \n\n", "the file is empty"),
@@ -129,26 +129,26 @@ def test_a_file_that_cannot_be_read_is_2_everywhere(kind: str, folder: Path) -> 
     """A file that is not YAML ends every command with 2 and one message, and nothing is
     written.
     """
-    content, said = UNREADABLE[kind]
+    content, phrase = UNREADABLE[kind]
     Path("t.yaml").write_bytes(content)
     code, out, _ = faultspec("lint", "t.yaml")
-    assert (code, said in out) == (2, True), out
+    assert (code, phrase in out) == (2, True), out
     assert len(out) < 3_000
     for code, err in refusals("t.yaml"):
         assert code == 2
-        assert said in err or not err
+        assert phrase in err or not err
 
 
 @pytest.mark.parametrize("kind", UNSOUND)
 def test_a_taxonomy_with_errors_is_1_to_lint_and_2_to_all_others(kind: str, folder: Path) -> None:
     """Errors in a taxonomy exit with 1 in lint and with 2 in every other command."""
-    content, said = UNSOUND[kind]
+    content, phrase = UNSOUND[kind]
     Path("t.yaml").write_bytes(content)
     code, out, _ = faultspec("lint", "t.yaml")
-    assert (code, said in out) == (1, True), out
+    assert (code, phrase in out) == (1, True), out
     for code, err in refusals("t.yaml"):
         assert code == 2
-        assert said in err or not err
+        assert phrase in err or not err
 
 
 @pytest.mark.parametrize("kind", ODD)
@@ -462,7 +462,7 @@ def test_the_command_line_survives_broken_files(
     assert err
 
 
-def test_an_openapi_document_has_nothing_untold() -> None:
+def test_every_part_of_an_openapi_document_is_reported() -> None:
     """Aliases in the OpenAPI document of a service are refused, and unreadable values are left
     out.
     """

@@ -60,7 +60,7 @@ def test_who_behaves_is_clean(behaving: str, tmp_path: Path) -> None:
     assert " 0 failed," in done.stdout
     assert all(path.stat().st_size > 500 for name, path in files.items() if name != "github")
     assert files["github"].read_text().count("::") == 2, "nothing but the counts"
-    jsonschema.Draft202012Validator(reports.schema()).validate(
+    jsonschema.Draft202012Validator(reports.report_schema()).validate(
         json.loads(files["json"].read_text())
     )
     assert not any(
@@ -134,7 +134,7 @@ def test_only_some_clauses(behaving: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "phrase"),
     [
         (("conform", "nowhere.yaml"), "there is no such file"),
         (("conform", CONFIG, "--report", "pdf=x"), "is not FORMAT=FILE"),
@@ -150,11 +150,11 @@ def test_only_some_clauses(behaving: str) -> None:
         (("init", "conformance"), "Missing option '--openapi'"),
     ],
 )
-def test_what_cannot_run_says_why(arguments: tuple[str, ...], said: str, tmp_path: Path) -> None:
+def test_what_cannot_run_says_why(arguments: tuple[str, ...], phrase: str, tmp_path: Path) -> None:
     """Exit code 2, one clear message on standard error, never a traceback."""
     done = faultspec(*arguments, BASE_URL="http://127.0.0.1:9")
     assert done.returncode == 2
-    assert said in done.stderr
+    assert phrase in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
 
@@ -174,7 +174,7 @@ def test_nobody_listening(tmp_path: Path) -> None:
         ("init", "conformance", "--openapi", "http://admin:p4ssw0rd@127.0.0.1:9/openapi.json"),
     ],
 )
-def test_a_password_in_an_address_is_not_told(arguments: tuple[str, ...]) -> None:
+def test_a_password_in_an_address_is_not_printed(arguments: tuple[str, ...]) -> None:
     """Neither the message nor its hint repeats the credentials of an unreachable address."""
     done = faultspec(*arguments, BASE_URL="http://admin:p4ssw0rd@127.0.0.1:9")
     assert done.returncode == 2
@@ -199,14 +199,14 @@ WAIVERS = """
 
 
 @pytest.mark.parametrize(
-    ("sin", "expires", "code", "said"),
+    ("sin", "expires", "code", "phrase"),
     [
         ("no-store-missing", "2999-01-01", 0, "known: headers/cache-control"),
         ("no-store-missing", "2001-01-01", 1, "expired on 2001-01-01 (gateway team)"),
         ("", "2999-01-01", 1, "is no longer needed"),
     ],
 )
-def test_waivers(sin: str, expires: str, code: int, said: str, tmp_path: Path) -> None:
+def test_waivers(sin: str, expires: str, code: int, phrase: str, tmp_path: Path) -> None:
     """A known failure does not fail the run; one that expired, or that nothing needs, does."""
     config = tmp_path / "conformance.yaml"
     text = Path(CONFIG).read_text().replace("../../taxonomy.yaml", str(ROOT / "taxonomy.yaml"))
@@ -215,7 +215,7 @@ def test_waivers(sin: str, expires: str, code: int, said: str, tmp_path: Path) -
     with serving(sinning(*([sin] if sin else []))) as base:
         done = faultspec("conform", str(config), "--no-sweep", BASE_URL=base)
     assert done.returncode == code, done.stdout[-2000:]
-    assert said in done.stdout
+    assert phrase in done.stdout
 
 
 def test_the_first_draft_runs(behaving: str, tmp_path: Path) -> None:
@@ -327,7 +327,7 @@ def test_a_first_answer_that_is_none_is_reported(raw: bytes, tmp_path: Path) -> 
     }
 
 
-def test_a_document_that_is_not_there_is_told_as_that(behaving: str) -> None:
+def test_a_missing_document_is_reported_as_missing(behaving: str) -> None:
     """If the service runs and its document is missing, the message is about the document."""
     token = ENVIRONMENT["NOTEBOOKS_BIRCH_EDITOR"]
     done = faultspec(
@@ -382,7 +382,9 @@ def test_who_is_interrupted_writes_what_he_has(tmp_path: Path) -> None:
     assert verdicts["retry/recovers"] == "could_not_run"
 
 
-def test_what_was_declared_impossible_and_seen_is_told(behaving: str, tmp_path: Path) -> None:
+def test_an_observed_code_that_was_declared_impossible_is_reported(
+    behaving: str, tmp_path: Path
+) -> None:
     """A code that the file calls not provokable, and that the run observed, is noted: the declaration is wrong."""
     config = tmp_path / "conformance.yaml"
     text = Path(CONFIG).read_text().replace("../../taxonomy.yaml", str(ROOT / "taxonomy.yaml"))
@@ -400,7 +402,7 @@ def test_what_was_declared_impossible_and_seen_is_told(behaving: str, tmp_path: 
     )
 
 
-def test_a_file_that_is_not_there_is_told_where_it_is_named(
+def test_a_missing_file_is_reported_where_it_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A missing taxonomy and missing waivers are reported at the lines that name them, both in
@@ -412,9 +414,9 @@ def test_a_file_that_is_not_there_is_told_where_it_is_named(
     with pytest.raises(SystemExit) as ended:
         main(["conform", str(tmp_path / "c.yaml")])
     assert ended.value.code == 2
-    told = capsys.readouterr().err
+    printed = capsys.readouterr().err
     assert re.findall(
-        r"c\.yaml:(\d+:\d+): error: the file \S*(nothing|none)\.yaml does not exist", told
+        r"c\.yaml:(\d+:\d+): error: the file \S*(nothing|none)\.yaml does not exist", printed
     ) == [
         ("1:11", "nothing"),
         ("3:10", "none"),

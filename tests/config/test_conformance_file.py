@@ -130,7 +130,7 @@ provoke:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         (
             BASE + "identites: {}\n",
@@ -194,9 +194,9 @@ provoke:
         ),
     ],
 )
-def test_mistakes_are_told_with_their_place(text: str, said: str) -> None:
+def test_mistakes_are_reported_with_their_place(text: str, expected: str) -> None:
     """A mistake is one diagnostic with line, column and hint."""
-    assert complaint(text).startswith(said)
+    assert complaint(text).startswith(expected)
 
 
 def test_a_misspelt_key_brings_no_errors_after_it() -> None:
@@ -208,7 +208,7 @@ def test_a_misspelt_key_brings_no_errors_after_it() -> None:
     )
 
 
-def test_unknown_codes_are_told() -> None:
+def test_unknown_codes_are_reported() -> None:
     """A recipe for a code that the taxonomy does not have is an error with a suggestion."""
     taxonomy = language.load(str(ROOT / "taxonomy.yaml")).taxonomy
     assert taxonomy is not None
@@ -244,18 +244,18 @@ def test_broken_configurations_are_explained(path: Path, monkeypatch: pytest.Mon
             found += [*known.diagnostics, *waivers.check_waivers(known, taxonomy)]
     assert any(each.severity == "error" for each in found)
     assert [each for each in found if each.span is None or not each.hint] == []
-    said = printers.text(found, loaded.sources)
+    printed = printers.text(found, loaded.sources)
     golden = path.with_suffix(".txt")
     if os.environ.get("FAULTSPEC_WRITE"):
-        golden.write_text(said, encoding="utf-8")
-    assert said == golden.read_text(encoding="utf-8")
+        golden.write_text(printed, encoding="utf-8")
+    assert printed == golden.read_text(encoding="utf-8")
 
 
 def test_every_key_of_the_configuration_has_a_golden() -> None:
     """Every section of a configuration has a golden with its mistakes."""
-    said = "\n".join(path.read_text(encoding="utf-8") for path in BROKEN)
+    printed = "\n".join(path.read_text(encoding="utf-8") for path in BROKEN)
     for name in config.CONFIGURATION.keys:
-        assert f"\n{name}:" in said, name
+        assert f"\n{name}:" in printed, name
 
 
 @examples(200)

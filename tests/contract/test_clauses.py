@@ -199,5 +199,6 @@ def test_clauses_without_a_requirement_need_no_construct() -> None:
     assert {address for address, clause in CLAUSES.items() if not clause.requires} == {
         "surface/known",
         "service/alive",
+        "service/no-crash",
         "provoke/code",
     }

@@ -463,7 +463,7 @@ MISTAKES: dict[str, str] = {
     "a value that begins with **": "summary: **never** retry  # a comment\n",
     "a value that begins with &": "a: & b\n",
     "a value that begins with !": "summary: !important\n",
-    "a value that begins with ! and is no tag": "a: !x!y z\n",
+    "a value that begins with ! and is not a tag": "a: !x!y z\n",
     "a value that begins with {": "route: {tenant}/orders\n",
     "a value that begins with [": "summary: [sic] this\n",
     "a value that begins with > and goes on": "a: >= 3\n",

@@ -76,9 +76,9 @@ def test_every_transcript_of_the_audit_is_what_happens(tmp_path: Path) -> None:
         commands = [
             (
                 each.replace("pytest ", "pytest -p faultspec_conformance.observed.pytest_plugin "),
-                told,
+                expected,
             )
-            for each, told in commands
+            for each, expected in commands
         ]
     check(commands, tmp_path)
 

@@ -38,7 +38,7 @@ def request(id: object, method: str = "echo", **more: Any) -> Message:
     )
 
 
-def told(heard: ReceivedMessage | NoAnswer) -> Any:
+def body_of(heard: ReceivedMessage | NoAnswer) -> Any:
     """The JSON of an answer."""
     assert isinstance(heard, ReceivedMessage), heard
     return json.loads(heard.response.body)
@@ -53,12 +53,12 @@ def test_an_answer_finds_its_request(framing: tuple[str, ...], habit: tuple[str,
     with peer(*habit, *framing) as driver:
         for id in (1, "two", 3):
             heard = driver.send(request(id))
-            assert told(heard) == {"jsonrpc": "2.0", "id": id, "result": {"n": id}}
+            assert body_of(heard) == {"jsonrpc": "2.0", "id": id, "result": {"n": id}}
             assert isinstance(heard, ReceivedMessage)
             assert [json.loads(each)["method"] for each in heard.between] == (
                 ["progress", "ask"] if habit else []
             )
-        assert told(driver.send(Message("x", b'{"jsonrpc": ')))["error"]["code"] == -32700
+        assert body_of(driver.send(Message("x", b'{"jsonrpc": ')))["error"]["code"] == -32700
         assert driver.requests == 4
 
 
@@ -70,11 +70,11 @@ def test_a_notification_waits_for_silence_only() -> None:
         assert isinstance(heard, ReceivedMessage)
         assert heard.response.body == b""
         assert time.monotonic() - began < 60
-        assert told(driver.send(request(2)))["id"] == 2
+        assert body_of(driver.send(request(2)))["id"] == 2
 
 
 @pytest.mark.parametrize(
-    ("habit", "kind", "said"),
+    ("habit", "kind", "pattern"),
     [
         ("silent", "timeout", r"no answer within 0\.5 s"),
         ("flood", "timeout", r"no answer within 0\.5 s, and \d+ messages that are not answers"),
@@ -86,12 +86,12 @@ def test_a_notification_waits_for_silence_only() -> None:
         ("long", "garbled", r"a line is longer than \d+ bytes"),
     ],
 )
-def test_a_peer_that_does_not_answer_is_told_apart(habit: str, kind: str, said: str) -> None:
+def test_missing_answers_of_a_peer_are_classified(habit: str, kind: str, pattern: str) -> None:
     """Silence, a flood, an end and a line without end are four things, each within the deadline."""
     with peer(habit, timeout=5.0 if habit in ("dies", "long") else 0.5) as driver:
         answer = driver.send(request(1))
         assert isinstance(answer, NoAnswer)
-        assert (answer.kind, re.fullmatch(said, answer.reason) is not None) == (kind, True), (
+        assert (answer.kind, re.fullmatch(pattern, answer.reason) is not None) == (kind, True), (
             answer.reason
         )
         assert driver.listens() == (habit in ("silent", "flood"))
@@ -110,7 +110,7 @@ def test_a_late_answer_is_nobody_elses() -> None:
     with peer("late", timeout=0.3) as driver:
         assert isinstance(driver.send(request(1)), NoAnswer)
         driver.timeout = 60
-        assert told(driver.send(request(2)))["id"] == 2
+        assert body_of(driver.send(request(2)))["id"] == 2
 
 
 def test_the_budgets_hold() -> None:
@@ -123,7 +123,7 @@ def test_the_budgets_hold() -> None:
         )
     assert isinstance(first, NoAnswer)
     assert first.reason == "`echo` is not sent without `limits: {writes: true}`"
-    assert told(second)["id"] == 2
+    assert body_of(second)["id"] == 2
     assert isinstance(third, NoAnswer)
     assert third.kind == "budget"
 
@@ -149,11 +149,11 @@ def test_nothing_is_left_of_a_process_that_will_not_end() -> None:
             time.monotonic() + 60
         )  # what it says of its child comes by another stream than its answer
         while (
-            not (said := re.findall(rb"child (\d+)\n", driver._stderr))
+            not (found := re.findall(rb"child (\d+)\n", driver._stderr))
             and time.monotonic() < deadline
         ):
             time.sleep(0.02)
-        child = int(said[0])
+        child = int(found[0])
         assert alive(child)
     deadline = time.monotonic() + 60
     while alive(child) and time.monotonic() < deadline:
@@ -203,7 +203,7 @@ def test_nothing_is_left_of_an_interrupted_run(tmp_path: Path, number: int) -> N
     assert not alive(pid)
 
 
-def test_a_command_that_is_none_is_said_to_be_none(tmp_path: Path) -> None:
+def test_a_missing_command_is_reported(tmp_path: Path) -> None:
     """No traceback, and nothing judged."""
     from faultspec import language
     from faultspec_conformance.config import ServiceConfig

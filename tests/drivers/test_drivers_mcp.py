@@ -32,7 +32,7 @@ def driver(way: str, timeout: float = 5.0, limits: Limits = WRITES) -> Iterator[
         yield opened
 
 
-def told(answer: ToolAnswer | NoAnswer) -> Any:
+def body_of(answer: ToolAnswer | NoAnswer) -> Any:
     """The JSON of an answer."""
     assert isinstance(answer, ToolAnswer), answer
     return json.loads(answer.response.body)
@@ -47,22 +47,22 @@ def test_a_result_comes_as_it_is(way: str) -> None:
     marked as such.
     """
     with driver(way) as opened:
-        taken = told(opened.call("step", {"action": "take_order"}))
+        taken = body_of(opened.call("step", {"action": "take_order"}))
         assert taken["structuredContent"]["valid_next_actions"] == [
             "add_modifier",
             "pay",
             "fetch_report",
             "cancel",
         ]
-        refused = told(opened.call("step", {"action": "fulfill"}))
+        refused = body_of(opened.call("step", {"action": "fulfill"}))
         assert refused["structuredContent"]["error"] == "invalid_transition"
         assert refused["isError"] is False
         unknown = opened.call("none", {})
         assert isinstance(unknown, ToolAnswer)
         assert unknown.protocol
-        assert told(unknown)["error"]["code"] == -32602
+        assert body_of(unknown)["error"]["code"] == -32602
         assert [each.name for each in opened.tools() or ()] == ["step"]  # type: ignore[union-attr]
-        assert [each["action"] for each in told(opened.read("theodosia://history"))] == [
+        assert [each["action"] for each in body_of(opened.read("theodosia://history"))] == [
             "take_order",
             "fulfill",
         ]
@@ -72,10 +72,10 @@ def test_a_result_comes_as_it_is(way: str) -> None:
 def test_a_session_begins_anew(way: str) -> None:
     """A new session does not know what an earlier one did."""
     with driver(way) as opened:
-        told(opened.call("step", {"action": "take_order"}))
+        body_of(opened.call("step", {"action": "take_order"}))
         opened.begin()
         assert (
-            told(opened.call("step", {"action": "pay"}))["structuredContent"]["error"]
+            body_of(opened.call("step", {"action": "pay"}))["structuredContent"]["error"]
             == "invalid_transition"
         )
 
@@ -84,14 +84,15 @@ def test_a_session_begins_anew(way: str) -> None:
 def test_a_deadline_is_kept(way: str) -> None:
     """A tool that takes longer than an answer may is not waited for, and the next is answered."""
     with driver(way, timeout=60) as opened:
-        told(opened.call("step", {"action": "take_order"}))
+        body_of(opened.call("step", {"action": "take_order"}))
         usual, opened.timeout = opened.timeout, 0.15
         answer = opened.call("step", {"action": "fetch_report", "inputs": {"seconds": 9}})
         opened.timeout = usual
         assert isinstance(answer, NoAnswer)
         assert answer.kind == "timeout"
         assert (
-            told(opened.call("step", {"action": "cancel"}))["structuredContent"]["state"] == "empty"
+            body_of(opened.call("step", {"action": "cancel"}))["structuredContent"]["state"]
+            == "empty"
         )
 
 
@@ -100,7 +101,7 @@ def test_nothing_is_left_behind(way: str) -> None:
     """Neither a thread nor a socket, even where a call was under way."""
     before = set(threading.enumerate())
     with driver(way, timeout=60) as opened:
-        told(opened.call("step", {"action": "take_order"}))
+        body_of(opened.call("step", {"action": "take_order"}))
         opened.timeout = 0.1
         opened.call("step", {"action": "fetch_report", "inputs": {"seconds": 9}})
     deadline = time.monotonic() + 60
@@ -128,7 +129,7 @@ def test_the_budgets_hold() -> None:
         first = opened.call("step", {"action": "take_order"})
         assert isinstance(first, NoAnswer)
         assert first.kind == "read-only"
-        told(opened.call("step", {"action": "take_order"}, harmless=True))
+        body_of(opened.call("step", {"action": "take_order"}, harmless=True))
         last = opened.tools()
         assert isinstance(last, NoAnswer)
         assert last.kind == "budget"

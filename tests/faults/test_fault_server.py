@@ -107,10 +107,15 @@ def test_whatever_is_served_obeys_the_taxonomy(system: str) -> None:
                 continue
             served = server(rules, Fault(code.name, status)).answer(asked)
             exchange = Exchange(asked, served.response, identity="caller")
-            said = judge(rules, exchange)
-            assert said.findings == (), (surface.name, code.name, status, said.findings[0].message)
-            assert said.is_error
-            assert (said.surface, said.code) == (surface.name, code.name)
+            judgement = judge(rules, exchange)
+            assert judgement.findings == (), (
+                surface.name,
+                code.name,
+                status,
+                judgement.findings[0].message,
+            )
+            assert judgement.is_error
+            assert (judgement.surface, judgement.code) == (surface.name, code.name)
             assert status is None or served.response.status == status
             seen += 1
     over_http = any(each.transport == "http" for each in rules.taxonomy.surfaces.values())
@@ -125,9 +130,9 @@ def test_a_good_answer_is_no_error(system: str) -> None:
         for method in ("GET", "POST", "DELETE"):
             asked = Request(method, on(surface).target)
             exchange = Exchange(asked, server(rules).answer(asked).response)
-            said = judge(rules, exchange)
-            assert not said.is_error
-            assert said.findings == ()
+            judgement = judge(rules, exchange)
+            assert not judgement.is_error
+            assert judgement.findings == ()
 
 
 def test_who_asks_decides_where_a_condition_says_so() -> None:
@@ -366,7 +371,7 @@ def test_the_command_serves_until_it_is_ended(ending: signal.Signals) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "phrase"),
     [
         (["--fail", "rate_limitd"], "did you mean `rate_limited`?"),
         (
@@ -379,8 +384,8 @@ def test_the_command_serves_until_it_is_ended(ending: signal.Signals) -> None:
         ([str(ROOT / "examples" / "theodosia" / "taxonomy.yaml")], "no surface on HTTP"),
     ],
 )
-def test_what_cannot_be_served_is_said(
-    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+def test_a_fault_that_cannot_be_served_is_reported(
+    arguments: list[str], phrase: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Exit code 2 and one sentence, before anything listens."""
     first = [] if arguments[0].endswith(".yaml") else [str(ROOT / "taxonomy.yaml")]
@@ -388,7 +393,7 @@ def test_what_cannot_be_served_is_said(
         main(["serve", *first, *arguments])
     shown = capsys.readouterr()
     assert (ended.value.code, shown.out) == (2, "")
-    assert said in shown.err
+    assert phrase in shown.err
 
 
 PAGE = (ROOT / "docs" / "fault-server.md").read_text(encoding="utf-8")

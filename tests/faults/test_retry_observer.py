@@ -135,7 +135,7 @@ def waits(*seconds: float, failure: Failure = AGAIN) -> list[Try]:
         (waits(0.1, 3.1, 4.1, failure=AGAIN._replace(retry_after=3.0)), [("early", 1)]),
     ],
 )
-def test_who_leaves_the_policy_is_told_where(
+def test_a_departure_from_the_policy_is_reported_with_its_place(
     tries: list[Try], found: list[tuple[str, int]]
 ) -> None:
     """The first try that shows it, and in which way."""
@@ -223,20 +223,20 @@ def test_more_jitter_than_declared_is_seen_in_many_waits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("most", "scale", "told"),
+    ("most", "scale", "suggested"),
     [(0.5, 0.05, None), (0.49, 0.05, "0.056"), (0.41, 0.05, "0.5"), (0.4, 0.05, None)],
 )
-def test_who_leaves_no_room_for_chance_is_told_how_much_it_takes(
-    most: float, scale: float, told: str | None
+def test_a_scale_without_room_for_jitter_gets_a_suggestion(
+    most: float, scale: float, suggested: str | None
 ) -> None:
     """A band of a tenth of a second is wide enough, in floating point too. Without jitter no
     scale is suggested.
     """
-    said = explain_narrow_bands([Wait(0.4, 0.4, most)], scale)
+    explanation = explain_narrow_bands([Wait(0.4, 0.4, most)], scale)
     assert (
-        said is None
-        if told is None
-        else said is not None and said.endswith(f"use a scale of {told}")
+        explanation is None
+        if suggested is None
+        else explanation is not None and explanation.endswith(f"use a scale of {suggested}")
     )
 
 

@@ -4,7 +4,7 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,14 @@ PRODUCT = sorted(
     for path in (ROOT / folder).rglob("*.py")
     if not path.resolve().is_relative_to(ROOT / "generated")
 )
+TESTS = sorted(path for path in (ROOT / "tests").rglob("*.py") if path != Path(__file__).resolve())
 TEMPLATES = sorted((ROOT / "templates").rglob("*.jinja"))
+TYPESCRIPT = sorted((ROOT / "compiler" / "faultspec" / "runtime" / "typescript").glob("*.ts"))
+TAXONOMIES = [
+    ROOT / "taxonomy.yaml",
+    *sorted((ROOT / "examples").glob("**/taxonomy.yaml")),
+    *sorted((ROOT / "tests" / "taxonomies").glob("*.yaml")),
+]
 PAGES = sorted(
     [
         *ROOT.glob("*.md"),
@@ -43,6 +50,32 @@ BANNED_PHRASES: Mapping[str, str] = {
 """What is not plain technical English, with the remedy."""
 
 PATTERNS = {re.compile(pattern): remedy for pattern, remedy in BANNED_PHRASES.items()}
+
+SHARED_NAMES: Mapping[str, str] = {
+    "command": "the command of the module, which the command line collects",
+    "github": "a printer of this format, for diagnostics or for reports",
+    "json": "a printer of this format, for diagnostics or for reports",
+    "junit": "a printer of this format, for diagnostics or for reports",
+    "main": "the entry point of a program",
+    "markdown": "a printer of this format, for diagnostics or for reports",
+    "matches": "whether a text has a form: a path that of a template, an id that of its format",
+    "page": "a page of the documentation",
+    "parse": "a text becomes a value; ValueError or diagnostics say why not",
+    "read": "text or data becomes the model of the room",
+    "recipes": "carries out the recipes of the configuration, over HTTP or by calls",
+    "render": "a value becomes text or a body, the inverse of `parse` or of a match",
+    "resolve": "follows a reference: a JSON Pointer or a `$ref`",
+    "sarif": "a printer of this format, for diagnostics or for reports",
+    "summary": "one line with the counts, of diagnostics or of a report",
+    "text": "a printer of this format, for diagnostics or for reports",
+    "value_at": "the value at a path of a tree",
+    "walk": "every node of a tree with its pointer, parents first",
+}
+"""Names of public functions that several modules define, for one act on several objects."""
+
+#: Each target and each importer words the same parts of a model in a notation of its own, so their
+#: names recur. They count in no other room.
+NOTATIONS = tuple(ROOT / "compiler" / "faultspec" / room for room in ("targets", "importers"))
 
 #: Pages that quote what is banned: the style page itself, and texts of others.
 QUOTING = frozenset({"CONTRIBUTING.md"})
@@ -71,12 +104,23 @@ def identifiers(tree: ast.AST) -> Iterator[tuple[str, int]]:
 
 
 def texts(source: str) -> Iterator[tuple[str, int]]:
-    """Docstrings, comments and messages of a module, with the line on which each begins."""
+    """Yield docstrings, comments and messages of a module, with the line on which each begins.
+
+    An f-string is one text, with `{}` for its values: tokens of f-strings depend on the version of
+    Python, its syntax tree does not.
+    """
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
             yield token.string.lstrip("#: "), token.start[0]
-        elif token.type == tokenize.STRING and " " in token.string:
-            yield token.string.lstrip("rbfRBF").strip("\"'"), token.start[0]
+    parts: set[ast.AST] = set()
+    for node in ast.walk(ast.parse(source)):
+        text = node.value if isinstance(node, ast.Constant) and node not in parts else ""
+        if isinstance(node, ast.JoinedStr):
+            parts.update(node.values)
+            values = (getattr(part, "value", "") for part in node.values)
+            text = "".join(value if isinstance(value, str) else "{}" for value in values)
+        if isinstance(text, str) and " " in text:
+            yield text, node.lineno
 
 
 def banned(text: str) -> Iterator[str]:
@@ -111,9 +155,9 @@ def paragraphs(page: str) -> Iterator[tuple[str, int]]:
             block.append(line)
 
 
-@pytest.mark.parametrize("path", PRODUCT, ids=relative)
+@pytest.mark.parametrize("path", [*PRODUCT, *TESTS], ids=relative)
 def test_names_are_words_of_the_field(path: Path) -> None:
-    """No identifier of the product has a banned part."""
+    """No identifier of the product or of its tests has a banned part."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     found = [
         f"{line}: {name}"
@@ -123,9 +167,11 @@ def test_names_are_words_of_the_field(path: Path) -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("path", [*PRODUCT, *TEMPLATES], ids=relative)
+@pytest.mark.parametrize(
+    "path", [*PRODUCT, *TESTS, *TEMPLATES, *TYPESCRIPT, *TAXONOMIES], ids=relative
+)
 def test_code_speaks_plainly(path: Path) -> None:
-    """No docstring, comment or message has a banned construction."""
+    """No docstring, comment or message has a banned construction; no text of a taxonomy has one."""
     source = path.read_text(encoding="utf-8")
     parts = texts(source) if path.suffix == ".py" else [(source, 1)]
     assert [f"{line}: {phrase}" for text, line in parts for phrase in banned(text)] == []
@@ -158,6 +204,24 @@ def test_no_class_name_twice() -> None:
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
 
 
+def public_functions(paths: Iterable[Path]) -> dict[str, list[str]]:
+    """Return the places of each public function of the modules, by name."""
+    places: dict[str, list[str]] = {}
+    for path in paths:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name[0] != "_":
+                places.setdefault(node.name, []).append(f"{relative(path)}:{node.lineno}")
+    return places
+
+
+def test_no_function_name_for_two_things() -> None:
+    """A public function has a name of its own, unless modules share a verb for one and the same act."""
+    paths = [path for path in PRODUCT if not any(map(path.is_relative_to, NOTATIONS))]
+    repeated = {name: places for name, places in public_functions(paths).items() if len(places) > 1}
+    assert {name: repeated[name] for name in repeated.keys() - SHARED_NAMES.keys()} == {}
+    assert SHARED_NAMES.keys() - repeated.keys() == set(), "an exception without a use"
+
+
 @pytest.mark.parametrize("path", PAGES, ids=relative)
 def test_prose_wraps(path: Path) -> None:
     """Prose of a page ends at 100 columns; tables, headings, code and links may be wider."""
@@ -177,3 +241,13 @@ def test_the_check_sees_what_it_forbids() -> None:
     assert len(phrases) == 4
     assert {name for name, _ in identifiers(ast.parse(source))} == {"said", "told"}
     assert list(banned("There is no retry policy; it is no longer used.")) == []
+
+
+def test_an_f_string_is_one_text() -> None:
+    """The texts of a module are the same on every version of Python, values of f-strings left out."""
+    source = 'f"{a} is no " f"{b!r:>{c}} client"\n# said here\n"""One."""\nx = "two words"\n'
+    assert sorted(text for text, _ in texts(source)) == [
+        "said here",
+        "two words",
+        "{} is no {} client",
+    ]

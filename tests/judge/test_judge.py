@@ -374,7 +374,7 @@ def test_leaks_are_found_wherever_an_error_can_hold_them() -> None:
     assert on_platform(exchange(200, {"token": token})) == {}
 
 
-def test_planted_values_and_tenants_are_told_apart() -> None:
+def test_planted_values_and_tenants_are_distinguished() -> None:
     """A canary or a tenant's value is a leak, a key is not; a success may repeat its input."""
     known = (Canary("tenant", "tnt-7f3"), Canary("canary", "cnry-91ab"))
     assert on_platform(exchange(404, error(message="cnry-91ab?"), forbidden=known)).keys() == {
@@ -525,7 +525,7 @@ def test_a_repeated_member_is_not_valid_json(body: bytes) -> None:
     assert "repeats the member" in found[0].message
 
 
-def test_a_callers_secret_is_a_secret_whoever_asks_for_planted_values() -> None:
+def test_a_secret_of_the_caller_is_a_secret_beside_planted_values() -> None:
     """With the detector `secret` but not `canary`, the caller's credential is still reported."""
     body = failure("denied", details={"field": "no such key: k-17"})
     seen = replace(exchange(403, body, request="GET /v1/x"), forbidden=(Canary("secret", "k-17"),))
@@ -832,7 +832,7 @@ surfaces: {api: {transport: http, envelope: error, default_status: 500}}
 headers: {Retry-After: {on: 429, presence: optional, format: retry-after}}
 codes:
   limited: {summary: Too many., http: 429, retriable: true, effect: none, details: {wait?: {}}}
-  local: {summary: A failure of what is called., http: null, http_reason: It is told over a queue.}
+  local: {summary: A failure of what is called., http: null, http_reason: It travels over a queue.}
 """
 
 

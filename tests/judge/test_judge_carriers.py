@@ -227,7 +227,7 @@ def rpc(code: object, message: object = "x", **data: object) -> dict[str, object
         (rpc(-32000, kind="empty"), ["code/declared"], None),
     ],
 )
-def test_the_protocols_own_errors_are_told_from_ours(
+def test_errors_of_the_protocol_are_distinguished_from_declared_ones(
     body: object, broken: list[str], code: str | None
 ) -> None:
     """The protocol's numbers come in its own envelope; any other undeclared number is a finding."""

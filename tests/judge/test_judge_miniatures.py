@@ -71,6 +71,7 @@ async def _tour(*sins: str) -> list[Exchange]:
                     operation=operation,
                     identity=token,
                     forbidden=forbidden,
+                    lacks=frozenset({"service/no-crash"} if "x-fault" in sent else ()),
                 )
             )
             return answer

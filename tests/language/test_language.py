@@ -286,7 +286,7 @@ def test_a_lost_envelope_hides_no_bad_example(envelope: str) -> None:
             "http: [{if: {details.a: x}, status: 409}, {else: 502}], details: {a?: {type: string}}",
             "unknown",
         ),
-        ("http: null, http_reason: It is told over a queue.", "unknown"),
+        ("http: null, http_reason: It travels over a queue.", "unknown"),
         ("http: 500, effect: none", "none"),
         ("http: 404, effect: possible", "possible"),
     ],
@@ -637,7 +637,7 @@ def test_schemas_that_say_the_same_are_one(first: str, second: str, same: bool) 
     "schema", ["{type: string, minimum: 1}", "{vocabulary: nope}", "{type: integer, enum: [x]}"]
 )
 @pytest.mark.parametrize("lost", ["", "  three: {summary: Three, http: never}\n"])
-def test_a_mistake_that_stands_twice_is_said_twice(schema: str, lost: str) -> None:
+def test_a_mistake_that_stands_twice_is_reported_twice(schema: str, lost: str) -> None:
     """A mistake in two places has two diagnostics, whatever else is wrong."""
     found = read(
         TWICE.replace("FIRST", schema).replace("SECOND", schema) + lost, "t.yaml"

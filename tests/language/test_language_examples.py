@@ -43,7 +43,7 @@ WARNED = [("warning", "the example breaks its own code: `surprise` is not declar
     ],
 )
 @pytest.mark.parametrize("first", [True, False])
-def test_what_an_example_may_hold_is_said_by_the_envelopes_of_its_code(
+def test_the_envelopes_of_a_code_decide_what_its_examples_may_hold(
     envelope: str, surface: str, first: bool
 ) -> None:
     """A detail that one envelope of the code warns of has a warning, in any order of envelopes."""

@@ -23,7 +23,7 @@ retry_policies:
   slow: {max_attempts: 3, backoff: {kind: constant, base: 1s}}
 codes:
   failed: {summary: It failed., message: It failed, http: 500, retriable: true, retry: slow, effect: none, details: {field?: {}}, example: {details: {field: x}}}
-  # faultspec: ignore[ambiguous-status] They are told apart by people.
+  # faultspec: ignore[ambiguous-status] People distinguish them.
   refused: {summary: It was refused., message: No, http: 400, retriable: false}
 """
 
@@ -158,7 +158,7 @@ def test_lint_of_an_overlay_heeds_the_comments_of_its_base(base: Path) -> None:
         (".", "the base `.` cannot be used"),
     ],
 )
-def test_a_base_that_cannot_be_used_is_said(base: Path, name: str, message: str) -> None:
+def test_a_base_that_cannot_be_used_is_reported(base: Path, name: str, message: str) -> None:
     """A base that is missing, remote, or the overlay itself is reported at `extends`."""
     found = reported(base, HEAD.replace("base.yaml", name))
     assert (

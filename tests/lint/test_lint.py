@@ -1051,7 +1051,7 @@ def test_an_error_that_leaves_the_model_whole_hides_nothing() -> None:
     ]
 
 
-def test_an_error_that_leaves_holes_is_all_that_is_said() -> None:
+def test_an_error_that_leaves_holes_is_the_only_report() -> None:
     """If an error leaves holes in the model, only the error is reported."""
     text = whole(MAPPED + "codes:\n  failed: {summary: It failed., htpp: 500}\n")
     assert {diagnostic.code for diagnostic in check(read(text, "t.yaml"))} == {"unknown-key"}

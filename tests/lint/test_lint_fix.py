@@ -86,7 +86,7 @@ UNCERTAIN: tuple[tuple[str, str, str], ...] = (
     ),  # a domain, and there is none of that name
     (
         "    http: 429",
-        "    # faultspec: ignore[example-missing] none,\n    # for a reason that is told here\n    http: 429",
+        "    # faultspec: ignore[example-missing] none,\n    # for the reason that stands here\n    http: 429",
         "unused-suppression",
     ),
 )

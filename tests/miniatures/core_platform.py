@@ -217,7 +217,7 @@ class Reply:
 
 
 class Refused(Exception):
-    """A failure that the caller is told about.
+    """A failure that an answer reports to its caller.
 
     `details` is left out of the envelope where nothing is worth saying; otherwise it always says `retryable`.
     """
@@ -239,14 +239,14 @@ class Refused(Exception):
 
     def envelope(self, correlation_id: str) -> dict[str, object]:
         """The canonical envelope."""
-        told: dict[str, object] = {
+        envelope: dict[str, object] = {
             "code": self.code,
             "message": self.message,
             "correlation_id": correlation_id,
         }
         if self.details is not None:
-            told["details"] = {"retryable": self.code in RETRYABLE, **self.details}
-        return told
+            envelope["details"] = {"retryable": self.code in RETRYABLE, **self.details}
+        return envelope
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,9 +349,9 @@ class Door:
         try:
             reply = self.answer(request, body, correlation_id, known)
         except Refused as refused:
-            reply = told(refused, correlation_id)
+            reply = refusal_reply(refused, correlation_id)
         except Exception as crash:
-            reply = told(self.service.crashed(crash), correlation_id)
+            reply = refusal_reply(self.service.crashed(crash), correlation_id)
         content = reply.body()
         headers = {"X-Correlation-Id": correlation_id, **reply.headers}
         if reply.status not in {204, 304}:
@@ -459,7 +459,7 @@ class Service:
         )
 
     def authorise(self, call: Call, operation: Operation) -> None:
-        """Refuse with 403: a missing scope and a missing role are told apart."""
+        """Refuse with 403: the answer distinguishes a missing scope from a missing role."""
         if operation.scope is None or operation.scope in call.caller.scopes:
             return
         if operation.scope == "admin":
@@ -505,7 +505,7 @@ class Service:
             raise Refused(status, code, message, {}, headers)
 
     def crashed(self, crash: Exception) -> Refused:
-        """What is told of an exception that nobody expected: nothing of it."""
+        """Return the answer to an unexpected exception; it shows nothing of the exception."""
         status, message, _ = FAULTS["internal_error"]
         if "stack-trace-of-the-crash" in self.sins:
             import traceback
@@ -843,7 +843,7 @@ async def read_at_most(request: Request, limit: int) -> bytes | None:
     return b"".join(kept) if size <= limit else None
 
 
-def told(refused: Refused, correlation_id: str) -> Reply:
+def refusal_reply(refused: Refused, correlation_id: str) -> Reply:
     """A refusal as an answer."""
     return Reply(
         refused.status,

@@ -82,8 +82,8 @@ def main() -> None:
             answers = [each for each in map(answer, message) if each is not None]
             if answers:
                 say(answers)
-        elif (said := answer(message)) is not None:
-            say(said)
+        elif (reply := answer(message)) is not None:
+            say(reply)
     if HABIT == "stubborn":
         time.sleep(600)
 

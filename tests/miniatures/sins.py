@@ -51,7 +51,7 @@ def sinning(*names: str, clock: Callable[[], float] | None = None) -> ASGIApp:
 # ---- how to say which answers and what happens to them
 
 
-def told(answer: Answer) -> Envelope | None:
+def envelope_of(answer: Answer) -> Envelope | None:
     """The envelope in an answer, if it is an error with one."""
     body = answer.json() if answer.status >= 400 else None
     return body if isinstance(body, dict) and "code" in body else None
@@ -72,7 +72,7 @@ def on(
     )
 
     def fits(asked: Asked, answer: Answer) -> bool:
-        envelope = told(answer)
+        envelope = envelope_of(answer)
         return (
             (every or answer.status >= 400)
             and (statuses is None or answer.status in statuses)
@@ -88,7 +88,7 @@ def envelope(edit: Callable[[Envelope], object]) -> Change:
     """Replace the envelope by another JSON value."""
 
     def change(_: Asked, answer: Answer) -> Answer:
-        before = told(answer)
+        before = envelope_of(answer)
         return answer if before is None else answer.with_json(edit(before))
 
     return change
@@ -256,7 +256,10 @@ def planted(asked: Asked) -> str:
 
 def rejected(asked: Asked, answer: Answer) -> object:
     """The value of the member that an answer calls invalid."""
-    body, named = json.loads(asked.body), (told(answer) or {}).get("details", {}).get("field")
+    body, named = (
+        json.loads(asked.body),
+        (envelope_of(answer) or {}).get("details", {}).get("field"),
+    )
     return body.get(named) if isinstance(body, dict) else body
 
 
@@ -344,10 +347,10 @@ def crashing(fits: Callable[[Asked], bool]) -> Wrapper:
     def change(asked: Asked, answer: Answer) -> Answer:
         if not fits(asked):
             return answer
-        told = {"code": "internal_error", "message": "Something went wrong on our side"}
+        error = {"code": "internal_error", "message": "Something went wrong on our side"}
         crashed = replace(answer.with_header("content-type", "application/json"), status=500)
         crashed = crashed.with_header("cache-control", "no-store")
-        return crashed.with_json({**told, "correlation_id": answer.header("x-correlation-id")})
+        return crashed.with_json({**error, "correlation_id": answer.header("x-correlation-id")})
 
     return rewriting(change)
 
@@ -379,12 +382,12 @@ def finds_nothing(_: Asked, answer: Answer) -> Answer:
     body = answer.json()
     if answer.status != 200 or not isinstance(body, dict) or body.get("items"):
         return answer
-    told = {
+    error = {
         "code": "not_found",
         "message": "Nothing found",
         "correlation_id": answer.header("x-correlation-id"),
     }
-    return answer.with_json(told)
+    return answer.with_json(error)
 
 
 def silently(_: Asked, answer: Answer) -> Answer:
@@ -397,8 +400,8 @@ def wrapped_success(_: Asked, answer: Answer) -> Answer:
     body = answer.json()
     if answer.status >= 400 or not isinstance(body, dict) or "openapi" in body:
         return answer
-    told = {"code": "ok", "message": "Done", "correlation_id": answer.header("x-correlation-id")}
-    return answer.with_json({**body, **told})
+    error = {"code": "ok", "message": "Done", "correlation_id": answer.header("x-correlation-id")}
+    return answer.with_json({**body, **error})
 
 
 def spa(asked: Asked, answer: Answer) -> Answer:
@@ -565,7 +568,7 @@ DSN = "could not connect: postgres://notebooks:hunter2-rA9x@db-primary:5432/note
 
 
 def hidden_500(change: Change) -> Wrapper:
-    """A change of what is told of an internal error."""
+    """A change of the answer to an internal error."""
     return on(change, code="internal_error")
 
 
@@ -654,6 +657,8 @@ def _all() -> Iterable[Sin]:
     yield sin("empty-415", "a wrong media type gets an empty body", "C26 C1 C15", on(lambda a, r: replace(r.without_header("content-type"), body=b""), status=415))
     yield sin("plain-before-the-application", "what the server refuses never meets the application, and gets the server's plain text", "C26 C15", short_headed)
     yield sin("plain-500", "a crash gets the server's plain text", "C26 C15 C1", on(text("text/plain; charset=utf-8", "Internal Server Error"), status=500))
+    yield sin("crashes-on-unknown-id", "an unknown id crashes, in the declared form", "C7 C20", on(both(with_status(500), member("code", "internal_error")), path="^/notebooks/[^/]+$", status=404, method="GET"))
+    yield sin("crashes-on-search", "a search crashes, in the declared form", "C7 C20", on(error_500, path="^/search", status=200, every=True))
     yield sin("html-503", "an unavailable dependency gets the proxy's page", "C26 C15", on(html("503 Service Temporarily Unavailable"), status=503))
     yield sin("html-504", "a timeout gets the proxy's page", "C26 C15", on(html("504 Gateway Time-out"), status=504))
     yield sin("empty-401", "a missing token gets an empty body", "C1 C15", on(lambda a, r: replace(r.without_header("content-type"), body=b""), status=401))

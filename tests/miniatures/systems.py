@@ -49,7 +49,7 @@ def lapse(
     LAPSES[name] = Lapse(name, system, sentence, change, deviation, status)
 
 
-def told(body: Any) -> Any:
+def error_of(body: Any) -> Any:
     """The object with the code in it, in any of the envelopes; None where there is none."""
     if not isinstance(body, dict):
         return None
@@ -75,13 +75,13 @@ def code_of(error: Any) -> Any:
 
 
 def errors(edit: Callable[[Any], None], *codes: object) -> Change:
-    """Edit what is told of errors, of those with one of the codes where any are given."""
+    """Edit the errors in answers; with ``codes``, only the errors with one of them."""
 
     def change(asked: Any, answer: Any) -> Any:
         if isinstance(answer, list):
             return [change(asked, each) for each in answer]
         copied = copy.deepcopy(answer)
-        error = told(copied)
+        error = error_of(copied)
         if error is not None and (not codes or code_of(error) in codes):
             edit(error)
         return copied
@@ -222,8 +222,8 @@ lapse(
         if isinstance(asked, dict)
         and isinstance(asked.get("id"), str)
         and "id" in answer
-        and told(answer) is not None
-        and "error_code" in told(answer)
+        and error_of(answer) is not None
+        and "error_code" in error_of(answer)
         else answer
     ),
 )
@@ -353,10 +353,10 @@ def _notified(edit: Callable[[Any], Any], *codes: object) -> Change:
     """Edit the notifications of errors, of those with one of the codes where any are given."""
 
     def change(asked: Any, answer: Any) -> Any:
-        hit = isinstance(answer, dict) and "method" in answer and told(answer) is not None
+        hit = isinstance(answer, dict) and "method" in answer and error_of(answer) is not None
         return (
             edit(copy.deepcopy(answer))
-            if hit and (not codes or code_of(told(answer)) in codes)
+            if hit and (not codes or code_of(error_of(answer)) in codes)
             else answer
         )
 
@@ -425,7 +425,7 @@ lapse(
     "a message is as long as a page",
     lambda asked, answer: (
         {**answer, "error": {**answer["error"], "message": "no " * 100}}
-        if isinstance(answer, dict) and isinstance(told(answer), dict) and "error" in answer
+        if isinstance(answer, dict) and isinstance(error_of(answer), dict) and "error" in answer
         else answer
     ),
     deviation="D22",
@@ -448,7 +448,7 @@ def _result(edit: Callable[[Any], None], *codes: object) -> Change:
     """Edit a whole result, of refusals with one of the codes."""
 
     def change(asked: Any, answer: Any) -> Any:
-        error = told(answer)
+        error = error_of(answer)
         if error is None or code_of(error) not in codes:
             return answer
         copied = copy.deepcopy(answer)
@@ -459,8 +459,8 @@ def _result(edit: Callable[[Any], None], *codes: object) -> Change:
 
 
 def _as_exception(result: Any) -> None:
-    told = result["structuredContent"]
-    kept = {each: told[each] for each in ("requested", "valid_next_actions")}
+    kept_from = result["structuredContent"]
+    kept = {each: kept_from[each] for each in ("requested", "valid_next_actions")}
     result["structuredContent"] = {
         "error": "action_error",
         "error_type": "ValueError",
@@ -494,7 +494,7 @@ def _tool(name: str | None, marked: bool) -> Change:
     return change
 
 
-#: What a crash is told with by who passes its exceptions on.
+#: The texts of a crash in a service that passes its exceptions on.
 _TRACE = "Traceback (most recent call last):\n  File \"/srv/desk/a.py\", line 3, in step\nKeyError: 'action'"
 
 
@@ -688,10 +688,10 @@ def _texted(text: str | None) -> Change:
     """Refusals with another text."""
 
     def change(asked: Any, answer: Any) -> Any:
-        if told(answer) is None or "result" not in answer:
+        if error_of(answer) is None or "result" not in answer:
             return answer
-        said = {**told(answer), "valid_next_actions": []}
-        content = [{"type": "text", "text": json.dumps(said) if text is None else text}]
+        result = {**error_of(answer), "valid_next_actions": []}
+        content = [{"type": "text", "text": json.dumps(result) if text is None else text}]
         return {**answer, "result": {**answer["result"], "content": content}}
 
     return change
@@ -771,10 +771,10 @@ lapse(
             "result": {
                 "content": [],
                 "isError": False,
-                "structuredContent": {"valid_next_actions": told(answer)["valid_next_actions"]},
+                "structuredContent": {"valid_next_actions": error_of(answer)["valid_next_actions"]},
             },
         }
-        if told(answer) is not None and code_of(told(answer)) == "invalid_transition"
+        if error_of(answer) is not None and code_of(error_of(answer)) == "invalid_transition"
         else answer
     ),
 )
@@ -902,7 +902,7 @@ def _failures(edit: Callable[[Any], Any], *classes: str) -> Change:
     """Edit whole bodies of failures."""
 
     def change(asked: Any, answer: Any) -> Any:
-        error = told(answer)
+        error = error_of(answer)
         hit = (
             isinstance(error, dict)
             and "class" in error
@@ -1063,18 +1063,18 @@ def over_streams(sin: str, command: list[str]) -> None:
         assert peer.stdin is not None
         assert peer.stdout is not None
         for line in sys.stdin.buffer:
-            # A marker after each line tells where its answers end; it is no request, so it is answered under its id or null.
+            # A marker after each line tells where its answers end; it is not a request, so it is answered under its id or null.
             peer.stdin.write(
                 line + b'{"jsonrpc": "2.0", "id": "marker", "method": "marker", "params": {}}\n'
             )
             peer.stdin.flush()
             asked, answered = _parsed(line), False
-            while (said := json.loads(peer.stdout.readline())) and not (
-                isinstance(said, dict) and said.get("id") == "marker"
+            while (message := json.loads(peer.stdout.readline())) and not (
+                isinstance(message, dict) and message.get("id") == "marker"
             ):
-                event = isinstance(said, dict) and "method" in said
+                event = isinstance(message, dict) and "method" in message
                 answered = answered or not event
-                _say(found.change(asked, said))
+                _say(found.change(asked, message))
             if not answered:
                 _say(found.change(asked, NOTHING))
 

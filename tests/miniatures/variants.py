@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from starlette.types import ASGIApp
 
 from .core_platform import make_app
-from .sins import NOTEBOOK, UNKNOWN, bearer, both, detail, header, on, says, told
+from .sins import NOTEBOOK, UNKNOWN, bearer, both, detail, envelope_of, header, on, says
 from .wire import Answer, Asked, Wrapper, readdressing, rewriting
 
 
@@ -88,7 +88,7 @@ def _refused(code: str, status: int, message: str) -> Callable[[Asked, Answer], 
 
 
 def _before_routing(asked: Asked, answer: Answer) -> Answer:
-    """Who is nobody is told so before he learns what there is."""
+    """A caller without credentials is refused before an answer shows what exists."""
     if bearer(asked) or asked.path in ("/healthz", "/openapi.json"):
         return answer
     return _refused("unauthenticated", 401, "Show a token")(
@@ -129,10 +129,10 @@ def _all() -> tuple[Variant, ...]:
         Variant("told-charset", "the media type of errors says that they are UTF-8", on(header("content-type", "application/json; charset=utf-8"))),
         Variant("more-directives", "errors are not to be stored, and more", on(header("cache-control", "no-cache, no-store, max-age=0, must-revalidate"))),
         Variant("reordered", "members stand in another order, on lines of their own", rewriting(_reordered)),
-        Variant("varying-words", "the words of one error vary", on(lambda asked, answer: says(f"{told(answer)['message']} ({random.choice(['see the manual', 'ask the desk', 'try another'])})")(asked, answer) if told(answer) else answer, path=UNKNOWN)),
+        Variant("varying-words", "the words of one error vary", on(lambda asked, answer: says(f"{envelope_of(answer)['message']} ({random.choice(['see the manual', 'ask the desk', 'try another'])})")(asked, answer) if envelope_of(answer) else answer, path=UNKNOWN)),
         Variant("other-alphabets", "messages are in Greek", on(says("Δεν είναι δυνατόν"))),
-        Variant("names-the-member", "a message names the member and its bounds", on(lambda asked, answer: says(f"`{told(answer)['details'].get('field')}` is not what it must be: at most 80 characters, 0 to 1000")(asked, answer), code="validation_failed")),
-        Variant("nobody-is-told-first", "who has no token is told so of any address", rewriting(_before_routing)),
+        Variant("names-the-member", "a message names the member and its bounds", on(lambda asked, answer: says(f"`{envelope_of(answer)['details'].get('field')}` is not what it must be: at most 80 characters, 0 to 1000")(asked, answer), code="validation_failed")),
+        Variant("credentials-before-routes", "a caller without a token gets 401 at any address", rewriting(_before_routing)),
         Variant("no-options", "OPTIONS is a method like any other that is not there", on(both(_refused("invalid_request", 405, "Not here"), header("allow", "GET, HEAD, POST, PUT, PATCH, DELETE")), method="OPTIONS", every=True)),
     )
     # fmt: on

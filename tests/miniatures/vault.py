@@ -56,7 +56,7 @@ class Reply:
 
 
 class Refused(Exception):
-    """A failure that the caller is told about."""
+    """A failure that an answer reports to its caller."""
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ class Vault:
                 else self.enter(method, path, headers, body)
             )
         except Refused as refused:
-            reply = self.told(refused, request_id)
+            reply = self.refusal_reply(refused, request_id)
         return replace(reply, headers={**reply.headers, "x-request-id": request_id})
 
     def old_room(self, path: str) -> Reply:
@@ -189,7 +189,9 @@ class Vault:
             raise Refused(405, 101, "door", "This cannot be done here", None, {"allow": allow})
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or token not in OWNERS:
-            raise Refused(401, 103, "door", "Who are you?", None, {"www-authenticate": "Bearer"})
+            raise Refused(
+                401, 103, "door", "A token is required", None, {"www-authenticate": "Bearer"}
+            )
         if len(body) > BODY_LIMIT:
             raise Refused(413, 101, "door", f"The body is larger than {BODY_LIMIT} bytes")
         if (
@@ -218,7 +220,7 @@ class Vault:
         self.remembered[slot] = (fingerprint, reply)
         return reply
 
-    def told(self, refused: Refused, request_id: str) -> Reply:
+    def refusal_reply(self, refused: Refused, request_id: str) -> Reply:
         """A refusal as an answer."""
         error: dict[str, object] = {
             "no": refused.number,

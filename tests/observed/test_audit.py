@@ -271,7 +271,7 @@ def test_an_archive_is_judged(tmp_path: Path) -> None:
     assert found.count == 2
     assert report.result.requests == 4
     assert any("the request got no answer" in note for note in report.result.notes)
-    jsonschema.Draft202012Validator(reports.schema()).validate(
+    jsonschema.Draft202012Validator(reports.report_schema()).validate(
         json.loads(reports.FORMATS["json"](report))
     )
 
@@ -363,17 +363,17 @@ def access(
     status: int = 404, body: object = None, headers: object = None, **more: object
 ) -> dict[str, object]:
     """A line of an access log."""
-    told: dict[str, object] = {}
+    response: dict[str, object] = {}
     if body is not None:
-        told["body"] = body
+        response["body"] = body
     if headers is not None:
-        told["headers"] = headers
+        response["headers"] = headers
     return {
         "kind": "access",
         "method": "GET",
         "url": "/orders/1?x=1",
         "status": status,
-        "response": told,
+        "response": response,
         **more,
     }
 
@@ -386,7 +386,7 @@ def log(path: Path, *lines: object) -> Path:
     return path
 
 
-def test_a_log_is_judged_for_what_it_tells(tmp_path: Path) -> None:
+def test_a_log_is_judged_by_what_it_contains(tmp_path: Path) -> None:
     """With headers and body, everything is judged; with a body, its contents; with a code
     alone, its status.
     """
@@ -429,15 +429,15 @@ def test_a_body_that_was_cut_is_not_judged(tmp_path: Path) -> None:
     JSON.
     """
     by, path = platform(KINDS), tmp_path / "cut.ndjson"
-    told = {
+    response = {
         "content-type": "application/json",
         "cache-control": "no-store",
         "x-correlation-id": ULID,
     }
-    cut = access(404, '{"code": "not_f', {**told, "content-length": "300"})
+    cut = access(404, '{"code": "not_f', {**response, "content-length": "300"})
     assert clauses(log(path, cut), by=by) == {}
     assert "envelope/json" in clauses(
-        log(path, access(404, '{"code": "not_f', {**told, "content-length": "15"})), by=by
+        log(path, access(404, '{"code": "not_f', {**response, "content-length": "15"})), by=by
     )
 
 
@@ -455,7 +455,7 @@ def test_lines_of_a_log_surface_are_judged_as_they_are(tmp_path: Path) -> None:
 BROKEN = ("{", "[]", "7", '{"kind": "access"', "\x00", "\ufeff", '{"a": 1}', "nonsense", '"' * 9)
 
 
-def test_a_broken_line_is_told_and_skipped(tmp_path: Path) -> None:
+def test_a_broken_line_is_reported_and_skipped(tmp_path: Path) -> None:
     """An unreadable line is counted with its number, and the lines around it are judged."""
     wrong = {"kind": "slots", "url": "/orders", "status": 500, "code": "not_found"}
     path = log(tmp_path / "torn.ndjson", wrong, *BROKEN, "", wrong)
@@ -552,7 +552,7 @@ def test_other_dialects_of_cassettes(tmp_path: Path) -> None:
         (b"{ this is a template }\n{% and so is this %}\n"[2:], None),
     ],
 )
-def test_the_format_is_told_by_content(head: bytes, expected: str | None) -> None:
+def test_the_format_is_detected_by_content(head: bytes, expected: str | None) -> None:
     """The content decides the format, not the file name. One line with a record makes a log."""
     for name in ("a.har", "a.yaml", "a", "a.txt.gz"):
         assert detect_format(head, name) == expected
@@ -589,12 +589,12 @@ def test_what_breaks_off_was_not_read(tmp_path: Path, form: str, packed: bool) -
     first part is judged. A cut log is complete except for its last line.
     """
     one = {"request": {"method": "GET", "uri": "http://x/o", "body": None, "headers": {}}}
-    told_ = {
+    response = {
         "status": {"code": 500, "message": "x"},
         "headers": {"Content-Type": ["application/json"]},
     }
     body = json.dumps({"code": "not_found", "message": "m", "correlation_id": "x"})
-    interaction = {**one, "response": {**told_, "body": {"string": body}}}
+    interaction = {**one, "response": {**response, "body": {"string": body}}}
     records = [{"endpoint": "GET /orders", "http_status": 500, "code": "not_found"}] * 9
     whole = {
         "har": har(*(answer(number, status=500) for number in range(9))),
@@ -616,7 +616,7 @@ def test_what_breaks_off_was_not_read(tmp_path: Path, form: str, packed: bool) -
     everything = judged(data).result.requests
     assert everything == 9
     cuts = [int(len(data) * share) for share in (0.5, 0.8, 0.95)]
-    # YAML that is cut within a text is YAML; between the members of an interaction it can be told.
+    # YAML that is cut within a text is YAML; a cut between the members of an interaction can be detected.
     cuts = (
         [data.rindex(b"  response:", 0, each) for each in cuts]
         if (form, packed) == ("yaml", False)
@@ -677,15 +677,15 @@ def test_what_records_do_not_say_is_the_reason_why_nothing_was_judged(
 
     for address, reason in reasons(exchange, exchange).items():
         clause = taxonomy.clauses[address]
-        told = reason.startswith("the records of 2 observed errors leave out ")
-        assert told != clause.judgeable(exchange.lacks), reason
-        assert told or reason.startswith(
+        is_left_out = reason.startswith("the records of 2 observed errors leave out ")
+        assert is_left_out != clause.judgeable(exchange.lacks), reason
+        assert is_left_out or reason.startswith(
             "no observed exchange allowed the suite to check it; needed: "
         )
         assert clause.occasion in reason
     if lacks == {"request"}:
-        said = "the record of the one observed error leaves out the request"
-        assert reasons(exchange)["leaks/path"].startswith(said)
+        sentence = "the record of the one observed error leaves out the request"
+        assert reasons(exchange)["leaks/path"].startswith(sentence)
     whole = replace(exchange, lacks=frozenset())
     for seen in ((), (exchange, whole), (replace(exchange, response=Response(200)),)):
         assert all(

@@ -206,15 +206,15 @@ def test_without_the_fixture_nothing_of_ours_is_loaded(pytester: pytest.Pytester
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "line"),
     [
         ((), "needs a taxonomy"),
         (("--faultspec=nowhere.yaml",), "nowhere.yaml"),
         ((f"--faultspec={TAXONOMY}", "--faultspec-report=xml=x"), "FORMAT=FILE"),
     ],
 )
-def test_what_is_missing_is_told(
-    pytester: pytest.Pytester, options: tuple[str, ...], told: str
+def test_missing_coverage_is_reported(
+    pytester: pytest.Pytester, options: tuple[str, ...], line: str
 ) -> None:
     """A test that uses the fixture without a taxonomy fails with a hint, and without a
     traceback of ours.
@@ -222,7 +222,7 @@ def test_what_is_missing_is_told(
     pytester.makepyfile("def test_one(faultspec): pass")
     done = pytester.runpytest_inprocess(*PLUGIN, *options)
     done.assert_outcomes(errors=1)
-    done.stdout.fnmatch_lines([f"*{told}*"])
+    done.stdout.fnmatch_lines([f"*{line}*"])
     assert "Traceback" not in done.stdout.str()
 
 

@@ -200,12 +200,12 @@ def test_no_document_raises(document: dict[str, object]) -> None:
                 sampling.violations(
                     source,
                     operation.body.schema,
-                    sampling.value(source, operation.body.schema),
+                    sampling.sample_value(source, operation.body.schema),
                     "mark-1",
                 )
             )
         for parameter in operation.parameters:
-            sampling.value(source, parameter.schema)
+            sampling.sample_value(source, parameter.schema)
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_no_document_raises(document: dict[str, object]) -> None:
 def test_notes_on_a_document(
     document: dict[str, object], path: str, templates: list[str], note: str | None
 ) -> None:
-    """A base path is put before paths once. A note says so, or that there is no operation."""
+    """A base path is put before paths once. A note says so, or reports a document without operations."""
     described, notes = service.read_at(document, path)
     assert [operation.template for operation in described.operations] == templates
     assert [note in text for text in notes if note] == ([True] if note else [])

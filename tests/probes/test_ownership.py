@@ -113,19 +113,19 @@ def document() -> Mapping[str, object]:
             }
         }
     }
-    said = {"responses": {"200": {"description": "said"}}}
+    documented = {"responses": {"200": {"description": "documented"}}}
     return {
         "openapi": "3.1.0",
         "info": {"title": "Tickets", "version": "1"},
         "paths": {
             "/tickets": {
-                "get": said,
+                "get": documented,
                 "post": {"responses": {"201": {"description": "made"}}, "requestBody": body},
             },
             "/tickets/{number}": {
                 "parameters": [number],
-                "get": said,
-                "patch": {**said, "requestBody": body},
+                "get": documented,
+                "patch": {**documented, "requestBody": body},
             },
         },
     }
@@ -188,5 +188,5 @@ def test_a_value_taken_anywhere_is_no_matter_of_keys(tmp_path: Path) -> None:
 def test_the_owners_own_value_is_proof(
     tmp_path: Path, sin: str, clause: str, operation: str
 ) -> None:
-    """What only the owner sent, seen by another tenant, is a leak though ids are counted; so is a key refused to him."""
+    """A value that only the owner sent is a leak if another tenant gets it, although ids are counted; so is a refused key."""
     assert found(judged(tmp_path, tickets(per_tenant=False, sin=sin))) >= {(clause, operation)}

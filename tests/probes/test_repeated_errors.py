@@ -15,7 +15,7 @@ from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language import read
 from faultspec_conformance.config import read_config as configured
-from faultspec_conformance.probes.repeats import repeated
+from faultspec_conformance.probes.repeats import check_repeated
 from faultspec_conformance.results.model import Result
 from faultspec_conformance.run.service import run
 from faultspec_conformance.session.observation import Observation
@@ -69,7 +69,7 @@ def answered(info: dict[str, Any], rules: Contract = RULES) -> Observation:
     return heard(body, "jsonrpc", rules)
 
 
-def told(info: dict[str, Any], rules: Contract = RULES) -> Observation:
+def notification(info: dict[str, Any], rules: Contract = RULES) -> Observation:
     """The same as a notification."""
     return heard({"jsonrpc": "2.0", "method": "failed", "params": {"error": info}}, "event", rules)
 
@@ -82,14 +82,14 @@ def heard(body: object, transport: Any, rules: Contract) -> Observation:
 
 
 def verdicts(exchanges: list[Observation], rules: Contract = RULES, unkept: int = 0) -> list[str]:
-    """What is said of them, sorted: held, not exercised, or broken with its level."""
-    found = repeated(rules, [rules.taxonomy.surfaces["events"]], exchanges, unkept)
+    """Return the verdicts, sorted: passed, not exercised, or the level of the failure."""
+    found = check_repeated(rules, [rules.taxonomy.surfaces["events"]], exchanges, unkept)
     return sorted(each.finding.level if each.finding else each.kind for each in found)
 
 
 @given(st.lists(errors, max_size=6), st.integers(0, 6), st.randoms())
 @examples(150)
-def test_as_many_are_missed_as_were_not_told(
+def test_the_missing_notifications_are_counted(
     failed: list[dict[str, Any]], dropped: int, random: Random
 ) -> None:
     """In whatever order notifications come, whatever they count on to and in whichever order they list what they list: each
@@ -100,13 +100,15 @@ def test_as_many_are_missed_as_were_not_told(
         {**each, "ways": each["ways"][::-1], "at": "later", "more": {**each["more"], "left": 0}}
         for each in failed
     ]
-    exchanges = [answered(each) for each in failed] + [told(each) for each in moved[dropped:]]
+    exchanges = [answered(each) for each in failed] + [
+        notification(each) for each in moved[dropped:]
+    ]
     random.shuffle(exchanges)
     assert verdicts(exchanges) == sorted(["error"] * dropped + ["passed"] * (len(failed) - dropped))
 
 
 @given(errors, st.sampled_from([("kind",), ("phase",), ("ways",), ("more", "job")]))
-def test_what_is_told_otherwise_is_not_repeated(
+def test_a_different_notification_is_not_a_repetition(
     info: dict[str, Any], place: tuple[str, ...]
 ) -> None:
     """A notification with another code, word of a vocabulary, list of actions or text among the details is another error."""
@@ -123,8 +125,8 @@ def test_what_is_told_otherwise_is_not_repeated(
         if place[0] == "more"
         else {**info, place[0]: other}
     )
-    assert verdicts([told(changed), answered(info)]) == ["error"]
-    assert verdicts([told(changed), answered(info), told(info)]) == ["passed"]
+    assert verdicts([notification(changed), answered(info)]) == ["error"]
+    assert verdicts([notification(changed), answered(info), notification(info)]) == ["passed"]
 
 
 def test_what_may_be_left_out() -> None:

@@ -31,10 +31,10 @@ privacy:
 
 
 def things(
-    *, read_tells: bool = False, creates: bool = True, asks_first: bool = False
+    *, read_reveals: bool = False, creates: bool = True, asks_first: bool = False
 ) -> Starlette:
-    """Everybody's things under names of his choice: a PUT makes one, unless it is somebody else's. ``creates``: else
-    a PUT only changes. ``asks_first``: what is there has to be named by its version before anybody is told whose it is.
+    """The things of all tenants, under names of the caller's choice: a PUT makes one, unless another tenant has it. ``creates``: else
+    a PUT only changes. ``asks_first``: the service checks the version of a thing before it checks the tenant.
     """
     owners: dict[str, str] = {}
 
@@ -49,7 +49,7 @@ def things(
     async def item(request: Request) -> Response:
         name, who = request.path_params["name"], request.headers.get("Authorization")
         owner = owners.get(name)
-        if request.method == "GET" and owner is None and read_tells:
+        if request.method == "GET" and owner is None and read_reveals:
             return refusal(404, "absent")
         if (
             asks_first
@@ -122,12 +122,12 @@ def concealment(tmp_path: Path, app: Starlette, *statuses: str) -> list[str]:
 
 def test_what_a_put_creates_cannot_be_concealed(tmp_path: Path) -> None:
     """A PUT whose document says that it creates what is not there is not held to concealment."""
-    assert concealment(tmp_path, things(read_tells=False), "200", "201") == []
+    assert concealment(tmp_path, things(read_reveals=False), "200", "201") == []
 
 
 def test_a_put_that_only_changes_is_held_to_concealment(tmp_path: Path) -> None:
     """A PUT whose document knows no creation must answer for a foreign thing as for none."""
-    assert concealment(tmp_path, things(read_tells=False), "200") == ["PUT /things/{name}"]
+    assert concealment(tmp_path, things(read_reveals=False), "200") == ["PUT /things/{name}"]
 
 
 @pytest.mark.parametrize("statuses", [("200",), ("200", "201")])
@@ -135,10 +135,10 @@ def test_reads_are_held_to_concealment_whatever_a_put_creates(
     tmp_path: Path, statuses: tuple[str, ...]
 ) -> None:
     """That a PUT creates excuses no other operation."""
-    assert "GET /things/{name}" in concealment(tmp_path, things(read_tells=True), *statuses)
+    assert "GET /things/{name}" in concealment(tmp_path, things(read_reveals=True), *statuses)
 
 
-def test_what_is_asked_for_first_tells_nothing(tmp_path: Path) -> None:
+def test_a_precondition_that_is_checked_first_proves_nothing(tmp_path: Path) -> None:
     """Where a change has to name a version (428), the same is asked of a foreign thing and of none."""
     assert concealment(tmp_path, things(creates=False), "200") == []
     assert concealment(tmp_path, things(creates=False, asks_first=True), "200") == [

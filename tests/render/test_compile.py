@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from faultspec.cli import cli, main
-from faultspec.render import Drift, check, write
+from faultspec.render import Drift, find_drift, write
 from faultspec.targets import SHIPPED, TargetError
 
 FAULTSPEC = [sys.executable, "-c", "from faultspec.cli import main; main()"]
@@ -295,7 +295,7 @@ def test_check_shows_a_lost_line_end(tmp_path: Path) -> None:
     """A diff of a last line without a line end stays readable."""
     (tmp_path / "t").mkdir()
     (tmp_path / "t/a").write_text("x")
-    found = check({"t/a": "x\n"}, tmp_path, ["t"])
+    found = find_drift({"t/a": "x\n"}, tmp_path, ["t"])
     assert [(each.path, each.kind) for each in found] == [("t/a", "modified")]
     assert found[0].diff.splitlines()[-3:] == ["-x", "\\ No newline at end of file", "+x"]
     assert isinstance(found[0], Drift)
@@ -477,7 +477,7 @@ def test_a_bad_template_is_a_diagnostic(project: Path, template: str, says: str)
     ],
 )
 def test_a_bad_target_is_a_diagnostic(project: Path, text: str, says: str) -> None:
-    """What is wrong with a target.yaml is said, and where."""
+    """A mistake in a target.yaml is reported with its place."""
     mine = project / "mine/bad"
     mine.mkdir(parents=True)
     (mine / "target.yaml").write_text(text)
@@ -489,7 +489,7 @@ def test_a_bad_target_is_a_diagnostic(project: Path, text: str, says: str) -> No
 
 
 def test_a_folder_without_a_description_is_refused(project: Path) -> None:
-    """A folder that is no shipped target and describes none is a mistake, not something to pass over."""
+    """A folder that is not a shipped target and does not describe one is a mistake, not something to pass over."""
     (project / "mine/pyhton").mkdir(parents=True)
     done = run("compile", "--templates", "mine")
     assert done.returncode == 2

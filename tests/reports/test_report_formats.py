@@ -75,7 +75,7 @@ def report(text: str = "m", body: bytes = b'{"code": "x"}', waived: str | None =
 
 def test_the_schema_is_a_schema() -> None:
     """The published schema is valid under its metaschema."""
-    jsonschema.Draft202012Validator.check_schema(dict(reports.schema()))
+    jsonschema.Draft202012Validator.check_schema(dict(reports.report_schema()))
 
 
 @examples(60)
@@ -83,7 +83,7 @@ def test_the_schema_is_a_schema() -> None:
 def test_json_obeys_its_schema(text: str, body: bytes, waived: str | None) -> None:
     """Every JSON report is valid under the published schema."""
     data = json.loads(reports.json(report(text, body, waived)))
-    jsonschema.Draft202012Validator(reports.schema()).validate(data)
+    jsonschema.Draft202012Validator(reports.report_schema()).validate(data)
 
 
 def test_json_says_what_the_contract_names() -> None:
@@ -236,7 +236,7 @@ def test_sarif_obeys_its_schema(text: str, body: bytes, waived: str | None) -> N
     SARIF_VALIDATOR.validate(json.loads(reports.sarif(report(text, body, waived))))
 
 
-def test_sarif_tells_what_counts_as_what() -> None:
+def test_sarif_states_what_each_finding_counts_as() -> None:
     """Waivers are suppressions, the baseline gives states, and each result has fingerprint and
     place.
     """
@@ -384,7 +384,7 @@ def test_a_report_is_read_back(text: str, body: bytes) -> None:
         ("[" * 100_000, "not JSON"),
     ],
 )
-def test_what_is_no_report_is_told(text: str, expected: str) -> None:
+def test_a_file_that_is_not_a_report_is_refused(text: str, expected: str) -> None:
     """A file that is not a report is refused with the reason."""
     with pytest.raises(ReportError, match=re.escape(expected)):
         read_report(text)

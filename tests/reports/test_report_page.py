@@ -45,7 +45,7 @@ def page() -> str:
     assert taxonomy is not None
     found: list[Report] = []
     for sin in ("leaks-stack-trace", "framework-405"):
-        report = demo.judge(sin, taxonomy, str(ROOT / "taxonomy.yaml"), sweep=False)
+        report = demo.judge_orders(sin, taxonomy, str(ROOT / "taxonomy.yaml"), sweep=False)
         assert isinstance(report, Report)
         found.append(report)
     result = found[1].result

@@ -212,16 +212,16 @@ def test_waivers_do_not_rot() -> None:
     """
     exercised = {"headers/cache-control"}
 
-    def said(waiver: waivers.Waiver, used: int, today: date) -> list[str]:
+    def sentences(waiver: waivers.Waiver, used: int, today: date) -> list[str]:
         return [
             *waivers.expired_waivers({waiver: used}, today),
             *waivers.unused_waivers({waiver: used}, exercised),
         ]
 
-    assert said(WAIVER, 1, date(2029, 1, 1)) == []
-    assert "expired on 2030-01-01" in said(WAIVER, 1, date(2030, 1, 2))[0]
-    assert "no longer needed" in said(WAIVER, 0, date(2029, 1, 1))[0]
-    assert said(replace(WAIVER, clause="leaks/*"), 0, date(2029, 1, 1)) == []
+    assert sentences(WAIVER, 1, date(2029, 1, 1)) == []
+    assert "expired on 2030-01-01" in sentences(WAIVER, 1, date(2030, 1, 2))[0]
+    assert "no longer needed" in sentences(WAIVER, 0, date(2029, 1, 1))[0]
+    assert sentences(replace(WAIVER, clause="leaks/*"), 0, date(2029, 1, 1)) == []
     assert list(
         waivers.unknown_clauses(
             [replace(WAIVER, clause="headers/cache-contol")], ["headers/cache-control"]
@@ -232,7 +232,7 @@ def test_waivers_do_not_rot() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "phrase"),
     [
         ("- {clause: a/b, reason: r, owner: o}\n", "a waiver lacks `expires`"),
         (
@@ -249,11 +249,11 @@ def test_waivers_do_not_rot() -> None:
         ),
     ],
 )
-def test_mistakes_in_waivers_are_told(text: str, said: str) -> None:
+def test_mistakes_in_waivers_are_reported(text: str, phrase: str) -> None:
     """A waiver needs a clause, a reason, an owner and a day."""
     document, _ = source.parse(text, "waivers.yaml")
     assert document is not None
     found, diagnostics = waivers.parse_waivers(document, document.data, ())
     assert found == ()
-    assert [each.message for each in diagnostics] == [said]
+    assert [each.message for each in diagnostics] == [phrase]
     assert diagnostics[0].span is not None

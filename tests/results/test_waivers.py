@@ -108,7 +108,7 @@ def test_a_run_knows_whether_it_asked_everything(
     monkeypatch.setattr(
         demo, "read_config", lambda *of: _limited(configuration.read_config(*of), requests)
     )
-    report = demo.judge(None, taxonomy, str(ROOT / "taxonomy.yaml"), sweep=False)
+    report = demo.judge_orders(None, taxonomy, str(ROOT / "taxonomy.yaml"), sweep=False)
     assert isinstance(report, Report)
     assert report.result.complete is complete
     assert json.loads(FORMATS["json"](report))["run"]["complete"] is complete

@@ -74,7 +74,7 @@ def taxonomy() -> Taxonomy:
 
 def target(url: str, **limits: object) -> ServiceConfig:
     """The orders service at this address, with other limits."""
-    loaded = configuration(str(CONFIG), demo.environment(url, TAXONOMY))
+    loaded = configuration(str(CONFIG), demo.service_environment(url, TAXONOMY))
     assert loaded.target is not None
     return replace(loaded.target, limits=replace(loaded.target.limits, **limits))  # type: ignore[arg-type]
 
@@ -236,7 +236,7 @@ def test_a_shard_does_not_judge_waivers(taxonomy: Taxonomy) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "reported"),
     [
         (RunOptions(only="headers/*"), True),
         (RunOptions(only="headers/cache-control"), True),
@@ -245,7 +245,7 @@ def test_a_shard_does_not_judge_waivers(taxonomy: Taxonomy) -> None:
     ],
 )
 def test_an_expired_waiver_fails_whatever_run_sees_its_failure(
-    taxonomy: Taxonomy, options: RunOptions, told: bool
+    taxonomy: Taxonomy, options: RunOptions, reported: bool
 ) -> None:
     """Law 10: an expired waiver fails a run of some clauses and a shard, if its finding occurs.
     Unused waivers are not reported there.
@@ -257,7 +257,7 @@ def test_an_expired_waiver_fails_whatever_run_sees_its_failure(
         )
         asked = replace(options, sweep=False, waivers=waivers, today=TODAY)
         result = judged(sinful("cacheable-404"), taxonomy, asked).result
-        failing = told and expires < TODAY
+        failing = reported and expires < TODAY
         assert [each for each in result.failures if "expired on 2026-01-01" in each] == list(
             result.failures
         )
@@ -279,7 +279,7 @@ def part(**changes: object) -> Report:
 
 
 @pytest.mark.parametrize(
-    ("other", "said"),
+    ("other", "phrase"),
     [
         (
             part(taxonomy="platform 2.0.0"),
@@ -300,13 +300,13 @@ def part(**changes: object) -> Report:
         ),
     ],
 )
-def test_what_is_not_of_one_run_is_not_merged(other: Report, said: str, tmp_path: Path) -> None:
+def test_what_is_not_of_one_run_is_not_merged(other: Report, phrase: str, tmp_path: Path) -> None:
     """Reports by another taxonomy, of another service or of another cut are refused by name, with exit code 2."""
     for name, report in {"a.json": part(), "b.json": other}.items():
         (tmp_path / name).write_text(reports.json(report))
     done = faultspec("report", "merge", "a.json", "b.json", cwd=tmp_path)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert phrase in done.stderr
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
 
@@ -364,7 +364,7 @@ def faultspec(*arguments: str, cwd: Path, **environment: str) -> Done:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "phrase"),
     [
         (("--shard", "3/2"), "'3/2' is not a part such as 2/5"),
         (("--shard", "0/2"), "'0/2' is not a part"),
@@ -376,8 +376,8 @@ def faultspec(*arguments: str, cwd: Path, **environment: str) -> Done:
         (("--require-coverage", "a,,b"), "neither `all`, nor a percentage"),
     ],
 )
-def test_options_that_make_no_sense_are_told(
-    arguments: tuple[str, ...], said: str, tmp_path: Path
+def test_contradictory_options_are_refused(
+    arguments: tuple[str, ...], phrase: str, tmp_path: Path
 ) -> None:
     """Exit code 2 before anything is sent."""
     done = faultspec(
@@ -385,10 +385,10 @@ def test_options_that_make_no_sense_are_told(
         str(CONFIG),
         *arguments,
         cwd=tmp_path,
-        **demo.environment("http://127.0.0.1:9", TAXONOMY),
+        **demo.service_environment("http://127.0.0.1:9", TAXONOMY),
     )
     assert done.returncode == 2
-    assert said in done.stderr
+    assert phrase in done.stderr
 
 
 # ---- baselines
@@ -450,7 +450,7 @@ def test_what_was_not_exercised_is_not_fixed() -> None:
 def test_a_baseline_on_the_command_line(tmp_path: Path) -> None:
     """The report of a run is the baseline of the next: exit code 0, then 1 with one sin more, which alone is new."""
     with serving(sinful("cacheable-404")) as url:
-        environment = {**demo.environment(url, TAXONOMY)}
+        environment = {**demo.service_environment(url, TAXONOMY)}
         arguments = ("conform", str(CONFIG), "--no-sweep", "--only", "headers/*")
         first = faultspec(*arguments, "--report", "json=before.json", cwd=tmp_path, **environment)
         assert first.returncode == 1, first.stderr
@@ -458,7 +458,7 @@ def test_a_baseline_on_the_command_line(tmp_path: Path) -> None:
         assert second.returncode == 0, second.stdout
         assert re.search(r"against the baseline: 0 new, \d+ known, 0 fixed", second.stdout)
     with serving(sinful("cacheable-404", "forgets-retry-after")) as url:
-        environment = {**demo.environment(url, TAXONOMY)}
+        environment = {**demo.service_environment(url, TAXONOMY)}
         third = faultspec(
             *arguments, "--baseline", "before.json", "--format", "json", cwd=tmp_path, **environment
         )
@@ -517,14 +517,14 @@ def test_coverage_that_is_missing_fails() -> None:
     }
     result = replace(found(), coverage=seen)
 
-    def said(text: str) -> list[str]:
+    def missed(text: str) -> list[str]:
         return list(missing_coverage(result, parse_required_coverage(text) or RequiredCoverage()))
 
-    assert said("66%") == []
-    assert len(said("67%")) == 2
-    assert said("all") == ["coverage: c was not observed: why"]
-    assert said("a,b") == []
-    assert len(said("a,c,d,nope")) == 3
+    assert missed("66%") == []
+    assert len(missed("67%")) == 2
+    assert missed("all") == ["coverage: c was not observed: why"]
+    assert missed("a,b") == []
+    assert len(missed("a,c,d,nope")) == 3
 
 
 # ---- what is flaky
@@ -626,7 +626,7 @@ def test_a_condition_on_the_command_line(deployment: str, code: int, tmp_path: P
         "- {clause: headers/cache-control, reason: r, owner: o, expires: 2999-01-01, condition: {DEPLOYMENT: staging-*}}\n"
     )
     with serving(sinful("cacheable-404")) as url:
-        environment = {**demo.environment(url, TAXONOMY), "DEPLOYMENT": deployment}
+        environment = {**demo.service_environment(url, TAXONOMY), "DEPLOYMENT": deployment}
         done = faultspec("conform", "conformance.yaml", "--no-sweep", cwd=tmp_path, **environment)
     assert done.returncode == code, done.stdout[-2000:] + done.stderr
 
@@ -676,7 +676,7 @@ def test_production_meets_no_write(more: tuple[str, ...], tmp_path: Path) -> Non
     with serving(noting(Orders(Unhurried()).app(), seen)) as url:
         done = faultspec(
             "conform", str(CONFIG), "--read-only", "--rate", "40/s", "--requests", "60", "--seconds", "300",
-            "--format", "json", *more, cwd=tmp_path, **demo.environment(url, TAXONOMY),
+            "--format", "json", *more, cwd=tmp_path, **demo.service_environment(url, TAXONOMY),
         )  # fmt: skip
     assert done.returncode in (0, 2), done.stdout[-2000:] + done.stderr
     methods = Counter(method for _, method, _, _ in seen)
@@ -720,7 +720,7 @@ def test_a_rate_may_be_in_the_file(tmp_path: Path) -> None:
     text = CONFIG.read_text(encoding="utf-8").replace("writes: true}", "writes: true, rate: 2.5}")
     (tmp_path / "conformance.yaml").write_text(text)
     loaded = configuration(
-        str(tmp_path / "conformance.yaml"), demo.environment("http://127.0.0.1:9", TAXONOMY)
+        str(tmp_path / "conformance.yaml"), demo.service_environment("http://127.0.0.1:9", TAXONOMY)
     )
     assert loaded.target is not None
     assert loaded.target.limits == Limits(600, 120, True, 2.5)

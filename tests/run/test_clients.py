@@ -177,7 +177,7 @@ def test_who_follows_the_planner_passes_every_clause() -> None:
         result = watched(None, seen)
         assert [(each.finding.clause, each.finding.message) for each in result.findings] == []
         passed |= {address for address, each in result.clauses.items() if each.verdict == "passed"}
-    # Nobody is told from a client that it kept from what it did not try; its ids are its own affair if it sends none.
+    # The tries of a client do not show what it left out; without correlation ids, its ids are not judged.
     assert set(client_clauses(platform())) - passed == {"client/unsafe", "client/correlation"}
 
 
@@ -286,7 +286,7 @@ def test_who_reads_again_gets_another_validator(tmp_path: Path, held: str) -> No
         ("PUT", "428", {"If-Match": '"v1"'}, False),
     ],
 )
-def test_stale_is_who_said_what_it_expects(
+def test_stale_is_a_request_with_its_own_precondition(
     tmp_path: Path, method: str, statuses: str, headers: Mapping[str, str], answered: bool
 ) -> None:
     """412 is the answer to a precondition, and 428 to a change without one; a client that can meet neither has nothing to
@@ -335,7 +335,7 @@ URLLIB3: Mapping[str, Mapping[tuple[str, str], str]] = {
 
 
 @pytest.mark.parametrize("request_", URLLIB3)
-def test_a_client_on_urllib3_is_told_what_it_does_otherwise(request_: str) -> None:
+def test_departures_of_a_client_on_urllib3_are_reported(request_: str) -> None:
     """A client on urllib3 has exactly the reviewed findings."""
     scale = 0.01
     retries = urllib3.Retry(
@@ -428,7 +428,7 @@ except HTTPError as error:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "phrase"),
     [
         ("target: {http: 'http://127.0.0.1:1'}", "has no key `client`"),
         (
@@ -437,12 +437,14 @@ except HTTPError as error:
         ),
     ],
 )
-def test_what_cannot_be_watched_is_said(tmp_path: Path, text: str, said: str) -> None:
+def test_a_client_that_cannot_be_watched_is_reported(
+    tmp_path: Path, text: str, phrase: str
+) -> None:
     """Exit code 2 and one sentence."""
     (tmp_path / "conformance.yaml").write_text(f"taxonomy: {ROOT / 'taxonomy.yaml'}\n{text}\n")
     done = conform(tmp_path)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert phrase in done.stderr
     assert "Traceback" not in done.stderr
 
 

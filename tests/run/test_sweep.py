@@ -33,7 +33,7 @@ from faultspec_conformance.run import sweep
 from faultspec_conformance.run.generation import GeneratedRequests
 from faultspec_conformance.run.service import run
 from faultspec_conformance.run.sweep import Swept
-from faultspec_conformance.session.discovery import describe
+from faultspec_conformance.session.discovery import fetch_description
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.options import RunOptions
 from miniatures.core_platform import ENVIRONMENT
@@ -137,10 +137,10 @@ class Recorder:
 
 
 @contextmanager
-def world(
+def session(
     url: str, description: Description, limits: Limits, **more: object
 ) -> Iterator[HttpSession]:
-    """A world around a service, before anything was asked."""
+    """A session with a service, before anything was asked."""
     target = replace(ServiceConfig(http=url, limits=limits), **more)  # type: ignore[arg-type]  # keywords of Target, passed on
     with HttpDriver(url, limits) as driver:
         yield HttpSession(build_contract(platform()), target, driver, description)
@@ -151,7 +151,7 @@ def recorded(
 ) -> tuple[Swept, list[Request], HttpSession]:
     """The sweep of the small document against the recorder."""
     recorder = Recorder()
-    with serving(recorder) as url, world(url, openapi.read(SMALL), limits, **more) as here:
+    with serving(recorder) as url, session(url, openapi.read(SMALL), limits, **more) as here:
         return sweep.sweep(here, seed=seed), recorder.seen, here
 
 
@@ -164,7 +164,7 @@ def swept(
         assert target is not None
         limits = replace(target.limits, requests=330)
         with HttpDriver(url, limits) as driver:
-            described = describe(target, driver, "")
+            described = fetch_description(target, driver, "")
             assert isinstance(described, tuple)
             here = HttpSession(build_contract(platform()), target, driver, described[0])
             here.turn = here.kinds
@@ -189,8 +189,8 @@ def findings(here: HttpSession) -> list[Finding]:
 @pytest.mark.usefixtures("written_once")
 def test_the_notebooks_have_nothing_to_fear() -> None:
     """On a service that keeps its contract the sweep finds nothing, and it does reach codes of every class."""
-    said, here = notebooks()
-    assert said == Swept(complete=True)
+    outcome, here = notebooks()
+    assert outcome == Swept(complete=True)
     assert findings(here) == []
     assert len(here.observations.exchanges) > 150
     codes = {sent.code for sent in here.observations.exchanges}
@@ -202,7 +202,7 @@ def test_the_notebooks_have_nothing_to_fear() -> None:
         "rate_limited",
     } <= codes
     assert codes & {"internal_error", "dependency_unavailable"}, (
-        "an error of the server is no finding by itself"
+        "an error of the server is not a finding by itself"
     )
 
 
@@ -213,8 +213,10 @@ def test_the_orders_have_nothing_to_fear() -> None:
     logging.getLogger("faultspec_conformance.orders").setLevel(
         logging.CRITICAL
     )  # it logs what is provoked
-    said, here = swept(demo.service(None), ORDERS, demo.environment("", TAXONOMY), "ORDERS_URL")
-    assert said == Swept(complete=True)
+    outcome, here = swept(
+        demo.service(None), ORDERS, demo.service_environment("", TAXONOMY), "ORDERS_URL"
+    )
+    assert outcome == Swept(complete=True)
     assert findings(here) == []
     assert {"validation_failed", "unauthenticated", "not_found", "stale_read"} <= {
         sent.code for sent in here.observations.exchanges
@@ -250,8 +252,8 @@ def test_the_sweep_judges(sin: str, clause: str) -> None:
 @pytest.mark.usefixtures("written_once")
 def test_nothing_is_written_without_leave() -> None:
     """Unless the limits allow writes, the service gets nothing but GET, HEAD and OPTIONS."""
-    said, seen, _ = recorded(Limits(writes=False))
-    assert said == Swept(complete=True)
+    outcome, seen, _ = recorded(Limits(writes=False))
+    assert outcome == Swept(complete=True)
     assert len(seen) > 5
     assert {each.method for each in seen} <= SAFE_METHODS
 
@@ -312,10 +314,10 @@ def test_the_budget_is_shared() -> None:
     }
 
 
-def test_a_spent_budget_is_said() -> None:
+def test_a_spent_budget_is_reported() -> None:
     """A sweep that was asked for and had nothing left to send is a run that did not take place, not a clean one."""
-    said, seen, _ = recorded(Limits(requests=0))
-    assert said.not_run
+    outcome, seen, _ = recorded(Limits(requests=0))
+    assert outcome.not_run
     assert not seen
 
 
@@ -355,10 +357,10 @@ def test_a_document_that_cannot_be_loaded_is_a_reason(
     """A document that schemathesis cannot load leads to a sentence, not to an exception or
     silence.
     """
-    with serving(Recorder()) as url, world(url, openapi.read(document), Limits()) as here:
-        said = sweep.sweep(here, seed=0)
-    assert len(said.not_run) == 1
-    assert reason in said.not_run[0]
+    with serving(Recorder()) as url, session(url, openapi.read(document), Limits()) as here:
+        outcome = sweep.sweep(here, seed=0)
+    assert len(outcome.not_run) == 1
+    assert reason in outcome.not_run[0]
 
 
 def test_part_of_a_document_is_a_note() -> None:
@@ -375,27 +377,27 @@ def test_part_of_a_document_is_a_note() -> None:
     recorder = Recorder()
     with (
         serving(recorder) as url,
-        world(url, openapi.read({**SMALL, "paths": paths}), Limits()) as here,
+        session(url, openapi.read({**SMALL, "paths": paths}), Limits()) as here,
     ):
-        said = sweep.sweep(here, seed=0)
-    assert not said.not_run
-    assert len(said.notes) == 1
+        outcome = sweep.sweep(here, seed=0)
+    assert not outcome.not_run
+    assert len(outcome.notes) == 1
     assert any(each.target.startswith("/b") for each in recorder.seen)
 
 
 def test_without_a_document_there_is_a_note() -> None:
     """A service without an OpenAPI document has no sweep, and the run does not fail for that."""
-    with serving(Recorder()) as url, world(url, Description(), Limits()) as here:
-        said = sweep.sweep(here, seed=0)
-    assert not said.not_run
-    assert len(said.notes) == 1
+    with serving(Recorder()) as url, session(url, Description(), Limits()) as here:
+        outcome = sweep.sweep(here, seed=0)
+    assert not outcome.not_run
+    assert len(outcome.notes) == 1
 
 
 def test_without_schemathesis_there_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where schemathesis is not installed the sweep says so."""
     monkeypatch.setattr(sweep, "find_spec", lambda name: None)
-    said, seen, _ = recorded(Limits())
-    assert "not installed" in said.not_run[0]
+    outcome, seen, _ = recorded(Limits())
+    assert "not installed" in outcome.not_run[0]
     assert not seen
 
 
@@ -404,10 +406,10 @@ def test_a_service_that_dies_is_a_reason() -> None:
     """When the service has died, the sweep ends at once with a reason."""
     with serving(Recorder()) as url:
         pass
-    with world(url, openapi.read(SMALL), Limits()) as here:
-        said = sweep.sweep(here, seed=0)
-    assert len(said.not_run) == 1
-    assert "cannot connect" in said.not_run[0]
+    with session(url, openapi.read(SMALL), Limits()) as here:
+        outcome = sweep.sweep(here, seed=0)
+    assert len(outcome.not_run) == 1
+    assert "cannot connect" in outcome.not_run[0]
     assert here.driver.requests == 1
 
 
@@ -422,13 +424,13 @@ def test_a_service_that_hangs_up_is_a_finding() -> None:
     with socketserver.TCPServer(("127.0.0.1", 0), HangsUp) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
-        with world(
+        with session(
             f"http://127.0.0.1:{server.server_address[1]}", openapi.read(SMALL), Limits()
         ) as here:
-            said = sweep.sweep(here, seed=0)
+            outcome = sweep.sweep(here, seed=0)
         server.shutdown()
         thread.join()
-    assert said.not_run
+    assert outcome.not_run
     assert {each.clause for each in findings(here)} == {"service/alive"}
     assert all(each.operation for each in findings(here))
     assert here.driver.requests < 10, "it is not asked for ever"
@@ -451,7 +453,7 @@ def test_a_run_counts_the_sweep(tmp_path: Path) -> None:
     """
     logging.getLogger("faultspec_conformance.orders").setLevel(logging.CRITICAL)
     with serving(demo.service(None)) as url:
-        target = read_config(ORDERS, demo.environment(url, TAXONOMY)).target
+        target = read_config(ORDERS, demo.service_environment(url, TAXONOMY)).target
         assert target is not None
         probed = run(target, platform(), RunOptions(sweep=False))
         both = run(target, platform(), RunOptions(sweep=True))

@@ -479,7 +479,7 @@ def test_without_a_limit_any_body_is_read():
 
 
 def test_a_huge_error_is_not_held_in_memory_to_be_judged():
-    """Beyond a mebibyte it is no envelope: the answer leaves before the body ends, and nobody is asked about it."""
+    """A body beyond a mebibyte is not an envelope: the answer leaves before the body ends, unchanged."""
     sent, judged, answered = [], [], []
 
     async def endless(scope, receive, send):

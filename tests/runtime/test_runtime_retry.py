@@ -362,7 +362,7 @@ def test_the_first_reason_in_order_is_given(failure, state, reason):
     assert plan(policy, state, failure, now=0.0, random=lambda: 0.5).reason == reason
 
 
-def test_a_plan_tells_its_story():
+def test_a_plan_explains_itself():
     """The sentences name the try, the phase, the chance, the hint and the budget, in that order."""
     policy = Policy(
         "p",

@@ -73,7 +73,7 @@ TABLE = [
     ("8;", None, None, None, ""),
     ("8 s", None, None, None, ""),
     ("٨", None, None, None, ""),
-    ("8\n", None, None, 8, "a line end is no white space inside a field"),
+    ("8\n", None, None, 8, "a line end is not white space inside a field"),
     (
         "99999999999",
         None,
@@ -248,7 +248,7 @@ def test_the_weekday_must_match_when_read_strictly_only(moment, off):
     ],
 )
 def test_a_date_that_a_sender_may_not_write_says_why(value, problem):
-    """It has the form of a date, so the problem is told in terms of dates."""
+    """It has the form of a date, so the message speaks of dates."""
     read = parse(value, now=NOW, lenient=False)
     assert not read.ok
     assert read.form == "http-date"
@@ -277,7 +277,7 @@ def test_a_two_digit_year_is_never_more_than_fifty_years_ahead(digits, now):
 
 @given(st.floats(min_value=0, max_value=CEILING))
 def test_a_rendered_delay_is_valid_and_long_enough(seconds):
-    """Who waits what is written has waited at least what was meant, and less than a second more."""
+    """The written delay is at least the delay, and less than a second longer."""
     read = parse(render(seconds), now=NOW, lenient=False)
     assert read.seconds == math.ceil(seconds)
 

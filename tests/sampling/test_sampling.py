@@ -25,8 +25,8 @@ def test_a_circle_of_references_ends() -> None:
         }
     }
     source = sampling.ValueSource(document, Random(1))
-    assert isinstance(sampling.value(source, {"$ref": "#/components/schemas/Node"}), dict)
-    assert isinstance(sampling.value(source, {"$ref": "#/components/schemas/Loop"}), str)
+    assert isinstance(sampling.sample_value(source, {"$ref": "#/components/schemas/Node"}), dict)
+    assert isinstance(sampling.sample_value(source, {"$ref": "#/components/schemas/Loop"}), str)
 
 
 SCHEMAS = [
@@ -78,7 +78,7 @@ def test_values_obey_and_violations_do_not(schema: dict[str, object]) -> None:
     """A sampled value is valid under its schema; every violation is not."""
     source = sampling.ValueSource({}, Random(7))
     for _ in range(20):
-        value = sampling.value(source, schema)
+        value = sampling.sample_value(source, schema)
         jsonschema.validate(value, schema)
         for violation in sampling.violations(source, schema, value, "mark-1"):
             # The only format that jsonschema checks without another package.
@@ -150,7 +150,7 @@ def test_fresh_values_differ() -> None:
     """Two sampled bodies differ in their free texts."""
     source = sampling.ValueSource({}, Random(5))
     schema = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}
-    assert sampling.value(source, schema) != sampling.value(source, schema)
+    assert sampling.sample_value(source, schema) != sampling.sample_value(source, schema)
     assert sampling.vary(source, schema, {"name": "Tea"}) != {"name": "Tea"}
     assert sampling.vary(
         source, {"properties": {"currency": {"enum": ["EUR"]}}}, {"currency": "EUR"}

@@ -150,7 +150,7 @@ ENCODINGS: Mapping[str, Callable[[str], str]] = {
     ).decode(),
 }
 
-#: No word of a report: a secret that is one can't be told from it.
+#: A text that is not a word of any report: a secret that equals a word cannot be distinguished from it.
 SECRETS = st.text(
     st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=10, max_size=24
 ).filter(lambda each: sum(map(str.isalnum, each)) >= 4 and len(set(each)) >= 6) | st.from_regex(
@@ -324,8 +324,8 @@ def test_a_call_over_http_is_a_command_line_too() -> None:
     call = Exchange(
         Request("POST", "orders.read", ALICE.headers, body), Response(200), transport="jsonrpc"
     )
-    (told,) = curl.command_lines("http://127.0.0.1:1/rpc", (call,))
-    words = shlex.split(told)
+    (line,) = curl.command_lines("http://127.0.0.1:1/rpc", (call,))
+    words = shlex.split(line)
     assert words[:5] == ["curl", "-sS", "-i", "-X", "POST"]
     assert "http://127.0.0.1:1/rpc" in words
     assert words[-1] == body.decode()
@@ -364,7 +364,7 @@ def test_large_headers_are_made_by_the_shell() -> None:
         assert form(read_back(FORMATS["json"](report))) == form(report), name
 
 
-def test_an_empty_or_missing_accept_is_said() -> None:
+def test_a_command_line_shows_an_empty_or_missing_accept() -> None:
     """curl adds headers of its own; the command takes them away where the request had none."""
     line = curl.command_line("http://h", Request("GET", "/"))
     assert "-H 'Accept:'" in line
@@ -418,20 +418,20 @@ def test_nothing_of_a_live_run_is_in_any_report(monkeypatch: pytest.MonkeyPatch)
     """
     taxonomy = language.load("taxonomy.yaml").taxonomy
     assert taxonomy is not None
-    worlds: list[HttpSession] = []
-    hiding = running.hiding
+    sessions: list[HttpSession] = []
+    hiding = running.build_session_masking
 
-    def noted(world: HttpSession) -> Masking:
-        worlds.append(world)
-        return hiding(world)
+    def noted(session: HttpSession) -> Masking:
+        sessions.append(session)
+        return hiding(session)
 
-    monkeypatch.setattr(running, "hiding", noted)
+    monkeypatch.setattr(running, "build_session_masking", noted)
     monkeypatch.setattr(demo, "service", lambda sin: reflecting(Orders().app()))
-    report = demo.judge(None, taxonomy, "taxonomy.yaml", sweep=False)
+    report = demo.judge_orders(None, taxonomy, "taxonomy.yaml", sweep=False)
     assert isinstance(report, Report)
-    (world,) = worlds
-    planted = {each.value for each in world.observations.planted if each.kind != "id"}
-    tokens = {secret for each in world.config.identities.values() for secret, _ in each.secrets}
+    (session,) = sessions
+    planted = {each.value for each in session.observations.planted if each.kind != "id"}
+    tokens = {secret for each in session.config.identities.values() for secret, _ in each.secrets}
     assert len(planted) > 8
     assert len(tokens) == 3
     assert {each.finding.clause for each in report.result.findings} >= {"leaks/canary"}
@@ -441,9 +441,9 @@ def test_nothing_of_a_live_run_is_in_any_report(monkeypatch: pytest.MonkeyPatch)
         for name, form in ENCODINGS.items()
         if not name.startswith("a ")
     }
-    for told in (report, read_back(FORMATS["json"](report))):
+    for variant in (report, read_back(FORMATS["json"](report))):
         for name, form in FORMATS.items():
-            for text in readings(form(told)):
+            for text in readings(form(variant)):
                 folded = text.lower()
                 assert not [each for each in written if each.lower() in folded], name
 
@@ -467,21 +467,27 @@ def test_what_a_service_gives_away_is_not_given_further(monkeypatch: pytest.Monk
     ) -> tuple[int, Headers, bytes]:
         if status != 404 or not body:
             return status, headers, body
-        said = f"no {GIVEN_AWAY[0]} at postgres://svc:{GIVEN_AWAY[1]}@db/orders for {GIVEN_AWAY[2]}"
-        told = {**json.loads(body), "message": said, "details": {"client_secret": GIVEN_AWAY[3]}}
-        return status, headers, json.dumps(told).encode()
+        sentence = (
+            f"no {GIVEN_AWAY[0]} at postgres://svc:{GIVEN_AWAY[1]}@db/orders for {GIVEN_AWAY[2]}"
+        )
+        error = {
+            **json.loads(body),
+            "message": sentence,
+            "details": {"client_secret": GIVEN_AWAY[3]},
+        }
+        return status, headers, json.dumps(error).encode()
 
     taxonomy = language.load("taxonomy.yaml").taxonomy
     assert taxonomy is not None
     monkeypatch.setattr(demo, "service", lambda sin: answers(give)(Orders().app()))
-    report = demo.judge(None, taxonomy, "taxonomy.yaml", sweep=False)
+    report = demo.judge_orders(None, taxonomy, "taxonomy.yaml", sweep=False)
     assert isinstance(report, Report)
     found = {each.finding.clause for each in report.result.findings}
     assert found >= {"leaks/secret", "leaks/connection-string", "leaks/email"}
     for name, form in FORMATS.items():
-        told = form(report)
-        assert not [each for each in GIVEN_AWAY if each in told], name
-        assert "${ORDERS_ALICE}" in told or name not in ("json", "html"), name
+        printed = form(report)
+        assert not [each for each in GIVEN_AWAY if each in printed], name
+        assert "${ORDERS_ALICE}" in printed or name not in ("json", "html"), name
 
 
 def test_every_exchange_of_recorded_evidence_is_hidden() -> None:
@@ -508,14 +514,14 @@ def test_a_large_body_is_searched_as_far_as_it_is_shown() -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_half_a_surrogate_is_told_in_every_format(name: str) -> None:
+def test_a_lone_surrogate_is_printed_in_every_format(name: str) -> None:
     """Half a surrogate in a code, a message or a header name does not break any report format."""
     half = "\ud800"
     finding = Finding(
         "codes/known", f"`{half}`", code=half, pointer=f"/{half}", operation=f"GET /{half}",
         evidence=(exchange(((half, half),), target=f"/{half}", back=b'{"code": "\\ud800"}'),),
     )  # fmt: skip
-    told = FORMATS[name](
+    printed = FORMATS[name](
         Report(
             replace(
                 found_with(exchange()),
@@ -526,9 +532,9 @@ def test_half_a_surrogate_is_told_in_every_format(name: str) -> None:
             "http://h",
         )
     )
-    assert told.encode()
+    assert printed.encode()
     if name in ("json", "sarif"):
-        json.loads(told)
+        json.loads(printed)
 
 
 def found_with(seen: Exchange) -> Result:

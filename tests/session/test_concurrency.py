@@ -1,4 +1,4 @@
-"""Laws of what is sent at the same time: it arrives as one, it counts, and who does it once, or says that he is busy, is left alone."""
+"""Laws of what is sent at the same time: it arrives as one, it counts, and a service that writes once, or answers that it is busy, gets no finding."""
 
 import asyncio
 import json
@@ -108,7 +108,7 @@ def test_what_is_sent_together_keeps_the_budgets(limits: Limits, sent: int) -> N
         assert len(server.bodies) == driver.requests == sent
 
 
-def test_nobody_who_listens_is_told_of_each() -> None:
+def test_a_listening_service_gets_no_finding_for_each_request() -> None:
     """Every request has its own missing answer."""
     with meeting() as (_, url):
         pass
@@ -124,7 +124,7 @@ def test_nobody_who_listens_is_told_of_each() -> None:
 
 
 def busy(app: ASGIApp, status: int, code: str | None) -> ASGIApp:
-    """A service that takes a moment to write, and says so to whoever comes with the same key meanwhile."""
+    """A service that takes a moment to write, and answers so to a request with the same key meanwhile."""
     under_way: set[bytes] = set()
 
     async def wrapped(scope: Scope, receive: Receive, send: Send) -> None:
@@ -179,7 +179,7 @@ def judged(app: ASGIApp, **limits: Any) -> Result:
     [(409, "conflict"), (429, "rate_limited"), (503, "dependency_unavailable"), (202, None)],
 )
 def test_who_is_busy_may_say_so(status: int, code: str | None) -> None:
-    """Whoever comes while the first is written may be sent away, or told that it is accepted, as long as one thing comes of it."""
+    """A request that arrives while the first is written may get a refusal or 202, as long as one thing is created."""
     result = judged(busy(make_app(), status, code))
     assert [
         each.finding.message
@@ -191,7 +191,7 @@ def test_who_is_busy_may_say_so(status: int, code: str | None) -> None:
 
 
 def test_a_crash_is_no_proof_of_anything() -> None:
-    """Who fails the others says nothing of how often it was written."""
+    """A service that fails the other requests does not show how often it wrote."""
     result = judged(busy(make_app(), 500, "internal_error"))
     assert result.findings == ()
     assert result.clauses["idempotency/concurrent"].verdict == "not_exercised"

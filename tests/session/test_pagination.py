@@ -95,7 +95,7 @@ def test_what_follows_is_asked_for_as_the_document_says(
 
 
 @pytest.mark.parametrize(
-    ("one", "two", "told"),
+    ("one", "two", "expected"),
     [
         ({"a": 1, "b": 2}, {"a": 1, "b": 3}, ("/b", "2", "3")),
         ({"a": [{"x/y": "one"}]}, {"a": [{"x/y": "two"}]}, ("/a/0/x~1y", '"one"', '"two"')),
@@ -105,10 +105,10 @@ def test_what_follows_is_asked_for_as_the_document_says(
     ],
 )
 def test_a_difference_has_its_place_and_both_values(
-    one: object, two: object, told: tuple[str, str, str]
+    one: object, two: object, expected: tuple[str, str, str]
 ) -> None:
     """The first place where two bodies differ, as a JSON Pointer, with what stood and what stands there."""
-    assert difference(one, two) == told
+    assert difference(one, two) == expected
 
 
 @pytest.mark.parametrize(
@@ -123,14 +123,14 @@ def test_a_difference_has_its_place_and_both_values(
         "http://h:0",
     ],
 )
-def test_what_is_no_address_is_told(url: str) -> None:
-    """A URL that nothing can be asked at is no crash, and no service that does not answer."""
+def test_an_invalid_address_is_reported(url: str) -> None:
+    """A URL that cannot be requested is reported as such: neither a crash nor a silent service."""
     taxonomy = read(TAXONOMY, "shelves.yaml").taxonomy
     assert taxonomy is not None
-    said = run(ServiceConfig(http=url), taxonomy, RunOptions(sweep=False))
-    assert isinstance(said, Unreachable)
-    assert "is not the address of a service" in said.reason
-    assert said.hint
+    outcome = run(ServiceConfig(http=url), taxonomy, RunOptions(sweep=False))
+    assert isinstance(outcome, Unreachable)
+    assert "is not the address of a service" in outcome.reason
+    assert outcome.hint
 
 
 def test_addresses_are_let_through() -> None:
@@ -191,14 +191,14 @@ def shelves(sin: str) -> Starlette:
 
 def document() -> Mapping[str, object]:
     """What the service publishes."""
-    said = {"responses": {"200": {"description": "said"}}}
+    documented = {"responses": {"200": {"description": "documented"}}}
     schema = {"type": "object", "required": ["title"], "properties": {"title": {"type": "string"}}}
     body = {"required": True, "content": {"application/json": {"schema": schema}}}
     paths: dict[str, object] = {}
     for kind in KINDS:
         number = {"name": "number", "in": "path", "required": True, "schema": {"type": "integer"}}
-        paths[f"/{kind}"] = {"get": said, "post": {**said, "requestBody": body}}
-        paths[f"/{kind}/{{number}}"] = {"parameters": [number], "get": said}
+        paths[f"/{kind}"] = {"get": documented, "post": {**documented, "requestBody": body}}
+        paths[f"/{kind}/{{number}}"] = {"parameters": [number], "get": documented}
     return {"openapi": "3.1.0", "info": {"title": "Shelves", "version": "1"}, "paths": paths}
 
 

@@ -1,4 +1,4 @@
-"""A service that one request is too much for: what it does is told apart, and the request is named."""
+"""Services that one request is too much for: their ways to fail are distinguished, and the request is named."""
 
 import json
 import subprocess
@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from faultspec.exchange.model import Request, Response
 from faultspec.language import read
 from faultspec_conformance.config import ConfiguredCall, Identity, ResourceConfig, ServiceConfig
-from faultspec_conformance.drivers import Limits
+from faultspec_conformance.drivers import Limits, NoAnswer
 from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.reports import FORMATS
 from faultspec_conformance.results.model import Report, ReportedFinding, exit_code
@@ -122,13 +124,16 @@ def service(mode: str, tmp_path: Path) -> Iterator[str]:
             process.kill()
 
 
+Judge = Callable[..., Report]
+
+
 @pytest.fixture
-def judged(tmp_path: Path) -> Callable[[str], Report]:
+def judged(tmp_path: Path) -> Judge:
     """Judge the service in one of its modes, with little patience for one that does not answer."""
     taxonomy = read(TAXONOMY, "tickets.yaml").taxonomy
     assert taxonomy is not None
 
-    def judge(mode: str) -> Report:
+    def judge(mode: str, driver: type[HttpDriver] = HttpDriver) -> Report:
         with service(mode, tmp_path) as url:
             create = ConfiguredCall("POST", "/tickets", body={"title": "One"})
             target = ServiceConfig(
@@ -149,7 +154,7 @@ def judged(tmp_path: Path) -> Callable[[str], Report]:
                 taxonomy,
                 RunOptions(sweep=False),
                 {},
-                connect=partial(HttpDriver, timeout=1 if mode in ("hangs", "stalls") else 15),
+                connect=partial(driver, timeout=1 if mode in ("hangs", "stalls") else 15),
             )
         assert isinstance(report, Report)
         return report
@@ -172,16 +177,14 @@ def losses(report: Report) -> list[ReportedFinding]:
         ("hangs", "hangs"),
     ],
 )
-def test_the_request_that_was_too_much_is_named(
-    judged: Callable[[str], Report], mode: str, words: str
-) -> None:
+def test_the_request_that_was_too_much_is_named(judged: Judge, mode: str, words: str) -> None:
     """A failure of `service/alive` says what became of the service, and has the request and a command line, masked."""
     report = judged(mode)
     first = losses(report)[0]
     assert first.level == "error"
     assert words in first.finding.message
     asked = [(each.request.method, each.request.target) for each in first.finding.evidence]
-    # Who ends just after his answer is noticed at the next request, or on it.
+    # The end of a service just after its answer shows at the next request, or on this one.
     assert asked[-1] == ("POST", "/tickets") or (
         mode == "answers and dies" and asked[-2] == ("POST", "/tickets")
     )
@@ -195,7 +198,7 @@ def test_the_request_that_was_too_much_is_named(
 
 
 @pytest.mark.parametrize("mode", ["dies", "answers and dies"])
-def test_after_the_end_nothing_else_is_judged(judged: Callable[[str], Report], mode: str) -> None:
+def test_after_the_end_nothing_else_is_judged(judged: Judge, mode: str) -> None:
     """What was not reached could not run, for that reason; nothing is failed, or passed, for want of a service."""
     report = judged(mode)
     assert [each.finding.clause for each in report.result.findings if each.level == "error"] == [
@@ -211,23 +214,35 @@ def test_after_the_end_nothing_else_is_judged(judged: Callable[[str], Report], m
 
 
 @pytest.mark.parametrize("mode", ["resets", "babbles"])
-def test_one_request_that_gets_no_answer_ends_nothing(
-    judged: Callable[[str], Report], mode: str
-) -> None:
+def test_one_request_that_gets_no_answer_ends_nothing(judged: Judge, mode: str) -> None:
     """While the service lives the other requests are sent and judged."""
     report = judged(mode)
     assert report.result.clauses["framework/method"].verdict == "passed"
     assert {each.finding.operation for each in losses(report)} == {"POST /tickets"}
 
 
-def test_a_service_that_hangs_is_left_in_peace(judged: Callable[[str], Report]) -> None:
-    """After a few requests in a row without an answer in time, no more are sent: each would cost the whole patience."""
-    report = judged("stalls")
+def test_a_service_that_hangs_is_left_in_peace(judged: Judge) -> None:
+    """After three requests in a row without an answer in time, no more are sent.
+
+    Each would cost the whole patience of the run.
+    """
+    answers: list[Response | NoAnswer] = []
+
+    class ListeningDriver(HttpDriver):
+        """A driver that keeps the answer of every request that it sends."""
+
+        def transmit(self, request: Request, body: Any = None) -> Response | NoAnswer:
+            answers.append(super().transmit(request, body))
+            return answers[-1]
+
+    report = judged("stalls", ListeningDriver)
+    late = [isinstance(item, NoAnswer) and item.kind == "timeout" for item in answers]
+    assert late[late.index(True) :] == [True] * 3
     assert "hangs since" in report.result.clauses["framework/malformed-json"].reason
-    assert 1 < len(losses(report)) <= 3
+    assert losses(report)
 
 
-def test_who_lives_is_told_nothing_of(judged: Callable[[str], Report]) -> None:
+def test_a_service_that_answers_has_no_loss(judged: Judge) -> None:
     """A service that answers everything has no finding of its life."""
     report = judged("answers")
     assert losses(report) == []

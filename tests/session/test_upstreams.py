@@ -155,7 +155,7 @@ def test_who_behaves_in_little_room_passes_everything() -> None:
 
 
 def test_where_chance_has_no_room_the_scale_is_blamed() -> None:
-    """What can't be told is said, with the scale that it takes, and nobody is asked again and again in vain."""
+    """A clause that cannot be decided is reported with the scale that it takes, and no request is repeated in vain."""
     result = watched("no-jitter", pace=Pace())
     assert result.findings == ()
     assert result.clauses["upstream/jitter"].verdict == "not_exercised"
@@ -220,7 +220,7 @@ def free_port() -> int:
         return port
 
 
-def test_the_suite_starts_the_service_and_tells_it_the_address(tmp_path: Path) -> None:
+def test_the_suite_starts_the_service_and_passes_it_the_address(tmp_path: Path) -> None:
     """`config.command` is started with the upstream's address in its environment, judged, and gone afterwards."""
     port = free_port()
     (tmp_path / "conformance.yaml").write_text(f"""

@@ -446,14 +446,14 @@ def test_duplicates_show_both_places() -> None:
     assert found[0].pointer == ("a", "b")
 
 
-def test_tagged_values_are_untold_but_for_text() -> None:
+def test_tagged_values_other_than_text_are_missing() -> None:
     """Tagged plain values are unreadable, except with `!!str` and `!`; collections are kept."""
     document, _ = parse("a: !!str 5\nb: ! 6\nc: !!int '7'\nd: !x {e: 1}\nf: !y\n", "t.yaml")
     assert document is not None
     assert document.data == {"a": "5", "b": 6, "c": UNREADABLE, "d": {"e": 1}, "f": UNREADABLE}
 
 
-def test_what_stands_before_a_syntax_error_is_told_with_it() -> None:
+def test_mistakes_before_a_syntax_error_are_reported_with_it() -> None:
     """Tags and aliases before a syntax error are reported with it."""
     assert places("a: &x 1\nb: *x\nc: !!str 1\nd: [\n") == [
         ("yaml-alias", 2, 4),

@@ -237,7 +237,7 @@ UNKNOWN_ACTION = Shown(
     "theodosia", "unknown_action", "unknown", "mcp", "step", None, "unknown_action", "", False, None
 )
 
-#: Bodies of the documents that are no errors on a wire.
+#: Bodies of the documents that are not errors on a wire.
 NO_ERRORS = ("aileron/tool_message", "alknet/services_schema")
 
 every_example = pytest.mark.parametrize(
@@ -276,8 +276,8 @@ def test_the_schema_accepts_the_document(shown: Shown, folder: Path) -> None:
 def test_a_client_reads_the_document(shown: Shown, bindings: Any) -> None:
     """The bindings read code, message, flag, boundary and details out of it."""
     error = bindings(shown.system).parse(shown.body, status=shown.status, operation=shown.operation)
-    told = (str(error.code), error.message, error.retriable, error.boundary)
-    assert told == (shown.code, shown.message, shown.retriable, shown.boundary)
+    facts = (str(error.code), error.message, error.retriable, error.boundary)
+    assert facts == (shown.code, shown.message, shown.retriable, shown.boundary)
     flat = json.dumps(shown.body)
     assert all(json.dumps(value) in flat for value in error.details.values())
 
@@ -592,7 +592,7 @@ def test_a_wait_in_the_details_is_the_one_in_the_header(bindings: Any) -> None:
         package.CreateMachineRateLimited(details_retry_after=2, retry_after=3)
 
 
-def test_what_rules_cannot_know_is_said_by_who_raises(bindings: Any) -> None:
+def test_the_raising_code_states_facts_that_rules_cannot_know(bindings: Any) -> None:
     """A flag that depends on the operation may be given, as in the document's third example; else the rules hold (A29)."""
     package = bindings("aileron")
     refused = package.NetworkError(audit_id="audit-1", retriable=False)
@@ -692,9 +692,9 @@ def test_ailerons_tool_message_is_the_documents(bindings: Any) -> None:
 def test_ailerons_tool_message_names_a_class_and_an_audit_id() -> None:
     """The sentence for a language model holds a declared class, and an id of the form of the field's."""
     message = json.loads((SEEDS / "aileron/tool_message.json").read_text())
-    told = re.search(r"failed: (\w+) \(", message["content"])
-    assert told
-    assert told[1] in taxonomy("aileron").codes
+    match = re.search(r"failed: (\w+) \(", message["content"])
+    assert match
+    assert match[1] in taxonomy("aileron").codes
     audit_id = message["content"].rpartition("audit_id: ")[2]
     assert re.search(
         taxonomy("aileron").envelopes["failure"].fields["audit_id"].schema.pattern or "$.", audit_id

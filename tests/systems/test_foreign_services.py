@@ -1,4 +1,4 @@
-"""Services unlike the flagship: other envelopes, routes, ids and credentials, and habits that are no mistakes."""
+"""Services unlike the flagship: other envelopes, routes, ids and credentials, and habits that are not mistakes."""
 
 import itertools
 import json
@@ -184,7 +184,7 @@ def judged(app: ASGIApp, tmp_path: Path, more: str = "", key: str = KEY) -> Repo
 
 
 def test_a_lenient_service_of_another_kind_trips_nothing(tmp_path: Path) -> None:
-    """A nested envelope, numeric ids, an API key, 404 for a wrong method and no regard for media types are no findings."""
+    """A nested envelope, numeric ids, an API key, 404 for a wrong method and no regard for media types are not findings."""
     report = judged(pets(), tmp_path)
     assert [
         (each.finding.clause, each.finding.message)
@@ -224,7 +224,7 @@ def test_its_mistakes_are_seen(forgets: str, clause: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("more", "key", "said"),
+    ("more", "key", "reason"),
     [
         (
             "resources: {pet: {create: {request: POST /pets, body: {nmae: x}}}}\n",
@@ -256,12 +256,12 @@ def test_its_mistakes_are_seen(forgets: str, clause: str, tmp_path: Path) -> Non
         ),
     ],
 )
-def test_what_was_asked_for_and_could_not_be_done_is_told(
-    more: str, key: str, said: str, tmp_path: Path
+def test_a_request_of_the_file_that_could_not_be_met_is_reported(
+    more: str, key: str, reason: str, tmp_path: Path
 ) -> None:
     """What the file asks for and the service refuses is neither passed nor silent, and no mistake of the service's."""
     result = judged(pets(), tmp_path, more, key).result
-    assert result.not_run == (said,)
+    assert result.not_run == (reason,)
     assert [each.finding.message for each in result.findings if each.level == "error"] == []
     assert exit_code(result) == 2
 

@@ -47,7 +47,7 @@ def tripped(name: str, *, wired: bool = False) -> frozenset[str]:
 
 
 def test_every_sin_is_accounted_for() -> None:
-    """A new sin must be caught or excused, and nothing is listed that is no sin of its miniature."""
+    """A new sin must be caught or excused, and every listed sin is one of its miniature."""
     listed = [(sinner(name), name) for name in (*KILLS, *SURVIVORS)]
     sins = [(miniature, name) for miniature, each in MINIATURES.items() for name in each.sins]
     assert set(listed) == set(sins)
@@ -56,7 +56,7 @@ def test_every_sin_is_accounted_for() -> None:
 
 
 def test_only_clauses_are_named() -> None:
-    """The matrix and its golden file name sins and clauses that there are in the taxonomy of the sin's miniature."""
+    """The matrix and its golden file name sins and clauses that the taxonomy of the sin's miniature has."""
     assert not consequences().keys() - KILLS.keys()
     for name, kill in KILLS.items():
         known = set(service_clauses(taxonomy(kill.miniature)))
@@ -78,7 +78,7 @@ def first_of_each_clause() -> set[str]:
 
 
 def selection() -> Iterator[object]:
-    """Who behaves and one sin a clause always; the other sins, which take minutes, with `make full`."""
+    """The correct service and one sin a clause always run; the other sins, which take minutes, with `make full`."""
     always = {*BEHAVING, *first_of_each_clause()}
     for name in (*BEHAVING, *KILLS, *SURVIVORS):
         yield name if name in always else pytest.param(name, marks=pytest.mark.full)

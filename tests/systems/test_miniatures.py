@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 
 from miniatures.core_platform import CODES, ENVIRONMENT, SWITCHES, make_app
 from miniatures.serve import serving
-from miniatures.sins import SINS, Sin, asking, head_body, sinning, told
+from miniatures.sins import SINS, Sin, asking, envelope_of, head_body, sinning
 from miniatures.wire import Answer, exchange, rewriting
 from paths import TESTS
 
@@ -165,7 +165,7 @@ def test_a_missing_correlation_id_is_generated(birch: httpx.Client) -> None:
     ],
 )
 def test_a_malformed_correlation_id_is_replaced(birch: httpx.Client, inbound: str) -> None:
-    """What is no id is never reflected (X11)."""
+    """A value that is not an id is never reflected (X11)."""
     answer = birch.get("/nowhere", headers={"X-Correlation-Id": inbound})
     refused(answer, 404, "not_found")
     assert UUID7.fullmatch(answer.headers["x-correlation-id"])
@@ -225,7 +225,7 @@ def test_a_title_belongs_to_its_tenant(birch: httpx.Client, cedar: httpx.Client)
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "batch", "webhook"])
-def test_a_replayed_write_tells_the_same_outcome(birch: httpx.Client, method: str) -> None:
+def test_a_replayed_write_has_the_same_outcome(birch: httpx.Client, method: str) -> None:
     """Status, body and headers are equal, and nothing happens twice (C20, T6)."""
     path, body = "/notebooks", {"title": title(), "pages": 2}
     headers = {"Idempotency-Key": title(), "X-Correlation-Id": INBOUND}
@@ -490,7 +490,7 @@ def raw(base_url: str, line: str) -> bytes:
 
 
 class Clock:
-    """Seconds that pass when told to."""
+    """A clock whose time passes only by its `pause`."""
 
     def __init__(self) -> None:
         self.now = 1_750_000_000.0
@@ -528,7 +528,7 @@ async def story(app: ASGIApp, clock: Clock) -> dict[str, Answer]:
         )
 
     def pointer(answer: Answer) -> object:
-        details = (told(answer) or {}).get("details")
+        details = (envelope_of(answer) or {}).get("details")
         return details.get("existing_id") if isinstance(details, dict) else None
 
     await step("health", "GET", "/healthz", inbound)

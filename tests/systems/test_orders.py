@@ -28,7 +28,7 @@ def clean(taxonomy: Taxonomy) -> Report:
 
 def judged(sin: str | None, taxonomy: Taxonomy, *, sweep: bool = False) -> Report:
     """A run on a fresh service."""
-    report = demo.judge(sin, taxonomy, TAXONOMY, sweep=sweep)
+    report = demo.judge_orders(sin, taxonomy, TAXONOMY, sweep=sweep)
     assert isinstance(report, Report), report
     return report
 

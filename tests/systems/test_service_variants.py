@@ -1,4 +1,4 @@
-"""Nobody who keeps the contract is blamed, in whatever way he keeps it: a false alarm costs more trust than a miss."""
+"""A service that keeps the contract gets no finding, in whatever way it keeps it: a false alarm costs more trust than a miss."""
 
 import pytest
 

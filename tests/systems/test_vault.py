@@ -60,7 +60,7 @@ def test_a_box_is_opened_with_its_combination_by_its_owner() -> None:
 
 
 def test_a_key_is_for_one_body_of_one_owner() -> None:
-    """The same write again is the first answer again, another body is refused, another owner adds a box of his own."""
+    """The same write again is the first answer again, another body is refused, another owner adds an own box."""
     app, key = make_app(), {"Idempotency-Key": "k"}
     first = ask(app, "POST /v2/boxes", LETTERS, {**ADA, **key})
     assert ask(app, "POST /v2/boxes", LETTERS, {**ADA, **key}).body == first.body
@@ -78,6 +78,6 @@ def test_old_rooms_speak_text() -> None:
 
 
 def test_sins_are_known_by_name() -> None:
-    """A name that is no sin is refused, not ignored."""
+    """A name that is not a sin is refused, not ignored."""
     with pytest.raises(ValueError, match="no such sin: sloth"):
         make_app(frozenset({"sloth", *SINS}))

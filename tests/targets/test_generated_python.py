@@ -223,7 +223,7 @@ def test_the_flag_among_the_details_agrees_with_the_code(platform: Any) -> None:
     ],
 )
 def test_what_is_not_declared_is_unknown_and_kept(platform: Any, body: bytes) -> None:
-    """A body that is no declared error comes back as UnknownError with the body as it was; it is not retried."""
+    """A body that is not a declared error comes back as UnknownError with the body as it was; it is not retried."""
     error = platform.parse(body, status=503, headers={"Retry-After": "1"})
     assert type(error) is platform.UnknownError
     assert (error.raw, error.status, error.code) == (body, 503, platform.ErrorCode.INTERNAL_ERROR)
@@ -284,7 +284,7 @@ def test_headers_of_one_answer_stay_with_it(platform: Any) -> None:
 
 @given(text=st.text(max_size=30))
 def test_no_value_ends_a_header(folder: Path, text: str) -> None:
-    """Whatever an error is told, no header of its answer has a line end or a NUL in it (RFC 9110 section 5.5)."""
+    """Whatever values an error gets, no header of its answer has a line end or a NUL in it (RFC 9110 section 5.5)."""
     platform = imported(folder, "platform_errors")
     error = platform.NotFound(correlation_id=ULID, headers={"X-Note": text})
     body = json.dumps({"code": "not_found", "message": "x", "correlation_id": text})
@@ -335,13 +335,13 @@ codes: {bad: {summary: Bad., http: 400}, worse: {summary: Worse., http: 409, act
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "rendered"),
     [("x", "x"), (["a", "b"], '["a","b"]'), (True, "true"), (None, None), ({"a": 1}, '{"a":1}')],
 )
-def test_what_is_no_text_is_told_as_json(
-    value: object, said: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_detail_that_is_not_text_is_rendered_as_json(
+    value: object, rendered: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A default message tells a detail that is no text as JSON, as TypeScript does, and is the summary where one is missing."""
+    """A default message shows a detail that is not a text as JSON, as TypeScript does, and is the summary where one is missing."""
     text = """
 faultspec: 1
 taxonomy: {name: telling, version: 1.0.0}
@@ -353,7 +353,7 @@ codes: {bad: {summary: Bad., message: "Bad: ${value}", http: 400, details: {valu
     write(render(loaded.taxonomy, [SHIPPED["python"]], "a.yaml"), tmp_path, ["python"])
     monkeypatch.syspath_prepend(str(tmp_path / "python"))
     package = importlib.import_module("telling_errors")
-    assert package.Bad(value=value).message == ("Bad." if said is None else f"Bad: {said}")
+    assert package.Bad(value=value).message == ("Bad." if rendered is None else f"Bad: {rendered}")
 
 
 def test_errors_copy_and_pickle(platform: Any) -> None:
@@ -428,7 +428,7 @@ def shelves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_an_error_cannot_be_made_without_the_header_of_its_status(shelves: Any) -> None:
-    """A header that only some statuses of a code require is demanded under those, whoever gives it."""
+    """A header that only some statuses of a code require is demanded under those, whether the caller or the taxonomy gives it."""
     assert shelves.StoreDown().status == 502
     assert (
         shelves.render(shelves.StoreDown(status=503, retry_after=2)).headers["Retry-After"] == "2"
@@ -517,7 +517,7 @@ def test_a_header_whose_value_is_known_is_sent(
 def test_the_header_that_a_caller_gives_stands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A header given by whoever raises the error takes the place of the known one, however its name is written; where the
+    """A header given where the error is raised takes the place of the known one, however its name is written; where the
     rules leave the value open, it is asked for.
     """
     text = """
@@ -547,7 +547,7 @@ codes: {a: {summary: A., http: 400}, b: {summary: B., http: 405}}
 
 @given(name=st.text(max_size=8) | st.sampled_from(["X-A\r\nX-B", "X A", "", "é", "X:", "X-A\n"]))
 def test_only_what_is_a_token_names_a_header(folder: Path, name: str) -> None:
-    """A header is refused by the constructor, and not met in an answer, if its name is no token (RFC 9110 section 5.6.2)."""
+    """A header is refused by the constructor, and not met in an answer, if its name is not a token (RFC 9110 section 5.6.2)."""
     platform = imported(folder, "platform_errors")
     sound = name != "" and set(name) <= {*"!#$%&'*+-.^_`|~", *string.ascii_letters, *string.digits}
     if sound:
@@ -559,7 +559,7 @@ def test_only_what_is_a_token_names_a_header(folder: Path, name: str) -> None:
 
 @pytest.mark.parametrize("headers", [{"X-A": 1}, {"X-A": b"x"}, {"X-A": ["x"]}, {1: "x"}])
 def test_headers_are_strings(platform: Any, headers: Any) -> None:
-    """What is no string is refused where the error is made, and not where it is sent."""
+    """A value that is not a string is refused where the error is made, and not where it is sent."""
     with pytest.raises(TypeError, match="header"):
         platform.NotFound(correlation_id=ULID, headers=headers)
 
@@ -605,7 +605,7 @@ codes:
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("retriable", "expected"),
     [
         ("retriable: {when: [{if: {status: 409}, then: true}], else: false}", True),
         ("retriable: caller", True),
@@ -615,23 +615,23 @@ codes:
     ],
 )
 def test_the_documentation_says_what_the_planner_does(
-    said: str, expected: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    retriable: str, expected: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A docstring says that clients do not retry only of codes that the planner never sends again."""
-    name = "planned_" + "".join(filter(str.isalpha, said))
+    name = "planned_" + "".join(filter(str.isalpha, retriable))
     text = f"""
 faultspec: 1
 taxonomy: {{name: {name}, version: 1.0.0}}
 envelopes: {{error: {{shape: {{code: $code, message: $message, again?: $retriable}}}}}}
 retry_policies: {{gentle: {{max_attempts: 3, backoff: {{kind: constant, base: 1s}}}}}}
-codes: {{busy: {{summary: Busy., http: 409, retry: gentle, {said}}}}}
+codes: {{busy: {{summary: Busy., http: 409, retry: gentle, {retriable}}}}}
 """
     loaded = read(text, "p.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics
     write(render(loaded.taxonomy, [SHIPPED["python"]], "p.yaml"), tmp_path, ["python"])
     monkeypatch.syspath_prepend(str(tmp_path / "python"))
     package = importlib.import_module(f"{name.lower()}_errors")
-    error = package.Busy(retriable=True) if "caller" in said else package.Busy()
+    error = package.Busy(retriable=True) if "caller" in retriable else package.Busy()
     plan = package.plan_retry(error, package.start_retry(error), now=0.0, idempotent=True)
     assert plan.retry is expected
     assert ("clients do not retry" in package.Busy.__doc__) is not expected
@@ -669,7 +669,7 @@ def test_a_status_by_condition_is_the_one_the_details_ask_for(
 def test_a_flag_by_condition_asks_who_raises_the_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What an error cannot know of itself is told to its constructor, stays with a copy, and decides the flag unless the
+    """A fact that an error cannot know of itself is an argument of its constructor, stays with a copy, and decides the flag unless the
     flag is given too.
     """
     text = """
@@ -1047,9 +1047,9 @@ def test_the_boundary_answers_for_what_is_raised(folder: Path, platform: Any) ->
     """A declared error is answered as itself, under the request's correlation id; anything else as an internal error."""
     app = _raising(platform.Conflict("Taken", existing_id="7"))
     status, headers, body = _served(folder, app, headers=[(b"x-correlation-id", ULID.encode())])
-    said = json.loads(body)
-    assert (status, said["code"], said["details"]["existing_id"]) == (409, "conflict", "7")
-    assert ULID == said["correlation_id"] == headers["x-correlation-id"]
+    body = json.loads(body)
+    assert (status, body["code"], body["details"]["existing_id"]) == (409, "conflict", "7")
+    assert ULID == body["correlation_id"] == headers["x-correlation-id"]
     status, headers, body = _served(folder, _raising(RuntimeError("password=hunter2")))
     assert (status, json.loads(body)["code"]) == (500, "internal_error")
     assert b"hunter2" not in body

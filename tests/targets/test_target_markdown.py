@@ -115,23 +115,23 @@ def test_each_row_has_the_columns_of_its_table(path: Path) -> None:
 
 
 @PATHS
-def test_everything_that_is_said_is_on_the_page(path: Path) -> None:
+def test_every_summary_is_on_the_page(path: Path) -> None:
     """What a code, a ruling, an obligation or a step of a runbook says is there to be read."""
     seen = " ".join(page(path).text.split())
     known = taxonomy(path)
-    said = [each.summary for _, each in declared(known)]
-    said += [
+    summaries = [each.summary for _, each in declared(known)]
+    summaries += [
         text
         for each in known.rulings.values()
         for text in (each.conflict, each.decision, each.reason)
     ]
-    said += [each.text for each in known.obligations.values()]
-    said += [
+    summaries += [each.text for each in known.obligations.values()]
+    summaries += [
         step
         for each in (known.telemetry.alerts.values() if known.telemetry else ())
         for step in each.runbook
     ]
-    for each in said:
+    for each in summaries:
         assert " ".join(each.split()) in seen, each
 
 

@@ -151,11 +151,11 @@ def test_what_holds_the_code_is_closed(path: Path) -> None:
 def test_what_is_repeated_has_its_type() -> None:
     """A status is a number, a flag a boolean, a detail what the registry says, an enumeration of the log closed."""
     found = attributes(taxonomy(WATCHED))
-    told = {
+    notes = {
         name: each["type"] if isinstance(each["type"], str) else "members"
         for name, each in found.items()
     }
-    assert told == {
+    assert notes == {
         "error.code": "members",
         "flag": "boolean",
         "code": "members",
@@ -163,7 +163,7 @@ def test_what_is_repeated_has_its_type() -> None:
         "level": "members",
         "http.status": "int",
     }
-    assert found["locked.by"]["brief"] == "Who holds the lock."
+    assert found["locked.by"]["brief"] == "The holder of the lock."
 
 
 SHOP = """\
@@ -181,7 +181,7 @@ telemetry:
 
 
 def test_a_deprecated_code_is_a_deprecated_value() -> None:
-    """What replaces it is said where there is something; numbers stay numbers."""
+    """A replacement is named if one exists; numbers stay numbers."""
     known = read(SHOP, "taxonomy.yaml").taxonomy
     assert known is not None
     Draft202012Validator(SUBSET).validate(registry(known))

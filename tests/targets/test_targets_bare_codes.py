@@ -152,7 +152,7 @@ def test_what_nobody_can_answer_is_refused_at_the_start() -> None:
 
 
 def test_what_needs_details_is_answered_as_something_else(caplog: pytest.LogCaptureFixture) -> None:
-    """A bare 409 is no `conflict`, which names what exists; it is the fallback under the fallback's own status, and the
+    """A bare 409 is not a `conflict`, which names what exists; it is the fallback under the fallback's own status, and the
     log says so. A service that knows better is asked first.
     """
     package, asgi = (
@@ -160,42 +160,50 @@ def test_what_needs_details_is_answered_as_something_else(caplog: pytest.LogCapt
         importlib.import_module("platform_errors.asgi"),
     )
 
-    def said(boundary: Any) -> tuple[int | None, str]:
+    def answered(boundary: Any) -> tuple[int | None, str]:
         response = served(boundary).response
         return response.status, json.loads(response.body)["code"]
 
     with caplog.at_level(logging.WARNING):
-        assert said(asgi.ErrorBoundary(bare(409, []))) == (400, "invalid_request")
+        assert answered(asgi.ErrorBoundary(bare(409, []))) == (400, "invalid_request")
     assert "a bare 409 is answered as invalid_request under 400" in caplog.text
 
     def choose(problem: Any) -> Any:
         return package.Conflict(existing_id="7") if problem.status == 409 else None
 
-    assert said(asgi.ErrorBoundary(bare(409, []), choose=choose)) == (409, "conflict")
-    assert said(asgi.ErrorBoundary(bare(404, []), choose=choose)) == (404, "not_found")
+    assert answered(asgi.ErrorBoundary(bare(409, []), choose=choose)) == (409, "conflict")
+    assert answered(asgi.ErrorBoundary(bare(404, []), choose=choose)) == (404, "not_found")
 
 
 def test_a_status_keeps_its_meaning_where_only_a_header_is_missing() -> None:
-    """A bare 401 asks for credentials and a bare 429 to come back later, by what the boundary was told to say there; a
+    """A bare 401 asks for credentials and a bare 429 to come back later, by the options of the boundary; a
     header that the framework gave stands. Told to say nothing, it answers them as something else.
     """
     asgi = importlib.import_module("platform_errors.asgi")
 
-    def said(
+    def answered(
         status: int, headers: list[tuple[bytes, bytes]], name: str, **options: Any
     ) -> tuple[Any, ...]:
         response = served(asgi.ErrorBoundary(bare(status, headers), **options)).response
         fields = {key.lower(): value for key, value in response.headers}
         return response.status, json.loads(response.body)["code"], fields.get(name)
 
-    assert said(401, [], "www-authenticate") == (401, "unauthenticated", "Bearer")
-    assert said(401, [], "www-authenticate", challenge="Basic") == (401, "unauthenticated", "Basic")
-    assert said(401, [KEPT[2]], "www-authenticate") == (401, "unauthenticated", 'Bearer realm="x"')
-    assert said(429, [], "retry-after") == (429, "rate_limited", "1")
-    assert said(429, [], "retry-after", retry_after=4.2) == (429, "rate_limited", "5")
-    assert said(429, [KEPT[1]], "retry-after") == (429, "rate_limited", "17")
-    assert said(401, [], "www-authenticate", challenge=None) == (400, "invalid_request", None)
-    assert said(429, [], "retry-after", retry_after=None) == (400, "invalid_request", None)
+    assert answered(401, [], "www-authenticate") == (401, "unauthenticated", "Bearer")
+    assert answered(401, [], "www-authenticate", challenge="Basic") == (
+        401,
+        "unauthenticated",
+        "Basic",
+    )
+    assert answered(401, [KEPT[2]], "www-authenticate") == (
+        401,
+        "unauthenticated",
+        'Bearer realm="x"',
+    )
+    assert answered(429, [], "retry-after") == (429, "rate_limited", "1")
+    assert answered(429, [], "retry-after", retry_after=4.2) == (429, "rate_limited", "5")
+    assert answered(429, [KEPT[1]], "retry-after") == (429, "rate_limited", "17")
+    assert answered(401, [], "www-authenticate", challenge=None) == (400, "invalid_request", None)
+    assert answered(429, [], "retry-after", retry_after=None) == (400, "invalid_request", None)
 
 
 def test_of_several_codes_the_nearest_speaks() -> None:
@@ -330,22 +338,22 @@ def test_an_envelope_of_the_application_leaves_as_it_is_only_where_it_is_sound()
     }
     header = (b"x-correlation-id", GIVEN.encode())
 
-    def said(app: Any) -> tuple[Any, ...]:
+    def answered(app: Any) -> tuple[Any, ...]:
         response = served(asgi.ErrorBoundary(app)).response
         fields = {key.lower(): value for key, value in response.headers}
         read = json.loads(response.body)
         assert fields["x-correlation-id"] == read["correlation_id"]
         return response.status, read
 
-    assert said(answering(404, body, header)) == (404, body)
-    status, read = said(answering(500, body, header))
+    assert answered(answering(404, body, header)) == (404, body)
+    status, read = answered(answering(500, body, header))
     assert (status, read["code"], read["message"]) == (
         500,
         "internal_error",
         "Something went wrong on our side",
     )
     for wrong in (answering(404, body), answering(404, {**body, "correlation_id": "bad"}, header)):
-        status, read = said(wrong)
+        status, read = answered(wrong)
         assert (status, read["code"], read["message"]) == (404, "not_found", "No order")
         assert read["details"]["hint"] == "x"
     limited = {**body, "code": "rate_limited"}

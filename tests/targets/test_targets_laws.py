@@ -688,7 +688,7 @@ codes:
   failed:
     summary: It failed.
     http: null
-    http_reason: It is told over a queue.
+    http_reason: It travels over a queue.
     effect: none
     retriable: {when: [{if: {status: 422}, then: true}], else: false}
     example: {}

@@ -1,4 +1,4 @@
-"""The output schema of a tool: whatever tells an error, refusals are held to their codes and successes are no refusals."""
+"""The output schema of a tool: whatever tells an error, refusals are held to their codes and successes are not refusals."""
 
 import copy
 import json
@@ -158,9 +158,9 @@ def refusal(form: Form, code: str) -> dict[str, Any]:
 def silent(form: Form, content: object) -> bool:
     """Whether the judge has nothing against some result with this content."""
     rules, _ = made(form.text())
-    for said in (True, False):
+    for is_error in (True, False):
         for meta in ({}, {"_meta": {"failed": 1}}):
-            result = {"content": [], "structuredContent": content, "isError": said, **meta}
+            result = {"content": [], "structuredContent": content, "isError": is_error, **meta}
             answer = Response(None, (), json.dumps(result).encode())
             found = judge(rules, Exchange(Request("POST", "work"), answer, "mcp"))
             if not any(each.level == "error" for each in found.findings):

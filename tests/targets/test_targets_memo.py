@@ -84,7 +84,7 @@ def test_one_taxonomy_leaves_nothing_to_another() -> None:
 
 
 def test_the_same_is_asked_once_and_another_taxonomy_anew() -> None:
-    """Arguments are told apart by identity, and what is known goes with the taxonomy that it is of."""
+    """Arguments are distinguished by identity, and what is known goes with the taxonomy that it is of."""
     asked: list[object] = []
 
     @memoized

@@ -180,13 +180,13 @@ def test_the_judge_and_the_schemas_agree(
             continue  # the code of an operation, in an exchange that names none: its details are not known
         if any(each.clause == "envelope/status" for each in judged.findings):
             continue  # not the status that it came with: the schema knows those of the code, and not which it was
-        said = [
+        findings = [
             each
             for each in judged.findings
             if each.clause in SCHEMA_CLAUSES and each.level == "error"
         ]
         valid = schemas[surface.envelopes[0]].is_valid(body)
-        assert valid == (not said), (surface.name, body, [each.message for each in said])
+        assert valid == (not findings), (surface.name, body, [each.message for each in findings])
 
 
 SUGGESTING = """
@@ -248,14 +248,17 @@ def test_a_code_suggests_its_own_actions(
         body["again"] = flag
     response = Response(404, (("Content-Type", "application/json"),), json.dumps(body).encode())
     judged = judge(contract, Exchange(Request("GET", path), response))
-    said = [
+    findings = [
         each for each in judged.findings if each.level == "error" and each.clause in SCHEMA_CLAUSES
     ]
-    assert schemas[name].is_valid(body) == (not said), (body, [each.message for each in said])
+    assert schemas[name].is_valid(body) == (not findings), (
+        body,
+        [each.message for each in findings],
+    )
     own = contract.taxonomy.codes[code].actions
     if ways is not None and own:
         for index in (index for index, each in enumerate(ways) if each not in own):
-            assert len([each for each in said if each.pointer == f"/ways/{index}"]) == 1
+            assert len([each for each in findings if each.pointer == f"/ways/{index}"]) == 1
 
 
 def test_what_30_has_no_word_for() -> None:
@@ -338,18 +341,18 @@ def conditional() -> tuple[Contract, jsonschema_rs.Draft202012Validator]:
             lambda more: known | ({"status": more[0]} if more else {})
         )
     ),
-    told=st.sampled_from([None, True, False]),
+    decided=st.sampled_from([None, True, False]),
 )
 @examples(1500)
 def test_the_schema_knows_the_rules_by_condition(
-    code: str, status: int, flag: bool | None, details: dict[str, object], told: bool | None
+    code: str, status: int, flag: bool | None, details: dict[str, object], decided: bool | None
 ) -> None:
     """A flag and a status that conditions decide: the schema accepts exactly what the judge has nothing against, where the
     body shows what they depend on.
     """
     contract, valid = conditional()
-    if told is not None and code in ("upstream", "decided"):
-        details = {**details, "retryable": told}
+    if decided is not None and code in ("upstream", "decided"):
+        details = {**details, "retryable": decided}
     inner: dict[str, object] = {"code": code, "status": status, "message": "m"}
     body = {
         "error": inner
@@ -358,12 +361,12 @@ def test_the_schema_knows_the_rules_by_condition(
     }
     response = Response(status, (("Content-Type", "application/json"),), json.dumps(body).encode())
     judged = judge(contract, Exchange(Request("GET", "/x"), response))
-    said = [
+    findings = [
         each
         for each in judged.findings
         if each.level == "error" and each.clause in (*SCHEMA_CLAUSES, "code/status")
     ]
-    assert valid.is_valid(body) == (not said), (body, [each.message for each in said])
+    assert valid.is_valid(body) == (not findings), (body, [each.message for each in findings])
 
 
 TEXTUAL = """
@@ -383,13 +386,13 @@ def test_a_status_inside_a_text_is_text() -> None:
     tree = render(found.taxonomy, [SHIPPED["jsonschema"]], "textual.yaml")
     valid = jsonschema_rs.Draft202012Validator(json.loads(tree["jsonschema/error.schema.json"]))
     rules = build_contract(found.taxonomy)
-    for said, accepted, clauses in (
+    for status, accepted, clauses in (
         ("410", True, set()),
         ("404", True, {"envelope/status"}),
         (410, False, {"envelope/shape"}),
     ):
         body = {
-            "errors": [{"code": "gone", "status": said, "title": "Gone", "again": "retry=false"}]
+            "errors": [{"code": "gone", "status": status, "title": "Gone", "again": "retry=false"}]
         }
         response = Response(410, (("Content-Type", "application/json"),), json.dumps(body).encode())
         judged = judge(rules, Exchange(Request("GET", "/x"), response))
@@ -518,7 +521,7 @@ operations:
         ("refused", None, False),
     ],
 )
-def test_where_pictures_match_the_number_tells_whose_the_error_is(
+def test_among_matching_pictures_the_number_decides(
     codes: str, envelope: str, number: object, data: object, accepted: bool | None
 ) -> None:
     """Whether the protocol's errors share the picture of ours or have one that looks the same, an error is ours by the number of
@@ -546,7 +549,7 @@ def test_where_pictures_match_the_number_tells_whose_the_error_is(
 
 
 def test_a_picture_that_the_protocol_shares_is_still_that_of_our_codes() -> None:
-    """The schema of an envelope takes the codes that travel in it, whoever else has errors of this picture."""
+    """The schema of an envelope takes the codes that travel in it, although other envelopes have errors of this picture."""
     found = read(TWINS % ("closed", "ours"), "rpc.yaml")
     assert found.taxonomy is not None, found.diagnostics
     tree = render(found.taxonomy, [SHIPPED["jsonschema"]], "rpc.yaml")

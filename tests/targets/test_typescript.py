@@ -354,7 +354,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Compiled]:
 
 
 def sources(folder: Path) -> list[str]:
-    """Every file of TypeScript, as the compiler is told of them."""
+    """Every file of TypeScript, as the compiler gets them."""
     home = folder / "typescript"
     return sorted(each.relative_to(home).as_posix() for each in home.rglob("*.ts"))
 
@@ -842,7 +842,7 @@ def test_both_prefer_the_envelope_whose_code_is_declared(compiled: Compiled) -> 
 
 
 def test_both_know_one_kind_of_number(compiled: Compiled) -> None:
-    """`1001.0` is 1001 in JSON, as a code and in whatever slot holds an integer; true is no number at all."""
+    """`1001.0` is 1001 in JSON, as a code and in whatever slot holds an integer; true is not a number."""
     texts = [
         '{"error": {"code": 1001.0, "status": 503.0, "attempt": 2.0}}',
         '{"error": {"code": 1.001e3, "status": 5.03e2, "attempt": 2}}',
@@ -920,7 +920,7 @@ def test_both_know_the_kind_of_a_code(
 
 @pytest.mark.parametrize("idempotent", [True, False])
 def test_both_ask_the_caller_what_no_answer_says(compiled: Compiled, idempotent: bool) -> None:
-    """A rule that asks whether the operation is idempotent is decided by what the planner is told, as no answer says it."""
+    """A rule that asks whether the operation is idempotent is decided by an argument of the planner, as no answer has the fact."""
     body: dict[str, object] = {"__type": "Broken", "message": "m"}
     python = compiled.python("qualified")
     error = python.parse(body, status=503)
@@ -1054,7 +1054,7 @@ HEADERS: tuple[dict[str, str], ...] = (
     },
 )
 
-#: Bodies that are no envelope of anybody's.
+#: Bodies that are not an envelope of any taxonomy.
 STRANGE: tuple[Any, ...] = (
     *(
         "",
@@ -1099,7 +1099,7 @@ STRANGE: tuple[Any, ...] = (
 
 
 def heard(compiled: Compiled) -> Iterator[Heard]:
-    """The examples of the documents, each of their variations, a body of every code, and what is no error at all."""
+    """The examples of the documents, each of their variations, a body of every code, and bodies that are not errors."""
     for shown in SHOWN:
         for number, (_, body) in enumerate([("", shown.body), *changed(shown.body)]):
             headers = (None, *HEADERS)[number % 4]
@@ -1149,7 +1149,7 @@ def of_codes(system: str, taxonomy: Taxonomy) -> Iterator[Heard]:
                 yield Heard(system, body, status, HEADERS[number % 3], operation)
 
 
-def told(error: Any, members: Mapping[str, str]) -> dict[str, Any]:
+def facts_of(error: Any, members: Mapping[str, str]) -> dict[str, Any]:
     """What Python says of an error, in the words of TypeScript."""
     known = not hasattr(error, "raw")
     found = {
@@ -1171,7 +1171,7 @@ def told(error: Any, members: Mapping[str, str]) -> dict[str, Any]:
 
 def test_both_bindings_hear_alike(compiled: Compiled) -> None:
     """Code, message, status, flag, wait, boundary, headers, details and slots; facts, guards and the plan of a retry: of
-    the documents' examples, of each variation of them, of every code, and of bodies that are no errors. Nothing throws.
+    the documents' examples, of each variation of them, of every code, and of bodies that are not errors. Nothing throws.
     """
     answers = list(heard(compiled))
     questions = [
@@ -1196,7 +1196,7 @@ def test_both_bindings_hear_alike(compiled: Compiled) -> None:
         error = package.parse(
             answer.body, status=answer.status, headers=answer.headers, operation=answer.operation
         )
-        expected = told(error, members[answer.system])
+        expected = facts_of(error, members[answer.system])
         assert {**found["error"], "raw": 0} == {**expected, "raw": 0}, answer
         assert found["same"]
         assert found["kept"]
@@ -1304,7 +1304,7 @@ def test_both_know_the_same_of_a_code(compiled: Compiled) -> None:
         assert policies == {name: camelled(each) for name, each in package.POLICIES.items()}
 
 
-def test_odd_names_are_told_apart(compiled: Compiled) -> None:
+def test_odd_names_stay_distinct(compiled: Compiled) -> None:
     """Reserved words, names of the language's own objects, and names that differ by case or underscores alone."""
     taxonomy = compiled.taxonomies["odd"]
     own = [("get", "lost", "own"), ("__proto__", "lost", "own")]

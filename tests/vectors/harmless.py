@@ -97,8 +97,8 @@ def of_service(source: str) -> Iterator[str]:
     """What a service of AWS says of its errors, sentence by sentence."""
     for shape in json.loads(source)["shapes"].values():
         if shape.get("exception"):
-            for said in (shape, *shape.get("members", {}).values()):
-                plain = html.unescape(re.sub(r"<[^>]*>", " ", said.get("documentation", "")))
+            for part in (shape, *shape.get("members", {}).values()):
+                plain = html.unescape(re.sub(r"<[^>]*>", " ", part.get("documentation", "")))
                 yield from (
                     each for each in re.split(r"(?<=[.!?])\s+", " ".join(plain.split())) if each
                 )

@@ -87,7 +87,7 @@ def rows(rules: list[dict[str, object]]) -> Iterator[tuple[str, tuple[str, ...],
             continue
         if any(len(each) < SHORTEST or each not in literal for each in keywords):
             continue
-        # Where a token ends in source code is no end in a sentence.
+        # The end of a token in source code is not one in a sentence.
         found = scoped(bounded(expression)).replace(END, r"(?![\w-])")
         re.compile(found)
         yield name, keywords, found, float(rule.get("entropy", 0))  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ import click
 from faultspec.diagnostics import printers
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.language import load
-from faultspec.render import MANIFEST, Drift, check, listed_targets, rendered_files, write
+from faultspec.render import MANIFEST, Drift, find_drift, listed_targets, rendered_files, write
 from faultspec.source.tree import no_cyclic_gc
 from faultspec.targets import SHIPPED, CompileTarget, TargetError
 from faultspec.targets.custom import targets_in
@@ -97,7 +97,7 @@ def _compile(
             chosen += listed_targets(folder)  # the files of removed targets are removed too
         files = rendered_files(resolved, targets, _relative(taxonomy), overrides)
         if only_check:
-            drift = check(files, folder, chosen, Path(taxonomy), whole=not names)
+            drift = find_drift(files, folder, chosen, Path(taxonomy), whole=not names)
             found = () if style == "text" else tuple(_diagnostic(entry, out) for entry in drift)
             _report((*diagnostics, *found), sources, style)
             return _print_drift(drift, out, with_files=style == "text")

@@ -58,9 +58,13 @@ def taxonomy(file: str) -> int:
             target.parent.mkdir(parents=True)
         _write(target, files("faultspec.cli").joinpath("starter.yaml").read_text(encoding="utf-8"))
     except FileExistsError:
-        return refuse("file-exists", "the file exists already", file, "name another, or remove it")
+        return print_refusal(
+            "file-exists", "the file exists already", file, "name another, or remove it"
+        )
     except OSError as error:
-        return refuse("file-unwritable", f"the file cannot be written: {error.strerror}", file)
+        return print_refusal(
+            "file-unwritable", f"the file cannot be written: {error.strerror}", file
+        )
     click.echo(file)
     beside = target.parent / "faultspec.schema.json"
     try:
@@ -70,7 +74,7 @@ def taxonomy(file: str) -> int:
         click.echo(f"{beside}: kept as it is", err=True)
     except OSError as error:
         message = f"the file cannot be written: {error.strerror}"
-        return refuse("file-unwritable", message, str(beside))
+        return print_refusal("file-unwritable", message, str(beside))
     click.echo(f"next: faultspec lint {file}", err=True)
     return 0
 
@@ -80,7 +84,7 @@ def _write(path: Path, content: str) -> None:
         out.write(content)
 
 
-def refuse(code: str, message: str, path: str, hint: str | None = None) -> int:
+def print_refusal(code: str, message: str, path: str, hint: str | None = None) -> int:
     """Print an error about a file. Returns the exit code 2."""
     click.echo(text([Diagnostic(code, message, path, hint=hint)], {}), err=True, nl=False)
     return 2

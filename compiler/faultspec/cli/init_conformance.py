@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import click
 
 from faultspec.cli.extra import require_conformance
-from faultspec.cli.init import refuse
+from faultspec.cli.init import print_refusal
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.diagnostics.printers import text
 
@@ -45,7 +45,9 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
 
     target = Path(file)
     if target.exists():
-        return refuse("file-exists", "the file exists already", file, "name another, or remove it")
+        return print_refusal(
+            "file-exists", "the file exists already", file, "name another, or remove it"
+        )
     loaded = load(taxonomy)
     if loaded.taxonomy is None:
         sources = {taxonomy: loaded.document.text} if loaded.document is not None else {}
@@ -57,7 +59,7 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
         return 2
     document, problem = parse_leniently(content)
     if document is None:
-        return refuse(
+        return print_refusal(
             "not-openapi", f"the file is not an OpenAPI document: {problem}", openapi, None
         )
     address, place = _address(openapi, http, openapi_3(document).document)
@@ -75,10 +77,12 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
         with target.open("x", encoding="utf-8", newline="\n") as out:
             out.write(written)
     except FileExistsError:
-        return refuse("file-exists", "the file exists already", file, "name another, or remove it")
+        return print_refusal(
+            "file-exists", "the file exists already", file, "name another, or remove it"
+        )
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
-        return refuse(
+        return print_refusal(
             "file-unwritable", f"the file cannot be written: {reason or error}", file, None
         )
     click.echo(file)

@@ -131,7 +131,7 @@ def parse_coverage(value: str | None) -> "RequiredCoverage | None":
     return wanted
 
 
-def read_report(path: str) -> "Report":
+def load_report(path: str) -> "Report":
     """Read a JSON report. Raises Refused."""
     from faultspec_conformance.reports import reading
 
@@ -159,7 +159,7 @@ def complete(report: "Report", baseline: str | None, wanted: "RequiredCoverage |
 
     result = report.result
     if baseline is not None:
-        before = read_report(baseline)
+        before = load_report(baseline)
         if before.result.taxonomy.rpartition(" ")[0] != result.taxonomy.rpartition(" ")[0]:
             print_error(
                 "no-baseline",

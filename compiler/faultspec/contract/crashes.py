@@ -28,6 +28,8 @@ def is_crash(taxonomy: Taxonomy, code: Code | None, status: int | None) -> bool:
         return False
     if code is None:
         return True
+    if not code.http.allows(status):  # the status is that of a surface, or `code/status` is broken
+        return False
     transient = code.retriable.may_be_retried and (status != 500 or undeclared is not None)
     return not transient
 

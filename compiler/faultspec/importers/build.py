@@ -13,7 +13,7 @@ from faultspec.importers.names import PATTERN, CodeKey, NamedFamilies, assign_na
 from faultspec.importers.naming import identifier, version_of
 from faultspec.importers.operations import StatusCodes, import_operations
 from faultspec.importers.statuses import assign_statuses
-from faultspec.openapi.nodes import text
+from faultspec.openapi.nodes import visible_text
 from faultspec.openapi.reader import DocumentReader
 from faultspec.runtime.nodes import slot_places
 
@@ -152,14 +152,14 @@ def _example_pointers(
 
 def _header(contract: ImportedContract, lose: Report) -> Data:
     info = contract.info
-    title = text(info.get("title")) or "Imported errors"
+    title = visible_text(info.get("title")) or "Imported errors"
     version = version_of(info.get("version"))
     if info.get("version") not in (None, version):
         reason = f"it is not a version such as 1.0.0; {version} stands in its place"
         lose("/info/version", "version", reason)
     found = {"name": identifier(title, "imported"), "version": version, "title": title}
     if contract.has_paths:
-        description = text(info.get("description"))
+        description = visible_text(info.get("description"))
         return {**found, **({"description": description} if description else {})}
     if info.get("description") is not None:
         lose("/info/description", "description", "in a library of schemas it describes the file")

@@ -17,7 +17,7 @@ from faultspec.importers.bodies import (
 )
 from faultspec.importers.families import Branch, Union, find_union, read_family
 from faultspec.language.values import foreign_schema_problem
-from faultspec.openapi.nodes import first_json, includes_json, is_json, text
+from faultspec.openapi.nodes import first_json, includes_json, is_json, visible_text
 from faultspec.openapi.pointers import child, value_at
 from faultspec.openapi.reader import DocumentReader
 from faultspec.openapi.schemas import self_contained
@@ -85,7 +85,7 @@ def read_response(
     lose_unknown(reader, response, pointer, _OF_RESPONSES)
     headers = _headers(reader, response, pointer)
     body = _json_body(reader, response, pointer)
-    description = text(response.get("description"))
+    description = visible_text(response.get("description"))
     plain = ImportedResponse(
         status=status, description=description, schema=None, headers=headers, pointer=before
     )
@@ -287,7 +287,7 @@ def _headers(reader: DocumentReader, response: Json, pointer: str) -> dict[str, 
             reader.lose(schema_pointer, "schema", "this is not JSON Schema")
             schema = {}
         found[str(name)] = ImportedHeader(
-            header.get("required") is True, schema, text(header.get("description")), place
+            header.get("required") is True, schema, visible_text(header.get("description")), place
         )
     return found
 
@@ -323,7 +323,7 @@ def _examples(
         example, place = reader.object(value, before, "the example")
         if example is not None and "value" in example:
             lose_unknown(reader, example, place, _OF_EXAMPLES)
-            summary = text(example.get("summary"))
+            summary = visible_text(example.get("summary"))
             yield str(name), SampledError(0, summary, example["value"], place)
         elif example is not None:
             reader.lose(place, "example", "its value is not in the document")

@@ -10,7 +10,7 @@ from faultspec.diagnostics.model import Diagnostic, Path, ordered
 from faultspec.language import constructs, grammar, layers
 from faultspec.language.model import Taxonomy
 from faultspec.language.prune import Remains, prune
-from faultspec.language.resolve import resolve
+from faultspec.language.resolve import resolve_names
 from faultspec.source import Document, SourceError, load_document, parse
 
 
@@ -198,7 +198,7 @@ def _checked(
     )
     # A repeated section makes references to it uncertain; a repeated code is complete in itself.
     unsure = {path for path in repeated if path[:1] != ("codes",) or len(path) == 1}
-    taxonomy, problems = resolve(remains._replace(lost=remains.lost | unsure), document.data)
+    taxonomy, problems = resolve_names(remains._replace(lost=remains.lost | unsure), document.data)
     diagnostics = [_diagnostic(problem, document) for problem in (*found, *problems)]
     return taxonomy, remains.data, diagnostics
 

@@ -301,7 +301,7 @@ def _check_record(type: Record, value: dict[Any, object], path: Path) -> Iterato
     for name, item in readable_items(value):
         key = keys.get(name)
         if key is None:
-            misspelled.add(nearest(name, missing))
+            misspelled.add(nearest_spelling(name, missing))
             yield GrammarProblem(
                 "unknown-key",
                 (*path, name),
@@ -373,7 +373,7 @@ def _close_matches(word: str, candidates: Sequence[str], n: int, cutoff: float) 
 
 
 @lru_cache(maxsize=1024)  # words; the same mistake is often repeated
-def nearest(word: str, candidates: tuple[str, ...], cutoff: float = 0.6) -> str | None:
+def nearest_spelling(word: str, candidates: tuple[str, ...], cutoff: float = 0.6) -> str | None:
     """The candidate that ``word`` probably misspells, or None.
 
     ``cutoff`` is the least share of letters in common.
@@ -402,7 +402,7 @@ def _certain_key(
 
 def closest(word: str, candidates: tuple[str, ...], cutoff: float = 0.6) -> str | None:
     """``did you mean …?`` with the candidate nearest to ``word``, or None."""
-    near = nearest(word, candidates, cutoff)
+    near = nearest_spelling(word, candidates, cutoff)
     return f"did you mean `{near}`?" if near else None
 
 

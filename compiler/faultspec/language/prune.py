@@ -24,7 +24,7 @@ from faultspec.language.grammar import (
     Record,
     Text,
     Type,
-    nearest,
+    nearest_spelling,
     node_kind,
     node_kinds,
     readable_items,
@@ -104,7 +104,7 @@ class _Pruner:
                 kept = self.value(type.keys[name].type, part, (*path, name))
                 if kept is not _GONE:
                     data[name] = kept
-            elif (misspelled := nearest(name, missing)) is not None:
+            elif (misspelled := nearest_spelling(name, missing)) is not None:
                 self.lost.add((*path, misspelled))
         for name, key in type.keys.items():
             if key.required and name not in data and path:

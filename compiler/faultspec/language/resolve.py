@@ -23,7 +23,7 @@ T = TypeVar("T")
 _CONSTRAINING = ("http", "details", "schema", "headers")
 
 
-def resolve(remains: Remains, document: object) -> tuple[Taxonomy, list[GrammarProblem]]:
+def resolve_names(remains: Remains, document: object) -> tuple[Taxonomy, list[GrammarProblem]]:
     """The model of the `remains` of a `document`, and every problem found on the way.
 
     If there are problems or lost parts, the model has holes, and serves further checks only.

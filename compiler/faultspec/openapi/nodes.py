@@ -22,7 +22,7 @@ def texts(value: object) -> list[str]:
     return list(dict.fromkeys(item for item in listed(value) if isinstance(item, str)))
 
 
-def text(value: object) -> str | None:
+def visible_text(value: object) -> str | None:
     """The value if it is a string with visible characters."""
     return value if isinstance(value, str) and value.strip() else None
 

@@ -1,15 +1,15 @@
-"""From a taxonomy to files: ``rendered_files`` makes texts, ``check`` and ``write`` compare and
-fill the output folder.
+"""From a taxonomy to files: ``rendered_files`` makes texts, ``find_drift`` compares the output
+folder with them, and ``write`` fills it.
 """
 
-from faultspec.render.output import MANIFEST, Drift, WriteSummary, check, listed_targets, write
+from faultspec.render.output import MANIFEST, Drift, WriteSummary, find_drift, listed_targets, write
 from faultspec.render.rendering import render, rendered_files
 
 __all__ = [
     "MANIFEST",
     "Drift",
     "WriteSummary",
-    "check",
+    "find_drift",
     "listed_targets",
     "render",
     "rendered_files",

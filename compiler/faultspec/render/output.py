@@ -42,7 +42,7 @@ def _pairs(files: Files) -> Iterable[tuple[str, str]]:
 # Comparing
 
 
-def check(
+def find_drift(
     files: Files,
     folder: Path,
     targets: Sequence[str],

@@ -152,25 +152,25 @@ class ReadingContext:
         return float(value) if isinstance(value, int | float) and value else default
 
 
-def child(node: Node, key: str) -> Node:
+def child_mapping(node: Node, key: str) -> Node:
     """The mapping under a key; empty if the key is missing."""
     return cast(Node, node.get(key, {}))
 
 
 def children(node: Node, key: str) -> Iterator[tuple[str, Node]]:
     """The names and mappings below a key."""
-    for name, value in child(node, key).items():
+    for name, value in child_mapping(node, key).items():
         yield name, cast(Node, value)
 
 
-def scalar_text(value: object) -> str:
+def wire_text(value: object) -> str:
     """A YAML scalar as it is sent."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def header_texts(node: Node) -> dict[str, str]:
     """The headers of a mapping as the file has them."""
-    return {name: scalar_text(value) for name, value in child(node, "headers").items()}
+    return {name: wire_text(value) for name, value in child_mapping(node, "headers").items()}
 
 
 def texts_in(value: object, place: Place) -> Iterator[tuple[Place, str]]:
@@ -191,7 +191,9 @@ def _identity_names(data: object) -> tuple[str, ...] | None:
         return ()
     if "identities" not in data:
         unknown = (key for key in data if isinstance(key, str) and key not in CONFIGURATION.keys)
-        return None if any(grammar.nearest(key, ("identities",)) for key in unknown) else ()
+        return (
+            None if any(grammar.nearest_spelling(key, ("identities",)) for key in unknown) else ()
+        )
     identities = data["identities"]
     return (
         tuple(identities) if isinstance(identities, dict) and UNREADABLE not in identities else None

@@ -23,7 +23,7 @@ from faultspec_conformance.config.context import (
     VARIABLE,
     Node,
     ReadingContext,
-    child,
+    child_mapping,
     children,
     header_texts,
 )
@@ -146,7 +146,7 @@ def check_config(
 
 
 def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
-    where = child(data, "target")
+    where = child_mapping(data, "target")
     if "target" in data:
         context.transport = _read_transport(context, where)
     elif "client" not in data:
@@ -168,7 +168,7 @@ def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
     # Without declared resources, they are inferred from a document that is not loaded yet.
     if resources and not any(place[:1] == ("resources",) for place in context.lost):
         context.items = tuple(item for each in resources.values() for item in _item_shapes(each))
-    limits = _read_limits(context, child(data, "limits"))
+    limits = _read_limits(context, child_mapping(data, "limits"))
     taxonomy, waivers = data.get("taxonomy"), data.get("waivers")
     waivers_path = context.document.path if waivers else None
     if isinstance(waivers, str):
@@ -188,8 +188,8 @@ def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
         else None,
         identities=identities,
         resources=resources,
-        recipes=tuple(read_recipes(context, child(data, "provoke"))),
-        samples=tuple(read_samples(context, child(data, "calls"))),
+        recipes=tuple(read_recipes(context, child_mapping(data, "provoke"))),
+        samples=tuple(read_samples(context, child_mapping(data, "calls"))),
         limits=limits,
         waivers=waivers_path,
         path=context.document.path,
@@ -301,7 +301,7 @@ def _read_upstream(
         calls=tuple(calls),
         fails=tuple(
             (code, cast(int, behaviour))
-            for code, value in child(node, "fails").items()
+            for code, value in child_mapping(node, "fails").items()
             for behaviour in (value if isinstance(value, list) else [value])
         ),
         port=port,

@@ -7,7 +7,13 @@ from typing import cast
 
 from faultspec.diagnostics.model import Path as Place
 from faultspec.language import grammar
-from faultspec_conformance.config.context import Node, ReadingContext, child, header_texts, texts_in
+from faultspec_conformance.config.context import (
+    Node,
+    ReadingContext,
+    child_mapping,
+    header_texts,
+    texts_in,
+)
 from faultspec_conformance.config.model import ConfiguredCall, Recipe, SampleCall, Step
 from faultspec_conformance.config.requests import PLACEHOLDER, query_texts, read_call
 
@@ -95,7 +101,7 @@ def _read_steps(context: ReadingContext, data: Node, place: Place) -> tuple[Step
 
 
 def _read_step(context: ReadingContext, data: Node, place: Place) -> Step:
-    repeat = cast(Mapping[str, int], child(data, "repeat"))
+    repeat = cast(Mapping[str, int], child_mapping(data, "repeat"))
     at = (*place, "repeat")
     if repeat and context.transport == "http" and "until" not in repeat:
         context.report(
@@ -113,7 +119,7 @@ def _read_step(context: ReadingContext, data: Node, place: Place) -> Step:
         identity=context.known_identity(data, place),
         until=repeat.get("until"),
         at_most=repeat.get("at_most", _AT_MOST if repeat else 1),
-        save=cast(Mapping[str, str], child(data, "save")),
+        save=cast(Mapping[str, str], child_mapping(data, "save")),
     )
 
 
@@ -150,7 +156,7 @@ def _check_names(context: ReadingContext, data: Node, place: Place) -> None:
                 _check_saved(context, name, saved, (*at, "request"), placeholder=True)
         if (*at, "save") in context.lost:
             return
-        saved |= child(step, "save").keys()
+        saved |= child_mapping(step, "save").keys()
         saved |= {str(lost[-1]) for lost in context.lost if lost[:-1] == (*at, "save")}
 
 

@@ -10,9 +10,9 @@ from faultspec.language import grammar
 from faultspec_conformance.config.context import (
     Node,
     ReadingContext,
-    child,
+    child_mapping,
     header_texts,
-    scalar_text,
+    wire_text,
 )
 from faultspec_conformance.config.form import METHODS
 from faultspec_conformance.config.model import ABSENT, ConfiguredCall
@@ -108,4 +108,4 @@ def _check_request_line(text: str, method: str, path: str) -> tuple[str, str] | 
 
 def query_texts(node: Node) -> dict[str, str]:
     """The query parameters of a mapping."""
-    return {name: scalar_text(value) for name, value in child(node, "query").items()}
+    return {name: wire_text(value) for name, value in child_mapping(node, "query").items()}

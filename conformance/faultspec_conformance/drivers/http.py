@@ -67,7 +67,7 @@ class HttpDriver(Driver):
         self.host = parts.netloc.rpartition("@")[2]
         self._open: list[NetworkStream] = []
         # A proxy in the environment serves other machines.
-        self._direct = is_loopback(parts.hostname or "")
+        self._direct = is_loopback_host(parts.hostname or "")
         self._client = httpx.Client(
             timeout=self.timeout,
             follow_redirects=False,
@@ -256,7 +256,7 @@ def without_credentials(url: str) -> str:
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
-def is_loopback(host: str) -> bool:
+def is_loopback_host(host: str) -> bool:
     """Whether a host is this machine."""
     if host == "localhost":
         return True

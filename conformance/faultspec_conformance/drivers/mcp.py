@@ -33,7 +33,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from faultspec.exchange.model import Headers, Request, Response
 from faultspec_conformance.drivers import Driver, Limits, NoAnswer, Timing
-from faultspec_conformance.drivers.http import HttpDriver, is_loopback
+from faultspec_conformance.drivers.http import HttpDriver, is_loopback_host
 
 logging.getLogger("mcp").addHandler(logging.NullHandler())  # errors are returned as values
 
@@ -234,7 +234,7 @@ async def _connect(server: str | Local, headers: Headers, seconds: float) -> Asy
         transport: Any = server
         if isinstance(server, str):
             # A proxy in the environment serves other machines.
-            direct = is_loopback(urlsplit(server).hostname or "")
+            direct = is_loopback_host(urlsplit(server).hostname or "")
             http = httpx2.AsyncClient(headers=list(headers), timeout=seconds, trust_env=not direct)
             transport = streamable_http_client(
                 server, http_client=await stack.enter_async_context(http)

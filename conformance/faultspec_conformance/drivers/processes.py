@@ -49,7 +49,7 @@ class Running:
 
 
 @contextmanager
-def running(
+def run_process(
     command: Sequence[str], environment: Mapping[str, str], folder: Path
 ) -> Iterator[Running]:
     """Run a command in a process group of its own, which ends with the block. Raises

@@ -113,7 +113,7 @@ def render_success(
         source = sampling.ValueSource(description.document, Random(0))
         status = promised.status
         if promised.example is not None or promised.schema is not None:
-            body = promised.example or sampling.value(source, promised.schema, fresh=False)
+            body = promised.example or sampling.sample_value(source, promised.schema, fresh=False)
     headers: dict[str, tuple[str, str]] = {}
     for name, value in _repeating_headers(taxonomy.envelopes.values(), request, {}):
         headers.setdefault(name.lower(), (name, value))

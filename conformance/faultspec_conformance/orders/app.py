@@ -125,7 +125,7 @@ class Orders:
             raise errors.ValidationFailed("The body must be an object")
         return data
 
-    def found(self, caller: Caller, request: Request) -> Order:
+    def find_order(self, caller: Caller, request: Request) -> Order:
         """The caller's order with the id in the path. Raises NotFound."""
         order = self.store.find(caller.tenant, request.path_params["id"])
         if order is None:
@@ -175,7 +175,11 @@ class Orders:
 
     def add_order(self, caller: Caller, data: Mapping[str, object]) -> Order:
         """Create an order from ``data``. Its reference is unique within the tenant."""
-        reference, sku, quantity = text(data, "reference"), text(data, "sku"), amount(data)
+        reference, sku, quantity = (
+            text_member(data, "reference"),
+            text_member(data, "sku"),
+            amount(data),
+        )
         existing = self.store.find_reference(caller.tenant, reference)
         if existing is not None:
             raise errors.AlreadyExists(existing_id=existing.id)
@@ -213,7 +217,7 @@ class Orders:
         """One order, with its ETag."""
         caller = self.caller(request, "orders.read")
         check_accept(request)
-        order = self.found(caller, request)
+        order = self.find_order(caller, request)
         if request.headers.get("if-none-match") == order.etag:
             return Response(status_code=304, headers={"etag": order.etag})
         return representation(order)
@@ -222,14 +226,14 @@ class Orders:
         """Change the quantity of an order, unless it has changed since the caller read it."""
         caller = self.caller(request, "orders.write")
         data = await self.body(request)
-        order = self.found(caller, request)
+        order = self.find_order(caller, request)
         check_precondition(request, order)
         return representation(self.store.change(order, quantity=amount(data)))
 
     async def delete(self, request: Request) -> Response:
         """Delete an order."""
         caller = self.caller(request, "orders.write")
-        order = self.found(caller, request)
+        order = self.find_order(caller, request)
         check_precondition(request, order)
         self.store.remove(order)
         return Response(status_code=204)
@@ -237,7 +241,7 @@ class Orders:
     async def cancel(self, request: Request) -> Response:
         """Cancel an order. Raises Conflict if it is cancelled already."""
         caller = self.caller(request, "orders.write")
-        order = self.found(caller, request)
+        order = self.find_order(caller, request)
         if order.status == "cancelled":
             raise errors.Conflict("The order is cancelled already", existing_id=order.id)
         return representation(self.store.change(order, status="cancelled"))
@@ -247,7 +251,7 @@ class Orders:
         and an offset.
         """
         caller = self.caller(request, "orders.read")
-        order = self.found(caller, request)
+        order = self.find_order(caller, request)
         broken = STREAM_FAULTS.get(request.headers.get("x-fault", ""))
         correlation_id = request.state.correlation_id
 
@@ -345,7 +349,7 @@ def event(name: str, data: object) -> bytes:
     return f"event: {name}\ndata: {json.dumps(data)}\n\n".encode()
 
 
-def text(data: Mapping[str, object], field: str) -> str:
+def text_member(data: Mapping[str, object], field: str) -> str:
     """A non-empty text member. Raises ValidationFailed."""
     value = data.get(field)
     if not isinstance(value, str) or not 1 <= len(value) <= 200 or not value.isprintable():

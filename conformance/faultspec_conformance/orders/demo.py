@@ -36,20 +36,22 @@ def service(sin: str | None) -> ASGIApp:
     return app if sin is None else SINS[sin].apply(app)
 
 
-def environment(url: str, taxonomy: str) -> Mapping[str, str]:
+def service_environment(url: str, taxonomy: str) -> Mapping[str, str]:
     """The environment variables of the service's ``conformance.yaml``."""
     tokens = {f"ORDERS_{caller.name.upper()}": token for token, caller in CALLERS.items()}
     return {**os.environ, "ORDERS_URL": url, "ORDERS_TAXONOMY": taxonomy, **tokens}
 
 
-def judge(sin: str | None, taxonomy: Taxonomy, path: str, *, sweep: bool) -> Report | Unreachable:
+def judge_orders(
+    sin: str | None, taxonomy: Taxonomy, path: str, *, sweep: bool
+) -> Report | Unreachable:
     """Start the service on a free loopback port, judge it, and stop it."""
     logging.getLogger(__package__).setLevel(logging.CRITICAL)  # the report has the errors
     with (
         serving(service(sin)) as url,
         resources.as_file(resources.files(__package__) / CONFIG) as config,
     ):
-        loaded = read_config(str(config), environment(url, path))
+        loaded = read_config(str(config), service_environment(url, path))
         assert loaded.target is not None, printers.text(loaded.diagnostics, {})
         return run(loaded.target, taxonomy, RunOptions(sweep=sweep))
 
@@ -68,7 +70,7 @@ def demonstrate(path: str, out: Path, sin: str, echo: Print) -> int:
     echo(f"compiled {len(tree)} files into {out / 'generated'}\n")
 
     echo("The orders service without a mistake:\n")
-    clean = judge(None, loaded.taxonomy, path, sweep=True)
+    clean = judge_orders(None, loaded.taxonomy, path, sweep=True)
     if isinstance(clean, Unreachable):
         echo(f"the service could not be judged: {clean.reason}")
         return 2
@@ -82,7 +84,7 @@ def demonstrate(path: str, out: Path, sin: str, echo: Print) -> int:
         echo(f"wrote {out / name}")
 
     echo(f"\nThe same service with one deliberate mistake, `{sin}`: {SINS[sin].sentence}.\n")
-    sinful = judge(sin, loaded.taxonomy, path, sweep=False)
+    sinful = judge_orders(sin, loaded.taxonomy, path, sweep=False)
     if isinstance(sinful, Unreachable):
         echo(f"the service could not be judged: {sinful.reason}")
         return 2

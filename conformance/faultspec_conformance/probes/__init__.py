@@ -2,7 +2,8 @@
 the configuration.
 
 A probe is a function from a session to results. It sends requests through the session and yields
-what it found out; it changes nothing else. Reads come first, probes that exhaust a limit come last.
+what it found out, for the report and for other probes; it changes nothing else. Reads come first,
+probes that exhaust a limit come last.
 """
 
 from collections.abc import Callable, Iterator
@@ -71,8 +72,8 @@ PROBES: tuple[Probe[HttpSession], ...] = (
     Probe("fixtures", resources.fixtures, everywhere=True),
     Probe("duplicates", resources.duplicates, ("duplicates/refused", "duplicates/existing-id")),
     Probe("wrong-methods", routes.wrong_methods, ("framework/method",)),
-    Probe("missing-credentials", auth.missing, ("auth/missing",)),
-    Probe("garbage-credentials", auth.garbage, ("auth/garbage",)),
+    Probe("missing-credentials", auth.missing_credentials, ("auth/missing",)),
+    Probe("garbage-credentials", auth.garbage_credentials, ("auth/garbage",)),
     Probe("scopes", auth.scopes, ("auth/scope",)),
     Probe("malformed-bodies", bodies.malformed_bodies, ("framework/malformed-json",)),
     Probe("invalid-bodies", bodies.invalid_bodies, ("framework/invalid-input",)),
@@ -98,7 +99,7 @@ PROBES: tuple[Probe[HttpSession], ...] = (
     ),
     Probe(
         "other-tenants",
-        tenancy.concealed,
+        tenancy.other_tenants,
         ("tenancy/concealed", "framework/unknown-id"),
         within="resources",
     ),
@@ -106,7 +107,7 @@ PROBES: tuple[Probe[HttpSession], ...] = (
     Probe("batches", batch.batches, ("batch/mixed-only", "batch/items", "batch/bad-items")),
     Probe("streams", streams.broken_streams, ("stream/announced", "stream/offset")),
     Probe("replays-below", idempotency.replays_below, ("idempotency/replay",)),
-    Probe("published-errors", discovery.errors, ("discovery/agrees",)),
+    Probe("published-errors", discovery.published_errors, ("discovery/agrees",)),
     Probe("recipes", provoke.recipes, ("provoke/code",), within="failures"),
     Probe("audit", audit.failures, ("audit/recorded",), within="failures"),
     Probe("upstreams", upstreams.retries, upstreams.CLAUSES),
@@ -134,7 +135,7 @@ OF_A_KIND: tuple[Probe[HttpSession], ...] = tuple(
 OF_CALLS: tuple[Probe[CallSession], ...] = (
     Probe("calls", calls.samples),
     Probe("recipes", calls.recipes, ("provoke/code", "surface/repeated")),
-    Probe("repeated-errors", repeats.notifications, ("surface/repeated",), everywhere=True),
+    Probe("repeated-errors", repeats.repeated_errors, ("surface/repeated",), everywhere=True),
 )
 
 #: The probes of a JSON-RPC service that come before its recipes.
@@ -144,7 +145,7 @@ OF_JSONRPC: tuple[Probe[RpcSession], ...] = (
     Probe("invalid-requests", jsonrpc.invalid_requests, ("rpc/invalid-request",)),
     Probe("ids", jsonrpc.ids, ("rpc/id",)),
     Probe("notifications", jsonrpc.notifications, ("rpc/notification",)),
-    Probe("batches", jsonrpc.batches, ("rpc/batch",)),
+    Probe("batches", jsonrpc.call_batches, ("rpc/batch",)),
     Probe("invalid-params", jsonrpc.invalid_params, ("rpc/invalid-params",)),
 )
 

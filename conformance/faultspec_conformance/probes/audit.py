@@ -11,12 +11,12 @@ from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
-    details_of,
+    error_details,
     failed,
     not_exercised,
     passed,
     point,
-    slot,
+    slot_value,
 )
 from faultspec_conformance.session.requests import RequestSpec
 
@@ -60,7 +60,7 @@ def failures(session: HttpSession) -> Iterator[Outcome]:
 def _named(session: HttpSession, name: str) -> list[tuple[Observation, str]]:
     """Return the last failures whose answer has the id of its record."""
     pairs = (
-        (observation, slot(session.taxonomy, observation, name))
+        (observation, slot_value(session.taxonomy, observation, name))
         for observation in session.knowledge.exchanges
         if observation.code is not None
     )
@@ -124,5 +124,5 @@ def _meant(session: Session, answer: Observation, meaning: str) -> object:
     if answer.code is None:
         return None
     if meaning.startswith("$"):
-        return slot(session.taxonomy, answer, meaning[1:])
-    return details_of(session.taxonomy, answer).get(meaning.partition(".")[2])
+        return slot_value(session.taxonomy, answer, meaning[1:])
+    return error_details(session.taxonomy, answer).get(meaning.partition(".")[2])

@@ -65,7 +65,7 @@ def _nobody(session: HttpSession) -> Identity:
     return NOBODY if kept == headers else Identity(ANONYMOUS, kept)
 
 
-def missing(session: HttpSession) -> Iterator[ProbeResult]:
+def missing_credentials(session: HttpSession) -> Iterator[ProbeResult]:
     """Call every protected operation without credentials, and one of them with HEAD."""
     operations = _protected(session)
     if not operations:
@@ -95,7 +95,7 @@ def _call_as_nobody(session: HttpSession, operation: ServiceOperation) -> Iterat
     yield _check_401(session, answer, operation, "without credentials", clause=_MISSING)
 
 
-def garbage(session: HttpSession) -> Iterator[ProbeResult]:
+def garbage_credentials(session: HttpSession) -> Iterator[ProbeResult]:
     """For each method, call one protected operation with three kinds of invalid credentials."""
     operations = _protected(session)
     if not operations:

@@ -16,12 +16,12 @@ from faultspec_conformance.session.fixtures import likely_body, request_to
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
-    details_of,
+    error_details,
     failed,
     not_exercised,
     passed,
 )
-from faultspec_conformance.session.parameters import filled
+from faultspec_conformance.session.parameters import fill_in
 from faultspec_conformance.session.requests import RequestSpec
 
 _BAD_ITEMS, _MIXED = "batch/bad-items", "batch/mixed-only"
@@ -69,7 +69,7 @@ def _batch(
 ) -> Iterator[Outcome]:
     def new_body() -> object:
         if call is not None and call.body is not ABSENT:
-            return filled(session.tokens, call.body)
+            return fill_in(session.tokens, call.body)
         return likely_body(session, operation)
 
     def request(body: object) -> RequestSpec:
@@ -118,7 +118,7 @@ def _check_all_bad(
         return failed(_BAD_ITEMS, f"{line}: {SERVERS_FAULT}", answer)
     if rule.bad_items is None or answer.status in (401, 403, 404, 415, 429):
         return not_exercised(_BAD_ITEMS, line)
-    if rule.bad_items in details_of(session.taxonomy, answer):
+    if rule.bad_items in error_details(session.taxonomy, answer):
         return passed(_BAD_ITEMS)
     if answer.code is None:
         return not_exercised(_BAD_ITEMS, line)

@@ -14,9 +14,9 @@ from faultspec_conformance import sampling
 from faultspec_conformance.probes.operations import json_writes, needs_body, one_of_each_method
 from faultspec_conformance.probes.refusals import (
     CHECKED_FIRST,
+    check_invalid_input,
+    check_refusal,
     checked_first,
-    refused,
-    ruled_out,
 )
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.sampling import Violation
@@ -117,7 +117,7 @@ def _unreadable(answer: Observation, what: str, *, wrong_if_accepted: bool) -> O
         return checked_first(_MALFORMED, answer)
     if answer.status < 400 and not wrong_if_accepted:
         return not_exercised(_MALFORMED, f"{answer.exchange.operation} accepts {what}")
-    return refused(_MALFORMED, answer, what)
+    return check_refusal(_MALFORMED, answer, what)
 
 
 def invalid_bodies(session: HttpSession) -> Iterator[Outcome]:
@@ -150,4 +150,4 @@ def _invalid_body(
     if answer.ok and not violation.sure:
         reason = f"{violation.what} is accepted, as a service that does not check formats may"
         return not_exercised(_INVALID, reason)
-    return ruled_out(session, answer, violation.what)
+    return check_invalid_input(session, answer, violation.what)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from faultspec.contract.crashes import may_fail
 from faultspec_conformance.config import ABSENT, Recipe, SampleCall, Step
-from faultspec_conformance.probes.provoke import carried_out, saved_values, unmet
+from faultspec_conformance.probes.provoke import carry_out, saved_values, unmet
 from faultspec_conformance.session.calls import CallSession
 from faultspec_conformance.session.observation import (
     Observation,
@@ -16,7 +16,7 @@ from faultspec_conformance.session.observation import (
     summary_line,
 )
 from faultspec_conformance.session.observations import NotRun, ProbeResult, attempt
-from faultspec_conformance.session.parameters import filled, text
+from faultspec_conformance.session.parameters import fill_in, fill_in_text
 
 _CLAUSE = "provoke/code"
 
@@ -54,7 +54,7 @@ def recipes(session: CallSession) -> Iterator[ProbeResult]:
 
     for recipe in sorted(session.config.recipes, key=exhausts):
         if recipe.steps:
-            results = carried_out(recipe, _provoked(session, recipe), _CLAUSE)
+            results = carry_out(recipe, _provoked(session, recipe), _CLAUSE)
             yield from attempt(results, _CLAUSE)
 
 
@@ -86,7 +86,7 @@ def _provoked(session: CallSession, recipe: Recipe) -> Iterator[ProbeResult]:
 
 def _step(session: CallSession, step: Step, saved: Mapping[str, object], code: str) -> Observation:
     """Make the call of a step until the answer has the code, as often as the step allows."""
-    name = text(session.tokens, step.call.path, saved)
+    name = fill_in_text(session.tokens, step.call.path, saved)
     for _ in range(step.at_most):
         params = _params(session, step.call.body, saved)
         answer = session.call(
@@ -101,4 +101,4 @@ def _step(session: CallSession, step: Step, saved: Mapping[str, object], code: s
 
 
 def _params(session: CallSession, body: object, saved: Mapping[str, object]) -> object:
-    return ABSENT if body is ABSENT else filled(session.tokens, body, saved)
+    return ABSENT if body is ABSENT else fill_in(session.tokens, body, saved)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.probes.idempotency import change_body, changes
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.fixtures import request_to, untouched
+from faultspec_conformance.session.fixtures import request_to, take_untouched
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
@@ -52,7 +52,7 @@ def stale_writes(session: HttpSession) -> Iterator[Outcome]:
 def _start(
     session: HttpSession, kind: ResourceKind, operation: ServiceOperation
 ) -> Iterator[Outcome]:
-    resource = untouched(session, kind)
+    resource = take_untouched(session, kind)
     read = kind.operation("read")
     if isinstance(resource, str):
         yield not_exercised(_STALE, resource)

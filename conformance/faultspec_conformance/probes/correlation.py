@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.correlation import valid
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.observation import Observation, failed, passed, slot
+from faultspec_conformance.session.observation import Observation, failed, passed, slot_value
 
 _CLAUSE = "correlation/invalid-inbound"
 
@@ -19,7 +19,7 @@ _OVERLONG = 2_000
 _OTHER_FORMAT = "of a format that is not declared (UUID version 4)"
 
 
-def malformed(session: HttpSession) -> tuple[tuple[str, str], ...]:
+def malformed_ids(session: HttpSession) -> tuple[tuple[str, str], ...]:
     """Return malformed ids, each with a phrase that says what is wrong with it."""
     if session.echo is None or session.echo.field.invalid_inbound == "unspecified":
         return ()
@@ -32,7 +32,9 @@ def malformed(session: HttpSession) -> tuple[tuple[str, str], ...]:
     return tuple(pair for pair in pairs if not valid(session.echo, pair[1]))
 
 
-def handled(session: HttpSession, answer: Observation, kind: str, value: str) -> Iterator[Outcome]:
+def check_malformed_id(
+    session: HttpSession, answer: Observation, kind: str, value: str
+) -> Iterator[Outcome]:
     """Check the answer to a request with a malformed id."""
     if session.echo is None:
         return
@@ -48,7 +50,7 @@ def handled(session: HttpSession, answer: Observation, kind: str, value: str) ->
         yield failed(_CLAUSE, f"{what} comes back in a header", answer)
     elif (
         value.encode() in answer.exchange.response.body
-        or slot(session.taxonomy, answer, rule.slot) == value
+        or slot_value(session.taxonomy, answer, rule.slot) == value
     ):
         yield failed(_CLAUSE, f"{what} comes back in the body", answer)
     elif rule.invalid_inbound == "reject" and answer.status not in (400, 422):

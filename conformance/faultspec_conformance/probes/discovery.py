@@ -12,7 +12,7 @@ from faultspec_conformance.session.requests import RequestSpec
 _CLAUSE = "discovery/agrees"
 
 
-def errors(session: HttpSession) -> Iterator[ProbeResult]:
+def published_errors(session: HttpSession) -> Iterator[ProbeResult]:
     """Compare the errors that each operation publishes over HTTP with those of the taxonomy."""
     for publication in session.taxonomy.discovery.values():
         for operation in session.taxonomy.operations.values():

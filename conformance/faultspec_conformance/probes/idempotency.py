@@ -13,12 +13,12 @@ from faultspec_conformance.probes.ownership import Evidence, marks
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.correlation import new_id
 from faultspec_conformance.session.fixtures import (
-    allowed,
+    identities_for,
     likely_body,
     ordinary_request,
     parent_values,
     request_to,
-    untouched,
+    take_untouched,
 )
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
@@ -28,16 +28,16 @@ from faultspec_conformance.session.observation import (
     not_exercised,
     passed,
 )
-from faultspec_conformance.session.observations import Note, ProbeResult, attempt
-from faultspec_conformance.session.parameters import filled
+from faultspec_conformance.session.observations import Note, ProbeResult, SpareResource, attempt
+from faultspec_conformance.session.parameters import fill_in
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import (
     CreatedResource,
     ResourceKind,
-    below,
     content_type,
     identifier_of,
     last_placeholder,
+    lies_below,
 )
 
 _REPLAY, _CONCURRENT = "idempotency/replay", "idempotency/concurrent"
@@ -57,7 +57,7 @@ _BUSY = frozenset({409, 423, 425, 429, 503})
 _TELLING = 8
 
 
-def replays(session: HttpSession) -> Iterator[Outcome]:
+def replays(session: HttpSession) -> Iterator[ProbeResult]:
     """Create with a key and replay it; then with another key, another body, another tenant; then
     change with a key.
     """
@@ -97,7 +97,7 @@ class _Creation:
         """The kind of the resource."""
         return self.existing.kind
 
-    def outcomes(self, *, at_once: bool) -> Iterator[Outcome]:
+    def outcomes(self, *, at_once: bool) -> Iterator[ProbeResult]:
         """Create a resource and replay it in all ways.
 
         ``at_once``: begin with equal requests at the same time.
@@ -200,7 +200,7 @@ class _Creation:
             message = f"after the replay the list shows {len(equal)} of what was created once"
             yield failed(_REPLAY, message, *(first, again, page))
 
-    def _check_other_uses(self, spec: RequestSpec, first: Observation) -> Iterator[Outcome]:
+    def _check_other_uses(self, spec: RequestSpec, first: Observation) -> Iterator[ProbeResult]:
         """Compare a creation with that of another key, with another body and with that of another
         tenant.
         """
@@ -216,7 +216,7 @@ class _Creation:
                 body=spec.body,
                 creation=first,
             )
-            self.session.knowledge.keep_spare(resource)
+            yield SpareResource(resource)
         key = str(spec.headers[self.rule.key])
         if self.rule.mismatch is None:
             reason = "the taxonomy declares no error for one key with two bodies"
@@ -313,7 +313,7 @@ def _change(session: HttpSession, rule: Idempotency, kind: ResourceKind) -> Iter
     for operation in changes(session, kind):
         if operation.method not in rule.methods or operation.method == "POST":
             continue
-        resource = untouched(session, kind)
+        resource = take_untouched(session, kind)
         if isinstance(resource, str):
             yield not_exercised(_REPLAY, resource)
             return
@@ -379,7 +379,7 @@ def _creates(operation: ServiceOperation) -> bool:
 def _parent(session: HttpSession, operation: ServiceOperation) -> CreatedResource | None:
     """Return the created resource below which an operation lies."""
     created = session.knowledge.created.values()
-    return next((resource for resource in created if below(operation, resource.kind)), None)
+    return next((resource for resource in created if lies_below(operation, resource.kind)), None)
 
 
 def _replay_below(
@@ -390,7 +390,7 @@ def _replay_below(
     if isinstance(values, str):
         yield not_exercised(_REPLAY, values)
         return
-    likely = next(iter(allowed(session, operation)), session.caller)
+    likely = next(iter(identities_for(session, operation)), session.caller)
     owner = likely if parent is None else parent.owner
     known = dict(zip(operation.placeholders, values.values(), strict=False))
     spec = replace(ordinary_request(session, operation, known), identity=owner, headers={})
@@ -434,8 +434,8 @@ def change_body(session: HttpSession, kind: ResourceKind, operation: ServiceOper
     update, call = kind.operation("update"), kind.call("update")
     is_configured = update is not None and update.name == operation.name
     if is_configured and call is not None and call.body is not ABSENT:
-        return filled(session.tokens, call.body)
+        return fill_in(session.tokens, call.body)
     create = kind.call("create")
     if operation.method == "PUT" and create is not None and create.body is not ABSENT:
-        return filled(session.tokens, create.body)
+        return fill_in(session.tokens, create.body)
     return likely_body(session, operation)

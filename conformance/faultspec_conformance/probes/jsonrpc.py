@@ -27,7 +27,7 @@ from faultspec_conformance.session.observation import (
     protocol_error,
 )
 from faultspec_conformance.session.observations import ProbeResult, attempt
-from faultspec_conformance.session.parameters import filled
+from faultspec_conformance.session.parameters import fill_in
 
 PARSE, REQUEST, METHOD, PARAMS = -32700, -32600, -32601, -32602
 
@@ -134,7 +134,7 @@ def _send_invalid(session: RpcSession, sample: SampleCall, params: object) -> It
     clause = "rpc/invalid-params"
     answer = session.call(
         sample.call.path,
-        filled(session.tokens, params),
+        fill_in(session.tokens, params),
         identity=session.identity(sample.identity),
         harmless=sample.safe,
     )
@@ -192,7 +192,7 @@ def notifications(session: RpcSession) -> Iterator[Outcome]:
             )
 
 
-def batches(session: RpcSession) -> Iterator[Outcome]:
+def call_batches(session: RpcSession) -> Iterator[Outcome]:
     """Send several calls in one message: each call with an id gets one answer; an empty batch is
     not a request.
     """
@@ -264,5 +264,5 @@ def _known_call(session: RpcSession) -> tuple[str, object, bool]:
     is no sample.
     """
     for sample in session.samples:
-        return sample.call.path, filled(session.tokens, sample.call.body), sample.safe
+        return sample.call.path, fill_in(session.tokens, sample.call.body), sample.safe
     return _NO_METHOD, {}, True

@@ -10,16 +10,16 @@ from faultspec_conformance.probes.operations import MOST_OPERATIONS, json_writes
 from faultspec_conformance.probes.refusals import (
     CHECKED_FIRST,
     broken_form,
+    check_invalid_input,
+    check_refusal,
     checked_first,
-    refused,
-    ruled_out,
 )
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import request_to
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import failed, not_exercised, passed
 from faultspec_conformance.session.observations import ProbeResult, attempt
-from faultspec_conformance.session.parameters import readable, required_query
+from faultspec_conformance.session.parameters import readable_operation, required_query
 from faultspec_conformance.session.requests import RequestSpec
 
 _INVALID, _OVERSIZED, _HEAD = (
@@ -68,7 +68,7 @@ def invalid_queries(session: HttpSession) -> Iterator[ProbeResult]:
                 canaries=(mark, email, secret),
             )
         )
-        yield ruled_out(session, answer, "a query that the document forbids")
+        yield check_invalid_input(session, answer, "a query that the document forbids")
     for operation, parameter in _bounded(session)[:_BOUNDS]:
         yield from attempt(_beyond(session, operation, parameter), _INVALID)
 
@@ -102,7 +102,8 @@ def _bounded(session: HttpSession) -> list[tuple[ServiceOperation, OperationPara
         if operation.method == "GET" and not operation.placeholders
         for parameter in operation.parameters
         if parameter.where == "query"
-        and sampling.beyond(session.description.schema(parameter.schema), "faultspec") is not None
+        and sampling.value_out_of_bounds(session.description.schema(parameter.schema), "faultspec")
+        is not None
     ]
     first = {parameter.name: parameter for _, parameter in reversed(found)}
     return sorted(found, key=lambda pair: first[pair[1].name] is not pair[1])
@@ -117,7 +118,7 @@ def _beyond(
     mark = session.canary("value")
     schema = session.description.schema(parameter.schema)
     lower = {name: value for name, value in schema.items() if name != "maximum"}
-    value = sampling.beyond(lower if "minimum" in lower else schema, mark.value)
+    value = sampling.value_out_of_bounds(lower if "minimum" in lower else schema, mark.value)
     if value is None:
         return
     spec = RequestSpec(
@@ -128,7 +129,7 @@ def _beyond(
     )
     shown = f"{value}" if isinstance(value, int) else "text"
     what = f"`{parameter.name}` beyond its bounds ({shown})"
-    yield ruled_out(session, session.call(spec), what)
+    yield check_invalid_input(session, session.call(spec), what)
 
 
 def searches(session: HttpSession) -> Iterator[ProbeResult]:
@@ -166,7 +167,7 @@ def long_requests(session: HttpSession) -> Iterator[Outcome]:
     """Send a long query, and header sections that some servers refuse before the application sees
     them.
     """
-    operation = readable(session)
+    operation = readable_operation(session)
     if operation is None:
         yield not_exercised(_OVERSIZED, "no operation can be read without an id")
         return
@@ -178,7 +179,7 @@ def long_requests(session: HttpSession) -> Iterator[Outcome]:
     if isinstance(answer, NoAnswer) or answer.ok:
         yield not_exercised(_OVERSIZED, f"the service accepts {what}")
     elif answer.status not in CHECKED_FIRST:
-        yield refused(_OVERSIZED, answer, what)
+        yield check_refusal(_OVERSIZED, answer, what)
     for size in _HEADS:
         outcomes = tuple(_large_head(session, plain, size))
         yield from outcomes
@@ -205,7 +206,7 @@ def _large_head(session: HttpSession, plain: RequestSpec, size: int) -> Iterator
     elif answer.status not in CHECKED_FIRST:
         yield passed(_HEAD)
         if not session.of_the_server(answer.exchange):
-            yield refused(_OVERSIZED, answer, what)
+            yield check_refusal(_OVERSIZED, answer, what)
 
 
 def oversized_bodies(session: HttpSession) -> Iterator[Outcome]:
@@ -228,7 +229,7 @@ def oversized_bodies(session: HttpSession) -> Iterator[Outcome]:
         elif answer.ok and not needs_body(session, operation):
             yield not_exercised(_OVERSIZED, f"{operation.name} needs no body")
         else:
-            yield refused(_OVERSIZED, answer, what)
+            yield check_refusal(_OVERSIZED, answer, what)
         return
     largest = f"{_SIZES[-1] // 1024 // 1024} MiB"
     reason = f"the service read a body of {largest} to its end and answered {answer}"

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.probes.operations import json_writes, one_of_each_method
-from faultspec_conformance.probes.refusals import CHECKED_FIRST, checked_first, refused
+from faultspec_conformance.probes.refusals import CHECKED_FIRST, check_refusal, checked_first
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import body_for, request_to
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import failed, not_exercised
-from faultspec_conformance.session.parameters import readable, required_query
+from faultspec_conformance.session.parameters import readable_operation, required_query
 from faultspec_conformance.session.requests import RequestSpec
 
 _ACCEPT, _MEDIA_TYPE = "framework/not-acceptable", "framework/media-type"
@@ -18,7 +18,7 @@ _ACCEPT, _MEDIA_TYPE = "framework/not-acceptable", "framework/media-type"
 
 def not_acceptable(session: HttpSession) -> Iterator[Outcome]:
     """Ask for a representation that no service offers."""
-    operation = readable(session)
+    operation = readable_operation(session)
     if operation is None:
         yield not_exercised(_ACCEPT, "no operation can be read without an id")
         return
@@ -33,7 +33,7 @@ def not_acceptable(session: HttpSession) -> Iterator[Outcome]:
     if answer.ok:
         yield not_exercised(_ACCEPT, "the service ignores Accept, as RFC 9110 allows")
     elif answer.status == 406 or answer.status >= 500:
-        yield refused(_ACCEPT, answer, "an unknown representation")
+        yield check_refusal(_ACCEPT, answer, "an unknown representation")
     else:
         reason = f"the service answered {answer} to {operation.name} with an unknown Accept"
         yield not_exercised(_ACCEPT, reason)
@@ -62,7 +62,7 @@ def _as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
     if answer.ok and code is None:
         reason = f"{operation.name} reads any media type, and no code means an unknown media type"
         return not_exercised(_MEDIA_TYPE, reason)
-    outcome = refused(_MEDIA_TYPE, answer, "JSON sent as text/plain")
+    outcome = check_refusal(_MEDIA_TYPE, answer, "JSON sent as text/plain")
     if outcome.kind == "passed" and code is not None and answer.status != 415:
         message = (
             f"the service answered {answer} to JSON sent as text/plain; expected `{code}` (415)"

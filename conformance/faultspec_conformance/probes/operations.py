@@ -35,5 +35,5 @@ def needs_body(session: HttpSession, operation: ServiceOperation) -> bool:
     """Whether the operation is impossible without a body; a service may ignore an optional one."""
     if operation.body is None:
         return False
-    schema = sampling.merged(session.description.document, operation.body.schema)
+    schema = sampling.merge_all_of(session.description.document, operation.body.schema)
     return operation.body.required or bool(schema.get("required"))

@@ -123,7 +123,7 @@ def has_namesake(
     return False
 
 
-def unshared(
+def find_unshared(
     session: HttpSession, resource: CreatedResource, stranger: Identity
 ) -> CreatedResource | str:
     """Return a resource of the owner whose id no creation of the other tenant has; else why there

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from faultspec.contract.crashes import may_fail
 from faultspec_conformance.config import Recipe, Step
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.credentials import allows_401, confirmed_refusal, refusal
+from faultspec_conformance.session.credentials import allows_401, confirm_refusal, refusal
 from faultspec_conformance.session.fixtures import fresh_key
 from faultspec_conformance.session.http import PATIENCE, HttpSession
 from faultspec_conformance.session.observation import (
@@ -23,7 +23,12 @@ from faultspec_conformance.session.observations import (
     UnmetRecipe,
     attempt,
 )
-from faultspec_conformance.session.parameters import filled, text, texts, values_for
+from faultspec_conformance.session.parameters import (
+    fill_in,
+    fill_in_text,
+    fill_in_texts,
+    values_for,
+)
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import content_type, placed
 
@@ -40,7 +45,7 @@ def recipes(session: HttpSession) -> Iterator[ProbeResult]:
     """Carry out every recipe that exhausts nothing."""
     for recipe in session.config.recipes:
         if recipe.steps and not any(step.until for step in recipe.steps):
-            results = carried_out(recipe, _provoked(session, recipe), _CLAUSE)
+            results = carry_out(recipe, _provoked(session, recipe), _CLAUSE)
             yield from attempt(results, _CLAUSE)
 
 
@@ -52,16 +57,14 @@ def limits(session: HttpSession) -> Iterator[ProbeResult]:
         if not any(step.until for step in recipe.steps):
             continue
         if session.driver.limits.rate is None:
-            results = carried_out(recipe, _provoked(session, recipe), _CLAUSE)
+            results = carry_out(recipe, _provoked(session, recipe), _CLAUSE)
             yield from attempt(results, _CLAUSE, _RECOVERS)
         else:
             yield UnmetRecipe(recipe.code, _KEPT)
             yield from (not_exercised(clause, _KEPT) for clause in (_CLAUSE, _RECOVERS))
 
 
-def carried_out(
-    recipe: Recipe, results: Iterable[ProbeResult], clause: str
-) -> Iterator[ProbeResult]:
+def carry_out(recipe: Recipe, results: Iterable[ProbeResult], clause: str) -> Iterator[ProbeResult]:
     """Yield the results of a recipe.
 
     If a request gets no answer, the recipe is unmet. Raises Unanswered.
@@ -129,7 +132,7 @@ def _refused_identity(session: HttpSession, recipe: Recipe, answer: Observation)
     if answer.status != 401 or allows_401(session, recipe.code) or identity.anonymous:
         return None
     reason = refusal(session, identity, session.knowledge.exchanges)
-    return confirmed_refusal(session, identity, reason)
+    return confirm_refusal(session, identity, reason)
 
 
 def _step(
@@ -166,7 +169,7 @@ def _request(
     of the recipe.
     """
     call, tokens = step.call, session.tokens
-    written = placed(session.description, call.method, text(tokens, call.path, saved))
+    written = placed(session.description, call.method, fill_in_text(tokens, call.path, saved))
     path = written.partition("?")[0]
     operation = session.operation(call.method, path)
     known = values_for(session, operation) if "{" in path else {}
@@ -180,10 +183,10 @@ def _request(
         written,
         identity=session.identity(step.identity),
         values=values,
-        query=texts(tokens, call.query, saved),
-        headers={**fresh_key(session, operation), **texts(tokens, call.headers, saved)},
-        body=filled(tokens, call.body, saved),
-        raw=text(tokens, call.raw, saved).encode() if call.raw is not None else None,
+        query=fill_in_texts(tokens, call.query, saved),
+        headers={**fresh_key(session, operation), **fill_in_texts(tokens, call.headers, saved)},
+        body=fill_in(tokens, call.body, saved),
+        raw=fill_in_text(tokens, call.raw, saved).encode() if call.raw is not None else None,
         content_type=content_type(operation),
         correlation="valid",
         route=operation.template,

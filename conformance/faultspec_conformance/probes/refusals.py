@@ -28,7 +28,7 @@ _INVALID_INPUT = (400, 422)
 _VALIDITY = re.compile(r"valid|malformed|unprocessable|bad_?request|bad_?input", re.IGNORECASE)
 
 
-def refused(clause: str, answer: Observation, what: str) -> Outcome:
+def check_refusal(clause: str, answer: Observation, what: str) -> Outcome:
     """Check that a request that cannot succeed got a client error in the declared form.
 
     ``what`` names the request.
@@ -72,10 +72,10 @@ def unknown_id(answer: Observation) -> Outcome:
         return not_exercised(clause, reason)
     if answer.status in (401, 403, 405, 412, 428):
         return checked_first(clause, answer)
-    return refused(clause, answer, "an id without a resource")
+    return check_refusal(clause, answer, "an id without a resource")
 
 
-def ruled_out(session: HttpSession, answer: Observation, what: str) -> Outcome:
+def check_invalid_input(session: HttpSession, answer: Observation, what: str) -> Outcome:
     """Check that input that the document forbids got a code for invalid input."""
     clause, invalid = "framework/invalid-input", _codes_of_invalid_input(session.taxonomy)
     if answer.status in CHECKED_FIRST:
@@ -95,7 +95,7 @@ def ruled_out(session: HttpSession, answer: Observation, what: str) -> Outcome:
         assert outcome.finding is not None
         finding = replace(outcome.finding, statements=tuple(dict.fromkeys(statements)))
         return replace(outcome, finding=finding)
-    return refused(clause, answer, what)
+    return check_refusal(clause, answer, what)
 
 
 def _codes_of_invalid_input(taxonomy: Taxonomy) -> tuple[Code, ...]:

@@ -30,7 +30,7 @@ GRACE, _MOMENT = 1.0, 0.1
 _ACTED_ON = frozenset({"code", "boundary", "domain", "retriable", "status", "actions"})
 
 
-def notifications(session: CallSession) -> Iterator[Outcome]:
+def repeated_errors(session: CallSession) -> Iterator[Outcome]:
     """Check that each error came once more; wait for those that have not come yet."""
     surfaces = session.taxonomy.surfaces.values()
     repeaters = [surface for surface in surfaces if surface.repeats]
@@ -47,7 +47,7 @@ def notifications(session: CallSession) -> Iterator[Outcome]:
 
     def found() -> list[Outcome]:
         exchanges = session.observations.exchanges
-        return list(repeated(session.contract, repeating, exchanges, session.unkept))
+        return list(check_repeated(session.contract, repeating, exchanges, session.unkept))
 
     waited = 0.0
     while session.observations.ended is None and waited < GRACE:
@@ -59,7 +59,7 @@ def notifications(session: CallSession) -> Iterator[Outcome]:
         yield from found()
 
 
-def repeated(
+def check_repeated(
     contract: Contract,
     repeating: Iterable[Surface],
     exchanges: Sequence[Observation],
@@ -95,7 +95,7 @@ def repeated(
             other = next((seen for seen in repetitions if seen.code == answer.code), None)
             if other is not None:
                 repetitions.remove(other)
-                pointer, problem = difference(contract, answer, other) or ("", "")
+                pointer, problem = actionable_difference(contract, answer, other) or ("", "")
                 yield failed(
                     _CLAUSE,
                     f"`{surface.name}` repeats {answer} with a difference: {problem}",
@@ -117,7 +117,7 @@ def _first_equal(
     contract: Contract, answer: Observation, repetitions: Sequence[Observation]
 ) -> Observation | None:
     for seen in repetitions:
-        if seen.code == answer.code and difference(contract, answer, seen) is None:
+        if seen.code == answer.code and actionable_difference(contract, answer, seen) is None:
             return seen
     return None
 
@@ -153,7 +153,7 @@ class _Slots(NamedTuple):
     closed: frozenset[str]
 
 
-def difference(
+def actionable_difference(
     contract: Contract, answer: Observation, other: Observation
 ) -> tuple[str, str] | None:
     """Return the pointer of the first difference that callers act on, and a text about it; None if

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 from faultspec.exchange.model import Canary
 from faultspec.openapi.service import ServiceOperation
-from faultspec_conformance.probes.refusals import refused, unknown_id
+from faultspec_conformance.probes.refusals import check_refusal, unknown_id
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import fixture, ordinary_request, request_to
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
-    details_of,
+    error_details,
     failed,
     not_exercised,
     passed,
@@ -142,7 +142,7 @@ def _check_refused(
         message = f"the service answered {again} to {what}; expected {' or '.join(expected)}"
         return failed(_REFUSED, message, first.creation, again)
     if again.code is None and again.status != 409:
-        return refused(_REFUSED, again, what)
+        return check_refusal(_REFUSED, again, what)
     return passed(_REFUSED)
 
 
@@ -164,7 +164,7 @@ def _check_named(
     name = next((key.name for key in keys if key.refers_to == "resource"), None)
     if name is None:
         return
-    named = details_of(session.taxonomy, again).get(name)
+    named = error_details(session.taxonomy, again).get(name)
     if named is None:
         yield not_exercised(_EXISTING, f"the refusal has no `{name}`")
     elif not isinstance(named, str | int):

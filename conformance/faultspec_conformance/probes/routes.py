@@ -6,7 +6,7 @@ from faultspec.exchange.finding import Level
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import ABSENT
 from faultspec_conformance.probes import correlation
-from faultspec_conformance.probes.refusals import refused
+from faultspec_conformance.probes.refusals import check_refusal
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation, failed, not_exercised, passed
@@ -41,8 +41,8 @@ def unknown_routes(session: HttpSession) -> Iterator[ProbeResult]:
             correlation="valid",
         )
     )
-    yield refused(_ROUTE, plain, "an unknown route")
-    malformed = iter(correlation.malformed(session))
+    yield check_refusal(_ROUTE, plain, "an unknown route")
+    malformed = iter(correlation.malformed_ids(session))
 
     def ask(method: str, path: str, accept: str = JSON) -> tuple[Observation, list[Outcome]]:
         kind, value = next(malformed, ("", "none"))
@@ -50,17 +50,19 @@ def unknown_routes(session: HttpSession) -> Iterator[ProbeResult]:
             method, path, accept=accept, route=None, correlation=value, canaries=(address,)
         )
         answer = session.call(spec)
-        return answer, list(correlation.handled(session, answer, kind, value)) if kind else []
+        return answer, list(
+            correlation.check_malformed_id(session, answer, kind, value)
+        ) if kind else []
 
     below = f"{_collection(session)}/{session.tokens.hex(4)}/faultspec/{address.value}"
     deeper, outcomes = ask("GET", below)
     yield from outcomes
-    yield refused(_ROUTE, deeper, "an unknown sub-resource")
+    yield check_refusal(_ROUTE, deeper, "an unknown sub-resource")
     page, outcomes = ask("GET", path, "text/html")
     yield from outcomes
     if plain.ok:
         return
-    yield refused("framework/not-acceptable", page, "an error asked for as text/html")
+    yield check_refusal("framework/not-acceptable", page, "an error asked for as text/html")
     head, outcomes = ask("HEAD", path)
     yield from outcomes
     if head.status >= 400:
@@ -124,7 +126,7 @@ def wrong_methods(session: HttpSession) -> Iterator[ProbeResult]:
     values = values_for(session, options)
     answer = session.call(RequestSpec("OPTIONS", options.template, values=values))
     if answer.status >= 400 and answer.status not in (401, 403):
-        yield refused(_METHOD, answer, "OPTIONS")
+        yield check_refusal(_METHOD, answer, "OPTIONS")
 
 
 def _paths_of_most_methods(session: HttpSession) -> list[str]:
@@ -144,7 +146,7 @@ def _wrong_method(
         reason = f"the service answered {answer} to {method} {path}: the method exists, undeclared"
         yield not_exercised(_METHOD, reason)
         return
-    yield refused(_METHOD, answer, what)
+    yield check_refusal(_METHOD, answer, what)
     if answer.status == 404:
         message = f"the service answered 404 to {what}; expected 405"
         yield failed(_METHOD, message, answer, level="warning")

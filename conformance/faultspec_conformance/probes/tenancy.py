@@ -20,10 +20,10 @@ from faultspec_conformance.probes.idempotency import change_body
 from faultspec_conformance.probes.ownership import (
     Evidence,
     evidence_of,
+    find_unshared,
     has_namesake,
     ids_of_tenant,
     unguessable,
-    unshared,
 )
 from faultspec_conformance.probes.refusals import unknown_id
 from faultspec_conformance.results.model import Outcome
@@ -36,16 +36,16 @@ from faultspec_conformance.session.observation import (
     leaves,
     not_exercised,
     passed,
-    slot,
+    slot_value,
 )
-from faultspec_conformance.session.observations import ProbeResult, attempt
+from faultspec_conformance.session.observations import AbsentIdRequest, ProbeResult, attempt
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import (
     CreatedResource,
     ResourceKind,
     Role,
-    below,
     is_json_write,
+    lies_below,
 )
 
 _CLAUSE = "tenancy/concealed"
@@ -70,7 +70,7 @@ _CHANGED: tuple[Role, ...] = ("read", "update")
 _LACKING = object()
 
 
-def concealed(session: HttpSession) -> Iterator[ProbeResult]:
+def other_tenants(session: HttpSession) -> Iterator[ProbeResult]:
     """Call every operation on an item as a caller of another tenant."""
     privacy = session.taxonomy.privacy
     rule = next(iter(privacy.conceal), None) if privacy is not None else None
@@ -104,7 +104,7 @@ def _check_items(
     """Call every operation on an item of the owner, unless the stranger has a resource of the same
     id.
     """
-    resource = unshared(session, shared, stranger)
+    resource = find_unshared(session, shared, stranger)
     if isinstance(resource, str):
         yield not_exercised(_CLAUSE, resource)
         return
@@ -130,7 +130,7 @@ def _on_item(session: HttpSession, kind: ResourceKind) -> list[ServiceOperation]
     found = [operation for role in _CHANGED if (operation := kind.operation(role)) is not None]
     for operation in session.description.operations:
         here = shape_of(operation.template) == item and operation.method in ("GET", "PUT", "PATCH")
-        if (here or below(operation, kind)) and operation not in found:
+        if (here or lies_below(operation, kind)) and operation not in found:
             found.append(operation)
     delete = kind.operation("delete")
     ordered = sorted(found, key=lambda operation: operation.writes)
@@ -160,14 +160,14 @@ class _Comparison:
     evidence: Evidence
     known: _Answer | None = None
 
-    def outcomes(self, operation: ServiceOperation, condition: str | None) -> Iterator[Outcome]:
+    def outcomes(self, operation: ServiceOperation, condition: str | None) -> Iterator[ProbeResult]:
         """Compare one operation. ``condition``: the value of `If-Match` of a write."""
         resource, kind = self.resource, self.resource.kind
         foreign = _Answer(self._ask(operation, resource.id, condition), resource.id)
-        self.session.knowledge.asked_absent(operation.name)
+        yield AbsentIdRequest(operation.name)
         # A change of an item is compared with one of a missing item, because services often look
         # for it elsewhere.
-        changes_it = operation.method in ("PUT", "PATCH") and not below(operation, kind)
+        changes_it = operation.method in ("PUT", "PATCH") and not lies_below(operation, kind)
         if self.known is not None and not changes_it and not self._differences(foreign, self.known):
             yield passed(_CLAUSE)
             return
@@ -308,7 +308,7 @@ class _Comparison:
             for value in (
                 observation.exchange.sent(echo.header),
                 observation.header(echo.header),
-                slot(self.session.taxonomy, observation, echo.field.slot),
+                slot_value(self.session.taxonomy, observation, echo.field.slot),
             ):
                 if isinstance(value, str) and value:
                     text = re.sub(re.escape(value), "{correlation}", text, flags=re.IGNORECASE)

@@ -23,14 +23,14 @@ from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
-    details_of,
+    error_details,
     failed,
     not_exercised,
     parsed,
     passed,
 )
 from faultspec_conformance.session.observations import Note, ProbeResult, attempt
-from faultspec_conformance.session.parameters import filled, text, texts
+from faultspec_conformance.session.parameters import fill_in, fill_in_text, fill_in_texts
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.upstreams import (
     Behaviour,
@@ -137,10 +137,10 @@ class _UpstreamWatch:
                 call.method,
                 call.path,
                 identity=self.session.identity(self.call.identity),
-                query=texts(tokens, call.query),
-                headers=texts(tokens, call.headers),
-                body=filled(tokens, call.body),
-                raw=text(tokens, call.raw).encode() if call.raw is not None else None,
+                query=fill_in_texts(tokens, call.query),
+                headers=fill_in_texts(tokens, call.headers),
+                body=fill_in(tokens, call.body),
+                raw=fill_in_text(tokens, call.raw).encode() if call.raw is not None else None,
                 wait_when_limited=False,
                 may_fail=behaviour != 200,
             )
@@ -178,7 +178,7 @@ class _UpstreamWatch:
         # A detail that the code does not declare is missing, not unknown.
         known: dict[str, object] = {key: None for key in keys if key not in code.details}
         if answer.judgement.is_error:
-            known |= details_of(self.session.taxonomy, answer)
+            known |= error_details(self.session.taxonomy, answer)
         status = (self.declared.status if self.declared is not None else None) or _STATUS
         if isinstance(behaviour, int) and status in code.details:
             known[status] = behaviour
@@ -250,7 +250,7 @@ class _UpstreamWatch:
         """Check the details that hold the number of retries (missing counts as 0) and the
         upstream's status.
         """
-        details, clause = details_of(self.session.taxonomy, answer), "upstream/retried"
+        details, clause = error_details(self.session.taxonomy, answer), "upstream/retried"
         key = self.policy.annotate
         if key is not None:
             value = details.get(key)

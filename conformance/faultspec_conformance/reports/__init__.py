@@ -6,7 +6,7 @@ Each printer is a pure function of a `Report`. Everything in a report is masked 
 from collections.abc import Callable, Mapping
 
 from faultspec_conformance.reports.console import text
-from faultspec_conformance.reports.data import json, schema
+from faultspec_conformance.reports.data import json, report_schema
 from faultspec_conformance.reports.github import github
 from faultspec_conformance.reports.markdown import markdown
 from faultspec_conformance.reports.page import html
@@ -35,4 +35,14 @@ FORMATS: Mapping[str, ReportPrinter] = {
     }.items()
 }
 
-__all__ = ["FORMATS", "github", "html", "json", "junit", "markdown", "sarif", "schema", "text"]
+__all__ = [
+    "FORMATS",
+    "github",
+    "html",
+    "json",
+    "junit",
+    "markdown",
+    "report_schema",
+    "sarif",
+    "text",
+]

@@ -26,7 +26,7 @@ def json(report: Report) -> str:
     return _json.dumps(_report_data(report), indent=2, ensure_ascii=False) + "\n"
 
 
-def schema() -> Mapping[str, object]:
+def report_schema() -> Mapping[str, object]:
     """The JSON Schema of reports."""
     file = files("faultspec_conformance.reports") / "report.schema.json"
     loaded: Mapping[str, object] = _json.loads(file.read_text(encoding="utf-8"))

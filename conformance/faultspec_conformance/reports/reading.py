@@ -16,7 +16,7 @@ import jsonschema
 
 from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Exchange, Headers, Request, Response
-from faultspec_conformance.reports.data import LONGEST, VERSION, schema
+from faultspec_conformance.reports.data import LONGEST, VERSION, report_schema
 from faultspec_conformance.results.model import (
     ClauseResult,
     Coverage,
@@ -54,7 +54,7 @@ def read_report(text: str) -> Report:
     if version != VERSION:
         versions = f"{version!r}; this version of faultspec reads {VERSION}"
         raise ReportError(f"the report has format version {versions}")
-    errors = jsonschema.Draft202012Validator(schema()).iter_errors(found)
+    errors = jsonschema.Draft202012Validator(report_schema()).iter_errors(found)
     first = min(errors, key=lambda error: list(map(str, error.absolute_path)), default=None)
     if first is not None:
         raise ReportError(f"the report is not valid: {first.message[:200]} at {first.json_path}")

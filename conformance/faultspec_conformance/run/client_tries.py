@@ -15,7 +15,7 @@ from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.faults.retry_observer import Try
 from faultspec_conformance.faults.server import Served
 from faultspec_conformance.session.base import Session
-from faultspec_conformance.session.observation import Observation, slot
+from faultspec_conformance.session.observation import Observation, slot_value
 
 #: RFC 9110, 9.2.2: sending these twice has the same effect as once.
 _IDEMPOTENT = SAFE_METHODS | {"PUT", "DELETE", "TRACE"}
@@ -39,14 +39,14 @@ def is_refusal(status: int | None, request: Request) -> bool:
     return is_conditional or status != 412
 
 
-def read_try(world: Session, code: Code, served: Served, sent: Observation) -> Try | None:
+def read_try(session: Session, code: Code, served: Served, sent: Observation) -> Try | None:
     """A try as the planner reads it; None if the taxonomy leaves open whether the policy
     applies.
     """
     if served.fault is None:
         return Try(served.at, served.until, None)
-    taxonomy = world.taxonomy
-    operation = world.contract.operation(sent.exchange)
+    taxonomy = session.taxonomy
+    operation = session.contract.operation(sent.exchange)
     declared = operation.idempotent if operation is not None else None
     rule, method = taxonomy.idempotency, served.request.method
     idempotent = method in _IDEMPOTENT if declared is None else declared
@@ -55,7 +55,7 @@ def read_try(world: Session, code: Code, served: Served, sent: Observation) -> T
     named = taxonomy.retry_policies.get(code.retry or "")
     eligible = True
     if named is not None and named.eligible:
-        details = slot(taxonomy, sent, "details")
+        details = slot_value(taxonomy, sent, "details")
         facts = ConditionFacts(
             sent.status, declared, None, details if isinstance(details, dict) else {}
         )
@@ -67,7 +67,7 @@ def read_try(world: Session, code: Code, served: Served, sent: Observation) -> T
     wait = None
     if hint is not None:
         wait = retry_after.parse(hint, now=time.time(), lenient=True).seconds
-    flag = slot(taxonomy, sent, "retriable")
+    flag = slot_value(taxonomy, sent, "retriable")
     failure = Failure(
         retriable=code.client_action == "retry" and flag is not False,
         kind=named.kind_of.get(code.name) if named is not None else None,

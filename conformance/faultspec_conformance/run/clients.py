@@ -24,7 +24,7 @@ from faultspec.runtime.retry import Policy
 from faultspec_conformance.config import ClientConfig, ServiceConfig
 from faultspec_conformance.drivers import Driver
 from faultspec_conformance.drivers.http import SAFE_METHODS
-from faultspec_conformance.drivers.processes import StartFailed, running
+from faultspec_conformance.drivers.processes import StartFailed, run_process
 from faultspec_conformance.drivers.serving import serving
 from faultspec_conformance.faults.jitter import ROUNDS, Wait, band_positions, judge_jitter, suffice
 from faultspec_conformance.faults.replies import Unanswerable, render_failure
@@ -40,7 +40,7 @@ from faultspec_conformance.faults.server import FaultServer, Served
 from faultspec_conformance.results.conclusion import conclude
 from faultspec_conformance.results.model import Coverage, Outcome, Report
 from faultspec_conformance.run.client_tries import check_refetch, is_refusal, read_try
-from faultspec_conformance.run.summarize import hiding, shown, summarize
+from faultspec_conformance.run.summarize import build_session_masking, mask_result, summarize
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.correlation import echo_rule, valid
 from faultspec_conformance.session.observation import Observation, not_exercised, passed
@@ -94,23 +94,23 @@ def judge_clients(
     )
     interrupted = False
     # The driver sends nothing: the clients send the requests.
-    world = Session(build_contract(taxonomy), target, Driver(target.limits))
+    session = Session(build_contract(taxonomy), target, Driver(target.limits))
     try:
         for client in target.clients:
             options.progress(
                 f"{' '.join(client.command)} ({client.request.method} {client.request.path})"
             )
-            found = _ClientWatch(world, client, start).outcomes()
-            world.observations.add(outcome for outcome in found if outcome.clause in applicable)
+            found = _ClientWatch(session, client, start).outcomes()
+            session.observations.add(outcome for outcome in found if outcome.clause in applicable)
     except StartFailed as error:
         return Unreachable(str(error), "check `client.command` in the configuration")
     except KeyboardInterrupt:
         interrupted = True
-        world.observations.end("the run was interrupted")
-    world.driver.requests = len(world.observations.exchanges)
-    if world.observations.ended is not None:
-        world.observations.add([NotRun(world.observations.ended)])
-    summary = summarize(world, known, replace(options, waivers=waivers), frozenset())
+        session.observations.end("the run was interrupted")
+    session.driver.requests = len(session.observations.exchanges)
+    if session.observations.ended is not None:
+        session.observations.add([NotRun(session.observations.ended)])
+    summary = summarize(session, known, replace(options, waivers=waivers), frozenset())
     result = conclude(summary, today(options), only=options.only)
     result = replace(
         result,
@@ -119,7 +119,7 @@ def judge_clients(
         coverage={code: _explain(coverage) for code, coverage in result.coverage.items()},
     )
     return Report(
-        shown(hiding(world), result),
+        mask_result(build_session_masking(session), result),
         base="",
         only=options.only,
         source=target.path,
@@ -137,7 +137,7 @@ def _explain(coverage: Coverage) -> Coverage:
 def _create_launch(folder: Path) -> Launch:
     def launch(client: ClientConfig, url: str, is_done: Callable[[], bool]) -> str | None:
         deadline = time.monotonic() + client.seconds
-        with running(client.command, {client.env: url}, folder) as started:
+        with run_process(client.command, {client.env: url}, folder) as started:
             while started.process.poll() is None and not is_done():
                 if time.monotonic() > deadline:
                     return f"the client had not ended after {client.seconds:g} s"
@@ -161,11 +161,11 @@ class _ClientRun:
 class _ClientWatch:
     """One client, which runs once for each failure of its request."""
 
-    def __init__(self, world: Session, client: ClientConfig, launch: Launch) -> None:
-        self.world = world
+    def __init__(self, session: Session, client: ClientConfig, launch: Launch) -> None:
+        self.session = session
         self.client = client
         self.launch = launch
-        self.clauses = client_clauses(world.taxonomy)
+        self.clauses = client_clauses(session.taxonomy)
         self.command = " ".join(client.command)
         self.name = f"{client.request.method} {client.request.path}"
         self.operation = f"{client.request.method} {client.request.path.partition('?')[0]}"
@@ -176,7 +176,7 @@ class _ClientWatch:
     @property
     def contract(self) -> Contract:
         """The contract by which the fault server answers."""
-        return self.world.contract
+        return self.session.contract
 
     def count_positions(self) -> int:
         """How many waits so far can show jitter."""
@@ -187,7 +187,7 @@ class _ClientWatch:
         rehearsal = self.run(Script(), 1)
         if not rehearsal.tries:
             reason = rehearsal.stopped or "the client ended without one"
-            self.world.observations.add(
+            self.session.observations.add(
                 [NotRun(f"{self.command} does not send {self.name}: {reason}")]
             )
             return
@@ -195,9 +195,9 @@ class _ClientWatch:
         most, repeated = 0, None
         for code, fault in self.codes(request):
             for variant, times in self.variants(code, fault, request):
-                if self.world.driver.remaining <= 0:
-                    seconds = self.world.driver.limits.seconds
-                    self.world.observations.end(f"the budget of {seconds:g} seconds is spent")
+                if self.session.driver.remaining <= 0:
+                    seconds = self.session.driver.limits.seconds
+                    self.session.observations.end(f"the budget of {seconds:g} seconds is spent")
                     return
                 before = self.count_positions()
                 yield from self.play(code, variant, times)
@@ -210,7 +210,7 @@ class _ClientWatch:
         """Every code that may answer the request, with the first status that may."""
         operation = self.contract.operation(Exchange(request, Response(None)))
         own = tuple(operation.errors.values()) if operation is not None else ()
-        for code in (*own, *self.world.taxonomy.shared_live_codes()):
+        for code in (*own, *self.session.taxonomy.shared_live_codes()):
             is_stale = code.client_action == "refetch"
             for status in (None, *(code.http.all() if is_stale else ())):
                 fault = Fault(code.name, status)
@@ -241,7 +241,7 @@ class _ClientWatch:
 
     def policy(self, code: Code) -> Policy | None:
         """The policy of a code, scaled for this client."""
-        named = self.world.taxonomy.retry_policies.get(code.retry or "")
+        named = self.session.taxonomy.retry_policies.get(code.retry or "")
         return scale_policy(named.policy, self.client.scale) if named is not None else None
 
     def run(self, script: Script, expected: int) -> _ClientRun:
@@ -263,20 +263,20 @@ class _ClientWatch:
         limit = policy.max_attempts if policy is not None else None
         played = self.run(Script((fault,), times=times), limit or _UNLIMITED)
         sent = [self.observe(served) for served in played.tries]
-        self.world.observations.record(*sent)
+        self.session.observations.record(*sent)
         where = f"the server answered {fault}{'' if times is None else ' once'} to {self.name}"
         if not sent:
             reason = f"{self.command} did not send {self.name} when it was to fail with {fault}"
-            self.world.observations.add([NotRun(reason)])
+            self.session.observations.add([NotRun(reason)])
             return
         if played.stopped is not None:
-            self.world.observations.add([NotRun(f"{where}: {played.stopped}")])
+            self.session.observations.add([NotRun(f"{where}: {played.stopped}")])
         yield from self.check_correlation_ids(sent)
         if code.client_action == "refetch":
             yield self.judge_refetch(where, played, sent)
             return
         tries = [
-            read_try(self.world, code, served, observation)
+            read_try(self.session, code, served, observation)
             for served, observation in zip(played.tries, sent, strict=True)
         ]
         complete = [each for each in tries if each is not None]
@@ -353,7 +353,7 @@ class _ClientWatch:
 
     def check_keys(self, where: str, sent: Sequence[Observation]) -> Iterator[Outcome]:
         """Whether the tries of a call share one idempotency key, which no other call has."""
-        rule = self.world.taxonomy.idempotency
+        rule = self.session.taxonomy.idempotency
         if rule is None or self.client.request.method not in rule.methods:
             return
         keys = [observation.exchange.sent(rule.key) for observation in sent]
@@ -378,7 +378,7 @@ class _ClientWatch:
 
     def check_correlation_ids(self, sent: Sequence[Observation]) -> Iterator[Outcome]:
         """Whether the correlation ids of the client have the declared format."""
-        echo = echo_rule(self.world.taxonomy)
+        echo = echo_rule(self.session.taxonomy)
         if echo is None:
             return
         for observation in sent:
@@ -398,23 +398,23 @@ class _ClientWatch:
         suffice.
         """
         clause = "client/jitter"
-        if self.clauses[clause].not_applicable(self.world.taxonomy) or not self.punctual:
+        if self.clauses[clause].not_applicable(self.session.taxonomy) or not self.punctual:
             return
-        half = self.world.driver.remaining / 2  # the other clients need time too
+        half = self.session.driver.remaining / 2  # the other clients need time too
         for _ in range(ROUNDS):
-            is_spent = self.world.driver.remaining < half
+            is_spent = self.session.driver.remaining < half
             if repeated is None or is_spent or suffice(self.count_positions()):
                 break
             yield from self.play(*repeated, None)
         report = judge_jitter(self.waits, self.client.scale)
-        if report.note is not None and report.note not in self.world.observations.notes:
-            self.world.observations.add([Note(report.note)])
+        if report.note is not None and report.note not in self.session.observations.notes:
+            self.session.observations.add([Note(report.note)])
         for message in report.late:
-            yield self.breach("client/waits", message, self.world.observations.exchanges[-1])
+            yield self.breach("client/waits", message, self.session.observations.exchanges[-1])
         match report.jitter:
             case "unclear":
                 yield not_exercised(clause, report.reason)
             case "missing":
-                yield self.breach(clause, report.reason, self.world.observations.exchanges[-1])
+                yield self.breach(clause, report.reason, self.session.observations.exchanges[-1])
             case "present":
                 yield passed(clause)

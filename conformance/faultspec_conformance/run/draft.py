@@ -142,7 +142,7 @@ def _body(description: Description, operation: ServiceOperation) -> str:
     source = sampling.ValueSource(description.document, Random(0))
     schema = operation.body.schema
     example = operation.body.example
-    body = example if example is not None else sampling.value(source, schema, fresh=False)
+    body = example if example is not None else sampling.sample_value(source, schema, fresh=False)
     free = sampling.free_texts(description.document, schema)
     if isinstance(body, dict):
         body = {

@@ -92,7 +92,7 @@ def play(session: SessionT, probe: Probe[SessionT]) -> None:
     """
     observations = session.observations
     try:
-        observations.add(probe.run(session))
+        session.record_results(probe.run(session))
     except Unanswered as error:
         answer = error.no_answer
         if answer.kind == "budget":

@@ -34,16 +34,22 @@ from faultspec_conformance.results.conclusion import conclude, fail_expired_waiv
 from faultspec_conformance.results.model import Report
 from faultspec_conformance.run.flakiness import anew, flaky_places
 from faultspec_conformance.run.schedule import ProbeRun, of_shard, play, run_probe, select
-from faultspec_conformance.run.summarize import Place, hiding, provokable, shown, summarize
+from faultspec_conformance.run.summarize import (
+    Place,
+    build_session_masking,
+    mask_result,
+    provokable,
+    summarize,
+)
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.calls import CallSession, RpcSession, ToolSession
-from faultspec_conformance.session.credentials import confirmed_refusal, refusal, unwelcome
-from faultspec_conformance.session.discovery import describe, no_address
+from faultspec_conformance.session.credentials import confirm_refusal, refusal, unwelcome
+from faultspec_conformance.session.discovery import fetch_description, no_address
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Unanswered
 from faultspec_conformance.session.observations import SWEEP, Note, NotRun
 from faultspec_conformance.session.options import RunOptions, Unreachable, today
-from faultspec_conformance.session.upstreams import ScriptedUpstream, attended
+from faultspec_conformance.session.upstreams import ScriptedUpstream, run_upstreams
 
 if TYPE_CHECKING:
     from faultspec_conformance.drivers.mcp import McpDriver
@@ -62,7 +68,7 @@ def run(
     if target.transport != "http":
         return judge_calls(target, taxonomy, options)
     try:
-        with attended(target) as upstreams:
+        with run_upstreams(target) as upstreams:
             return judge_http(target, taxonomy, options, upstreams)
     except StartFailed as error:
         return Unreachable(str(error), "check `target` and `upstreams` in the configuration")
@@ -89,39 +95,39 @@ def judge_http(
     parts = urlsplit(target.http)
     base = f"{parts.scheme}://{parts.netloc}"
     with connect(base, target.limits) as driver:
-        described = describe(target, driver, parts.path)
+        described = fetch_description(target, driver, parts.path)
         if isinstance(described, Unreachable):
             return described
         description, notes = (Description(), ()) if isinstance(described, NoAnswer) else described
-        world = HttpSession(
+        session = HttpSession(
             contract=build_contract(taxonomy),
             config=target,
             driver=driver,
             description=description,
             upstreams=upstreams,
         )
-        known = world.contract.clauses
-        world.observations.add(map(Note, notes))
+        known = session.contract.clauses
+        session.observations.add(map(Note, notes))
         interrupted, generated = False, 0
         flaky: frozenset[Place] = frozenset()
         if isinstance(described, NoAnswer):
-            world.missing(Exchange(described.request, Response(None)), described)
-            world.observations.end(
+            session.record_missing(Exchange(described.request, Response(None)), described)
+            session.observations.end(
                 f"the service did not answer the first request: {described.reason}"
             )
         else:
             done: list[ProbeRun] = []
             try:
-                done += run_probes(world, options, known)
+                done += run_probes(session, options, known)
                 if options.sweep and (options.shard is None or options.shard.has(len(UNITS))):
-                    generated = run_sweep(world, options)
-                flaky = flaky_places(world, done, options)
+                    generated = run_sweep(session, options)
+                flaky = flaky_places(session, done, options)
             except KeyboardInterrupt:
                 interrupted = True
-                world.observations.end("the run was interrupted")
-        world.observations.add(map(NotRun, report_refused_identities(world)))
+                session.observations.end("the run was interrupted")
+        session.observations.add(map(NotRun, report_refused_identities(session)))
         report = build_report(
-            world, known, options, base=base, flaky=flaky, interrupted=interrupted
+            session, known, options, base=base, flaky=flaky, interrupted=interrupted
         )
         return replace(report, result=replace(report.result, generated=generated))
 
@@ -136,14 +142,14 @@ def judge_calls(
         with create_driver(target) as driver:
             if not driver.listens():
                 return Unreachable(f"cannot connect to {target.address}")
-            world, parts = start_call_session(driver, rules, target, options)
+            session, parts = start_call_session(driver, rules, target, options)
             interrupted = False
             try:
                 for part in parts:
                     part()
             except KeyboardInterrupt:
                 interrupted = True
-                world.observations.end("the run was interrupted")
+                session.observations.end("the run was interrupted")
     except ImportError as error:
         return Unreachable(
             f"judging MCP needs {error.name or 'mcp'}", "pip install 'faultspec[conformance,mcp]'"
@@ -153,7 +159,7 @@ def judge_calls(
             f"{target.address} cannot be started: {error.strerror or error}", "check `target`"
         )
     return build_report(
-        world,
+        session,
         known,
         options,
         base=target.address,
@@ -163,7 +169,7 @@ def judge_calls(
 
 
 def build_report(
-    world: Session,
+    session: Session,
     known: Mapping[str, Clause],
     options: RunOptions,
     *,
@@ -174,22 +180,22 @@ def build_report(
     """The masked report of a run. That of a shard is concluded when it is merged with the
     others.
     """
-    world.observations.add(provokable(world))
+    session.observations.add(provokable(session))
     if interrupted:
-        world.observations.add([NotRun("the run was interrupted")])
-    summary = summarize(world, known, options, flaky)
+        session.observations.add([NotRun("the run was interrupted")])
+    summary = summarize(session, known, options, flaky)
     day = today(options)
     result = (
         conclude(summary, day, only=options.only)
         if options.shard is None
         else fail_expired_waivers(summary, day)
     )
-    hidden = hiding(world)
+    hidden = build_session_masking(session)
     return Report(
-        shown(hidden, result),
+        mask_result(hidden, result),
         base=hidden.text(base),
         only=options.only,
-        source=world.config.path,
+        source=session.config.path,
         interrupted=interrupted,
     )
 
@@ -223,91 +229,93 @@ def start_call_session(
 
 
 def _parts(
-    world: AnyCallSession, probes: tuple[Probe[AnyCallSession], ...], options: RunOptions
+    session: AnyCallSession, probes: tuple[Probe[AnyCallSession], ...], options: RunOptions
 ) -> Iterator[Callable[[], None]]:
     own = [
         probe
         for turn, probe in enumerate(probes)
         if probe.everywhere or options.shard is None or options.shard.has(turn)
     ]
-    for probe in select(own, options.only, world.contract.clauses):
+    for probe in select(own, options.only, session.contract.clauses):
         options.progress(probe.name)
-        world.begin_part(probe.name, options.seed)
-        yield partial(play, world, probe)
+        session.begin_part(probe.name, options.seed)
+        yield partial(play, session, probe)
 
 
-def run_probes(world: HttpSession, options: RunOptions, known: Iterable[str]) -> Iterator[ProbeRun]:
+def run_probes(
+    session: HttpSession, options: RunOptions, known: Iterable[str]
+) -> Iterator[ProbeRun]:
     """Run all probes on the first few kinds of resource, and those of one kind on the others."""
-    world.turn = world.kinds[:_KINDS]
+    session.turn = session.kinds[:_KINDS]
     for probe in select(of_shard(PROBES, options.shard), options.only, known):
         options.progress(probe.name)
-        yield run_probe(world, probe, options)
-    yield from run_probes_of_other_kinds(world, options, known)
+        yield run_probe(session, probe, options)
+    yield from run_probes_of_other_kinds(session, options, known)
 
 
-def run_sweep(world: HttpSession, options: RunOptions) -> int:
+def run_sweep(session: HttpSession, options: RunOptions) -> int:
     """Send generated traffic. Returns the number of requests."""
     # A run of probes only needs no schemathesis.
     from faultspec_conformance.run.sweep import sweep
 
     options.progress("sweep")
-    before = world.driver.requests
-    world.begin(SWEEP, options.seed, SWEEP)
-    swept = sweep(world, seed=options.seed or 0)
-    world.observations.add(map(Note, swept.notes))
-    world.observations.add(map(NotRun, swept.not_run))
+    before = session.driver.requests
+    session.begin(SWEEP, options.seed, SWEEP)
+    swept = sweep(session, seed=options.seed or 0)
+    session.observations.add(map(Note, swept.notes))
+    session.observations.add(map(NotRun, swept.not_run))
     if not swept.complete:
-        world.observations.cut()
-    return world.driver.requests - before
+        session.observations.cut()
+    return session.driver.requests - before
 
 
 def run_probes_of_other_kinds(
-    world: HttpSession, options: RunOptions, known: Iterable[str]
+    session: HttpSession, options: RunOptions, known: Iterable[str]
 ) -> Iterator[ProbeRun]:
     """Test the kinds of resource after the first few, probe by probe, with half of the requests
     that are left.
     """
-    later = world.kinds[_KINDS:]
-    ceiling = (world.driver.requests + world.driver.limits.requests) // 2
+    later = session.kinds[_KINDS:]
+    ceiling = (session.driver.requests + session.driver.limits.requests) // 2
     for probe in select(of_shard(OF_A_KIND, options.shard), options.only, known) if later else ():
         options.progress(f"{probe.name} of other resources")
         for kind in later:
-            if world.driver.requests >= ceiling:
+            if session.driver.requests >= ceiling:
                 names = ", ".join(other.name for other in later[later.index(kind) :])
-                world.observations.add(
+                session.observations.add(
                     [Note(f"the limit of requests leaves out {probe.name} of {names}")]
                 )
-                world.observations.cut()
+                session.observations.cut()
                 return
-            world.turn = (kind,)
-            yield run_probe(world, probe, options)
+            session.turn = (kind,)
+            yield run_probe(session, probe, options)
 
 
-def report_refused_identities(world: HttpSession) -> tuple[str, ...]:
+def report_refused_identities(session: HttpSession) -> tuple[str, ...]:
     """A sentence for each identity whose credentials the service refuses, unless a refusal is
     expected.
 
     An ordinary request of the identity confirms it first, so that the verdict does not depend on
     the shard.
     """
-    expected = unwelcome(world)
+    expected = unwelcome(session)
     suspects = [
-        (identity, refusal(world, identity, world.observations.exchanges))
-        for identity in world.identities
+        (identity, refusal(session, identity, session.observations.exchanges))
+        for identity in session.identities
     ]
     confirmed = (
-        _confirm_refusal(world, identity, reason)
+        _confirm_refusal(session, identity, reason)
         for identity, reason in suspects
         if reason is not None and identity.name not in expected
     )
     return tuple(reason for reason in confirmed if reason is not None)
 
 
-def _confirm_refusal(world: HttpSession, who: Identity, why: str) -> str | None:
-    beside = anew(world)  # shards judge the same exchanges
-    if world.observations.ended is not None:
-        beside.observations.end(world.observations.ended)
+def _confirm_refusal(session: HttpSession, who: Identity, why: str) -> str | None:
+    beside = anew(session)  # shards judge the same exchanges
+    if session.observations.ended is not None:
+        beside.observations.end(session.observations.ended)
     try:
-        return confirmed_refusal(beside, who, why)
+        return confirm_refusal(beside, who, why)
     except Unanswered:
         return why

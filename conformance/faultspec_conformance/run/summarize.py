@@ -252,7 +252,7 @@ def provokable(session: Session) -> Iterator[Note]:
             yield Note(f"{recipe.code} is declared {declared}, and was observed")
 
 
-def shown(hidden: Masking, result: Result) -> Result:
+def mask_result(hidden: Masking, result: Result) -> Result:
     """Return the masked result: without the secrets of the run and without those that the service
     gave away.
     """
@@ -263,7 +263,7 @@ def shown(hidden: Masking, result: Result) -> Result:
     return replace(hidden.result(replace(result, findings=())), findings=findings)
 
 
-def hiding(session: Session) -> Masking:
+def build_session_masking(session: Session) -> Masking:
     """Return the masking of a run: credentials, values from the environment, planted canaries."""
     planted = (
         (canary.value, _STANDS_FOR[canary.kind])

@@ -61,7 +61,7 @@ class Swept:
     complete: bool = False
 
 
-def sweep(world: HttpSession, *, seed: int) -> Swept:
+def sweep(session: HttpSession, *, seed: int) -> Swept:
     """Send generated requests within the limits that are left. No document or service raises an
     exception.
 
@@ -69,18 +69,18 @@ def sweep(world: HttpSession, *, seed: int) -> Swept:
     """
     operations = [
         operation
-        for operation in world.description.operations
-        if world.writable or operation.method in SAFE_METHODS
+        for operation in session.description.operations
+        if session.writable or operation.method in SAFE_METHODS
     ]
     if not operations:
         return Swept(
             notes=("no sweep: the OpenAPI document has no operation that may be called",),
             complete=True,
         )
-    if world.observations.ended is not None:
-        return Swept(not_run=(f"the sweep: {world.observations.ended}",))
-    budget = min(world.driver.limits.requests - world.driver.requests, REQUESTS)
-    if budget <= 0 or world.driver.remaining <= 0:
+    if session.observations.ended is not None:
+        return Swept(not_run=(f"the sweep: {session.observations.ended}",))
+    budget = min(session.driver.limits.requests - session.driver.requests, REQUESTS)
+    if budget <= 0 or session.driver.remaining <= 0:
         return Swept(
             not_run=("the sweep: the probes have spent the limits of requests or seconds",)
         )
@@ -91,17 +91,19 @@ def sweep(world: HttpSession, *, seed: int) -> Swept:
             )
         )
     generated = generate_requests(
-        world.description, seconds=min(SECONDS, world.driver.remaining / 2), writes=world.writable
+        session.description,
+        seconds=min(SECONDS, session.driver.remaining / 2),
+        writes=session.writable,
     )
     if not generated.requests:
         return Swept(not_run=(f"the sweep: {generated.trouble or 'no request was generated'}",))
     notes = (f"the sweep is not complete: {generated.trouble}",) if generated.trouble else ()
     random = Random(seed)
     chosen = select_requests(
-        generated.requests, world.description, budget, random, writes=world.writable
+        generated.requests, session.description, budget, random, writes=session.writable
     )
-    not_run = send_requests(world, chosen, random)
-    return Swept(notes, not_run, complete=not (notes or not_run) and world.driver.remaining > 0)
+    not_run = send_requests(session, chosen, random)
+    return Swept(notes, not_run, complete=not (notes or not_run) and session.driver.remaining > 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,32 +176,32 @@ def is_sendable(request: Request) -> bool:
 
 
 def send_requests(
-    world: HttpSession, planned: Iterable[PlannedRequest], random: Random
+    session: HttpSession, planned: Iterable[PlannedRequest], random: Random
 ) -> tuple[str, ...]:
     """Send requests, which the session judges. Returns the reasons of missing answers."""
     reasons: dict[str, None] = {}
     unanswered = waits = 0
     for item in planned:
-        who = NOBODY if random.random() < _ANONYMOUS else world.caller
-        request = add_headers(world, item, who, random)
+        who = NOBODY if random.random() < _ANONYMOUS else session.caller
+        request = add_headers(session, item, who, random)
         patient = waits < _PATIENT
-        before = world.driver.requests
+        before = session.driver.requests
         try:
-            world.ask(request, who, route=item.template, wait_when_limited=patient)
+            session.ask(request, who, route=item.template, wait_when_limited=patient)
         except Unanswered as error:
             answer = error.no_answer
             if answer.kind == "budget":
                 break
             unanswered += 1
             reasons[f"the sweep: {request.method} {item.template}: {answer.reason}"] = None
-            if world.observations.ended is not None or unanswered >= _HOPELESS:
+            if session.observations.ended is not None or unanswered >= _HOPELESS:
                 break
-        waits += patient and world.driver.requests > before + 1
+        waits += patient and session.driver.requests > before + 1
     return tuple(reasons)[:_REASONS]
 
 
 def add_headers(
-    world: HttpSession, planned: PlannedRequest, who: Identity, random: Random
+    session: HttpSession, planned: PlannedRequest, who: Identity, random: Random
 ) -> Request:
     """A generated request as the caller sends it: with its headers and sometimes a correlation id.
 
@@ -214,25 +216,25 @@ def add_headers(
     if random.random() < 0.5:
         dropped |= {
             name.lower()
-            for recipe in world.config.recipes
+            for recipe in session.config.recipes
             for step in recipe.steps
             for name in step.call.headers
         }
     headers = [("User-Agent", "faultspec-conform"), *who.headers]
-    if world.echo is not None:
+    if session.echo is not None:
         # A probe of its own sends malformed ones.
-        dropped |= {world.echo.header.lower()}
-        inbound = world.inbound()
-        headers += [(world.echo.header, inbound)] if inbound is not None else []
+        dropped |= {session.echo.header.lower()}
+        inbound = session.inbound()
+        headers += [(session.echo.header, inbound)] if inbound is not None else []
     headers += [pair for pair in request.headers if pair[0].lower() not in dropped]
     target = request.target
     if random.random() < 0.5 and request.method != "DELETE":
-        target = _fill_path(world, ServiceOperation(request.method, planned.template), target)
+        target = _fill_path(session, ServiceOperation(request.method, planned.template), target)
     return replace(request, target=target, headers=tuple(headers))
 
 
-def _fill_path(world: HttpSession, operation: ServiceOperation, target: str) -> str:
-    known = known_values(world, operation)
+def _fill_path(session: HttpSession, operation: ServiceOperation, target: str) -> str:
+    known = known_values(session, operation)
     if not operation.placeholders or not set(operation.placeholders) <= set(known):
         return target
     return path_of(operation.template, known) + target[len(target.partition("?")[0]) :]

@@ -5,22 +5,22 @@ All randomness comes from a `ValueSource`.
 
 from faultspec_conformance.sampling.identifiers import another
 from faultspec_conformance.sampling.patterns import matching
-from faultspec_conformance.sampling.schemas import example_of, kind, merged
+from faultspec_conformance.sampling.schemas import example_of, kind, merge_all_of
 from faultspec_conformance.sampling.source import ValueSource
-from faultspec_conformance.sampling.values import free_texts, value, vary
-from faultspec_conformance.sampling.violations import Violation, beyond, violations
+from faultspec_conformance.sampling.values import free_texts, sample_value, vary
+from faultspec_conformance.sampling.violations import Violation, value_out_of_bounds, violations
 
 __all__ = [
     "ValueSource",
     "Violation",
     "another",
-    "beyond",
     "example_of",
     "free_texts",
     "kind",
     "matching",
-    "merged",
-    "value",
+    "merge_all_of",
+    "sample_value",
+    "value_out_of_bounds",
     "vary",
     "violations",
 ]

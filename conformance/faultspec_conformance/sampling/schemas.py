@@ -9,7 +9,7 @@ from faultspec.openapi.reader import resolve
 DEEPEST = 8
 
 
-def merged(document: Json, schema: object, depth: int = 0) -> Json:
+def merge_all_of(document: Json, schema: object, depth: int = 0) -> Json:
     """A schema with its reference followed and its ``allOf`` merged into it."""
     node = resolve(document, schema)
     parts = node.get("allOf")
@@ -17,7 +17,7 @@ def merged(document: Json, schema: object, depth: int = 0) -> Json:
         return node
     result: dict[str, object] = {key: value for key, value in node.items() if key != "allOf"}
     for part in parts:
-        inner = merged(document, part, depth + 1)
+        inner = merge_all_of(document, part, depth + 1)
         properties = {**properties_of(inner), **properties_of(result)}
         required = [*required_of(result), *required_of(inner)]
         result = {**inner, **result}

@@ -11,7 +11,7 @@ from faultspec_conformance.sampling.schemas import (
     example_of,
     is_read_only,
     kind,
-    merged,
+    merge_all_of,
     properties_of,
     required_of,
 )
@@ -37,9 +37,11 @@ _FORMATS: Mapping[str, str] = {
 }
 
 
-def value(source: ValueSource, schema: object, *, fresh: bool = True, depth: int = 0) -> object:
+def sample_value(
+    source: ValueSource, schema: object, *, fresh: bool = True, depth: int = 0
+) -> object:
     """A value that the schema allows. ``fresh``: free strings differ from call to call."""
-    node = merged(source.document, schema)
+    node = merge_all_of(source.document, schema)
     if depth > DEEPEST:
         return None
     for key in ("const", "default"):
@@ -52,7 +54,7 @@ def value(source: ValueSource, schema: object, *, fresh: bool = True, depth: int
         return vary(source, node, example) if fresh else example
 
     def inside(schema: object) -> object:
-        return value(source, schema, fresh=fresh, depth=depth + 1)
+        return sample_value(source, schema, fresh=fresh, depth=depth + 1)
 
     branches = [*listed(node.get("oneOf")), *listed(node.get("anyOf"))]
     if branches:
@@ -85,13 +87,13 @@ def vary(source: ValueSource, schema: object, example: object) -> object:
 
     Read-only members are left out.
     """
-    node = merged(source.document, schema)
+    node = merge_all_of(source.document, schema)
     if isinstance(example, dict):
         properties = properties_of(node)
         return {
             key: vary(source, properties[key], inner) if key in properties else inner
             for key, inner in example.items()
-            if not is_read_only(merged(source.document, properties.get(key)))
+            if not is_read_only(merge_all_of(source.document, properties.get(key)))
         }
     if isinstance(example, list):
         return [vary(source, node.get("items", {}), item) for item in example]
@@ -109,8 +111,8 @@ def vary(source: ValueSource, schema: object, example: object) -> object:
 def free_texts(document: Json, schema: object) -> frozenset[str]:
     """The members of an object that take any text, or any text with something put to its end."""
     found = set()
-    for name, member in properties_of(merged(document, schema)).items():
-        node = merged(document, member)
+    for name, member in properties_of(merge_all_of(document, schema)).items():
+        node = merge_all_of(document, member)
         pattern = node.get("pattern")
         free = not isinstance(pattern, str) or fits(pattern, "a-0")
         if kind(node) == "string" and free and not {"enum", "const", "format"} & set(node):
@@ -127,7 +129,7 @@ def _object(
     return {
         name: inside(properties.get(name, {}))
         for name in names
-        if not is_read_only(merged(source.document, properties.get(name)))
+        if not is_read_only(merge_all_of(source.document, properties.get(name)))
     }
 
 

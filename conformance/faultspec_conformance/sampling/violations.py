@@ -8,7 +8,7 @@ from faultspec_conformance.sampling.patterns import compiles, fits
 from faultspec_conformance.sampling.schemas import (
     is_read_only,
     kind,
-    merged,
+    merge_all_of,
     properties_of,
     required_of,
     types_of,
@@ -40,10 +40,12 @@ def violations(source: ValueSource, schema: object, body: object, mark: str) -> 
 
     ``mark`` is part of every wrong text.
     """
-    node = merged(source.document, schema)
+    node = merge_all_of(source.document, schema)
     if not isinstance(body, dict):
         return
-    members = {name: merged(source.document, each) for name, each in properties_of(node).items()}
+    members = {
+        name: merge_all_of(source.document, each) for name, each in properties_of(node).items()
+    }
     # Services calculate with numbers, so a wrong number is the likelier mistake.
     names = sorted(members, key=lambda name: kind(members[name]) not in ("integer", "number"))
     for found in (
@@ -80,7 +82,7 @@ def _out_of_range(
     members: dict[str, Json], body: Body, names: list[str], mark: str
 ) -> Violation | None:
     for name in names:
-        outside = beyond(members[name], mark)
+        outside = value_out_of_bounds(members[name], mark)
         if outside is not None and not is_read_only(members[name]):
             return Violation(f"a value of `{name}` out of its range", {**body, name: outside})
     return None
@@ -97,7 +99,7 @@ def _wrong_format(members: dict[str, Json], body: Body, mark: str) -> Violation 
     return None
 
 
-def beyond(node: Json, mark: str) -> object:
+def value_out_of_bounds(node: Json, mark: str) -> object:
     """A value just outside the bounds of a schema, or None if it has no bounds.
 
     A text begins with the mark.

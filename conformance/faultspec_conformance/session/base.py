@@ -1,5 +1,6 @@
 """What all sessions have, whatever the transport."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Literal
@@ -12,7 +13,13 @@ from faultspec_conformance.drivers import Driver, NoAnswer
 from faultspec_conformance.sampling import ValueSource
 from faultspec_conformance.sampling.tokens import Tokens, seeded
 from faultspec_conformance.session.observation import Unanswered
-from faultspec_conformance.session.observations import Observations, PartRecord
+from faultspec_conformance.session.observations import (
+    Fact,
+    Observations,
+    PartRecord,
+    ProbeResult,
+    ReportedResult,
+)
 
 
 @dataclass(slots=True)
@@ -83,6 +90,22 @@ class Session:
         self.source = replace(self.source, random=Random(f"{seed or 0}/{part}"), tokens=tokens)
         return self.observations.begin(part, shared=shared)
 
+    # ---- what probes found out
+
+    def record_results(self, results: Iterable[ProbeResult]) -> None:
+        """Append what a probe yields, one by one: the probe goes on after each is recorded."""
+        self.observations.add(self._without_facts(results))
+
+    def _without_facts(self, results: Iterable[ProbeResult]) -> Iterator[ReportedResult]:
+        for result in results:
+            if isinstance(result, Fact):
+                self.learn_fact(result)
+            else:
+                yield result
+
+    def learn_fact(self, fact: Fact) -> None:
+        """Record what a probe yields for other probes, if probes of this transport use it."""
+
     # ---- answers that never came
 
     def check_running(self, asked: Exchange) -> None:
@@ -90,11 +113,13 @@ class Session:
         if self.observations.ended is not None:
             raise Unanswered(NoAnswer(asked.request, "refused", self.observations.ended))
 
-    def missing(
+    def record_missing(
         self, asked: Exchange, answer: NoAnswer, *, may_disconnect: bool = False
     ) -> Unanswered:
         """Record what a missing answer says about the service; return the exception to raise."""
         if answer.kind in ("refused", "closed", "garbled", "timeout"):
             listens = answer.kind == "timeout" or self.driver.listens()
-            self.observations.lost(asked, answer, listens=listens, may_disconnect=may_disconnect)
+            self.observations.record_loss(
+                asked, answer, listens=listens, may_disconnect=may_disconnect
+            )
         return Unanswered(answer)

@@ -80,7 +80,7 @@ class CallSession(Session):
         known = sorted(self.config.samples, key=lambda sample: not sample.safe)
         return tuple(sample for sample in known if sample.safe or self.writable)
 
-    def asked(
+    def begin_exchange(
         self,
         transport: Literal["jsonrpc", "mcp"],
         request: Request,
@@ -200,12 +200,12 @@ class RpcSession(CallSession):
 
         ``single``: it is one request, so its answer is checked as one.
         """
-        asked = self.asked("jsonrpc", message.request, caller, canaries, may_fail=may_fail)
+        asked = self.begin_exchange("jsonrpc", message.request, caller, canaries, may_fail=may_fail)
         self.check_running(asked)
         received = self.driver.send(message)
         if isinstance(received, NoAnswer):
-            raise self.missing(asked, received)
-        self.observations.answered()
+            raise self.record_missing(asked, received)
+        self.observations.note_answer()
         self.unkept += received.unkept
         for body in received.between:
             self._record_event(body)
@@ -213,7 +213,7 @@ class RpcSession(CallSession):
             if not message.due:
                 return []
             empty = NoAnswer(message.request, "garbled", "the answer is empty")
-            raise self.missing(asked, empty)
+            raise self.record_missing(asked, empty)
         observations = [
             self.record(exchange, judge(self.contract, exchange))
             for exchange in _exchanges(asked, received, parts)
@@ -257,12 +257,12 @@ class ToolSession(CallSession):
         caller = self.caller if identity is None else identity
         arguments = params if isinstance(params, dict) else {}
         request = Request("POST", name, caller.headers, encoded(arguments))
-        asked = self.asked("mcp", request, caller, canaries, may_fail=may_fail)
+        asked = self.begin_exchange("mcp", request, caller, canaries, may_fail=may_fail)
         self.check_running(asked)
         answered = self.driver.call(name, arguments, caller.headers, harmless=harmless)
         if isinstance(answered, NoAnswer):
-            raise self.missing(asked, answered)
-        self.observations.answered()
+            raise self.record_missing(asked, answered)
+        self.observations.note_answer()
         transport: Literal["jsonrpc", "mcp"] = "jsonrpc" if answered.protocol else "mcp"
         exchange = replace(asked, response=answered.response, transport=transport)
         judgement = judge(self.contract, exchange)
@@ -292,14 +292,14 @@ class ToolSession(CallSession):
         self.check_running(asked)
         answered = self.driver.read(uri, self.caller.headers)
         if isinstance(answered, NoAnswer):
-            raise self.missing(asked, answered)
+            raise self.record_missing(asked, answered)
         if answered.protocol:
             return self._record_refusal(request, answered)
         return Observation(replace(asked, response=answered.response), UNJUDGED)
 
     def _record_refusal(self, request: Request, answered: "ToolAnswer") -> Observation:
         """Record an error of the protocol that answers something other than a call of a tool."""
-        asked = self.asked("jsonrpc", request, self.caller)
+        asked = self.begin_exchange("jsonrpc", request, self.caller)
         exchange = replace(asked, response=answered.response)
         return self.record(exchange, _leaks_only(judge(self.contract, exchange)))
 

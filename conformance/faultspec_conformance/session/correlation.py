@@ -13,7 +13,7 @@ from faultspec.language.model import Field, Taxonomy
 from faultspec.runtime import ids
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.sampling.tokens import Tokens
-from faultspec_conformance.session.observation import Observation, failed, passed, slot
+from faultspec_conformance.session.observation import Observation, failed, passed, slot_value
 
 
 class EchoRule(NamedTuple):
@@ -125,7 +125,7 @@ def check_echo(
         return
     name = echo.answer_header.lower()
     headers = [value for key, value in exchange.response.headers if key.lower() == name]
-    in_body = slot(taxonomy, observation, echo.field.slot) if is_error else None
+    in_body = slot_value(taxonomy, observation, echo.field.slot) if is_error else None
     returned = [] if streamed else list(headers)
     returned += [in_body] if isinstance(in_body, str) else []
     if inbound is not None and valid(echo, inbound):

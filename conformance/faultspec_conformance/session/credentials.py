@@ -7,7 +7,7 @@ from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import Identity
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation
-from faultspec_conformance.session.parameters import readable, required_query
+from faultspec_conformance.session.parameters import readable_operation, required_query
 from faultspec_conformance.session.requests import RequestSpec
 
 #: Statuses that a caller with unknown credentials does not get.
@@ -75,13 +75,13 @@ def refusal(
     return f"{identity.name}'s credentials are refused (401 on {name})"
 
 
-def confirmed_refusal(session: HttpSession, identity: Identity, reason: str | None) -> str | None:
+def confirm_refusal(session: HttpSession, identity: Identity, reason: str | None) -> str | None:
     """Return why an identity's credentials count as refused, after an ordinary read. Raises
     Unanswered.
 
     ``reason``: what earlier requests show. It applies if the read does not decide.
     """
-    operation = readable(session)
+    operation = readable_operation(session)
     if reason is None or operation is None or operation.secured is False:
         return reason
     query = required_query(session, operation)

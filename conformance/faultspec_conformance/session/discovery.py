@@ -35,7 +35,7 @@ def no_address(url: str) -> str | None:
     return "0 is not a port" if port == 0 else None
 
 
-def describe(
+def fetch_description(
     target: ServiceConfig, driver: HttpDriver, path: str
 ) -> tuple[Description, tuple[str, ...]] | Unreachable | NoAnswer:
     """Return the service's OpenAPI document and notes about it, after a request that proves that

@@ -13,7 +13,7 @@ from faultspec_conformance.session.credentials import authority
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation, failed, summary_line
 from faultspec_conformance.session.observations import Note, NotRun
-from faultspec_conformance.session.parameters import filled, values_for
+from faultspec_conformance.session.parameters import fill_in, values_for
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import (
     CreatedResource,
@@ -100,7 +100,7 @@ def _create(
     return keyless
 
 
-def untouched(session: HttpSession, kind: ResourceKind) -> CreatedResource | str:
+def take_untouched(session: HttpSession, kind: ResourceKind) -> CreatedResource | str:
     """Return a resource that nothing has changed, spare or new, or why there is none."""
     return session.knowledge.take_spare(kind) or make(session, kind)
 
@@ -148,10 +148,10 @@ def _likely_owners(
 ) -> Sequence[Identity]:
     if kind.config.identity is not None:
         return [session.config.identity(kind.config.identity)]
-    return allowed(session, operation) or [session.caller]
+    return identities_for(session, operation) or [session.caller]
 
 
-def allowed(session: HttpSession, operation: ServiceOperation) -> list[Identity]:
+def identities_for(session: HttpSession, operation: ServiceOperation) -> list[Identity]:
     """Return the identities that may use the operation, as far as scopes say."""
     return [identity for identity in session.identities if authority(identity, operation)]
 
@@ -161,7 +161,7 @@ def _likely_bodies(
 ) -> Iterator[object]:
     """Yield bodies that the service should accept, the likeliest first."""
     if call is not None and (call.body is not ABSENT or call.raw is not None):
-        yield filled(session.tokens, call.body)
+        yield fill_in(session.tokens, call.body)
         return
     if operation.body is None:
         yield ABSENT
@@ -172,7 +172,7 @@ def _likely_bodies(
         example = sampling.example_of(session.description.schema(schema))
     if example is not None:
         yield sampling.vary(session.source, schema, example)
-    yield sampling.value(session.source, schema)
+    yield sampling.sample_value(session.source, schema)
     if example is not None:
         yield example
 

@@ -28,7 +28,7 @@ from faultspec_conformance.session.correlation import (
 from faultspec_conformance.session.fault_switches import FaultSwitch, find_switches
 from faultspec_conformance.session.knowledge import Knowledge
 from faultspec_conformance.session.observation import Observation, Unanswered, streamed
-from faultspec_conformance.session.observations import PartRecord
+from faultspec_conformance.session.observations import Fact, PartRecord
 from faultspec_conformance.session.requests import Correlation, RequestSpec, wire_request
 from faultspec_conformance.session.resources import ResourceKind, find_resource_kinds, located
 from faultspec_conformance.session.upstreams import ScriptedUpstream
@@ -111,6 +111,10 @@ class HttpSession(Session):
         self.correlation.begin(part)
         return self.begin_part(part, seed, shared=shared, again=again)
 
+    def learn_fact(self, fact: Fact) -> None:
+        """Record what a probe yields for other probes."""
+        self.knowledge.learn_fact(fact)
+
     # ---- sending
 
     def call(self, spec: RequestSpec) -> Observation:
@@ -187,8 +191,8 @@ class HttpSession(Session):
         ]
         for answer in answers:
             if isinstance(answer, NoAnswer):
-                raise self.missing(asked, answer)
-        self.observations.answered()
+                raise self.record_missing(asked, answer)
+        self.observations.note_answer()
         return observations
 
     def record(self, exchange: Exchange) -> Observation:
@@ -269,8 +273,8 @@ class HttpSession(Session):
         self.check_running(asked)
         answer = self.driver.send(asked.request)
         if isinstance(answer, NoAnswer):
-            raise self.missing(asked, answer, may_disconnect=may_disconnect)
-        self.observations.answered()
+            raise self.record_missing(asked, answer, may_disconnect=may_disconnect)
+        self.observations.note_answer()
         return replace(asked, response=answer)
 
     def _forbidden(self, caller: Identity) -> list[Canary]:

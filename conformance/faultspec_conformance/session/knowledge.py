@@ -7,6 +7,7 @@ from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass, field
 
 from faultspec_conformance.session.observation import Observation
+from faultspec_conformance.session.observations import AbsentIdRequest, Fact, SpareResource
 from faultspec_conformance.session.resources import CreatedResource, ResourceKind, path_of
 
 #: The members of a success in which a service names the tenant of its caller.
@@ -87,17 +88,17 @@ class Knowledge:
         """Keep in mind that the service refuses idempotency keys."""
         self.own.keyless = True
 
-    def keep_spare(self, resource: CreatedResource) -> None:
-        """Keep a new resource for a probe that needs an unchanged one."""
-        self.own.spare[resource.kind.name] = resource
+    def learn_fact(self, fact: Fact) -> None:
+        """Record what a probe of this unit yields for its other probes."""
+        match fact:
+            case SpareResource(resource):
+                self.own.spare[resource.kind.name] = resource
+            case AbsentIdRequest(operation):
+                self.own.absent.add(operation)
 
     def take_spare(self, kind: ResourceKind) -> CreatedResource | None:
         """Return a resource that nothing has changed, once."""
         return self.own.spare.pop(kind.name, None)
-
-    def asked_absent(self, operation: str) -> None:
-        """Keep in mind that an operation was asked for an id without a resource."""
-        self.own.absent.add(operation)
 
     def share(self, kind: ResourceKind, resource: CreatedResource | str) -> None:
         """Keep the resource that probes share, or the reason why there is none."""

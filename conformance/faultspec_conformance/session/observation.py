@@ -202,7 +202,7 @@ def streamed(exchange: Exchange, codes: frozenset[object]) -> tuple[Exchange, ..
     )
 
 
-def slot(taxonomy: Taxonomy, observation: Observation, name: str) -> object:
+def slot_value(taxonomy: Taxonomy, observation: Observation, name: str) -> object:
     """Return the value of a slot of the envelope in an answer, or None."""
     surface = taxonomy.surfaces.get(observation.judgement.surface or "")
     body = point(observation.json, surface.at) if surface is not None else observation.json
@@ -213,15 +213,15 @@ def slot(taxonomy: Taxonomy, observation: Observation, name: str) -> object:
     return None
 
 
-def details_of(taxonomy: Taxonomy, observation: Observation) -> Mapping[str, object]:
+def error_details(taxonomy: Taxonomy, observation: Observation) -> Mapping[str, object]:
     """Return the details of the error in an answer; empty if it has none."""
-    details = slot(taxonomy, observation, "details")
+    details = slot_value(taxonomy, observation, "details")
     return details if isinstance(details, dict) else {}
 
 
 def summary_line(taxonomy: Taxonomy, observation: Observation) -> str:
     """Return an answer in one line: its status, code and message."""
-    message = slot(taxonomy, observation, "message")
+    message = slot_value(taxonomy, observation, "message")
     body = observation.exchange.response.body.decode("utf-8", "replace")
     text = " ".join((message if isinstance(message, str) else body)[: 2 * _QUOTED].split())
     # The ellipsis also shows the masking that the text may end within a secret.

@@ -11,6 +11,7 @@ from faultspec.exchange.model import Canary, Exchange
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.observation import Observation, Unanswered, lost
+from faultspec_conformance.session.resources import CreatedResource
 
 #: The service counts as hanging after this many requests in a row without an answer in time.
 _SILENT = 3
@@ -41,8 +42,28 @@ class UnmetRecipe:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class SpareResource:
+    """A resource that was created and left unchanged, for a probe that needs one."""
+
+    resource: CreatedResource
+
+
+@dataclass(frozen=True, slots=True)
+class AbsentIdRequest:
+    """An operation was asked for an id without a resource, so that no other probe has to."""
+
+    operation: str
+
+
+#: What a probe yields for other probes. The session over HTTP records it in its knowledge.
+Fact = SpareResource | AbsentIdRequest
+
+#: What a probe yields for the report.
+ReportedResult = Outcome | Note | NotRun | UnmetRecipe
+
 #: What a probe yields.
-ProbeResult = Outcome | Note | NotRun | UnmetRecipe
+ProbeResult = ReportedResult | Fact
 
 
 @dataclass(slots=True)
@@ -106,7 +127,7 @@ class Observations:
         """Append exchanges to the current part."""
         self.current.exchanges += observations
 
-    def add(self, results: Iterable[ProbeResult]) -> None:
+    def add(self, results: Iterable[ReportedResult]) -> None:
         """Append what a probe, or the session itself, found out."""
         for result in results:
             match result:
@@ -131,11 +152,11 @@ class Observations:
         """Mark the run as incomplete: a budget was spent."""
         self.complete = False
 
-    def answered(self) -> None:
+    def note_answer(self) -> None:
         """Note that the service answered, so that it does not hang."""
         self._unanswered = 0
 
-    def lost(
+    def record_loss(
         self, asked: Exchange, answer: NoAnswer, *, listens: bool, may_disconnect: bool
     ) -> None:
         """Conclude from a missing answer that the service ended, hangs, or does not survive this

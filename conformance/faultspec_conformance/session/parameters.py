@@ -47,7 +47,7 @@ def absent_value(session: HttpSession, operation: ServiceOperation, name: str) -
     return sampling.another(session.source, _example(session, parameter))
 
 
-def readable(session: HttpSession) -> ServiceOperation | None:
+def readable_operation(session: HttpSession) -> ServiceOperation | None:
     """Return an operation that can be read without an id, preferably the list of a resource."""
     for kind in session.kinds:
         listing = kind.operation("list")
@@ -75,10 +75,10 @@ def required_query(session: HttpSession, operation: ServiceOperation) -> dict[st
 def _example(session: HttpSession, parameter: OperationParameter) -> object:
     if parameter.example is not None:
         return parameter.example
-    return sampling.value(session.source, parameter.schema)
+    return sampling.sample_value(session.source, parameter.schema)
 
 
-def filled(tokens: Tokens, value: object, saved: Mapping[str, object] | None = None) -> object:
+def fill_in(tokens: Tokens, value: object, saved: Mapping[str, object] | None = None) -> object:
     """Return a configured value with ``${unique}`` and saved names filled in.
 
     A text that consists of one saved name takes the type of the saved value.
@@ -87,15 +87,15 @@ def filled(tokens: Tokens, value: object, saved: Mapping[str, object] | None = N
         whole = re.fullmatch(r"\$\{([a-z_]\w*)\}", value)
         if whole and saved and whole[1] in saved:
             return saved[whole[1]]
-        return text(tokens, value, saved)
+        return fill_in_text(tokens, value, saved)
     if isinstance(value, dict):
-        return {key: filled(tokens, member, saved) for key, member in value.items()}
+        return {key: fill_in(tokens, member, saved) for key, member in value.items()}
     if isinstance(value, list):
-        return [filled(tokens, item, saved) for item in value]
+        return [fill_in(tokens, item, saved) for item in value]
     return value
 
 
-def text(tokens: Tokens, text: str, saved: Mapping[str, object] | None = None) -> str:
+def fill_in_text(tokens: Tokens, text: str, saved: Mapping[str, object] | None = None) -> str:
     """Return a configured text with ``${unique}`` and saved names filled in."""
     known = saved or {}
     return re.sub(
@@ -105,8 +105,8 @@ def text(tokens: Tokens, text: str, saved: Mapping[str, object] | None = None) -
     )
 
 
-def texts(
+def fill_in_texts(
     tokens: Tokens, pairs: Mapping[str, str], saved: Mapping[str, object] | None = None
 ) -> dict[str, str]:
     """Return configured headers or a query with ``${unique}`` and saved names filled in."""
-    return {name: text(tokens, value, saved) for name, value in pairs.items()}
+    return {name: fill_in_text(tokens, value, saved) for name, value in pairs.items()}

@@ -123,7 +123,7 @@ def _completed(
     )
 
 
-def below(operation: ServiceOperation, kind: ResourceKind) -> bool:
+def lies_below(operation: ServiceOperation, kind: ResourceKind) -> bool:
     """Whether an operation lies below an item and needs no id but that of the item."""
     under = shape_of(operation.template).startswith(shape_of(kind.item or "") + "/")
     return (

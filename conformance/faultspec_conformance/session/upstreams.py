@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from faultspec.exchange.model import Request
 from faultspec_conformance.config import ServiceConfig, UpstreamConfig
-from faultspec_conformance.drivers.processes import StartFailed, running, wait_until_listening
+from faultspec_conformance.drivers.processes import StartFailed, run_process, wait_until_listening
 from faultspec_conformance.drivers.serving import HANG_UP, serving
 from faultspec_conformance.faults.server import read_body
 
@@ -91,7 +91,7 @@ class ScriptedUpstream:
 
 
 @contextmanager
-def attended(target: ServiceConfig) -> Iterator[Mapping[str, ScriptedUpstream]]:
+def run_upstreams(target: ServiceConfig) -> Iterator[Mapping[str, ScriptedUpstream]]:
     """Run the upstreams of a configuration and the service, if the configuration starts it; end
     them after the block.
 
@@ -111,6 +111,6 @@ def attended(target: ServiceConfig) -> Iterator[Mapping[str, ScriptedUpstream]]:
         if target.command:
             folder = Path(target.path or ".").resolve().parent
             wait_until_listening(
-                stack.enter_context(running(target.command, environment, folder)), target.http
+                stack.enter_context(run_process(target.command, environment, folder)), target.http
             )
         yield found

@@ -49,7 +49,7 @@ export interface RpcEnvelope {
   };
 }
 
-/** The answer to what is no request of the engine's. */
+/** The answer to a line that is not a request of the engine's. */
 export interface RpcProtocolEnvelope {
   readonly jsonrpc: "2.0";
   readonly id: string | number;

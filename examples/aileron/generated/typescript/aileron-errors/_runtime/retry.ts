@@ -352,7 +352,7 @@ function cost(policy: Policy, kind: string | null): number {
 }
 
 function kindOf(policy: Policy, kind: string | null): Kind | undefined {
-  // An own member: every object has a `constructor`, which is no kind of failure
+  // An own member: every object has a `constructor`, which is not a kind of failure
   const known =
     kind !== null && Object.prototype.hasOwnProperty.call(policy.kinds, kind);
   return known ? policy.kinds[kind] : undefined;
