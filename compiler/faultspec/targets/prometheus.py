@@ -13,9 +13,7 @@ from typing import NamedTuple
 
 from faultspec.language.conditions import StatusRange
 from faultspec.language.model import Alert, Metric, Taxonomy, Telemetry
-from faultspec.runtime import durations
 from faultspec.targets.filters import visible
-from faultspec.targets.markdown.text import code, comment, inline
 from faultspec.targets.model import Model
 
 
@@ -41,10 +39,14 @@ class AlertRule(NamedTuple):
 
 
 class Runbook(NamedTuple):
-    """A page: ``lines`` of Markdown."""
+    """A page. ``rule``: the rule of its alert, or None; ``lacking``: what the taxonomy does not say
+    for one.
+    """
 
     name: str
-    lines: tuple[str, ...]
+    alert: Alert
+    rule: AlertRule | None
+    lacking: str | None
 
 
 class RunbookFile(NamedTuple):
@@ -54,12 +56,11 @@ class RunbookFile(NamedTuple):
 
 
 class PrometheusView(NamedTuple):
-    """``group``: the group of the rules. ``header``: the origin of a page, as a comment. ``files``:
-    one, or none where no alert says enough for a rule.
+    """``group``: the group of the rules. ``files``: one, or none where no alert says enough for a
+    rule.
     """
 
     group: str
-    header: str
     rules: tuple[AlertRule, ...]
     runbooks: tuple[Runbook, ...]
     files: tuple[RunbookFile, ...]
@@ -77,7 +78,6 @@ def view(taxonomy: Taxonomy, model: Model) -> PrometheusView | None:
     )
     return PrometheusView(
         group=taxonomy.name,
-        header=comment(model.header),
         rules=kept,
         runbooks=pages,
         files=(RunbookFile("alerts"),) if kept else (),
@@ -226,25 +226,7 @@ def _duration(seconds: float) -> str:
     return f"{round(seconds * 1000)}ms" if seconds >= 0.001 else "0s" if not seconds else "1ms"
 
 
-# Runbooks
-
-
 def _runbook(alert: Alert, rule: AlertRule | str) -> Runbook:
-    codes = [f"* the code {code(each)}" for each in alert.codes]
-    statuses = [f"* the status {status}" for status in alert.statuses]
-    counted = ["", "It counts:", "", *codes, *statuses] if codes or statuses else []
-    steps = [f"{number}. {inline(step)}" for number, step in enumerate(alert.runbook, 1)]
-    lines = [
-        f"# {inline(alert.name)}",
-        "",
-        f"{inline(alert.severity)}: {inline(alert.when)}",
-        *counted,
-    ]
-    if isinstance(rule, AlertRule):
-        lines += ["", "It fires when this holds:", "", *(f"    {each}" for each in rule.expression)]
-    else:
-        lines += ["", f"There is no rule for it: the taxonomy does not say {rule}."]
-    if alert.window is not None:
-        lines += ["", f"It looks over {durations.render(alert.window)}."]
-    lines += ["", "## What to do", "", *steps]
-    return Runbook(alert.name, tuple(lines))
+    if isinstance(rule, str):
+        return Runbook(alert.name, alert, None, rule)
+    return Runbook(alert.name, alert, rule, None)
