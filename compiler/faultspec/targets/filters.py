@@ -138,32 +138,16 @@ def constant(name: str) -> str:
     return snake(name).upper()
 
 
+_NAMED_ALIKE: tuple[Callable[..., str], ...] = (
+    *(comment, constant, docstring, json, md, md_code, md_comment, md_json, pascal, snake, tsdoc),
+    *(visible, yaml, literals.annotated, literals.assigned, literals.declared, literals.fold),
+    *(literals.key, literals.keyof, literals.literal, literals.member, literals.py, literals.ts),
+)
+
 FILTERS: Mapping[str, Callable[..., str]] = {
-    "annotated": literals.annotated,
-    "assigned": literals.assigned,
-    "comment": comment,
-    "constant": constant,
-    "declared": literals.declared,
-    "docstring": docstring,
+    **{function.__name__: function for function in _NAMED_ALIKE},
     "duration": durations.render,
-    "fold": literals.fold,
-    "json": json,
-    "key": literals.key,
-    "keyof": literals.keyof,
-    "literal": literals.literal,
-    "md": md,
-    "md_code": md_code,
-    "md_comment": md_comment,
-    "md_json": md_json,
-    "member": literals.member,
-    "pascal": pascal,
-    "py": literals.py,
-    "snake": snake,
-    "ts": literals.ts,
-    "tsdoc": tsdoc,
     "verbatim": literals.Verbatim,
-    "visible": visible,
-    "yaml": yaml,
 }
 
 
