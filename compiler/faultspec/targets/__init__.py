@@ -107,9 +107,11 @@ _TARGETS = (
             Output(f"{module}.py.jinja", f"{{{{ view.package }}}}/{module}.py")
             for module in _PYTHON_MODULES
         ),
-        Output("renderings.py.jinja", "{{ each.package }}/renderings.py", each="view.renderings"),
-        Output("py.typed.jinja", "{{ view.package }}/py.typed"),
-        Output("ruff.toml.jinja", "ruff.toml"),
+        *(
+            Output("renderings.py.jinja", "{{ each.package }}/renderings.py", "view.renderings"),
+            Output("py.typed.jinja", "{{ view.package }}/py.typed"),
+            Output("ruff.toml.jinja", "ruff.toml"),
+        ),
         copies=True,
     ),
     _shipped(

@@ -39,14 +39,11 @@ class AlertRule(NamedTuple):
 
 
 class Runbook(NamedTuple):
-    """A page. ``rule``: the rule of its alert, or None; ``lacking``: what the taxonomy does not say
-    for one.
-    """
+    """A page. ``rule``: the rule of its alert, or the declaration that it lacks."""
 
     name: str
     alert: Alert
-    rule: AlertRule | None
-    lacking: str | None
+    rule: AlertRule | str
 
 
 class RunbookFile(NamedTuple):
@@ -74,7 +71,8 @@ def view(taxonomy: Taxonomy, model: Model) -> PrometheusView | None:
     rules = tuple(_rule(alert, telemetry, taxonomy) for alert in telemetry.alerts.values())
     kept = tuple(each for each in rules if isinstance(each, AlertRule))
     pages = tuple(
-        _runbook(alert, rule) for alert, rule in zip(telemetry.alerts.values(), rules, strict=True)
+        Runbook(alert.name, alert, rule)
+        for alert, rule in zip(telemetry.alerts.values(), rules, strict=True)
     )
     return PrometheusView(
         group=taxonomy.name,
@@ -224,9 +222,3 @@ def _duration(seconds: float) -> str:
         if round(seconds * 1000) % length == 0 and seconds:
             return f"{round(seconds * 1000) // length}{unit}"
     return f"{round(seconds * 1000)}ms" if seconds >= 0.001 else "0s" if not seconds else "1ms"
-
-
-def _runbook(alert: Alert, rule: AlertRule | str) -> Runbook:
-    if isinstance(rule, str):
-        return Runbook(alert.name, alert, None, rule)
-    return Runbook(alert.name, alert, rule, None)
