@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,8 +14,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from faultspec.cli import cli, main
-from faultspec.render import Drift, find_drift, write
+from faultspec.language import load
+from faultspec.render import Drift, find_drift, render, write
 from faultspec.targets import SHIPPED, TargetError
+from paths import ROOT
 
 FAULTSPEC = [sys.executable, "-c", "from faultspec.cli import main; main()"]
 
@@ -312,6 +315,17 @@ def test_a_template_overrides_a_shipped_one(project: Path) -> None:
     package = project / "generated/python/tiny_errors"
     assert (package / "py.typed").read_text() == "partial\n"
     assert "class NotFound" in (package / "errors.py").read_text()
+
+
+@pytest.mark.parametrize("path", [ROOT / "taxonomy.yaml", ROOT / "tests/taxonomies/watched.yaml"])
+def test_the_sandbox_changes_no_file(path: Path, tmp_path: Path) -> None:
+    """Shipped templates make the same files in the sandbox of a folder of templates and without it."""
+    (tmp_path / "python").mkdir()
+    shutil.copy(ROOT / "templates/python/ruff.toml.jinja", tmp_path / "python")
+    taxonomy = load(str(path)).taxonomy
+    assert taxonomy is not None
+    files = render(taxonomy, SHIPPED.values(), path.name)
+    assert render(taxonomy, SHIPPED.values(), path.name, overrides=tmp_path) == files
 
 
 @pytest.mark.parametrize(

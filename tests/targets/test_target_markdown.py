@@ -15,8 +15,7 @@ from faultspec.language import load
 from faultspec.language.model import Taxonomy
 from faultspec.render import render
 from faultspec.targets import SHIPPED
-from faultspec.targets.markdown import declared
-from faultspec.targets.markdown.text import code, comment, inline
+from faultspec.targets.filters import md, md_code, md_comment
 from paths import ROOT
 from targets.test_targets_laws import FLAGSHIP, NASTY, nasty
 
@@ -85,8 +84,8 @@ def page(path: Path) -> Page:
 def test_each_code_has_one_anchor(path: Path) -> None:
     """Every declared code, an operation's own and those that are gone included, is reached by exactly one anchor."""
     expected = [
-        each.name if operation is None else f"{operation}.{each.name}"
-        for operation, each in declared(taxonomy(path))
+        code.name if place[0] == "codes" else f"{place[1]}.{code.name}"
+        for place, code in taxonomy(path).located_codes()
     ]
     assert expected
     assert [page(path).ids[each] for each in expected] == [1] * len(expected)
@@ -119,7 +118,7 @@ def test_every_summary_is_on_the_page(path: Path) -> None:
     """What a code, a ruling, an obligation or a step of a runbook says is there to be read."""
     seen = " ".join(page(path).text.split())
     known = taxonomy(path)
-    summaries = [each.summary for _, each in declared(known)]
+    summaries = [code.summary for code in known.every_code()]
     summaries += [
         text
         for each in known.rulings.values()
@@ -178,7 +177,7 @@ def seen(markdown: str) -> str:
 def test_a_quoted_text_is_itself(text: str) -> None:
     """In a paragraph, in a list, in a heading and in a cell, as text and as code, a quoted text is what it was."""
     whole = " ".join(text.split())
-    for quoted in (inline(text), code(text)):
+    for quoted in (md(text), md_code(text)):
         assert seen(f"x {quoted} x") == f"x {whole} x".replace("  ", " ")
         if whole:
             assert seen(quoted) == whole
@@ -193,4 +192,4 @@ def test_a_quoted_text_is_itself(text: str) -> None:
 @given(HOSTILE)
 def test_nothing_ends_a_comment(text: str) -> None:
     """What stands in the comment at the top is never seen."""
-    assert seen(comment(text + "--> <b>x</b>") + "\n\ny") == "y"
+    assert seen(md_comment(text + "--> <b>x</b>") + "\n\ny") == "y"

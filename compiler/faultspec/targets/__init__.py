@@ -83,126 +83,109 @@ def _function(address: str) -> Callable[..., Any]:
     return found
 
 
+def _shipped(name: str, summary: str, *outputs: Output, copies: bool = False) -> CompileTarget:
+    """A target whose view is that of its module. ``copies``: it has files taken over verbatim."""
+    module = f"faultspec.targets.{name}"
+    return CompileTarget(
+        name=name,
+        summary=summary,
+        outputs=outputs,
+        view=f"{module}:view",
+        copied=f"{module}:runtime_files" if copies else None,
+    )
+
+
 _PYTHON_MODULES = ("__init__", "asgi", "codes", "details", "errors", "retry", "wire")
 
 _TYPESCRIPT_MODULES = ("index", "catalog", "codes", "details", "errors", "retry", "wire")
 
-SHIPPED: Mapping[str, CompileTarget] = {
-    "python": CompileTarget(
-        name="python",
-        summary="an exception per code, parse and render, retries, ASGI boundary; no dependencies",
-        outputs=(
-            *(
-                Output(f"{each}.py.jinja", f"{{{{ view.package }}}}/{each}.py")
-                for each in _PYTHON_MODULES
-            ),
-            Output(
-                "renderings.py.jinja", "{{ each.package }}/renderings.py", each="view.renderings"
-            ),
+_TARGETS = (
+    _shipped(
+        "python",
+        "an exception per code, parse and render, retries, ASGI boundary; no dependencies",
+        *(
+            Output(f"{module}.py.jinja", f"{{{{ view.package }}}}/{module}.py")
+            for module in _PYTHON_MODULES
+        ),
+        *(
+            Output("renderings.py.jinja", "{{ each.package }}/renderings.py", "view.renderings"),
             Output("py.typed.jinja", "{{ view.package }}/py.typed"),
             Output("ruff.toml.jinja", "ruff.toml"),
         ),
-        view="faultspec.targets.python:view",
-        copied="faultspec.targets.python:runtime_files",
+        copies=True,
     ),
-    "typescript": CompileTarget(
-        name="typescript",
-        summary="a union of the errors, parse, type guards, retry planner; nothing to install",
-        outputs=(
-            *(
-                Output(f"{each}.ts.jinja", f"{{{{ view.folder }}}}/{each}.ts")
-                for each in _TYPESCRIPT_MODULES
-            ),
-            Output(
-                "renderings.ts.jinja", "{{ view.folder }}/renderings.ts", each="view.renderings"
-            ),
+    _shipped(
+        "typescript",
+        "a union of the errors, parse, type guards, retry planner; nothing to install",
+        *(
+            Output(f"{module}.ts.jinja", f"{{{{ view.folder }}}}/{module}.ts")
+            for module in _TYPESCRIPT_MODULES
         ),
-        view="faultspec.targets.typescript:view",
-        copied="faultspec.targets.typescript:runtime_files",
+        Output("renderings.ts.jinja", "{{ view.folder }}/renderings.ts", each="view.renderings"),
+        copies=True,
     ),
-    "jsonschema": CompileTarget(
-        name="jsonschema",
-        summary="JSON Schema 2020-12 of each envelope, and of the details of each code",
-        outputs=(
-            Output("envelope.schema.json.jinja", "{{ each.name }}.schema.json", each="envelopes"),
-            Output("details.schema.json.jinja", "details.schema.json"),
-        ),
-        view="faultspec.targets.jsonschema:view",
+    _shipped(
+        "jsonschema",
+        "JSON Schema 2020-12 of each envelope, and of the details of each code",
+        Output("envelope.schema.json.jinja", "{{ each.name }}.schema.json", each="envelopes"),
+        Output("details.schema.json.jinja", "details.schema.json"),
     ),
-    "openapi": CompileTarget(
-        name="openapi",
-        summary="OpenAPI 3.1 and 3.0 components: schemas, responses by status, headers, examples",
-        outputs=(
-            Output("components.json.jinja", "openapi-3.1.json"),
-            Output("components-3.0.json.jinja", "openapi-3.0.json"),
-        ),
-        view="faultspec.targets.openapi:view",
+    _shipped(
+        "openapi",
+        "OpenAPI 3.1 and 3.0 components: schemas, responses by status, headers, examples",
+        Output("components.json.jinja", "openapi-3.1.json"),
+        Output("components-3.0.json.jinja", "openapi-3.0.json"),
     ),
-    "surfaces": CompileTarget(
-        name="surfaces",
-        summary="JSON Schema of a whole error on JSON-RPC, MCP, event and log surfaces",
-        outputs=(Output("document.json.jinja", "{{ each.name }}.schema.json", each="view.files"),),
-        view="faultspec.targets.surfaces:view",
+    _shipped(
+        "surfaces",
+        "JSON Schema of a whole error on JSON-RPC, MCP, event and log surfaces",
+        Output("document.json.jinja", "{{ each.name }}.schema.json", each="view.files"),
     ),
-    "mcp": CompileTarget(
-        name="mcp",
-        summary="the output schema of each MCP tool, refusals and successes",
-        outputs=(
-            Output("document.json.jinja", "{{ each.name }}.output.schema.json", each="view.files"),
-        ),
-        view="faultspec.targets.mcp:view",
+    _shipped(
+        "mcp",
+        "the output schema of each MCP tool, refusals and successes",
+        Output("document.json.jinja", "{{ each.name }}.output.schema.json", each="view.files"),
     ),
-    "records": CompileTarget(
-        name="records",
-        summary="JSON Schema of an error's log record and of its audit record",
-        outputs=(Output("document.json.jinja", "{{ each.name }}.schema.json", each="view.files"),),
-        view="faultspec.targets.records:view",
+    _shipped(
+        "records",
+        "JSON Schema of an error's log record and of its audit record",
+        Output("document.json.jinja", "{{ each.name }}.schema.json", each="view.files"),
     ),
-    "discovery": CompileTarget(
-        name="discovery",
-        summary="the errors of each operation as services publish them",
-        outputs=(Output("document.json.jinja", "{{ each.name }}.json", each="view.files"),),
-        view="faultspec.targets.discovery:view",
+    _shipped(
+        "discovery",
+        "the errors of each operation as services publish them",
+        Output("document.json.jinja", "{{ each.name }}.json", each="view.files"),
     ),
-    "markdown": CompileTarget(
-        name="markdown",
-        summary="a reference for people, one page with an anchor for each code",
-        outputs=(Output("reference.md.jinja", "reference.md"),),
-        view="faultspec.targets.markdown:view",
+    _shipped(
+        "markdown",
+        "a reference for people, one page with an anchor for each code",
+        Output("reference.md.jinja", "reference.md"),
     ),
-    "problems": CompileTarget(
-        name="problems",
-        summary="RFC 9457: a registry of problem types, and JSON Schema of the problem objects",
-        outputs=(
-            Output("registry.json.jinja", "registry.json"),
-            Output("problem.schema.json.jinja", "problem.schema.json"),
-        ),
-        view="faultspec.targets.problems:view",
+    _shipped(
+        "problems",
+        "RFC 9457: a registry of problem types, and JSON Schema of the problem objects",
+        Output("registry.json.jinja", "registry.json"),
+        Output("problem.schema.json.jinja", "problem.schema.json"),
     ),
-    "prometheus": CompileTarget(
-        name="prometheus",
-        summary="alert rules over the metrics of the telemetry, and a runbook stub for each alert",
-        outputs=(
-            Output("alerts.yaml.jinja", "{{ each.name }}.yaml", each="view.files"),
-            Output("runbook.md.jinja", "runbooks/{{ each.name }}.md", each="view.runbooks"),
-        ),
-        view="faultspec.targets.prometheus:view",
+    _shipped(
+        "prometheus",
+        "alert rules over the metrics of the telemetry, and a runbook stub for each alert",
+        Output("alerts.yaml.jinja", "{{ each.name }}.yaml", each="view.files"),
+        Output("runbook.md.jinja", "runbooks/{{ each.name }}.md", each="view.runbooks"),
     ),
-    "otel": CompileTarget(
-        name="otel",
-        summary="OpenTelemetry semantic conventions: attributes, values, metrics, log record",
-        outputs=(Output("registry.yaml.jinja", "registry.yaml"),),
-        view="faultspec.targets.otel:view",
+    _shipped(
+        "otel",
+        "OpenTelemetry semantic conventions: attributes, values, metrics, log record",
+        Output("registry.yaml.jinja", "registry.yaml"),
     ),
-    "overlay": CompileTarget(
-        name="overlay",
-        summary="OpenAPI Overlay 1.0: the declared errors for an OpenAPI 3.1 or 3.0 document",
-        outputs=(
-            Output("overlay.json.jinja", "openapi-3.1.overlay.json"),
-            Output("overlay-3.0.json.jinja", "openapi-3.0.overlay.json"),
-        ),
-        view="faultspec.targets.overlay:view",
+    _shipped(
+        "overlay",
+        "OpenAPI Overlay 1.0: the declared errors for an OpenAPI 3.1 or 3.0 document",
+        Output("overlay.json.jinja", "openapi-3.1.overlay.json"),
+        Output("overlay-3.0.json.jinja", "openapi-3.0.overlay.json"),
     ),
-}
+)
+
+SHIPPED: Mapping[str, CompileTarget] = {target.name: target for target in _TARGETS}
 
 __all__ = ["LISTS", "SHIPPED", "CompileTarget", "Context", "Model", "Output", "TargetError"]

@@ -5,8 +5,10 @@
 import re
 import textwrap
 from collections.abc import Callable, Mapping
+from json import dumps
 
 from faultspec.language.spelling import pascal, snake
+from faultspec.runtime import durations
 from faultspec.targets import literals
 from faultspec.targets.json_text import json
 from faultspec.targets.literals import TYPESCRIPT_WIDTH, WIDTH, columns, escaped
@@ -92,32 +94,60 @@ def _wrapped(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
+#: The syntax of CommonMark, of GitHub's tables and formulas and of Jekyll's tags, and, at the start
+#: of a text, of lists and headings. An underscore inside a word stays, because it does not
+#: emphasise there.
+_MARKDOWN_SYNTAX = re.compile(
+    r"[\\`*\[\]<>&|~#$!{}]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|^[-+=](?=[-= ]|$)|^\d+(?=[.)]( |$))"
+)
+
+_UNQUOTABLE = re.compile(r"[`|]|\{[{%]")
+
+
+def md(text: str) -> str:
+    """The text on one line of Markdown, in a paragraph, a list, a heading or a cell."""
+    return _MARKDOWN_SYNTAX.sub(lambda found: _escaped_markdown(found[0]), visible(text))
+
+
+def _escaped_markdown(text: str) -> str:
+    # A number begins a list only with the sign behind it, so that sign becomes an entity.
+    return f"\\{text}" if not text.isdigit() else f"{text[:-1]}&#{ord(text[-1])};"
+
+
+def md_code(text: str) -> str:
+    """The text in Markdown's type of code; as entities in a tag if backticks cannot quote it."""
+    shown = visible(text)
+    if shown and not _UNQUOTABLE.search(shown):
+        return f"`{shown}`"
+    entities = (e if e.isalnum() or e == " " else f"&#{ord(e)};" for e in shown)
+    return f"<code>{''.join(entities)}</code>"
+
+
+def md_json(value: object) -> str:
+    """A JSON value on one line, in Markdown's type of code."""
+    return md_code(dumps(value, ensure_ascii=False))
+
+
+def md_comment(text: str) -> str:
+    """A comment of Markdown that the text cannot end."""
+    return f"<!-- {re.sub('-(?=-)', '- ', visible(text))} -->"
+
+
 def constant(name: str) -> str:
     """``RATE_LIMITED``"""
     return snake(name).upper()
 
 
+_NAMED_ALIKE: tuple[Callable[..., str], ...] = (
+    *(comment, constant, docstring, json, md, md_code, md_comment, md_json, pascal, snake, tsdoc),
+    *(visible, yaml, literals.annotated, literals.assigned, literals.declared, literals.fold),
+    *(literals.key, literals.keyof, literals.literal, literals.member, literals.py, literals.ts),
+)
+
 FILTERS: Mapping[str, Callable[..., str]] = {
-    "annotated": literals.annotated,
-    "assigned": literals.assigned,
-    "comment": comment,
-    "constant": constant,
-    "declared": literals.declared,
-    "docstring": docstring,
-    "fold": literals.fold,
-    "json": json,
-    "key": literals.key,
-    "keyof": literals.keyof,
-    "literal": literals.literal,
-    "member": literals.member,
-    "pascal": pascal,
-    "py": literals.py,
-    "snake": snake,
-    "ts": literals.ts,
-    "tsdoc": tsdoc,
+    **{function.__name__: function for function in _NAMED_ALIKE},
+    "duration": durations.render,
     "verbatim": literals.Verbatim,
-    "visible": visible,
-    "yaml": yaml,
 }
 
 

@@ -2,15 +2,17 @@
 they are.
 
 An object, a call with keywords and a list are exploded: one element a line, with a comma after the
-last. The formatters join a few constructs again where they fit on one line. Each has its helper
-here: a tuple of one scalar (``py``), a name, a string or a type that is too long for its line
-(``assigned``, ``annotated``, ``fold``), an array and a union of TypeScript (``ts``, ``union``).
+last. The formatters keep that at any width. A few constructs have no such form, and the formatters
+join or break them by width alone. Only these need arithmetic, each in its function: a tuple of one
+scalar (``py``), an array (``_ts_array``), a long string behind its key (``member``), and a name, a
+string or a type that is too long for its line (``assigned``, ``annotated``, ``fold``,
+``declared``).
 """
 
 import textwrap
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, NamedTuple
 
 WIDTH = 88
@@ -20,16 +22,6 @@ TYPESCRIPT_WIDTH = 80
 """Columns of generated TypeScript, prettier's default."""
 
 _SCALARS = (str, int, float, type(None))
-
-_HASHED = frozenset((str, int, bool, type(None)))
-"""The types of scalars whose source is remembered by value and type.
-
-Codes share most of their facts: without this, 10,000 codes take 0.1 s more of CPU. A float is left
-out, for 0.0 equals -0.0.
-"""
-
-_REMEMBERED = 4096
-"""The sources of each kind that are remembered, about a megabyte."""
 
 _NAMED_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
 
@@ -93,12 +85,6 @@ def literal(value: Any) -> str:
     return _py_scalar(value)
 
 
-def _shown(element: Any, indent: int, lead: str) -> str:
-    if type(element) is str:
-        return string(element)
-    return _element(element, indent, indent + len(lead))
-
-
 def py(value: Any, indent: int = 0, before: int = 0) -> str:
     """``value`` as Python; the lines after the first are indented by ``indent``. Raises TypeError.
 
@@ -131,31 +117,8 @@ def py(value: Any, indent: int = 0, before: int = 0) -> str:
         return opened + closed
     inner = indent + 4
     pad = " " * inner
-    lines = [f"{pad}{lead}{_shown(element, inner, lead)},\n" for lead, element in elements]
+    lines = [f"{pad}{lead}{py(element, inner, inner + len(lead))},\n" for lead, element in elements]
     return f"{opened}\n{''.join(lines)}{' ' * indent}{closed}"
-
-
-def _element(value: Any, indent: int, before: int) -> str:
-    """``py`` of an element, remembered if it is a scalar or a tuple of scalars."""
-    kind = type(value)
-    if kind is Verbatim:
-        return str(value)
-    if kind in _HASHED:
-        return _shared_scalar(value)
-    if kind is tuple and _HASHED.issuperset(kinds := tuple(map(type, value))):
-        return _shared_tuple(value, kinds, indent, before)
-    return py(value, indent, before)
-
-
-@lru_cache(_REMEMBERED, typed=True)  # 1 and True are equal, and have sources of their own
-def _shared_scalar(value: Any) -> str:
-    return _py_scalar(value)
-
-
-@lru_cache(_REMEMBERED)
-def _shared_tuple(value: tuple[Any, ...], kinds: tuple[type, ...], indent: int, before: int) -> str:
-    """``py`` of a tuple; ``kinds``: the types of its elements, for 1 and True are equal."""
-    return py(value, indent, before)
 
 
 def _py_scalar(value: object) -> str:
@@ -168,24 +131,14 @@ def _py_scalar(value: object) -> str:
     raise TypeError(f"{type(value).__name__} has no Python literal here")
 
 
-_NO_DEFAULT = object()
-"""In place of the default of a field that has none."""
-
-
 def given(record: Any) -> list[tuple[str, object]]:
     """The fields of a named tuple that differ from their default."""
-    fields = _defaults(type(record))  # type: ignore[arg-type]  # a type has a hash
+    defaults = record._field_defaults
     return [
         (name, value)
-        for (name, default), value in zip(fields, record, strict=True)
-        if default is not value and default != value
+        for name, value in zip(record._fields, record, strict=True)
+        if name not in defaults or defaults[name] != value
     ]
-
-
-@cache
-def _defaults(kind: Any) -> tuple[tuple[str, object], ...]:
-    """The fields of a type of named tuples, each with its default."""
-    return tuple((name, kind._field_defaults.get(name, _NO_DEFAULT)) for name in kind._fields)
 
 
 def fold(opened: str, inner: str, closed: str, indent: int = 0) -> str:
@@ -197,29 +150,12 @@ def fold(opened: str, inner: str, closed: str, indent: int = 0) -> str:
 
 
 def assigned(value: str, target: str, indent: int = 0) -> str:
-    """``target = value`` for a string or a name; in parentheses where only they make room for it.
-
-    A string that is too long even then is cut at its spaces.
-    """
+    """``target = value`` for a string or a name; in parentheses if it fits only so."""
     source = _py_scalar(value)
-    room = WIDTH - indent - 4
-    if indent + columns(f"{target} = {source}") <= WIDTH:
-        return f"{target} = {source}"
-    if columns(source) <= room:
-        return fold(f"{target} = (", source, ")", indent)
-    pieces, piece = [], ""
-    for word in [] if isinstance(value, Verbatim) else value.split(" "):
-        longer = f"{piece}{word} "
-        if piece and columns(string(longer)) > room:
-            pieces.append(piece)
-            longer = f"{word} "
-        piece = longer
-    pieces.append(piece[:-1])
-    if len(pieces) == 1:
-        return f"{target} = {source}"  # a single word that no line has room for
-    pad = " " * indent
-    lines = "".join(f"{pad}    {string(piece)}\n" for piece in pieces)
-    return f"{target} = (\n{lines}{pad})"
+    line = f"{target} = {source}"
+    if indent + columns(line) <= WIDTH or indent + 4 + columns(source) > WIDTH:
+        return line
+    return fold(f"{target} = (", source, ")", indent)
 
 
 def annotated(lead: str, annotation: str, tail: str, indent: int) -> str:
@@ -271,9 +207,7 @@ def ts(value: object, indent: int = 0, before: int = 0) -> str:
     if isinstance(value, (dict, Mapping)):  # nearly all are the first, which is quicker to find out
         pad = " " * (indent + 2)
         inner = indent + 2
-        members = "".join(
-            [f"{pad}{_shared_member(key, each, inner)},\n" for key, each in value.items()]
-        )
+        members = "".join([f"{pad}{member(key, each, inner)},\n" for key, each in value.items()])
         return f"{{\n{members}{' ' * indent}}}" if value else "{}"
     if isinstance(value, Call):
         inside = before + columns(value.name) + len("()")
@@ -290,15 +224,6 @@ def ts(value: object, indent: int = 0, before: int = 0) -> str:
     raise TypeError(f"{type(value).__name__} has no TypeScript literal here")
 
 
-def _shared_member(name: str, value: object, indent: int) -> str:
-    """``member``, remembered if its value is a scalar or a tuple of scalars."""
-    if type(value) in _HASHED:
-        return _scalar_member(name, value, indent)
-    if type(value) is tuple and _HASHED.issuperset(kinds := tuple(map(type, value))):
-        return _tuple_member(name, value, kinds, indent)
-    return member(name, value, indent)
-
-
 def member(name: str, value: object, indent: int = 0) -> str:
     """``name: value`` as it stands in an object, without the comma."""
     lead = f"{key(name)}:"
@@ -312,17 +237,7 @@ def member(name: str, value: object, indent: int = 0) -> str:
     return f"{lead} {text}"
 
 
-@lru_cache(_REMEMBERED, typed=True)
-def _scalar_member(name: str, value: Any, indent: int) -> str:
-    return member(name, value, indent)
-
-
-@lru_cache(_REMEMBERED, typed=True)
-def _tuple_member(name: str, value: tuple[Any, ...], kinds: tuple[type, ...], indent: int) -> str:
-    return member(name, value, indent)
-
-
-@lru_cache(_REMEMBERED, typed=True)
+@cache  # a name stands in many files
 def key(name: str | int) -> str:
     """A name as the key of an object; ``__proto__`` would set the prototype, so it is computed."""
     if isinstance(name, int):

@@ -13,9 +13,7 @@ from typing import NamedTuple
 
 from faultspec.language.conditions import StatusRange
 from faultspec.language.model import Alert, Metric, Taxonomy, Telemetry
-from faultspec.runtime import durations
 from faultspec.targets.filters import visible
-from faultspec.targets.markdown.text import code, comment, inline
 from faultspec.targets.model import Model
 
 
@@ -41,10 +39,11 @@ class AlertRule(NamedTuple):
 
 
 class Runbook(NamedTuple):
-    """A page: ``lines`` of Markdown."""
+    """A page. ``rule``: the rule of its alert, or the declaration that it lacks."""
 
     name: str
-    lines: tuple[str, ...]
+    alert: Alert
+    rule: AlertRule | str
 
 
 class RunbookFile(NamedTuple):
@@ -54,12 +53,11 @@ class RunbookFile(NamedTuple):
 
 
 class PrometheusView(NamedTuple):
-    """``group``: the group of the rules. ``header``: the origin of a page, as a comment. ``files``:
-    one, or none where no alert says enough for a rule.
+    """``group``: the group of the rules. ``files``: one, or none where no alert says enough for a
+    rule.
     """
 
     group: str
-    header: str
     rules: tuple[AlertRule, ...]
     runbooks: tuple[Runbook, ...]
     files: tuple[RunbookFile, ...]
@@ -73,11 +71,11 @@ def view(taxonomy: Taxonomy, model: Model) -> PrometheusView | None:
     rules = tuple(_rule(alert, telemetry, taxonomy) for alert in telemetry.alerts.values())
     kept = tuple(each for each in rules if isinstance(each, AlertRule))
     pages = tuple(
-        _runbook(alert, rule) for alert, rule in zip(telemetry.alerts.values(), rules, strict=True)
+        Runbook(alert.name, alert, rule)
+        for alert, rule in zip(telemetry.alerts.values(), rules, strict=True)
     )
     return PrometheusView(
         group=taxonomy.name,
-        header=comment(model.header),
         rules=kept,
         runbooks=pages,
         files=(RunbookFile("alerts"),) if kept else (),
@@ -224,27 +222,3 @@ def _duration(seconds: float) -> str:
         if round(seconds * 1000) % length == 0 and seconds:
             return f"{round(seconds * 1000) // length}{unit}"
     return f"{round(seconds * 1000)}ms" if seconds >= 0.001 else "0s" if not seconds else "1ms"
-
-
-# Runbooks
-
-
-def _runbook(alert: Alert, rule: AlertRule | str) -> Runbook:
-    codes = [f"* the code {code(each)}" for each in alert.codes]
-    statuses = [f"* the status {status}" for status in alert.statuses]
-    counted = ["", "It counts:", "", *codes, *statuses] if codes or statuses else []
-    steps = [f"{number}. {inline(step)}" for number, step in enumerate(alert.runbook, 1)]
-    lines = [
-        f"# {inline(alert.name)}",
-        "",
-        f"{inline(alert.severity)}: {inline(alert.when)}",
-        *counted,
-    ]
-    if isinstance(rule, AlertRule):
-        lines += ["", "It fires when this holds:", "", *(f"    {each}" for each in rule.expression)]
-    else:
-        lines += ["", f"There is no rule for it: the taxonomy does not say {rule}."]
-    if alert.window is not None:
-        lines += ["", f"It looks over {durations.render(alert.window)}."]
-    lines += ["", "## What to do", "", *steps]
-    return Runbook(alert.name, tuple(lines))

@@ -419,10 +419,7 @@ class ConnectorRuntimeError(AileronError):
 
     code = ErrorCode.CONNECTOR_RUNTIME_ERROR
     facts = FACTS[ErrorCode.CONNECTOR_RUNTIME_ERROR]
-    summary = (
-        "The connector's own code failed: it panicked, threw, or answered in an "
-        "unexpected shape."
-    )
+    summary = "The connector's own code failed: it panicked, threw, or answered in an unexpected shape."
     default_message = "The connector failed"
     checks = Check(
         members={
@@ -623,10 +620,7 @@ class HashMismatch(AileronError):
 
     code = ErrorCode.HASH_MISMATCH
     facts = FACTS[ErrorCode.HASH_MISMATCH]
-    summary = (
-        "The bytes of a connector or an action on disk are not those that were "
-        "declared."
-    )
+    summary = "The bytes of a connector or an action on disk are not those that were declared."
     default_message = "The installed bytes are not the declared ones"
     checks = Check(
         members={

@@ -329,10 +329,7 @@ class InvalidOperationType(AlknetError):
 
     code = ErrorCode.INVALID_OPERATION_TYPE
     facts = FACTS[ErrorCode.INVALID_OPERATION_TYPE]
-    summary = (
-        "The wrong way to call an operation of this type, such as invoke on a "
-        "subscription."
-    )
+    summary = "The wrong way to call an operation of this type, such as invoke on a subscription."
     default_message = "The operation cannot be called this way"
     checks = Check(
         members={
@@ -384,10 +381,7 @@ class Internal(AlknetError):
 
     code = ErrorCode.INTERNAL
     facts = FACTS[ErrorCode.INTERNAL]
-    summary = (
-        "A handler panicked or failed in a way it did not declare, or the connection "
-        "broke."
-    )
+    summary = "A handler panicked or failed in a way it did not declare, or the connection broke."
     default_message = "Something went wrong"
     checks = Check(
         members={
@@ -762,10 +756,7 @@ class UnknownError(AlknetError):
 
     code = ErrorCode.INTERNAL
     facts = FACTS[code]._replace(headers=())  # a received error needs no headers
-    summary = (
-        "A handler panicked or failed in a way it did not declare, or the connection "
-        "broke."
-    )
+    summary = "A handler panicked or failed in a way it did not declare, or the connection broke."
     default_message = "Something went wrong"
     flag_key = None
 
