@@ -391,6 +391,7 @@ KILLS: Mapping[str, Kill] = {
     "plain-before-the-application": warned("framework/large-head"),
     "empty-415": caught("framework/media-type"),
     "plain-500": caught("envelope/json"),
+    "search-crashes": caught("service/no-crash"),
     "html-503": caught("envelope/json"),
     "html-504": caught("envelope/json"),
     "empty-401": caught("envelope/json"),
