@@ -14,8 +14,6 @@ READERS: Mapping[str, str] = {
     "faultspec/targets/model.py": "custom templates print the kind",
     "faultspec/targets/python/facts.py": "the generated table of codes holds the kind",
     "faultspec/targets/typescript/__init__.py": "the generated table of codes holds the kind",
-    "faultspec/targets/markdown/words.py": "the manual has a sentence for each kind",
-    "faultspec/targets/markdown/__init__.py": "the index of the manual has a word for each kind",
     "faultspec/cli/explain.py": "the explanation has a word for each kind",
 }
 """The modules that print the kind of a flag, each with what it prints."""
