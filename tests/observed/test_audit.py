@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import httpx
 import jsonschema
@@ -147,10 +148,10 @@ def schemathesis_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pa
 
 
 def test_what_schemathesis_recorded_is_judged(schemathesis_files: dict[str, Path]) -> None:
-    """Each format, as text or base64, leads to the same finding: the leaked trace."""
+    """Each format, as text or base64, leads to the same findings: a crash, and its leaked trace."""
     for name, path in schemathesis_files.items():
         broken = clauses(path)
-        assert set(broken) == {"leaks/stack-trace"}, name
+        assert set(broken) == {"leaks/stack-trace", "service/no-crash"}, name
         assert all(isinstance(each, RecordedExchange) for each in items(path)), name
 
 
@@ -166,7 +167,8 @@ def test_what_vcrpy_recorded_is_judged(
     cassette = tmp_path / f"cassette.{serializer}"
     with serving(service(sin)) as url, vcr.VCR(serializer=serializer).use_cassette(str(cassette)):
         ask(url)
-    assert clauses(cassette) == expected
+    crashes = {"service/no-crash": 2}  # the tests bring one about
+    assert clauses(cassette) == expected | crashes
     assert [
         each.exchange.response.status
         for each in items(cassette)
@@ -274,6 +276,19 @@ def test_an_archive_is_judged(tmp_path: Path) -> None:
     jsonschema.Draft202012Validator(reports.report_schema()).validate(
         json.loads(reports.FORMATS["json"](report))
     )
+
+
+@pytest.mark.parametrize(("crashes", "code"), [("error", 1), ("warning", 0)])
+def test_a_recorded_crash_counts_as_asked(
+    tmp_path: Path, crashes: Literal["error", "warning"], code: int
+) -> None:
+    """A crash in the declared form fails an audit, or warns where tests bring crashes about."""
+    path = tmp_path / "crash.har"
+    path.write_text(har(answer(1), answer(2, "internal_error", 500)))
+    report = audit([str(path)], platform(), AuditOptions(crashes=crashes))
+    found = [item for item in report.result.findings if item.finding.clause == "service/no-crash"]
+    assert [item.standing for item in found] == [crashes]
+    assert exit_code(report.result) == code
 
 
 def test_values_that_a_tool_left_out_are_not_judged(tmp_path: Path) -> None:
