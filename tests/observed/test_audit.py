@@ -685,7 +685,7 @@ def test_what_records_do_not_say_is_the_reason_why_nothing_was_judged(
         assert clause.occasion in reason
     if lacks == {"request"}:
         sentence = "the record of the one observed error leaves out the request"
-        assert reasons(exchange)["leaks/path"].startswith(sentence)
+        assert reasons(exchange)["leaks/canary"].startswith(sentence)
     whole = replace(exchange, lacks=frozenset())
     for seen in ((), (exchange, whole), (replace(exchange, response=Response(200)),)):
         assert all(

@@ -19,8 +19,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from faultspec.exchange.model import Canary
-from faultspec.leaks.detectors import DETECTORS, Pattern
+from faultspec.leaks.detectors import DETECTORS
 from faultspec.leaks.layers import Layer, undress
+from faultspec.leaks.pattern import Pattern
 
 SCANNED = 256 * 1024
 """Characters of one answer that patterns search: leaks are near its beginning or its end."""
