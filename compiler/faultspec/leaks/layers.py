@@ -22,12 +22,30 @@ _ESCAPES = r"""
 #: Pointer (RFC 6901, 3).
 _ESCAPE = re.compile(rf"{_ESCAPES} | ~[01]", re.VERBOSE | re.DOTALL)
 
-#: An escape, an HTML tag or comment, or a run of base64.
+#: An element of HTML or a comment. Elements of other languages are data.
+_TAGS = (
+    r"</?(?:abbr|address|article|aside|a|big|blockquote|body|br|button|b|center|cite|code|dd|details|div"
+    r"|dl|dt|em|fieldset|font|footer|form|h[1-6]|header|head|hr|html|img|input|ins|i|kbd|label|link|li"
+    r"|main|mark|meta|nav|ol|option|pre|p|q|samp|script|section|select|small|span|strong|style|sub"
+    r"|summary|sup|svg|s|table|tbody|td|textarea|tfoot|thead|th|title|tr|tt|ul|u|var)"
+    r"(?![\w-])[^<>\x00]{0,400}>|<!--[^<>\x00]{0,400}-->"
+)
+
+#: HTML: its tags and entities.
+_HTML = re.compile(
+    rf"{_TAGS}|&\#[0-9]{{1,7}};?|&\#[xX][0-9A-Fa-f]{{1,6}};?|&[A-Za-z]\w{{1,31}};", re.I
+)
+_TAG = re.compile(_TAGS, re.IGNORECASE)
+
+#: An escape, or a run of base64.
 _DRESS = re.compile(
-    rf"{_ESCAPES} | </?[A-Za-z][^<>\x00]{{0,400}}> | <!--[^<>\x00]{{0,400}}-->"
+    rf"{_ESCAPES}"
     r"| (?<![A-Za-z0-9+/_.-])(?:[A-Za-z0-9+/]{4}){5,}(?:[A-Za-z0-9+/]{2,3}={0,2})?",
     re.VERBOSE | re.DOTALL,
 )
+
+#: The beginning of a parameter of a URL.
+_PARAMETER = re.compile(r"[?&][\w.-]{1,60}=")
 
 #: Characters without which a text has no escape and no tag.
 _MARKS = "%\\&<"
@@ -69,16 +87,17 @@ def unescape(layer: Layer) -> Layer | None:
 
 
 def undress(layer: Layer) -> Layer | None:
-    """The layer without tags, its escapes and base64 undone once; None if it has none.
+    """The layer without its tags, else with its escapes and base64 undone once; None if without.
 
-    A text with percent-encoding and without blanks is a query, in which ``+`` is a blank.
+    In the parameters of a URL ``+`` is a blank.
     """
     text = layer.text
-    if not any(mark in text for mark in _MARKS) and _LONG.search(text) is None:
+    if "+" in text and " " not in text and ("%" in text or _PARAMETER.search(text)):
+        layer = Layer(text.replace("+", " "), layer, (0,), (0,))
+    elif not any(mark in text for mark in _MARKS) and _LONG.search(text) is None:
         return None
-    if "+" in text and "%" in text and " " not in text:
-        layer = Layer(text.replace("+", " "), layer.outer, layer.starts, layer.places)
-    return _rewrite(layer, _DRESS, _undress)
+    pattern = _HTML if "<" in text and _TAG.search(text) else _DRESS
+    return _rewrite(layer, pattern, _undress) or (layer if layer.text != text else None)
 
 
 Pieces = Iterator[tuple[str, int]]

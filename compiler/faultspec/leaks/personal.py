@@ -51,7 +51,7 @@ def _before(match: re.Match[str]) -> str:
 def _is_card(match: re.Match[str]) -> bool:
     """Whether it is the number of a card: of an issuer, with Luhn's check digit."""
     digits = re.sub(r"\D", "", match[0])
-    if missing_libraries() or not _BRANDS.fullmatch(digits) or len(set(digits)) < 3:
+    if missing_libraries() or not _BRANDS.fullmatch(digits) or len(set(digits)) < 2:
         return False
     before = _before(match)
     named = re.search(r"\b(?:card|pan|visa|mastercard|amex|cc)\b", before, re.IGNORECASE)
