@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from faultspec.exchange.model import Canary
 from faultspec.leaks.detectors import DETECTORS
-from faultspec.leaks.layers import Layer, undress
+from faultspec.leaks.layers import Layer, is_dressed, undress
 from faultspec.leaks.pattern import Pattern
 
 SCANNED = 256 * 1024
@@ -91,16 +91,17 @@ def detect(
     whole, text = text, _trimmed(text)
     selected = frozenset(kinds)
     found = _scan(text, selected, names, sent)
-    layer: Layer | None = undress(Layer(text))
+    layer = Layer(text)
     for _ in range(_LAYERS):
-        if layer is None:
+        inner = undress(layer) if is_dressed(layer.text) else None
+        if inner is None:
             break
+        layer = inner
         for leak in _scan(layer.text[:SCANNED], selected, names, sent):
             start, last = layer.source(leak.start), layer.source(leak.end - 1)
             placed = replace(leak, start=start, end=max(start, last) + 1)
             if not _is_known(placed, found, text):
                 found.append(placed)
-        layer = undress(layer)
     located = (_located(leak, len(whole) - len(text)) for leak in found)
     return tuple(sorted(located, key=lambda leak: (leak.start, leak.kind, leak.end)))
 

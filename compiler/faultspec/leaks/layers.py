@@ -47,11 +47,11 @@ _DRESS = re.compile(
 #: The beginning of a parameter of a URL.
 _PARAMETER = re.compile(r"[?&][\w.-]{1,60}=")
 
-#: Characters without which a text has no escape and no tag.
-_MARKS = "%\\&<"
+#: Characters of the shortest run of base64 that is decoded: sixteen bytes of text.
+_SHORTEST = 22
 
-#: A run that may be base64. Sixteen bytes of text are the shortest message worth decoding.
-_LONG = re.compile(r"[A-Za-z0-9+/]{22}")
+#: A run that may be base64.
+_RUN = re.compile(r"[A-Za-z0-9+/]{22,}")
 
 #: Tags that separate words; others may stand inside a word.
 _BREAK = re.compile(
@@ -94,10 +94,30 @@ def undress(layer: Layer) -> Layer | None:
     text = layer.text
     if "+" in text and " " not in text and ("%" in text or _PARAMETER.search(text)):
         layer = Layer(text.replace("+", " "), layer, (0,), (0,))
-    elif not any(mark in text for mark in _MARKS) and _LONG.search(text) is None:
-        return None
     pattern = _HTML if "<" in text and _TAG.search(text) else _DRESS
     return _rewrite(layer, pattern, _undress) or (layer if layer.text != text else None)
+
+
+def is_dressed(text: str) -> bool:
+    """Whether the text may have a tag, an escape, base64 or parameters of a URL."""
+    return (
+        "%" in text
+        or "\\" in text
+        or "&" in text
+        or "<" in text
+        or ("+" in text and _PARAMETER.search(text) is not None)
+        or _may_be_base64(text)
+    )
+
+
+def _may_be_base64(text: str) -> bool:
+    """Whether a long run has letters in both cases, which no ULID and no hash has."""
+    return any(
+        not (run.isupper() or run.islower())
+        for word in text.split()
+        if len(word) >= _SHORTEST
+        for run in _RUN.findall(word)
+    )
 
 
 Pieces = Iterator[tuple[str, int]]
