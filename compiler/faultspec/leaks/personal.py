@@ -93,6 +93,13 @@ def _is_id(*modules: str) -> Callable[[re.Match[str]], bool]:
     return accept
 
 
+_COUNTRIES = (
+    *("us.ssn", "us.itin", "ca.sin", "gb.nhs", "in_.aadhaar", "pl.pesel", "nl.bsn", "de.idnr"),
+    *("au.tfn", "cl.rut", "dk.cpr", "no.fodselsnummer", "bg.egn", "ro.cnp", "hr.oib", "br.cpf"),
+    *("ch.ssn", "za.idnr", "tr.tckimlik", "kr.rrn", "my.nric", "lt.asmens", "ee.ik"),
+)
+"""Modules of `stdnum` whose ids count only behind a word that names them: digits and no more."""
+
 _NAMED = r"(?:national[ _-]?id(?:entity|entification)?|identity|personal|citizen|tax(?:payer)?|social[ _-]security|insurance|nhs|ssn|sin|tin|itin|nino|nin|tfn|aadhaa?r|pesel|bsn|cpf|rut|dni|nie|curp|steuer\w{0,20}|idnr|personnummer|fodselsnummer|cpr|oib|egn|cnp|my ?kad|nric)"
 
 # A row is one pattern, on one line however long: what it finds, its needles, the expression.
@@ -111,7 +118,7 @@ PERSONAL = (
     _pattern("a national id", "0|1|2|3|4|5|6|7|8|9", r"(?<![\w-])\d{2}\.\d{2}\.\d{2}-\d{3}\.\d{2}(?![\w-])", accept=_is_id("be.nn")),
     _pattern("a national id", "0|1|2|3|4|5|6|7|8|9", r"(?<![\w-])[12]\d{2}(?:0[1-9]|1[0-2])(?:\d{2}|2[AB])\d{6}\d{2}(?![\w-])", accept=_is_id("fr.nir")),
     _pattern("a national id", "0|1|2|3|4|5|6|7|8|9", r"(?<![\w-])[A-Z]{4}\d{6}[HM][A-Z]{5}[A-Z0-9]\d(?![\w-])", accept=_is_id("mx.curp")),
-    _pattern("a national id", "0|1|2|3|4|5|6|7|8|9", rf"\b{_NAMED}[ _-]?(?:number|no|nr|id|code)?\.?[\"'`]?[ :=#\"'`(]{{1,4}}(?:is |of )?(?P<value>[A-Z]{{0,2}}\d[\d .-]{{6,16}}[\dA-Z])(?![\w-])", accept=_is_id("us.ssn", "us.itin", "ca.sin", "gb.nhs", "in_.aadhaar", "pl.pesel", "nl.bsn", "de.idnr", "au.tfn", "cl.rut", "dk.cpr", "no.fodselsnummer", "bg.egn", "ro.cnp", "hr.oib", "br.cpf", "ch.ssn", "za.idnr", "tr.tckimlik", "kr.rrn", "my.nric", "lt.asmens", "ee.ik"), flags=re.IGNORECASE),
+    _pattern("a national id", "0|1|2|3|4|5|6|7|8|9", rf"\b{_NAMED}[ _-]?(?:number|no|nr|id|code)?\.?[\"'`]?[ :=#\"'`(]{{1,4}}(?:is |of )?(?P<value>[A-Z]{{0,2}}\d[\d .-]{{6,16}}[\dA-Z])(?![\w-])", accept=_is_id(*_COUNTRIES), flags=re.IGNORECASE),
     _pattern("a national id", "0|1|2|3|4|5|6|7|8|9", rf"\b{_NAMED}[ _-]?(?:number|no)?[\"'`]?[ :=#\"'`(]{{1,4}}(?:is )?(?P<value>[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d\d ?\d\d ?\d\d ?[A-D])(?![\w-])", flags=re.IGNORECASE, accept=lambda match: not missing_libraries()),
 )
 # fmt: on
