@@ -11,7 +11,8 @@ from math import log2
 # ruff: noqa: E501
 
 _DOCUMENTATION_DOMAIN = re.compile(
-    r"^(?:.*\.)?(?:example|test|invalid|localhost)$|^example\.(?:com|org|net|edu)$", re.I
+    r"^(?:.*\.)?(?:example|test|invalid|localhost)$|^(?:example|company|domain|yourdomain|your-domain|yourcompany|your-company|email)\.(?:com|org|net|edu)$",
+    re.I,
 )
 """Domains reserved for documentation (RFC 2606, RFC 6761). Test data uses them too, so an address
 there is an example only with a placeholder before the @."""
@@ -338,8 +339,10 @@ def is_assigned(match: re.Match[str]) -> bool:
     if "://" in value or value.startswith("/") or re.fullmatch(r"[a-z]+(?:[._-][a-z]+)*", value):
         return False
     if _CLEAR_NAME.search(name):
-        return _entropy(value) >= 2.8 and any(letter.isdigit() for letter in value)
-    return not _UUID.fullmatch(value) and is_random(match) and _entropy(value) >= 3
+        mixed = not (value.islower() or value.isupper()) and _entropy(value) >= 4
+        return mixed or (_entropy(value) >= 2.8 and any(letter.isdigit() for letter in value))
+    is_uuid = _UUID.fullmatch(value) is not None and not name.lower().endswith("token")
+    return not is_uuid and is_random(match) and _entropy(value) >= 3
 
 
 def is_spoken(match: re.Match[str]) -> bool:

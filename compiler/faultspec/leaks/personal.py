@@ -23,9 +23,11 @@ def missing_libraries() -> tuple[str, ...]:
 
 
 _EXAMPLE = re.compile(
-    r"\b(?:for example|for instance|e\.g\.|eg|such as|like|format|example|pattern)[ ,:=\"'`(\[]{0,5}$",
+    r"\b(?:for instance|e\.g\.|eg|such as|like|formats?|formatted|examples?|pattern)\b",
     re.IGNORECASE,
 )
+"""Words before a number that explains a form."""
+
 _OTHER_NUMBER = re.compile(
     r"\b(?:order|invoice|request|trace|span|transaction|txn|tracking|reference|ref|ticket|case|build|event|message|serial|timestamp|epoch|isbn|sku|version|offset|sequence|snowflake"
     r"|id|ids|nr|no|number|maximum|minimum|than|least|most|between|and|to|limit|length)[\"'`]?[ #:=.\"'`(\[]{1,4}$",
