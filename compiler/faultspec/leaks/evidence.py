@@ -114,7 +114,7 @@ _IDENTIFIER = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}|\d{4}-\d\d-\d\d[T ].*|[\d
 """ULIDs, dates and numbers, which are values of keys and no keys."""
 
 _ORDINARY_NAME = re.compile(
-    r"(?:page|next|prev|previous|cursor|continuation|continue|sync|start|end|pagination|resume|idempotency|primary|foreign|partition|sort|range|hash|public"
+    r"(?<![A-Za-z])(?:page|next|prev|previous|cursor|continuation|continue|sync|start|end|pagination|resume|idempotency|primary|foreign|partition|sort|range|hash|public"
     r"|object|routing|cache|unique|natural|compound|map|row|record|message|event|group|dedup(?:lication)?|csrf|xsrf|error|i18n|translation|registry|author"
     r"|publishable|site)[._ -]?(?:key|token|id|value|auth)?$|^(?:key|keys|auth|author|monkey|turkey|hockey|keyword)$|_keys?_id$|oauth$",
     re.I,
@@ -199,7 +199,7 @@ _POINTER_BEFORE = re.compile(
 )
 """Words and member names before a JSON Pointer (RFC 6901; RFC 9457 names ``instance``)."""
 
-_POINTER = re.compile(r"~[01]|^(?!/proc/|/dev/)(?:/[\w.~-]{1,60}){0,10}/(?:\d{1,6}|-)(?:/|$)")
+_POINTER = re.compile(r"~[01]|^(?!/proc/|/dev/)(?:/[\w~-]{1,60}){1,2}/(?:\d{1,4}|-)(?:/|$)")
 """What only a JSON Pointer has: escapes, and positions in a list."""
 
 
@@ -329,10 +329,14 @@ def _entropy(token: str) -> float:
     return -sum(n / len(token) * log2(n / len(token)) for n in Counter(token).values())
 
 
+def _snake_case(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+
+
 def is_assigned(match: re.Match[str]) -> bool:
     """Whether a value that is assigned to a name is a secret, by both."""
     name, value = match["name"], match["value"]
-    if _LEXICAL.search(_before(match)) or _ORDINARY_NAME.search(name):
+    if _LEXICAL.search(_before(match)) or _ORDINARY_NAME.search(_snake_case(name)):
         return False
     if _PLACEHOLDER.search(value) or _IDENTIFIER.fullmatch(value):
         return False
@@ -348,7 +352,7 @@ def is_assigned(match: re.Match[str]) -> bool:
 def is_spoken(match: re.Match[str]) -> bool:
     """Whether a word after the name of a secret is one: with digits, letters and much entropy."""
     return (
-        not _ORDINARY_NAME.search(match["name"])
+        not _ORDINARY_NAME.search(_snake_case(match["name"]))
         and not _IDENTIFIER.fullmatch(match["value"])
         and is_random(match)
         and _entropy(match["value"]) >= 3.2

@@ -154,7 +154,8 @@ def _undress(dress: str) -> Pieces:
     if dress[0] == "<":
         yield "\n" if _BREAK.match(dress) else "", len(dress)
     elif dress[0] in "%\\&":
-        yield from _decode(dress)
+        # A blank that does not break is a blank to patterns.
+        yield from ((letter.replace("\xa0", " "), width) for letter, width in _decode(dress))
     else:
         text = _decode_base64(dress)
         # Three characters come from four.

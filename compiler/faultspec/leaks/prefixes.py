@@ -9,7 +9,7 @@ from faultspec.leaks.pattern import pattern as _pattern
 _VENDORS = (
     ("tvly-", r"tvly-[A-Za-z0-9-]{20,80}"), ("sgp_|slk_", r"sgp_(?:[A-Za-z0-9]{16}_)?[0-9A-Fa-f]{40}|slk_[0-9a-f]{64}"), ("jina_", r"jina_[A-Za-z0-9_-]{40,80}"),
     ("dp.", r"dp\.(?:ct|st|sa|scim|audit|said|pt)\.(?:[a-z0-9_-]{1,40}\.)?[A-Za-z0-9]{40,50}"), ("odt_", r"odt_[A-Za-z0-9_]{30,80}"), ("nrak|nrra|nrii|nriq|nrsp|nraa|nrbr|nrjs", r"NR(?:AK|RA|II|IQ|SP|AA|BR|JS)-[A-Za-z0-9-]{20,60}"),
-("aio_", r"aio_[A-Za-z0-9]{28}"), ("sqp_|squ_|sqa_", r"sq[pua]_[0-9a-f]{40}"), ("secret_", r"secret_[A-Za-z0-9]{43}"), ("shltm_", r"shltm_[\w-]{40}"), ("ion_", r"ion_[A-Za-z0-9]{42}"), ("00d", r"00D[A-Za-z0-9]{12,15}![\w.]{60,200}"), ("key0", r"KEY0[A-F0-9]{28,40}_\w{20,30}"),
+("nral", r"[a-z0-9]{36}NRAL"), ("aio_", r"aio_[A-Za-z0-9]{28}"), ("sqp_|squ_|sqa_", r"sq[pua]_[0-9a-f]{40}"), ("secret_", r"secret_[A-Za-z0-9]{43}"), ("shltm_", r"shltm_[\w-]{40}"), ("ion_", r"ion_[A-Za-z0-9]{42}"), ("00d", r"00D[A-Za-z0-9]{12,15}![\w.]{60,200}"), ("key0", r"KEY0[A-F0-9]{28,40}_\w{20,30}"),
         ("oy2", r"oy2[a-z0-9]{43}"), ("xai-", r"xai-\w{40,100}"), ("pat", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"), ("r8_", r"r8_[A-Za-z0-9]{37}"), ("nvapi-", r"nvapi-[\w-]{60,80}"),
     ("lsv2_", r"lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}"), ("phx_|phc_", r"ph[xc]_[A-Za-z0-9_]{40,60}"), ("sbp_|sb_secret_", r"sbp_(?:[a-z0-9]{1,20}_)?[0-9a-f]{40}|sb_secret_[\w-]{20,60}"), ("dckr_", r"dckr_(?:pat|oat)_[\w-]{24,60}"),
     ("fig", r"fig(?:d|u|ur|o|or|uh|orh)_[\w-]{40,60}"), ("flyv1|fo1_", r"(?:FlyV1 fm\d_|fo1_)[\w+/=-]{40,900}"), ("atatt3|atctt3|atbb", r"(?:ATATT3|ATCTT3)[\w=-]{60,250}|ATBB[A-Za-z0-9]{28}"), ("rzp_", r"rzp_(?:live|test)_[A-Za-z0-9]{14}"),
