@@ -203,12 +203,21 @@ _POINTER = re.compile(r"~[01]|^(?!/proc/|/dev/)(?:/[\w~-]{1,60}){1,2}/(?:\d{1,4}
 """What only a JSON Pointer has: escapes, and positions in a list."""
 
 
+_POINTER_AFTER = re.compile(
+    r"[\"'`)\]]{0,2} (?:(?:field|property|member|attribute|element|parameter|value)s?\b|must\b|should be\b|is required|is not of type|has to be|contains an invalid|does not match the (?:pattern|schema))"
+)
+"""Words after a JSON Pointer, of sentences about its value."""
+
+
 def is_file_path(match: re.Match[str]) -> bool:
     """Whether it is a file's path, not that of a URL or a JSON Pointer, by the words before it."""
     before = _before(match)
     place = match.groupdict().get("place") or match[0]
     return not (
-        _ROUTE_BEFORE.search(before) or _POINTER_BEFORE.search(before) or _POINTER.search(place)
+        _ROUTE_BEFORE.search(before)
+        or _POINTER_BEFORE.search(before)
+        or _POINTER.search(place)
+        or _POINTER_AFTER.match(_after(match))
     )
 
 
@@ -354,6 +363,7 @@ def is_spoken(match: re.Match[str]) -> bool:
     return (
         not _ORDINARY_NAME.search(_snake_case(match["name"]))
         and not _IDENTIFIER.fullmatch(match["value"])
+        and not _UUID.fullmatch(match["value"])
         and is_random(match)
         and _entropy(match["value"]) >= 3.2
         and not re.fullmatch(r"(?:[A-Za-z]+[-_./])*[A-Za-z]+\d{0,4}", match["value"])

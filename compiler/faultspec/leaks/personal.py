@@ -59,7 +59,8 @@ def _is_card(match: re.Match[str]) -> bool:
     named = re.search(r"\b(?:card|pan|visa|mastercard|amex|cc)\b", before, re.IGNORECASE)
     if not named and (_OTHER_NUMBER.search(before) or _EXAMPLE.search(before)):
         return False
-    if not named and digits == match[0] and digits[0] not in "45":
+    narrow = digits.startswith(("4", "5", "34", "37", "35", "6011"))
+    if not named and digits == match[0] and not narrow:
         return False  # the other ranges are wide: one in a hundred numbers would be a card
     return _is_valid("luhn", digits)
 
@@ -88,9 +89,10 @@ def _is_id(*modules: str) -> Callable[[re.Match[str]], bool]:
 
     def accept(match: re.Match[str]) -> bool:
         number = match.groupdict().get("value") or match[0]
+        bare = re.sub(r"[ .:-]", "", number)
         if missing_libraries() or _EXAMPLE.search(_before(match)):
             return False
-        return any(_is_valid(module, number) for module in modules)
+        return any(_is_valid(module, form) for module in modules for form in (number, bare))
 
     return accept
 
