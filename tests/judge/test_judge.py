@@ -564,6 +564,22 @@ def test_a_json_pointer_is_not_a_path(
     assert ("leaks/path" in broken(judge(of(AILERON), asked))) == is_leak
 
 
+@pytest.mark.parametrize(
+    ("text", "is_leak"),
+    [
+        ("card 4242 4242 4242 4242 was declined", True),
+        ("IBAN DE89 3704 0044 0532 0130 00 is closed", True),
+        ("order 4242424242424242 is unknown", False),
+        ("card 4242 4242 4242 4241 was declined", False),
+    ],
+)
+def test_personal_data_is_a_leak_if_the_number_is_valid(text: str, is_leak: bool) -> None:
+    """The number of a card or an account breaks the clause; numbers of the same form do not."""
+    contract = of(AILERON.replace("path, secret]", "path, secret, personal-data]"))
+    answer = exchange(403, failure("denied", details={"field": text}), request="GET /v1/x")
+    assert ("leaks/personal-data" in broken(judge(contract, answer))) == is_leak
+
+
 def test_what_is_not_known_is_not_guessed() -> None:
     """A flag or a status that depends on an unknown fact is not exercised."""
     idempotence = judge(of(AILERON), exchange(502, failure("network"), request="GET /v1/unknown"))

@@ -430,8 +430,8 @@ def test_a_path_in_a_log_without_requests_is_a_warning(tmp_path: Path) -> None:
     """
     by, path = platform(KINDS), tmp_path / "slots.ndjson"
     line = {"kind": "slots", "url": "/orders", "status": 404, "code": "not_found"}
-    told = {"leaks/path": "See /etc/orders.ini", "leaks/private-address": "from 10.3.7.21:80"}
-    for clause, message in told.items():
+    leaking = {"leaks/path": "See /etc/orders.ini", "leaks/private-address": "from 10.3.7.21:80"}
+    for clause, message in leaking.items():
         result = audit([str(log(path, {**line, "message": message}))], by).result
         assert (result.clauses[clause].warnings, result.clauses[clause].failures) == (1, 0)
         (found,) = (each.finding for each in result.findings if each.finding.clause == clause)
