@@ -432,11 +432,33 @@ def test_a_log_is_judged_by_what_it_contains(tmp_path: Path) -> None:
     assert clauses(
         log(path, {**slots, "message": "See /etc/orders.ini", "details": {"retryable": True}}),
         by=by,
-    ) == {"retriable/agrees": 1}
+    ) == {"retriable/agrees": 1, "leaks/path": 1}
     assert clauses(log(path, {**slots, "message": "Password='hunter2hunter2'"}), by=by) == {
         "leaks/secret": 1
     }
     assert set(clauses(log(path, {**slots, "code": "lost_in_space"}), by=by)) == {"code/declared"}
+
+
+def test_a_path_in_a_log_without_requests_is_a_warning(tmp_path: Path) -> None:
+    """A path or an address may be that of the request; if it is not recorded, the finding warns.
+    A request that is recorded, and has another path, makes it an error; its own path is silent.
+    """
+    by, path = platform(KINDS), tmp_path / "slots.ndjson"
+    line = {"kind": "slots", "url": "/orders", "status": 404, "code": "not_found"}
+    leaking = {"leaks/path": "See /etc/orders.ini", "leaks/private-address": "from 10.3.7.21:80"}
+    for clause, message in leaking.items():
+        result = audit([str(log(path, {**line, "message": message}))], by).result
+        assert (result.clauses[clause].warnings, result.clauses[clause].failures) == (1, 0)
+        (found,) = (each.finding for each in result.findings if each.finding.clause == clause)
+        assert "not recorded" in found.message
+    assert clauses(log(path, {**line, "message": "See the manual"}), by=by) == {}
+    headers = (("Content-Type", "application/json"),)
+    body = json.dumps({"code": "not_found", "message": "See /etc/orders.ini"}).encode()
+    for target, level in (("/orders", {"error"}), ("/orders?of=/etc/orders.ini", set())):
+        whole = Exchange(Request("GET", target), Response(404, headers, body))
+        assert {
+            each.level for each in judge(by, whole).findings if each.clause == "leaks/path"
+        } == level
 
 
 def test_a_body_that_was_cut_is_not_judged(tmp_path: Path) -> None:
@@ -700,7 +722,7 @@ def test_what_records_do_not_say_is_the_reason_why_nothing_was_judged(
         assert clause.occasion in reason
     if lacks == {"request"}:
         sentence = "the record of the one observed error leaves out the request"
-        assert reasons(exchange)["leaks/path"].startswith(sentence)
+        assert reasons(exchange)["leaks/canary"].startswith(sentence)
     whole = replace(exchange, lacks=frozenset())
     for seen in ((), (exchange, whole), (replace(exchange, response=Response(200)),)):
         assert all(

@@ -66,10 +66,13 @@ def test_only_clauses_are_named() -> None:
 #: Clauses about who calls: a service calling its upstreams (`tests/session/test_upstreams.py`), and clients (`tests/run/test_clients.py`).
 CALLING = {each for each in CLAUSES if each.partition("/")[0] in ("upstream", "client")}
 
+#: Clauses that need an extra, which no miniature's taxonomy asks for (`tests/judge/test_judge.py`).
+EXTRA = {"leaks/personal-data"}
+
 
 def test_every_clause_is_proven() -> None:
     """No clause of the closed list is without a sin that it catches."""
-    assert {*CLAUSES, *every_clause()} - {kill.clause for kill in KILLS.values()} == CALLING
+    assert {*CLAUSES, *every_clause()} - {kill.clause for kill in KILLS.values()} == CALLING | EXTRA
 
 
 def first_of_each_clause() -> set[str]:

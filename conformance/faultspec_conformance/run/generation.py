@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
 from faultspec.exchange.model import Headers, Request
+from faultspec.language.values import shortened
 from faultspec.openapi.service import Description
 from faultspec_conformance.drivers.http import SAFE_METHODS
 
@@ -164,7 +165,7 @@ def _document_at_root(description: Description) -> Mapping[str, object]:
 
 def _find_trouble(output: str, code: int) -> str:
     found = _UNLOADED.search(output) or _TROUBLE.search(output)
-    words = " ".join(found[1].split())[:300] if found else "no reason is given"
+    words = shortened(" ".join(found[1].split()), 300) if found else "no reason is given"
     return f"schemathesis ended with {code}: {words}"
 
 
