@@ -415,3 +415,49 @@ def test_what_was_recorded_stands_where_it_is_recorded() -> None:
         result_data["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
         == "conformance.yaml"
     )
+
+
+def test_a_finding_names_its_source_and_its_waiver() -> None:
+    """Sections and rulings of the broken rule, and a waiver to paste, are in every format for
+    people and tools; the run has its day, version and seed.
+    """
+    base = report()
+    found = base.result.findings[0]
+    finding = replace(found.finding, sections=("4.2",), rulings=("one-id",))
+    whole = replace(
+        base,
+        result=replace(base.result, findings=(replace(found, finding=finding),)),
+        day=date(2026, 11, 23),
+        seed=7,
+        version="9.9",
+    )
+    cause = f'cause: "{finding.fingerprint}"'
+    line = f"- {{clause: code/declared, {cause}, operation: POST /a, status: 404"
+    data = json.loads(reports.json(whole))
+    (reported,) = data["findings"]
+    assert reported["source"] == {"statements": ["C7"], "sections": ["4.2"], "rulings": ["one-id"]}
+    assert reported["waiver"].startswith(line)
+    assert reported["waiver"].endswith("expires: 2027-02-21}")
+    assert (data["run"]["date"], data["run"]["seed"], data["run"]["version"]) == (
+        "2026-11-23",
+        7,
+        "9.9",
+    )
+    (sarif,) = json.loads(reports.sarif(whole))["runs"]
+    assert sarif["tool"]["driver"]["version"] == "9.9"
+    assert all(
+        "faultspec explain" in rule["help"]["text"] for rule in sarif["tool"]["driver"]["rules"]
+    )
+    assert sarif["results"][0]["properties"]["source"] == reported["source"]
+    assert "by section 4.2; ruling one-id" in reports.text(whole)
+    assert f"to waive it: {line}" in reports.text(whole)
+    page = reports.html(whole)
+    assert "By section 4.2; ruling one-id" in page
+    assert "2026-11-23, faultspec 9.9, seed 7" in page
+
+
+def test_a_count_of_zero_is_not_red() -> None:
+    """On a report without failures, the number of failed clauses has no colour of a failure."""
+    green = Report(Result("t", "x 1", {"a/b": ClauseResult("a/b", occasions=1)}), "http://h")
+    assert 'chip failed" data-verdict="failed"' not in reports.html(green)
+    assert 'chip failed" data-verdict="failed"' in reports.html(report())

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 
 from faultspec.diagnostics.formats.escaping import visible
+from faultspec.exchange.finding import Finding
 from faultspec_conformance.reports import curl
 from faultspec_conformance.results.model import (
     ClauseResult,
@@ -13,6 +14,7 @@ from faultspec_conformance.results.model import (
     Standing,
     Verdict,
 )
+from faultspec_conformance.results.waivers import waiver_line
 
 #: How a verdict is written; three of them are several words in English.
 WORDS: dict[Verdict, str] = {
@@ -75,7 +77,7 @@ def findings_text(report: Report, *, colour: bool = False) -> str:
         group = (reported.finding.clause, reported.standing)
         counts[group] += 1
         if counts[group] <= _FULL_FINDINGS:
-            out += [*_finding(report.base, reported, colour), ""]
+            out += [*_finding(report, reported, colour), ""]
     for (clause, _), count in counts.items():
         if count > _FULL_FINDINGS:
             more = count - _FULL_FINDINGS
@@ -149,8 +151,8 @@ def _coverage(report: Report) -> list[str]:
     return out
 
 
-def _finding(base: str, reported: ReportedFinding, colour: bool) -> list[str]:
-    finding, standing = reported.finding, reported.standing
+def _finding(report: Report, reported: ReportedFinding, colour: bool) -> list[str]:
+    finding, standing, base = reported.finding, reported.standing, report.base
     word = _painted(standing, STATES[standing], colour)
     statements = f" [{', '.join(finding.statements)}]" if finding.statements else ""
     times = f" ({reported.count} times)" if reported.count > 1 else ""
@@ -173,10 +175,23 @@ def _finding(base: str, reported: ReportedFinding, colour: bool) -> list[str]:
         if body:
             line = re.sub(r"\s+", " ", body)
             out.append(f"  > {_shortened(visible(line), 2 * _REASON_WIDTH)}")
+    if source := source_text(finding):
+        out.append(f"  by {_shortened(visible(source), _REASON_WIDTH)}")
     for place, command in curl.numbered_commands(base, finding.evidence):
         order = f"({place}) " if place else ""
         out.append(f"  {order}$ {_shortened(visible(command), _COMMAND)}")
-    return out
+    line = waiver_line(finding, reported.operations, report.day)
+    return [*out, f"  to waive it: {visible(line)}"]
+
+
+def source_text(finding: Finding) -> str:
+    """The sections and rulings of the broken rule; statements stand beside the clause."""
+    parts = {"section": finding.sections, "ruling": finding.rulings}
+    return "; ".join(
+        f"{name}{'s' * (len(texts) > 1)} {', '.join(texts)}"
+        for name, texts in parts.items()
+        if texts
+    )
 
 
 def operations_text(reported: ReportedFinding) -> str:

@@ -9,7 +9,7 @@ from importlib.resources import files
 from faultspec.exchange.model import Exchange, Headers
 from faultspec_conformance.reports import curl
 from faultspec_conformance.results.model import VERDICTS, Coverage, Report, ReportedFinding, Result
-from faultspec_conformance.results.waivers import Waiver
+from faultspec_conformance.results.waivers import Waiver, waiver_line
 
 #: The version of the format; it changes with every incompatible change.
 VERSION = 1
@@ -47,6 +47,9 @@ def _report_data(report: Report) -> dict[str, object]:
             "interrupted": report.interrupted,
             "shards": [str(shard) for shard in result.shards],
             "complete": result.complete,
+            "date": report.day.isoformat(),
+            "seed": report.seed,
+            "version": report.version,
         },
         "summary": {
             **counts,
@@ -79,7 +82,7 @@ def _report_data(report: Report) -> dict[str, object]:
             }
             for clause in result.clauses.values()
         ],
-        "findings": [_finding(report.base, reported) for reported in result.findings],
+        "findings": [_finding(report, reported) for reported in result.findings],
         "coverage": {code: _coverage(value) for code, value in result.coverage.items()},
         "notes": list(result.notes),
         "failures": list(result.failures),
@@ -112,6 +115,8 @@ def _waiver(value: Waiver, used: int) -> dict[str, object]:
         "operation": value.operation,
         "code": value.code,
         "status": value.status,
+        "cause": value.cause,
+        "flaky": value.flaky,
         "reason": value.reason,
         "owner": value.owner,
         "expires": value.expires.isoformat(),
@@ -119,12 +124,17 @@ def _waiver(value: Waiver, used: int) -> dict[str, object]:
     }
 
 
-def _finding(base: str, reported: ReportedFinding) -> dict[str, object]:
-    finding = reported.finding
+def _finding(report: Report, reported: ReportedFinding) -> dict[str, object]:
+    finding, base = reported.finding, report.base
     *before, last = finding.evidence or (None,)
     return {
         "clause": finding.clause,
         "statements": list(finding.statements),
+        "source": {
+            "statements": list(finding.statements),
+            "sections": list(finding.sections),
+            "rulings": list(finding.rulings),
+        },
         "level": finding.level,
         "operation": finding.operation,
         "operations": list(reported.operations),
@@ -139,6 +149,7 @@ def _finding(base: str, reported: ReportedFinding) -> dict[str, object]:
         "flaky": reported.flaky,
         "baseline": reported.baseline,
         "form": reported.form,
+        "waiver": waiver_line(finding, reported.operations, report.day),
         **({"places": list(reported.places)} if reported.places else {}),
         "exchange": _exchange(last) if last is not None else None,
         "before": [_exchange(exchange) for exchange in before if exchange is not None],

@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from faultspec.exchange.model import Exchange, Headers
 from faultspec_conformance.reports import curl
-from faultspec_conformance.reports.console import STATES, WORDS, remarks, run_cost
+from faultspec_conformance.reports.console import STATES, WORDS, remarks, run_cost, source_text
 from faultspec_conformance.reports.data import SHOWN, shortened_headers
 from faultspec_conformance.results.model import (
     VERDICTS,
@@ -21,6 +21,7 @@ from faultspec_conformance.results.model import (
     Verdict,
     exit_code,
 )
+from faultspec_conformance.results.waivers import waiver_line
 
 #: The verdict on the whole run, by its exit code.
 _OVERALL: Mapping[int, Verdict] = {0: "passed", 1: "failed", 2: "could_not_run"}
@@ -35,6 +36,8 @@ class FindingRow(NamedTuple):
     exchanges: tuple[tuple[str, str], ...]
     commands: tuple[tuple[str, str], ...]
     operations: tuple[str, ...]
+    source: str
+    waiver: str
 
 
 class CoverageRow(NamedTuple):
@@ -61,12 +64,20 @@ def html(report: Report) -> str:
         verdict=_OVERALL[exit_code(result)],
         words=WORDS,
         cost=run_cost(result),
+        run=_run_text(report),
         counts=[(verdict, result.count(verdict)) for verdict in VERDICTS],
         notes=remarks(result)[::-1],
-        findings=[_finding_row(report.base, reported) for reported in result.findings],
+        findings=[_finding_row(report, reported) for reported in result.findings],
         codes=[_coverage_row(coverage) for coverage in result.coverage.values()],
         clauses=result.clauses.values(),
     )
+
+
+def _run_text(report: Report) -> str:
+    """The date of the run, the version of faultspec and the seed."""
+    version = f"faultspec {report.version}" if report.version else ""
+    seed = f"seed {report.seed}" if report.seed is not None else "no seed"
+    return ", ".join(filter(None, (report.day.isoformat(), version, seed)))
 
 
 def _coverage_row(coverage: Coverage) -> CoverageRow:
@@ -77,7 +88,7 @@ def _coverage_row(coverage: Coverage) -> CoverageRow:
     return CoverageRow(coverage, "not_exercised", "not observed")
 
 
-def _finding_row(base: str, reported: ReportedFinding) -> FindingRow:
+def _finding_row(report: Report, reported: ReportedFinding) -> FindingRow:
     finding = reported.finding
     place = (finding.operation, str(finding.status or ""), finding.code, *reported.places)
     return FindingRow(
@@ -85,8 +96,10 @@ def _finding_row(base: str, reported: ReportedFinding) -> FindingRow:
         state=STATES[reported.standing],
         place=" ".join(filter(None, place)),
         exchanges=tuple(map(_exchange_texts, finding.evidence)),
-        commands=curl.numbered_commands(base, finding.evidence),
+        commands=curl.numbered_commands(report.base, finding.evidence),
         operations=reported.operations if len(reported.operations) > 1 else (),
+        source=source_text(finding),
+        waiver=waiver_line(finding, reported.operations, report.day),
     )
 
 

@@ -6,6 +6,9 @@ to check is *not exercised*, never passed.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
 from faultspec.exchange.finding import Finding, Level
@@ -235,6 +238,15 @@ class Result:
         )
 
 
+@cache
+def faultspec_version() -> str:
+    """The version of the installed package; empty if it is not installed."""
+    try:
+        return version("faultspec")
+    except PackageNotFoundError:
+        return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """A result for readers: every secret in it is masked. ``base``: the address that command lines
@@ -242,7 +254,7 @@ class Report:
 
     ``only``: the pattern of clause addresses that the run was limited to. ``source``: the
     conformance file. ``interrupted``: the run was stopped, and the report covers the time until
-    then.
+    then. ``day``, ``seed`` and ``version``: of the run and of faultspec.
     """
 
     result: Result
@@ -250,6 +262,9 @@ class Report:
     only: str | None = None
     source: str | None = None
     interrupted: bool = False
+    day: date = field(default_factory=date.today)
+    seed: int | None = None
+    version: str = field(default_factory=faultspec_version)
 
 
 def exit_code(result: Result) -> int:

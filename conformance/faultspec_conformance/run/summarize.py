@@ -167,11 +167,9 @@ def _repeated(observation: Observation, reported: frozenset[int]) -> frozenset[s
 
 
 def with_statements(finding: Finding, known: Mapping[str, Clause]) -> Finding:
-    """Return the finding of a relation with the statements of its clause."""
+    """Return the finding of a relation with the origin of its clause."""
     clause = known.get(finding.clause)
-    if finding.statements or clause is None:
-        return finding
-    return replace(finding, statements=clause.statements)
+    return finding if clause is None else clause.attach_source(finding)
 
 
 def _errors(observations: Observations, *, count_shared: bool) -> tuple[int, Mapping[str, int]]:
