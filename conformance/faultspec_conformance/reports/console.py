@@ -2,10 +2,18 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 
 from faultspec.diagnostics.formats.escaping import visible
 from faultspec.exchange.finding import Finding
 from faultspec_conformance.reports import curl
+from faultspec_conformance.results.enabling import (
+    Enabling,
+    enabling,
+    next_steps,
+    other_transport,
+    transport_lines,
+)
 from faultspec_conformance.results.model import (
     ClauseResult,
     Report,
@@ -13,6 +21,7 @@ from faultspec_conformance.results.model import (
     Result,
     Standing,
     Verdict,
+    exit_code,
 )
 from faultspec_conformance.results.waivers import waiver_line
 
@@ -63,8 +72,9 @@ def text(report: Report, *, colour: bool = False) -> str:
         "",
         *_coverage(report),
         "",
-        *(_clause(clause, wide, colour) for clause in result.clauses.values()),
+        *_clauses(result, wide, colour),
         "",
+        *steps_text(report),
     ]
     return "\n".join(out) + "\n" + summary(report)
 
@@ -123,6 +133,32 @@ def _painted(text: str, verdict: str, colour: bool) -> str:
     return f"\x1b[{_COLOURS[verdict]}m{text}\x1b[0m" if colour else text
 
 
+def _clauses(result: Result, wide: int, colour: bool) -> Iterator[str]:
+    """A row for each clause; what switches it on is under the first row with the same remedy. The
+    clauses of another transport are one row.
+    """
+    shown: set[Enabling] = set()
+    for clause in result.clauses.values():
+        if other_transport(clause) is not None:
+            continue
+        yield _clause(clause, wide, colour)
+        found = enabling(clause)
+        if found is not None and found not in shown:
+            shown.add(found)
+            yield f"{'':13}    enable it in {found}"
+    word = _painted(f"{WORDS['not_checkable']:13}", "not_checkable", colour)
+    yield from (f"{word}  {line}" for line in transport_lines(result.clauses))
+
+
+def steps_text(report: Report) -> list[str]:
+    """The next steps after a clean run, with the lines to paste; none after any other."""
+    if report.interrupted or exit_code(report.result):
+        return []
+    steps = next_steps(report.result)
+    lines = [f"  {visible(step.purpose)}\n    {visible(str(step.enabling))}" for step in steps]
+    return ["next:", *lines, ""] if lines else []
+
+
 def _clause(clause: ClauseResult, wide: int, colour: bool) -> str:
     verdict = clause.verdict
     word = _painted(f"{WORDS[verdict]:13}", verdict, colour)
@@ -131,6 +167,8 @@ def _clause(clause: ClauseResult, wide: int, colour: bool) -> str:
         counts = {"warnings": clause.warnings, "flaky": clause.flaky, "known": clause.known}
         others = [f", {count} {name}" for name, count in counts.items() if count]
         details = f"{failures}{clause.occasions}{''.join(others)}"
+        if clause.left_out:
+            details += _shortened(visible(f"; left out: {clause.left_out}"), _REASON_WIDTH)
     else:
         details = _shortened(visible(clause.reason), _REASON_WIDTH)
     return f"{word}  {clause.address:{wide}}  {details}".rstrip()

@@ -8,6 +8,7 @@ from importlib.resources import files
 
 from faultspec.exchange.model import Exchange, Headers
 from faultspec_conformance.reports import curl
+from faultspec_conformance.results.enabling import Enabling, enabling, next_steps
 from faultspec_conformance.results.model import VERDICTS, Coverage, Report, ReportedFinding, Result
 from faultspec_conformance.results.waivers import Waiver, waiver_line
 
@@ -79,11 +80,15 @@ def _report_data(report: Report) -> dict[str, object]:
                     "not_checkable": list(clause.not_checkable),
                 },
                 "idle": clause.idle,
+                "enable": _enabling(enabling(clause)),
             }
             for clause in result.clauses.values()
         ],
         "findings": [_finding(report, reported) for reported in result.findings],
         "coverage": {code: _coverage(value) for code, value in result.coverage.items()},
+        "next": [
+            {"purpose": step.purpose, **step.enabling._asdict()} for step in next_steps(result)
+        ],
         "notes": list(result.notes),
         "failures": list(result.failures),
         "not_run": list(result.not_run),
@@ -91,6 +96,10 @@ def _report_data(report: Report) -> dict[str, object]:
         "waivers": [_waiver(waiver, used) for waiver, used in result.waivers.items()],
         "forms": {"errors": result.ordinary, "broken": dict(result.forms)},
     }
+
+
+def _enabling(found: Enabling | None) -> dict[str, str] | None:
+    return None if found is None else found._asdict()
 
 
 def _baseline(result: Result) -> dict[str, object] | None:

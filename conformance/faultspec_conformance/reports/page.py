@@ -13,6 +13,12 @@ from faultspec.exchange.model import Exchange, Headers
 from faultspec_conformance.reports import curl
 from faultspec_conformance.reports.console import STATES, WORDS, remarks, run_cost, source_text
 from faultspec_conformance.reports.data import SHOWN, shortened_headers
+from faultspec_conformance.results.enabling import (
+    enabling,
+    next_steps,
+    other_transport,
+    transport_lines,
+)
 from faultspec_conformance.results.model import (
     VERDICTS,
     Coverage,
@@ -69,7 +75,13 @@ def html(report: Report) -> str:
         notes=remarks(result)[::-1],
         findings=[_finding_row(report, reported) for reported in result.findings],
         codes=[_coverage_row(coverage) for coverage in result.coverage.values()],
-        clauses=result.clauses.values(),
+        clauses=[
+            (clause, enabling(clause))
+            for clause in result.clauses.values()
+            if other_transport(clause) is None
+        ],
+        elsewhere=tuple(transport_lines(result.clauses)),
+        steps=() if report.interrupted or exit_code(result) else next_steps(result),
     )
 
 

@@ -92,6 +92,13 @@ class ClauseResult:
         }.get(self.verdict, ())
         return "; ".join(reasons[:_REASONS])
 
+    @property
+    def left_out(self) -> str:
+        """What was not checked of a clause that was decided: the reasons of its probes."""
+        if self.verdict not in ("passed", "failed"):
+            return ""
+        return "; ".join((*self.not_run, *self.not_exercised)[:_REASONS])
+
 
 Standing = Literal["error", "warning", "flaky", "known"]
 """What a finding counts as. Only an error fails a run."""

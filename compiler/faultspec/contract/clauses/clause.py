@@ -89,13 +89,11 @@ class Clause:
 
         None: it can be checked.
         """
-        for requirement in self.requires:
-            if not requirement.is_met(taxonomy):
-                return requirement.unmet
-        if transport is None or transport in self.transports:
-            return None
-        own = " and ".join(sorted({_TRANSPORT_NAMES[name] for name in self.transports}))
-        return f"it applies to {own} only; this service speaks {_TRANSPORT_NAMES[transport]}"
+        if transport is not None and transport not in self.transports:
+            own = " and ".join(sorted({_TRANSPORT_NAMES[name] for name in self.transports}))
+            return f"it applies to {own} only; this service speaks {_TRANSPORT_NAMES[transport]}"
+        unmet = (each.unmet for each in self.requires if not each.is_met(taxonomy))
+        return next(unmet, None)
 
     def cite(self, taxonomy: Taxonomy) -> "Clause":
         """The clause with the statements, sections and rulings that it checks, each once."""
