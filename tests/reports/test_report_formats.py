@@ -23,6 +23,7 @@ from faultspec_conformance.results.findings import join_findings, sort_findings
 from faultspec_conformance.results.model import (
     ClauseResult,
     Coverage,
+    MapCell,
     Report,
     ReportedFinding,
     ResolvedFinding,
@@ -69,6 +70,11 @@ def report(text: str = "m", body: bytes = b'{"code": "x"}', waived: str | None =
         notes=(text,),
         failures=(text,),
         not_run=(text,),
+        map=(
+            MapCell("POST /a", "x", count=2, wrong=1, declared=True),
+            MapCell("POST /a", "", count=1),
+            MapCell(f"GET /{text}", "y", declared=True),
+        ),
     )
     return Report(result, "http://127.0.0.1:1", source="conformance.yaml")
 
@@ -461,3 +467,15 @@ def test_a_count_of_zero_is_not_red() -> None:
     green = Report(Result("t", "x 1", {"a/b": ClauseResult("a/b", occasions=1)}), "http://h")
     assert 'chip failed" data-verdict="failed"' not in reports.html(green)
     assert 'chip failed" data-verdict="failed"' in reports.html(report())
+
+
+def test_the_page_opens_with_a_map() -> None:
+    """The map has operations down and codes across, before the findings: observed, wrong, or
+    declared and not seen.
+    """
+    page = reports.html(report("m"))
+    assert page.index("<h2>Map</h2>") < page.index("<h2>Findings</h2>")
+    assert '<span class="v failed">✗ 2</span>' in page
+    assert 'data-code="no code" title="no code: observed"><span class="v passed">1</span>' in page
+    assert 'title="y: declared, not seen"><span class="v not_exercised">–</span>' in page
+    assert "<h2>Map</h2>" not in reports.html(Report(Result("t", "x 1"), "http://h"))

@@ -4,7 +4,7 @@ The template ``page.html.jinja`` loops over the rows prepared here, with autoesc
 """
 
 import json as _json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -22,6 +22,7 @@ from faultspec_conformance.results.enabling import (
 from faultspec_conformance.results.model import (
     VERDICTS,
     Coverage,
+    MapCell,
     Report,
     ReportedFinding,
     Verdict,
@@ -44,6 +45,15 @@ class FindingRow(NamedTuple):
     operations: tuple[str, ...]
     source: str
     waiver: str
+
+
+class MapPlace(NamedTuple):
+    """A place of the map; ``state`` is the verdict whose colour it has."""
+
+    code: str
+    state: Verdict | None = None
+    text: str = ""
+    meaning: str = ""
 
 
 class CoverageRow(NamedTuple):
@@ -73,6 +83,8 @@ def html(report: Report) -> str:
         run=_run_text(report),
         counts=[(verdict, result.count(verdict)) for verdict in VERDICTS],
         notes=remarks(result)[::-1],
+        codes_of_map=_map_codes(result.map),
+        rows_of_map=_map_rows(result.map),
         findings=[_finding_row(report, reported) for reported in result.findings],
         codes=[_coverage_row(coverage) for coverage in result.coverage.values()],
         clauses=[
@@ -90,6 +102,36 @@ def _run_text(report: Report) -> str:
     version = f"faultspec {report.version}" if report.version else ""
     seed = f"seed {report.seed}" if report.seed is not None else "no seed"
     return ", ".join(filter(None, (report.day.isoformat(), version, seed)))
+
+
+#: What the map shows for errors without a readable code.
+_UNREADABLE = "no code"
+
+
+def _map_codes(cells: Sequence[MapCell]) -> list[str]:
+    return [code or _UNREADABLE for code in dict.fromkeys(cell.code for cell in cells)]
+
+
+def _map_rows(cells: Sequence[MapCell]) -> list[tuple[str, list[MapPlace]]]:
+    """The operations, each with a place for every code of the map."""
+    codes = tuple(dict.fromkeys(cell.code for cell in cells))
+    rows: dict[str, dict[str, MapCell]] = {}
+    for cell in cells:
+        rows.setdefault(cell.operation, {})[cell.code] = cell
+    return [
+        (operation, [_map_place(code or _UNREADABLE, row.get(code)) for code in codes])
+        for operation, row in rows.items()
+    ]
+
+
+def _map_place(code: str, cell: MapCell | None) -> MapPlace:
+    if cell is None:
+        return MapPlace(code)
+    if cell.wrong:
+        return MapPlace(code, "failed", f"✗ {cell.count or cell.wrong}", "wrong")
+    if cell.count:
+        return MapPlace(code, "passed", str(cell.count), "observed")
+    return MapPlace(code, "not_exercised", "–", "declared, not seen")
 
 
 def _coverage_row(coverage: Coverage) -> CoverageRow:

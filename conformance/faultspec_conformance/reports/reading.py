@@ -20,6 +20,7 @@ from faultspec_conformance.reports.data import LONGEST, VERSION, report_schema
 from faultspec_conformance.results.model import (
     ClauseResult,
     Coverage,
+    MapCell,
     Report,
     ReportedFinding,
     ResolvedFinding,
@@ -91,6 +92,7 @@ def _report(found: Data) -> Report:
         forms=found["forms"]["broken"],
         shards=tuple(Shard(*map(int, shard.split("/"))) for shard in run["shards"]),
         complete=run["complete"],
+        map=tuple(_built(MapCell, cell) for cell in found.get("map", ())),
     )
     day = {"day": date.fromisoformat(run["date"])} if "date" in run else {}
     return Report(

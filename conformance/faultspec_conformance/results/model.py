@@ -169,6 +169,19 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
+class MapCell:
+    """One code on one operation. ``declared``: the taxonomy lists it for the operation. ``wrong``:
+    failures of answers with the code. The code "" stands for errors without a readable code.
+    """
+
+    operation: str
+    code: str
+    count: int = 0
+    wrong: int = 0
+    declared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ResolvedFinding:
     """A finding of the baseline that did not occur again although its clause was exercised."""
 
@@ -203,7 +216,8 @@ class Result:
     occur again; None without a baseline. ``waivers``: the waivers in force, each with the number of
     findings that it covers. ``ordinary``: errors that no probe of the error form provoked.
     ``forms``: per clause, how many of those break it. ``shards``: the parts that were run; empty
-    for a whole run. ``complete``: no planned request was left out.
+    for a whole run. ``complete``: no planned request was left out. ``map``: the codes of each
+    operation.
     """
 
     target: str
@@ -223,6 +237,7 @@ class Result:
     forms: Mapping[str, int] = field(default_factory=dict)
     shards: tuple[Shard, ...] = ()
     complete: bool = True
+    map: tuple[MapCell, ...] = ()
 
     def count(self, verdict: Verdict) -> int:
         """How many clauses have the verdict. ``could_not_run`` includes the entries of
