@@ -68,7 +68,7 @@ def page() -> str:
 
 @lru_cache(maxsize=1)
 def looked_at() -> tuple[dict[str, Any], ...]:
-    """The results at 360 and 1440 pixels, light and dark."""
+    """The results at 360 and 1280 pixels, light and dark."""
     modules = installed(TOOLS, "puppeteer-core")
     screenshots = os.environ.get(SCREENSHOTS)
     with tempfile.TemporaryDirectory(prefix="faultspec-page-") as folder:
