@@ -11,7 +11,7 @@ from faultspec.contract.clauses.enabling import LINES, enabling_line
 from faultspec.language import constructs, grammar
 from faultspec_conformance.config.form import CONFIGURATION
 from faultspec_conformance.reports import FORMATS
-from faultspec_conformance.results.enabling import _BY_REASON, enabling, next_steps
+from faultspec_conformance.results.enabling import _BY_REASON, enabling, enablings, next_steps
 from faultspec_conformance.results.model import ClauseResult, Coverage, Report, Result
 
 #: Problems of a fragment that a whole file would not have.
@@ -85,6 +85,15 @@ def test_a_clean_run_names_the_worst_gap_first() -> None:
     ]
     shown = FORMATS["text"](Report(whole, "http://h"))
     assert "next:\n  check 1 clause: idempotency/replay\n    conformance.yaml: limits:" in shown
+
+
+def test_a_run_that_may_not_write_says_so_for_all_writes() -> None:
+    """In a run without writes, relations between writes name `limits`, whatever their own reason."""
+    idle = ClauseResult("duplicates/refused", not_exercised=("no resource could be made",))
+    found = enablings(result(UNWRITTEN, idle))
+    assert {each.line for each in found.values()} == {"limits: {writes: true}"}
+    (line,) = enablings(result(idle)).values()
+    assert line.line.startswith("resources:")
 
 
 def test_a_failed_run_has_no_next_steps() -> None:

@@ -9,7 +9,7 @@ from faultspec.exchange.finding import Finding
 from faultspec_conformance.reports import curl
 from faultspec_conformance.results.enabling import (
     Enabling,
-    enabling,
+    enablings,
     next_steps,
     other_transport,
     transport_lines,
@@ -137,12 +137,13 @@ def _clauses(result: Result, wide: int, colour: bool) -> Iterator[str]:
     """A row for each clause; what switches it on is under the first row with the same remedy. The
     clauses of another transport are one row.
     """
+    remedies = enablings(result)
     shown: set[Enabling] = set()
     for clause in result.clauses.values():
         if other_transport(clause) is not None:
             continue
         yield _clause(clause, wide, colour)
-        found = enabling(clause)
+        found = remedies.get(clause.address)
         if found is not None and found not in shown:
             shown.add(found)
             yield f"{'':13}    enable it in {found}"

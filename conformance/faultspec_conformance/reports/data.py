@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from faultspec.exchange.model import Exchange, Headers
 from faultspec_conformance.reports import curl
-from faultspec_conformance.results.enabling import Enabling, enabling, next_steps
+from faultspec_conformance.results.enabling import Enabling, enablings, next_steps
 from faultspec_conformance.results.model import VERDICTS, Coverage, Report, ReportedFinding, Result
 from faultspec_conformance.results.waivers import Waiver, waiver_line
 
@@ -36,6 +36,7 @@ def report_schema() -> Mapping[str, object]:
 
 def _report_data(report: Report) -> dict[str, object]:
     result = report.result
+    remedies = enablings(result)
     counts: dict[str, object] = {verdict: result.count(verdict) for verdict in VERDICTS}
     return {
         "faultspec_report": VERSION,
@@ -80,7 +81,7 @@ def _report_data(report: Report) -> dict[str, object]:
                     "not_checkable": list(clause.not_checkable),
                 },
                 "idle": clause.idle,
-                "enable": _enabling(enabling(clause)),
+                "enable": _enabling(remedies.get(clause.address)),
             }
             for clause in result.clauses.values()
         ],

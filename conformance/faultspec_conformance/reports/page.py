@@ -14,7 +14,7 @@ from faultspec_conformance.reports import curl
 from faultspec_conformance.reports.console import STATES, WORDS, remarks, run_cost, source_text
 from faultspec_conformance.reports.data import SHOWN, shortened_headers
 from faultspec_conformance.results.enabling import (
-    enabling,
+    enablings,
     next_steps,
     other_transport,
     transport_lines,
@@ -67,6 +67,7 @@ class CoverageRow(NamedTuple):
 def html(report: Report) -> str:
     """The whole page."""
     result = report.result
+    remedies = enablings(result)
     environment = Environment(
         loader=PackageLoader("faultspec_conformance.reports", "."),
         autoescape=True,
@@ -88,7 +89,7 @@ def html(report: Report) -> str:
         findings=[_finding_row(report, reported) for reported in result.findings],
         codes=[_coverage_row(coverage) for coverage in result.coverage.values()],
         clauses=[
-            (clause, enabling(clause))
+            (clause, remedies.get(clause.address))
             for clause in result.clauses.values()
             if other_transport(clause) is None
         ],

@@ -41,13 +41,14 @@ _RESOURCE = (
     "resources: {order: {create: {request: POST /orders, body: {}}, read: 'GET /orders/{id}',"
     " update: 'PUT /orders/{id}', delete: 'DELETE /orders/{id}', list: GET /orders}}"
 )
+_RECIPE = "provoke: {CODE: {request: GET /path}}"
 _CALLS = "calls: {sample: {request: METHOD, params: {}, safe: true}}"
 _DOCUMENT = "target: {openapi: openapi.json}"
 
 #: The line of the conformance file by the reason that a probe gives; the first that matches.
 _BY_REASON: tuple[tuple[str, str], ...] = (
     (r"writes: true|may not write|nothing may be written|may write", _WRITES),
-    (r"different tenants|another tenant is declared", _TENANTS),
+    (r"different tenants|another tenant is declared|two tenants|whose tenant is known", _TENANTS),
     (
         r"no identity declares `scopes`|beyond the declared scopes",
         (
@@ -81,15 +82,24 @@ _BY_REASON: tuple[tuple[str, str], ...] = (
     (r"budget of .* seconds|too long", "limits: {seconds: 600}"),
     (
         r"no recipe|no request is known that makes|needed: |no observed",
-        ("provoke: {CODE: {request: GET /path}}"),
+        (_RECIPE),
     ),
 )
+
+#: Families of clauses whose probes write.
+_OF_WRITES = ("idempotency/", "preconditions/", "duplicates/", "batch/", "tenancy/")
 
 #: A clause of another transport.
 _ELSEWHERE = re.compile(r"it applies to (.+) only; this service speaks .+")
 
 #: Constructs that most services have; next steps suggest no others.
-_GENERAL = ("privacy", "idempotency", "envelopes", "headers", "surfaces: {api: {transport: http")
+_GENERAL = (
+    "privacy",
+    "idempotency",
+    "headers",
+    "envelopes: {error: {fields: {request_id",
+    "surfaces: {api: {transport: http",
+)
 
 
 def other_transport(clause: ClauseResult) -> str | None:
@@ -98,10 +108,23 @@ def other_transport(clause: ClauseResult) -> str | None:
     return None if found is None else found[1]
 
 
-def enabling(clause: ClauseResult) -> Enabling | None:
-    """What would switch on a clause that was not checked; None if no key would, or it is unknown
-    which.
+def enablings(result: Result) -> dict[str, Enabling]:
+    """What would switch on each clause that was not checked, by address. Clauses are left out if no
+    key would, or it is unknown which.
     """
+    read_only = any(
+        re.search(_BY_REASON[0][0], reason)
+        for clause in result.clauses.values()
+        for reason in clause.not_exercised
+    )
+    found = {
+        address: enabling(clause, read_only=read_only) for address, clause in result.clauses.items()
+    }
+    return {address: line for address, line in found.items() if line is not None}
+
+
+def enabling(clause: ClauseResult, *, read_only: bool = False) -> Enabling | None:
+    """What would switch on a clause that was not checked. ``read_only``: the run may not write."""
     if clause.verdict not in ("not_exercised", "not_checkable"):
         return None
     if other_transport(clause) is not None or clause.address.startswith("obligations/"):
@@ -111,6 +134,8 @@ def enabling(clause: ClauseResult) -> Enabling | None:
         line = enabling_line(reason)
         if line is not None:
             return Enabling("taxonomy.yaml", line)
+    if read_only and clause.address.startswith(_OF_WRITES):
+        return Enabling("conformance.yaml", _WRITES)
     for pattern, line in _BY_REASON:
         if any(re.search(pattern, reason) for reason in reasons):
             return Enabling("conformance.yaml", line)
@@ -122,10 +147,10 @@ def next_steps(result: Result) -> tuple[NextStep, ...]:
     checked all has none.
     """
     groups: dict[Enabling, list[str]] = {}
-    for clause in result.clauses.values():
-        found = enabling(clause)
-        if found is not None and (found.file != "taxonomy.yaml" or found.line.startswith(_GENERAL)):
-            groups.setdefault(found, []).append(clause.address)
+    for address, found in enablings(result).items():
+        general = found.file != "taxonomy.yaml" or found.line.startswith(_GENERAL)
+        if general and found.line != _RECIPE:  # codes without a recipe are a step of their own
+            groups.setdefault(found, []).append(address)
     ranked = [
         (min(map(severity, addresses)), -len(addresses), _step(found, addresses, "clause"))
         for found, addresses in groups.items()
