@@ -97,7 +97,7 @@ def test_a_run_that_may_not_write_says_so_for_all_writes() -> None:
 
 
 def test_a_failed_run_has_no_next_steps() -> None:
-    """Whoever has to mend something reads of that alone."""
+    """A run with failures reports those alone."""
     failed = replace(PASSED, failures=1)
     assert "next:" not in FORMATS["text"](Report(result(failed, UNWRITTEN), "http://h"))
 

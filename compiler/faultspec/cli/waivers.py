@@ -28,7 +28,7 @@ def command() -> None:
 @click.argument("path", metavar="FILE", type=click.Path())
 @_report_option
 @click.option("--flaky", is_flag=True, help="Add flaky findings too, with `flaky: true`.")
-def update(path: str, report_path: str, flaky: bool) -> int:
+def update_waivers(path: str, report_path: str, flaky: bool) -> int:
     """Add an entry to FILE for each failure of REPORT that no waiver covers.
 
     The reason and the owner of an entry are to be filled in. Entries that expired are named and not
@@ -63,7 +63,7 @@ def update(path: str, report_path: str, flaky: bool) -> int:
 @command.command(name="prune")
 @click.argument("path", metavar="FILE", type=click.Path())
 @_report_option
-def prune(path: str, report_path: str) -> int:
+def prune_waivers(path: str, report_path: str) -> int:
     """Remove the entries of FILE that no finding of REPORT matched.
 
     An entry stays if its clause was not exercised, if it was not in force in the run, or if it is
