@@ -17,7 +17,7 @@ const browser = await puppeteer.launch({
 });
 const seen = [];
 try {
-  for (const width of [360, 1440]) {
+  for (const width of [360, 1280]) {
     for (const scheme of ["light", "dark"]) seen.push({ width, scheme, ...(await look(width, scheme)) });
   }
 } finally {

@@ -23,6 +23,7 @@ from faultspec_conformance.results.findings import join_findings, sort_findings
 from faultspec_conformance.results.model import (
     ClauseResult,
     Coverage,
+    MapCell,
     Report,
     ReportedFinding,
     ResolvedFinding,
@@ -69,6 +70,11 @@ def report(text: str = "m", body: bytes = b'{"code": "x"}', waived: str | None =
         notes=(text,),
         failures=(text,),
         not_run=(text,),
+        map=(
+            MapCell("POST /a", "x", count=2, wrong=1, declared=True),
+            MapCell("POST /a", "", count=1),
+            MapCell(f"GET /{text}", "y", declared=True),
+        ),
     )
     return Report(result, "http://127.0.0.1:1", source="conformance.yaml")
 
@@ -415,3 +421,61 @@ def test_what_was_recorded_stands_where_it_is_recorded() -> None:
         result_data["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
         == "conformance.yaml"
     )
+
+
+def test_a_finding_names_its_source_and_its_waiver() -> None:
+    """Sections and rulings of the broken rule, and a waiver to paste, are in every format for
+    people and tools; the run has its day, version and seed.
+    """
+    base = report()
+    found = base.result.findings[0]
+    finding = replace(found.finding, sections=("4.2",), rulings=("one-id",))
+    whole = replace(
+        base,
+        result=replace(base.result, findings=(replace(found, finding=finding),)),
+        day=date(2026, 11, 23),
+        seed=7,
+        version="9.9",
+    )
+    cause = f'cause: "{finding.fingerprint}"'
+    line = f"- {{clause: code/declared, {cause}, operation: POST /a, status: 404"
+    data = json.loads(reports.json(whole))
+    (reported,) = data["findings"]
+    assert reported["source"] == {"statements": ["C7"], "sections": ["4.2"], "rulings": ["one-id"]}
+    assert reported["waiver"].startswith(line)
+    assert reported["waiver"].endswith("expires: 2027-02-21}")
+    assert (data["run"]["date"], data["run"]["seed"], data["run"]["version"]) == (
+        "2026-11-23",
+        7,
+        "9.9",
+    )
+    (sarif,) = json.loads(reports.sarif(whole))["runs"]
+    assert sarif["tool"]["driver"]["version"] == "9.9"
+    assert all(
+        "faultspec explain" in rule["help"]["text"] for rule in sarif["tool"]["driver"]["rules"]
+    )
+    assert sarif["results"][0]["properties"]["source"] == reported["source"]
+    assert "by section 4.2; ruling one-id" in reports.text(whole)
+    assert f"to waive it: {line}" in reports.text(whole)
+    page = reports.html(whole)
+    assert "By section 4.2; ruling one-id" in page
+    assert "2026-11-23, faultspec 9.9, seed 7" in page
+
+
+def test_a_count_of_zero_is_not_red() -> None:
+    """On a report without failures, the number of failed clauses has no colour of a failure."""
+    green = Report(Result("t", "x 1", {"a/b": ClauseResult("a/b", occasions=1)}), "http://h")
+    assert 'chip failed" data-verdict="failed"' not in reports.html(green)
+    assert 'chip failed" data-verdict="failed"' in reports.html(report())
+
+
+def test_the_page_opens_with_a_map() -> None:
+    """The map has operations down and codes across, before the findings: observed, wrong, or
+    declared and not seen.
+    """
+    page = reports.html(report("m"))
+    assert page.index("<h2>Map</h2>") < page.index("<h2>Findings</h2>")
+    assert '<span class="v failed">✗ 2</span>' in page
+    assert 'data-code="no code" title="no code: observed"><span class="v passed">1</span>' in page
+    assert 'title="y: declared, not seen"><span class="v not_exercised">–</span>' in page
+    assert "<h2>Map</h2>" not in reports.html(Report(Result("t", "x 1"), "http://h"))

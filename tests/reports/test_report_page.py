@@ -68,7 +68,7 @@ def page() -> str:
 
 @lru_cache(maxsize=1)
 def looked_at() -> tuple[dict[str, Any], ...]:
-    """The results at 360 and 1440 pixels, light and dark."""
+    """The results at 360 and 1280 pixels, light and dark."""
     modules = installed(TOOLS, "puppeteer-core")
     screenshots = os.environ.get(SCREENSHOTS)
     with tempfile.TemporaryDirectory(prefix="faultspec-page-") as folder:
@@ -144,7 +144,7 @@ def test_the_page_is_usable_by_keyboard() -> None:
         assert [stop["toggles"] for stop in buttons] == [["false", "true"]] * 5, label(view)
         assert [stop["tag"] for stop in tabs].count("INPUT") == 1, label(view)
         summaries = [stop for stop in tabs if stop["tag"] == "SUMMARY"]
-        assert len(summaries) > 5, label(view)
+        assert len(summaries) >= 5, label(view)
         assert summaries[0]["opens"], label(view)
 
 

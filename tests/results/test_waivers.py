@@ -120,3 +120,14 @@ def _limited(loaded: configuration.LoadedConfig, requests: int) -> configuration
         loaded,
         target=replace(loaded.target, limits=replace(loaded.target.limits, requests=requests)),
     )
+
+
+def test_a_flaky_waiver_is_never_unused() -> None:
+    """A waiver that is declared flaky covers its finding if it occurs, and is not reported if it
+    does not; the same waiver without the mark is.
+    """
+    finding = Finding("provoke/code", "m", operation="GET /things", code="absent")
+    flaky = replace(KNOWN, flaky=True)
+    assert flaky.covers(finding)
+    assert list(unused_waivers({flaky: 0}, ["provoke/code"])) == []
+    assert len(list(unused_waivers({KNOWN: 0}, ["provoke/code"]))) == 1

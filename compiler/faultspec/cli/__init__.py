@@ -44,6 +44,12 @@ COMMANDS: Mapping[str, Command] = {
     "report": Command(
         "faultspec.cli.report:command", "Merge the reports of shards, or convert a report."
     ),
+    "replay": Command(
+        "faultspec.cli.replay:command", "Send the requests of a finding again, and judge them."
+    ),
+    "waivers": Command(
+        "faultspec.cli.waivers:command", "Add and remove waivers by the report of a run."
+    ),
     "serve": Command(
         "faultspec.cli.serve:command",
         "Serve the errors of a taxonomy, to test clients.",

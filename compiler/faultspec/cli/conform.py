@@ -137,9 +137,9 @@ def command(
     _check_target(is_url=is_url, of_url=bool(headers or openapi), watching=watching)
     try:
         loaded = (
-            _load_url(target, headers, openapi, taxonomy_path)
+            load_url(target, headers, openapi, taxonomy_path)
             if is_url
-            else _load_config(target, taxonomy_path)
+            else load_config(target, taxonomy_path)
         )
     except Refused:
         return COULD_NOT
@@ -253,7 +253,7 @@ class _Loaded(NamedTuple):
     taxonomy: "Taxonomy"
 
 
-def _load_config(path: str, taxonomy_path: str | None) -> _Loaded:
+def load_config(path: str, taxonomy_path: str | None) -> _Loaded:
     """Load a configuration with its taxonomy and waivers. Raises Refused after printing what is
     wrong.
     """
@@ -306,7 +306,7 @@ def _relocate(
             yield diagnostic
 
 
-def _load_url(
+def load_url(
     url: str, headers: Sequence[str], openapi: str | None, taxonomy_path: str | None
 ) -> _Loaded:
     """The configuration of a URL. Raises Refused and BadParameter."""

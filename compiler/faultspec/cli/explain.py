@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import click
 
 from faultspec.contract.clauses import CLAUSES, Clause, client_clauses, service_clauses
+from faultspec.contract.clauses.enabling import enabling_lines
 from faultspec.docs.pages import example_output
 from faultspec.language import load, reference
 from faultspec.language.catalog import CODES
@@ -220,6 +221,10 @@ def _clause(clause: Clause) -> Iterator[str]:
             ),
         )
     )
+    lines = enabling_lines(clause)
+    if lines:
+        yield from ("", "  it needs in the taxonomy, for example:")
+        yield from (f"    {line}" for _, line in lines)
 
 
 def _construct(construct: reference.Construct) -> Iterator[str]:

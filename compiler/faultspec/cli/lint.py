@@ -61,7 +61,7 @@ def _repair(loaded: LoadedTaxonomy) -> LoadedTaxonomy:
     text, gone = fix_text(loaded)
     if not gone:
         return loaded
-    problem = _replace(path, before, text)
+    problem = replace_text(path, before, text)
     if problem is not None:
         hint = "make the file and its folder writable, and try again"
         return LoadedTaxonomy(
@@ -75,7 +75,7 @@ def _repair(loaded: LoadedTaxonomy) -> LoadedTaxonomy:
     return reread(text, path)
 
 
-def _replace(path: str, before: str, text: str) -> str | None:
+def replace_text(path: str, before: str, text: str) -> str | None:
     """Replace the text of a file, wholly or not at all. Returns why that failed, or None."""
     real = Path(os.path.realpath(path))
     try:

@@ -25,6 +25,7 @@ Level = Literal["error", "warning"]
 class Finding:
     """One clause broken by one exchange, or by a relation between several.
 
+    ``statements``, ``sections``, ``rulings``: the origin of the broken rule in the taxonomy.
     ``operation``: ``METHOD /template``. ``pointer``: a JSON Pointer into the body of the last
     exchange. ``evidence``: the exchanges in order of time, the offending one last.
     """
@@ -38,6 +39,8 @@ class Finding:
     status: int | None = None
     pointer: str | None = None
     evidence: tuple[Exchange, ...] = ()
+    sections: tuple[str, ...] = ()
+    rulings: tuple[str, ...] = ()
 
     @property
     def fingerprint(self) -> str:

@@ -74,13 +74,15 @@ class FindingCollector:
         source: Source = NOWHERE,
         level: Level = "error",
     ) -> None:
-        """Record that a clause is broken; its statements are those of ``source``, else its own."""
+        """Record that a clause is broken; its origin is ``source``, else that of the clause."""
         self._exercised.add(clause)
         known = self.contract.clauses.get(clause)
         finding = Finding(
             clause=clause,
             message=message,
-            statements=source.statements or (known.statements if known else ()),
+            statements=source.statements,
+            sections=(source.section,) if source.section else (),
+            rulings=source.rulings,
             level=level,
             operation=self.exchange.operation,
             code=self.code,
@@ -88,6 +90,8 @@ class FindingCollector:
             pointer=pointer,
             evidence=(self.exchange,),
         )
+        if known is not None:
+            finding = known.attach_source(finding)
         self._findings.setdefault(
             (clause, pointer or "", level, self.status or 0, message), finding
         )

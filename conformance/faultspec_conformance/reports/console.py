@@ -2,9 +2,18 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 
 from faultspec.diagnostics.formats.escaping import visible
+from faultspec.exchange.finding import Finding
 from faultspec_conformance.reports import curl
+from faultspec_conformance.results.enabling import (
+    Enabling,
+    enablings,
+    next_steps,
+    other_transport,
+    transport_lines,
+)
 from faultspec_conformance.results.model import (
     ClauseResult,
     Report,
@@ -12,7 +21,9 @@ from faultspec_conformance.results.model import (
     Result,
     Standing,
     Verdict,
+    exit_code,
 )
+from faultspec_conformance.results.waivers import waiver_line
 
 #: How a verdict is written; three of them are several words in English.
 WORDS: dict[Verdict, str] = {
@@ -61,8 +72,9 @@ def text(report: Report, *, colour: bool = False) -> str:
         "",
         *_coverage(report),
         "",
-        *(_clause(clause, wide, colour) for clause in result.clauses.values()),
+        *_clauses(result, wide, colour),
         "",
+        *steps_text(report),
     ]
     return "\n".join(out) + "\n" + summary(report)
 
@@ -75,7 +87,7 @@ def findings_text(report: Report, *, colour: bool = False) -> str:
         group = (reported.finding.clause, reported.standing)
         counts[group] += 1
         if counts[group] <= _FULL_FINDINGS:
-            out += [*_finding(report.base, reported, colour), ""]
+            out += [*_finding(report, reported, colour), ""]
     for (clause, _), count in counts.items():
         if count > _FULL_FINDINGS:
             more = count - _FULL_FINDINGS
@@ -121,6 +133,33 @@ def _painted(text: str, verdict: str, colour: bool) -> str:
     return f"\x1b[{_COLOURS[verdict]}m{text}\x1b[0m" if colour else text
 
 
+def _clauses(result: Result, wide: int, colour: bool) -> Iterator[str]:
+    """A row for each clause; what switches it on is under the first row with the same remedy. The
+    clauses of another transport are one row.
+    """
+    remedies = enablings(result)
+    shown: set[Enabling] = set()
+    for clause in result.clauses.values():
+        if other_transport(clause) is not None:
+            continue
+        yield _clause(clause, wide, colour)
+        found = remedies.get(clause.address)
+        if found is not None and found not in shown:
+            shown.add(found)
+            yield f"{'':13}    enable it in {found}"
+    word = _painted(f"{WORDS['not_checkable']:13}", "not_checkable", colour)
+    yield from (f"{word}  {line}" for line in transport_lines(result.clauses))
+
+
+def steps_text(report: Report) -> list[str]:
+    """The next steps after a clean run, with the lines to paste; none after any other."""
+    if report.interrupted or exit_code(report.result):
+        return []
+    steps = next_steps(report.result)
+    lines = [f"  {visible(step.purpose)}\n    {visible(str(step.enabling))}" for step in steps]
+    return ["next:", *lines, ""] if lines else []
+
+
 def _clause(clause: ClauseResult, wide: int, colour: bool) -> str:
     verdict = clause.verdict
     word = _painted(f"{WORDS[verdict]:13}", verdict, colour)
@@ -129,6 +168,8 @@ def _clause(clause: ClauseResult, wide: int, colour: bool) -> str:
         counts = {"warnings": clause.warnings, "flaky": clause.flaky, "known": clause.known}
         others = [f", {count} {name}" for name, count in counts.items() if count]
         details = f"{failures}{clause.occasions}{''.join(others)}"
+        if clause.left_out:
+            details += _shortened(visible(f"; left out: {clause.left_out}"), _REASON_WIDTH)
     else:
         details = _shortened(visible(clause.reason), _REASON_WIDTH)
     return f"{word}  {clause.address:{wide}}  {details}".rstrip()
@@ -149,8 +190,8 @@ def _coverage(report: Report) -> list[str]:
     return out
 
 
-def _finding(base: str, reported: ReportedFinding, colour: bool) -> list[str]:
-    finding, standing = reported.finding, reported.standing
+def _finding(report: Report, reported: ReportedFinding, colour: bool) -> list[str]:
+    finding, standing, base = reported.finding, reported.standing, report.base
     word = _painted(standing, STATES[standing], colour)
     statements = f" [{', '.join(finding.statements)}]" if finding.statements else ""
     times = f" ({reported.count} times)" if reported.count > 1 else ""
@@ -173,10 +214,23 @@ def _finding(base: str, reported: ReportedFinding, colour: bool) -> list[str]:
         if body:
             line = re.sub(r"\s+", " ", body)
             out.append(f"  > {_shortened(visible(line), 2 * _REASON_WIDTH)}")
+    if source := source_text(finding):
+        out.append(f"  by {_shortened(visible(source), _REASON_WIDTH)}")
     for place, command in curl.numbered_commands(base, finding.evidence):
         order = f"({place}) " if place else ""
         out.append(f"  {order}$ {_shortened(visible(command), _COMMAND)}")
-    return out
+    line = waiver_line(finding, reported.operations, report.day)
+    return [*out, f"  to waive it: {visible(line)}"]
+
+
+def source_text(finding: Finding) -> str:
+    """The sections and rulings of the broken rule; statements stand beside the clause."""
+    parts = {"section": finding.sections, "ruling": finding.rulings}
+    return "; ".join(
+        f"{name}{'s' * (len(texts) > 1)} {', '.join(texts)}"
+        for name, texts in parts.items()
+        if texts
+    )
 
 
 def operations_text(reported: ReportedFinding) -> str:

@@ -8,8 +8,9 @@ from importlib.resources import files
 
 from faultspec.exchange.model import Exchange, Headers
 from faultspec_conformance.reports import curl
+from faultspec_conformance.results.enabling import Enabling, enablings, next_steps
 from faultspec_conformance.results.model import VERDICTS, Coverage, Report, ReportedFinding, Result
-from faultspec_conformance.results.waivers import Waiver
+from faultspec_conformance.results.waivers import Waiver, waiver_line
 
 #: The version of the format; it changes with every incompatible change.
 VERSION = 1
@@ -35,6 +36,7 @@ def report_schema() -> Mapping[str, object]:
 
 def _report_data(report: Report) -> dict[str, object]:
     result = report.result
+    remedies = enablings(result)
     counts: dict[str, object] = {verdict: result.count(verdict) for verdict in VERDICTS}
     return {
         "faultspec_report": VERSION,
@@ -47,6 +49,9 @@ def _report_data(report: Report) -> dict[str, object]:
             "interrupted": report.interrupted,
             "shards": [str(shard) for shard in result.shards],
             "complete": result.complete,
+            "date": report.day.isoformat(),
+            "seed": report.seed,
+            "version": report.version,
         },
         "summary": {
             **counts,
@@ -76,11 +81,16 @@ def _report_data(report: Report) -> dict[str, object]:
                     "not_checkable": list(clause.not_checkable),
                 },
                 "idle": clause.idle,
+                "enable": _enabling(remedies.get(clause.address)),
             }
             for clause in result.clauses.values()
         ],
-        "findings": [_finding(report.base, reported) for reported in result.findings],
+        "findings": [_finding(report, reported) for reported in result.findings],
         "coverage": {code: _coverage(value) for code, value in result.coverage.items()},
+        "map": [asdict(cell) for cell in result.map],
+        "next": [
+            {"purpose": step.purpose, **step.enabling._asdict()} for step in next_steps(result)
+        ],
         "notes": list(result.notes),
         "failures": list(result.failures),
         "not_run": list(result.not_run),
@@ -88,6 +98,10 @@ def _report_data(report: Report) -> dict[str, object]:
         "waivers": [_waiver(waiver, used) for waiver, used in result.waivers.items()],
         "forms": {"errors": result.ordinary, "broken": dict(result.forms)},
     }
+
+
+def _enabling(found: Enabling | None) -> dict[str, str] | None:
+    return None if found is None else found._asdict()
 
 
 def _baseline(result: Result) -> dict[str, object] | None:
@@ -112,6 +126,8 @@ def _waiver(value: Waiver, used: int) -> dict[str, object]:
         "operation": value.operation,
         "code": value.code,
         "status": value.status,
+        "cause": value.cause,
+        "flaky": value.flaky,
         "reason": value.reason,
         "owner": value.owner,
         "expires": value.expires.isoformat(),
@@ -119,12 +135,17 @@ def _waiver(value: Waiver, used: int) -> dict[str, object]:
     }
 
 
-def _finding(base: str, reported: ReportedFinding) -> dict[str, object]:
-    finding = reported.finding
+def _finding(report: Report, reported: ReportedFinding) -> dict[str, object]:
+    finding, base = reported.finding, report.base
     *before, last = finding.evidence or (None,)
     return {
         "clause": finding.clause,
         "statements": list(finding.statements),
+        "source": {
+            "statements": list(finding.statements),
+            "sections": list(finding.sections),
+            "rulings": list(finding.rulings),
+        },
         "level": finding.level,
         "operation": finding.operation,
         "operations": list(reported.operations),
@@ -139,6 +160,7 @@ def _finding(base: str, reported: ReportedFinding) -> dict[str, object]:
         "flaky": reported.flaky,
         "baseline": reported.baseline,
         "form": reported.form,
+        "waiver": waiver_line(finding, reported.operations, report.day),
         **({"places": list(reported.places)} if reported.places else {}),
         "exchange": _exchange(last) if last is not None else None,
         "before": [_exchange(exchange) for exchange in before if exchange is not None],

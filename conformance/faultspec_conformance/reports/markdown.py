@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from faultspec.diagnostics.formats.markdown import markdown_details, markdown_table, markdown_text
 from faultspec_conformance.reports.console import WORDS, operations_text, remarks
+from faultspec_conformance.results.enabling import next_steps
 from faultspec_conformance.results.model import (
     VERDICTS,
     Report,
@@ -42,6 +43,11 @@ def markdown(report: Report) -> str:
         out += [*(f"- {_cell(line)}" for line in reversed(remark_lines)), ""]
     for standing, title in _TITLES.items():
         out += _findings(title, result.findings_with(standing), folded=standing == "known")
+    steps = () if report.interrupted or exit_code(result) else next_steps(result)
+    if steps:
+        out += ["### Next", ""]
+        out += [f"- {_cell(step.purpose)}: {_cell(str(step.enabling))}" for step in steps]
+        out.append("")
     missing = [
         (_cell(coverage.code), _cell(coverage.reason))
         for coverage in result.coverage.values()

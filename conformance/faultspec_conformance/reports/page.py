@@ -4,23 +4,31 @@ The template ``page.html.jinja`` loops over the rows prepared here, with autoesc
 """
 
 import json as _json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from faultspec.exchange.model import Exchange, Headers
 from faultspec_conformance.reports import curl
-from faultspec_conformance.reports.console import STATES, WORDS, remarks, run_cost
+from faultspec_conformance.reports.console import STATES, WORDS, remarks, run_cost, source_text
 from faultspec_conformance.reports.data import SHOWN, shortened_headers
+from faultspec_conformance.results.enabling import (
+    enablings,
+    next_steps,
+    other_transport,
+    transport_lines,
+)
 from faultspec_conformance.results.model import (
     VERDICTS,
     Coverage,
+    MapCell,
     Report,
     ReportedFinding,
     Verdict,
     exit_code,
 )
+from faultspec_conformance.results.waivers import waiver_line
 
 #: The verdict on the whole run, by its exit code.
 _OVERALL: Mapping[int, Verdict] = {0: "passed", 1: "failed", 2: "could_not_run"}
@@ -35,6 +43,17 @@ class FindingRow(NamedTuple):
     exchanges: tuple[tuple[str, str], ...]
     commands: tuple[tuple[str, str], ...]
     operations: tuple[str, ...]
+    source: str
+    waiver: str
+
+
+class MapPlace(NamedTuple):
+    """A place of the map; ``state`` is the verdict whose colour it has."""
+
+    code: str
+    state: Verdict | None = None
+    text: str = ""
+    meaning: str = ""
 
 
 class CoverageRow(NamedTuple):
@@ -48,6 +67,7 @@ class CoverageRow(NamedTuple):
 def html(report: Report) -> str:
     """The whole page."""
     result = report.result
+    remedies = enablings(result)
     environment = Environment(
         loader=PackageLoader("faultspec_conformance.reports", "."),
         autoescape=True,
@@ -61,12 +81,58 @@ def html(report: Report) -> str:
         verdict=_OVERALL[exit_code(result)],
         words=WORDS,
         cost=run_cost(result),
+        run=_run_text(report),
         counts=[(verdict, result.count(verdict)) for verdict in VERDICTS],
         notes=remarks(result)[::-1],
-        findings=[_finding_row(report.base, reported) for reported in result.findings],
+        codes_of_map=_map_codes(result.map),
+        rows_of_map=_map_rows(result.map),
+        findings=[_finding_row(report, reported) for reported in result.findings],
         codes=[_coverage_row(coverage) for coverage in result.coverage.values()],
-        clauses=result.clauses.values(),
+        clauses=[
+            (clause, remedies.get(clause.address))
+            for clause in result.clauses.values()
+            if other_transport(clause) is None
+        ],
+        elsewhere=tuple(transport_lines(result.clauses)),
+        steps=() if report.interrupted or exit_code(result) else next_steps(result),
     )
+
+
+def _run_text(report: Report) -> str:
+    """The date of the run, the version of faultspec and the seed."""
+    version = f"faultspec {report.version}" if report.version else ""
+    seed = f"seed {report.seed}" if report.seed is not None else "no seed"
+    return ", ".join(filter(None, (report.day.isoformat(), version, seed)))
+
+
+#: What the map shows for errors without a readable code.
+_UNREADABLE = "no code"
+
+
+def _map_codes(cells: Sequence[MapCell]) -> list[str]:
+    return [code or _UNREADABLE for code in dict.fromkeys(cell.code for cell in cells)]
+
+
+def _map_rows(cells: Sequence[MapCell]) -> list[tuple[str, list[MapPlace]]]:
+    """The operations, each with a place for every code of the map."""
+    codes = tuple(dict.fromkeys(cell.code for cell in cells))
+    rows: dict[str, dict[str, MapCell]] = {}
+    for cell in cells:
+        rows.setdefault(cell.operation, {})[cell.code] = cell
+    return [
+        (operation, [_map_place(code or _UNREADABLE, row.get(code)) for code in codes])
+        for operation, row in rows.items()
+    ]
+
+
+def _map_place(code: str, cell: MapCell | None) -> MapPlace:
+    if cell is None:
+        return MapPlace(code)
+    if cell.wrong:
+        return MapPlace(code, "failed", f"✗ {cell.count or cell.wrong}", "wrong")
+    if cell.count:
+        return MapPlace(code, "passed", str(cell.count), "observed")
+    return MapPlace(code, "not_exercised", "–", "declared, not seen")
 
 
 def _coverage_row(coverage: Coverage) -> CoverageRow:
@@ -77,7 +143,7 @@ def _coverage_row(coverage: Coverage) -> CoverageRow:
     return CoverageRow(coverage, "not_exercised", "not observed")
 
 
-def _finding_row(base: str, reported: ReportedFinding) -> FindingRow:
+def _finding_row(report: Report, reported: ReportedFinding) -> FindingRow:
     finding = reported.finding
     place = (finding.operation, str(finding.status or ""), finding.code, *reported.places)
     return FindingRow(
@@ -85,8 +151,10 @@ def _finding_row(base: str, reported: ReportedFinding) -> FindingRow:
         state=STATES[reported.standing],
         place=" ".join(filter(None, place)),
         exchanges=tuple(map(_exchange_texts, finding.evidence)),
-        commands=curl.numbered_commands(base, finding.evidence),
+        commands=curl.numbered_commands(report.base, finding.evidence),
         operations=reported.operations if len(reported.operations) > 1 else (),
+        source=source_text(finding),
+        waiver=waiver_line(finding, reported.operations, report.day),
     )
 
 

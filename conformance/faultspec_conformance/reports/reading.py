@@ -20,6 +20,7 @@ from faultspec_conformance.reports.data import LONGEST, VERSION, report_schema
 from faultspec_conformance.results.model import (
     ClauseResult,
     Coverage,
+    MapCell,
     Report,
     ReportedFinding,
     ResolvedFinding,
@@ -91,13 +92,18 @@ def _report(found: Data) -> Report:
         forms=found["forms"]["broken"],
         shards=tuple(Shard(*map(int, shard.split("/"))) for shard in run["shards"]),
         complete=run["complete"],
+        map=tuple(_built(MapCell, cell) for cell in found.get("map", ())),
     )
+    day = {"day": date.fromisoformat(run["date"])} if "date" in run else {}
     return Report(
         result=result,
         base=run["base"],
         only=run["only"],
         source=run["source"],
         interrupted=run["interrupted"],
+        seed=run.get("seed"),
+        version=run.get("version", ""),
+        **day,
     )
 
 
@@ -129,7 +135,15 @@ def _clause(found: Data) -> ClauseResult:
 def _reported(found: Data) -> ReportedFinding:
     last = [] if found["exchange"] is None else [found["exchange"]]
     evidence = tuple(map(_exchange, (*found["before"], *last)))
-    return _built(ReportedFinding, found, finding=_built(Finding, found, evidence=evidence))
+    source = found.get("source", {})
+    finding = _built(
+        Finding,
+        found,
+        evidence=evidence,
+        sections=tuple(source.get("sections", ())),
+        rulings=tuple(source.get("rulings", ())),
+    )
+    return _built(ReportedFinding, found, finding=finding)
 
 
 def _exchange(found: Data) -> Exchange:

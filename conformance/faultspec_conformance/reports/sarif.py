@@ -7,7 +7,9 @@ operation. A finding in a recording is located in the recording.
 import re
 from collections.abc import Sequence
 from typing import Literal
+from urllib.parse import quote
 
+from faultspec.contract.clauses import CLAUSES
 from faultspec.diagnostics.formats.sarif import Data, SarifResult, sarif_location, write_sarif
 from faultspec.exchange.model import Exchange, Headers
 from faultspec_conformance.reports import curl
@@ -19,6 +21,7 @@ from faultspec_conformance.results.model import (
     Standing,
     exit_code,
 )
+from faultspec_conformance.results.waivers import waiver_line
 
 #: The location of findings if no file configured the run: the taxonomy, by its usual name.
 _DEFAULT_FILE = "taxonomy.yaml"
@@ -47,6 +50,8 @@ def sarif(report: Report) -> str:
         {
             "id": clause.address,
             "shortDescription": {"text": clause.title or clause.address},
+            "help": {"text": _help(clause.address)},
+            "helpUri": f"urn:faultspec:clause:{quote(clause.address)}",
             "properties": {"tags": list(clause.statements)},
         }
         for clause in result.clauses.values()
@@ -72,7 +77,15 @@ def sarif(report: Report) -> str:
             "automationDetails": {"id": f"faultspec conform/{result.taxonomy}/"},
             "invocations": [invocation],
         },
+        version=report.version,
     )
+
+
+def _help(address: str) -> str:
+    """Why the clause exists and when it is checked, as far as it is known without the taxonomy."""
+    clause = CLAUSES.get(address)
+    known = f"{clause.why} Checked: {clause.occasion} " if clause is not None else ""
+    return f"{known}See `faultspec explain {address}`."
 
 
 def _result(report: Report, reported: ReportedFinding) -> SarifResult:
@@ -86,6 +99,12 @@ def _result(report: Report, reported: ReportedFinding) -> SarifResult:
             "code": finding.code,
             "status": finding.status,
             "pointer": finding.pointer,
+            "source": {
+                "statements": list(finding.statements),
+                "sections": list(finding.sections),
+                "rulings": list(finding.rulings),
+            },
+            "waiver": waiver_line(finding, reported.operations, report.day),
         },
     }
     if reported.waived is not None:

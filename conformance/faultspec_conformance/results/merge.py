@@ -1,6 +1,6 @@
 """Merging: the results of the shards of one run, and their reports."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import reduce
@@ -8,7 +8,14 @@ from typing import TypeVar
 
 from faultspec_conformance.results.conclusion import conclude
 from faultspec_conformance.results.findings import join_findings, join_texts
-from faultspec_conformance.results.model import ClauseResult, Coverage, Report, Result, Shard
+from faultspec_conformance.results.model import (
+    ClauseResult,
+    Coverage,
+    MapCell,
+    Report,
+    Result,
+    Shard,
+)
 
 _Key = TypeVar("_Key")
 
@@ -44,6 +51,7 @@ def merge_results(first: Result, second: Result) -> Result:
         forms=_add_counts(first.forms, second.forms),
         shards=(*first.shards, *second.shards),
         complete=first.complete and second.complete,
+        map=_merge_maps(first.map, second.map),
     )
 
 
@@ -70,6 +78,25 @@ def _merge_coverage(first: Coverage, second: Coverage) -> Coverage:
         reason=None if first.count or second.count else first.reason or second.reason,
         explained=first.explained or second.explained,
     )
+
+
+def _merge_maps(first: Iterable[MapCell], second: Iterable[MapCell]) -> tuple[MapCell, ...]:
+    """The cells of both, by operation; counts add up."""
+    merged: dict[str, dict[str, MapCell]] = {}
+    for cell in (*first, *second):
+        row = merged.setdefault(cell.operation, {})
+        known = row.get(cell.code)
+        row[cell.code] = (
+            cell
+            if known is None
+            else replace(
+                known,
+                count=known.count + cell.count,
+                wrong=known.wrong + cell.wrong,
+                declared=known.declared or cell.declared,
+            )
+        )
+    return tuple(cell for row in merged.values() for cell in row.values())
 
 
 def _add_counts(first: Mapping[_Key, int], second: Mapping[_Key, int]) -> dict[_Key, int]:

@@ -6,6 +6,9 @@ to check is *not exercised*, never passed.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
 from faultspec.exchange.finding import Finding, Level
@@ -89,6 +92,13 @@ class ClauseResult:
         }.get(self.verdict, ())
         return "; ".join(reasons[:_REASONS])
 
+    @property
+    def left_out(self) -> str:
+        """What was not checked of a clause that was decided: the reasons of its probes."""
+        if self.verdict not in ("passed", "failed"):
+            return ""
+        return "; ".join((*self.not_run, *self.not_exercised)[:_REASONS])
+
 
 Standing = Literal["error", "warning", "flaky", "known"]
 """What a finding counts as. Only an error fails a run."""
@@ -159,6 +169,19 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
+class MapCell:
+    """One code on one operation. ``declared``: the taxonomy lists it for the operation. ``wrong``:
+    failures of answers with the code. The code "" stands for errors without a readable code.
+    """
+
+    operation: str
+    code: str
+    count: int = 0
+    wrong: int = 0
+    declared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ResolvedFinding:
     """A finding of the baseline that did not occur again although its clause was exercised."""
 
@@ -193,7 +216,8 @@ class Result:
     occur again; None without a baseline. ``waivers``: the waivers in force, each with the number of
     findings that it covers. ``ordinary``: errors that no probe of the error form provoked.
     ``forms``: per clause, how many of those break it. ``shards``: the parts that were run; empty
-    for a whole run. ``complete``: no planned request was left out.
+    for a whole run. ``complete``: no planned request was left out. ``map``: the codes of each
+    operation.
     """
 
     target: str
@@ -213,6 +237,7 @@ class Result:
     forms: Mapping[str, int] = field(default_factory=dict)
     shards: tuple[Shard, ...] = ()
     complete: bool = True
+    map: tuple[MapCell, ...] = ()
 
     def count(self, verdict: Verdict) -> int:
         """How many clauses have the verdict. ``could_not_run`` includes the entries of
@@ -235,6 +260,15 @@ class Result:
         )
 
 
+@cache
+def faultspec_version() -> str:
+    """The version of the installed package; empty if it is not installed."""
+    try:
+        return version("faultspec")
+    except PackageNotFoundError:
+        return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """A result for readers: every secret in it is masked. ``base``: the address that command lines
@@ -242,7 +276,7 @@ class Report:
 
     ``only``: the pattern of clause addresses that the run was limited to. ``source``: the
     conformance file. ``interrupted``: the run was stopped, and the report covers the time until
-    then.
+    then. ``day``, ``seed`` and ``version``: of the run and of faultspec.
     """
 
     result: Result
@@ -250,6 +284,9 @@ class Report:
     only: str | None = None
     source: str | None = None
     interrupted: bool = False
+    day: date = field(default_factory=date.today)
+    seed: int | None = None
+    version: str = field(default_factory=faultspec_version)
 
 
 def exit_code(result: Result) -> int:

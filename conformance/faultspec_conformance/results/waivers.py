@@ -2,9 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from faultspec.diagnostics.model import Diagnostic, ordered
 from faultspec.diagnostics.model import Path as Place
 from faultspec.exchange.finding import Finding
 from faultspec.language import grammar
-from faultspec.language.grammar import Either, Integer, Key, Many, Named, Record, Text
+from faultspec.language.grammar import Either, Flag, Integer, Key, Many, Named, Record, Text
 from faultspec.language.model import Taxonomy
 from faultspec.source import UNREADABLE, Document, SourceError, load_document
 
@@ -22,7 +22,8 @@ from faultspec.source import UNREADABLE, Document, SourceError, load_document
 @dataclass(frozen=True, slots=True)
 class Waiver:
     """A known failure. ``clause`` is an address or a pattern such as ``leaks/*``; a field that is
-    None matches anything.
+    None matches anything. ``cause``: the fingerprint of the finding. ``flaky``: the failure may or
+    may not occur, so an unused waiver is not reported.
 
     ``condition``: environment variables with patterns of their values. Elsewhere the waiver is not
     in force.
@@ -36,6 +37,8 @@ class Waiver:
     code: str | None = None
     status: int | None = None
     condition: tuple[tuple[str, str], ...] = ()
+    cause: str | None = None
+    flaky: bool = False
 
     def holds(self, environment: Mapping[str, str]) -> bool:
         """Whether the waiver is in force: every variable of its condition matches the pattern."""
@@ -50,12 +53,25 @@ class Waiver:
             and (self.operation is None or fnmatchcase(finding.operation or "", self.operation))
             and self.code in (None, finding.code)
             and self.status in (None, finding.status)
+            and (self.cause is None or self.cause == finding.fingerprint)
         )
 
     def __str__(self) -> str:
-        parts = (self.clause, self.operation, self.code, self.status)
+        parts = (self.clause, self.cause, self.operation, self.code, self.status)
         return " ".join(str(part) for part in parts if part)
 
+
+#: Days for which a suggested waiver holds: a quarter, after which somebody looks again.
+DAYS = 90
+
+#: The reason and the owner of a suggested waiver.
+TO_FILL_IN = "fill in"
+
+#: Texts that need no quotes in flow YAML: words with the punctuation of addresses and codes.
+_PLAIN = r"[A-Za-z][A-Za-z0-9_./-]*( [A-Za-z/][A-Za-z0-9_./-]*)*"
+
+#: Words that YAML reads as another type (YAML 1.1 has more of them than 1.2).
+_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 
 _DAY = Text(r"\d{4}-\d\d-\d\d", "a day such as 2026-12-31")
 WAIVER = Record(
@@ -64,12 +80,19 @@ WAIVER = Record(
         "clause": Key(
             Text(), "The address of the clause that fails, or a pattern such as `leaks/*`.", True
         ),
+        "cause": Key(
+            Text(r"[0-9a-f]{12}", "a fingerprint such as 0123456789ab"),
+            "The fingerprint of the finding; the waiver covers no other cause.",
+        ),
         "operation": Key(Text(), "The operation that fails, such as `GET /orders/{id}`."),
         "code": Key(Text(), "The code of the failing answer."),
         "status": Key(Integer(100, 599), "The status of the failing answer."),
         "reason": Key(Text(), "Why the failure is known and accepted for now.", True),
         "owner": Key(Text(), "The person or team that will fix it.", True),
         "expires": Key(_DAY, "The last day on which the failure is accepted.", True),
+        "flaky": Key(
+            Flag(), "The failure may or may not occur; the waiver is never reported as unused."
+        ),
         "condition": Key(
             Named(Text()),
             (
@@ -194,6 +217,13 @@ def check_waivers(loaded: LoadedWaivers, taxonomy: Taxonomy) -> Iterator[Diagnos
             message = f"`{operation}` is not an operation"
             hint = "write a method and a path, such as `GET /orders/{id}`, or a pattern of both"
             yield diagnostic("bad-value", message, (*at, "operation"), key=False, hint=hint)
+        unfilled = [key for key in ("reason", "owner") if _text(item, key) == TO_FILL_IN]
+        for key in unfilled:
+            message = f"the {key} of the waiver is not filled in"
+            hint = f"write the {key} in place of `{TO_FILL_IN}`"
+            yield diagnostic(
+                "bad-value", message, (*at, key), key=False, severity="warning", hint=hint
+            )
         if code is not None and code not in codes:
             yield diagnostic(
                 "unknown-code",
@@ -249,11 +279,52 @@ def expired_waivers(used: Mapping[Waiver, int], today: date) -> Iterator[str]:
             )
 
 
+def waiver_line(finding: Finding, operations: Sequence[str], day: date) -> str:
+    """A waiver of one cause, as an item of a list in YAML. It holds for ``DAYS`` after ``day``.
+
+    A cause on several operations has one line without an operation.
+    """
+    (operation,) = operations if len(operations) == 1 else (None,)
+    values = {
+        "clause": _escape_pattern(finding.clause),
+        "cause": finding.fingerprint,
+        "operation": None if operation is None else _escape_pattern(operation),
+        "code": finding.code,
+        "status": finding.status,
+        "reason": TO_FILL_IN,
+        "owner": TO_FILL_IN,
+    }
+    written = (f"{key}: {_scalar(value)}" for key, value in values.items() if value is not None)
+    return f"- {{{', '.join(written)}, expires: {day + timedelta(DAYS)}}}"
+
+
+def _escape_pattern(text: str) -> str:
+    return re.sub(r"[*?\[]", r"[\g<0>]", text)
+
+
+def _scalar(value: str | int) -> str:
+    """A value in flow YAML: plain if it can only be a text, else in double quotes."""
+    if isinstance(value, int) or (re.fullmatch(_PLAIN, value) and value.lower() not in _WORDS):
+        return str(value)
+    return f'"{"".join(map(_escaped, value))}"'
+
+
+def _escaped(character: str) -> str:
+    """A character in a double-quoted text of YAML."""
+    if character in '"\\':
+        return f"\\{character}"
+    return character if character.isprintable() else f"\\U{ord(character):08x}"
+
+
 def unused_waivers(used: Mapping[Waiver, int], exercised: Iterable[str]) -> Iterator[str]:
     """A sentence for each waiver that covers no finding although its clause was exercised."""
     addresses = tuple(exercised)
     for waiver, times in used.items():
-        if not times and any(fnmatchcase(address, waiver.clause) for address in addresses):
+        if (
+            not times
+            and not waiver.flaky
+            and any(fnmatchcase(address, waiver.clause) for address in addresses)
+        ):
             yield (
                 f"the waiver {waiver} is no longer needed: its clause was exercised and "
                 "no finding matched it"

@@ -203,6 +203,8 @@ def build_report(
         only=options.only,
         source=session.config.path,
         interrupted=interrupted,
+        day=day,
+        seed=options.seed,
     )
 
 

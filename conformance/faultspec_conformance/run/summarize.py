@@ -10,6 +10,7 @@ from faultspec.exchange.finding import Finding
 from faultspec_conformance.results.findings import count_finding, join_findings, sort_findings
 from faultspec_conformance.results.model import ClauseResult, Coverage, ReportedFinding, Result
 from faultspec_conformance.results.waivers import Waiver, apply_waivers, unknown_clauses
+from faultspec_conformance.run.operation_map import operation_map
 from faultspec_conformance.sanitize.masking import Masking, build_masking
 from faultspec_conformance.sanitize.traffic_secrets import mask_answered
 from faultspec_conformance.session.base import Session
@@ -75,6 +76,7 @@ def summarize(
         waivers={waiver: used[waiver] for waiver in options.waivers},
         ordinary=ordinary,
         forms=forms,
+        map=operation_map(session, reported),
         shards=() if options.shard is None else (options.shard,),
         complete=observations.complete and observations.ended is None,
     )
@@ -167,11 +169,9 @@ def _repeated(observation: Observation, reported: frozenset[int]) -> frozenset[s
 
 
 def with_statements(finding: Finding, known: Mapping[str, Clause]) -> Finding:
-    """Return the finding of a relation with the statements of its clause."""
+    """Return the finding of a relation with the origin of its clause."""
     clause = known.get(finding.clause)
-    if finding.statements or clause is None:
-        return finding
-    return replace(finding, statements=clause.statements)
+    return finding if clause is None else clause.attach_source(finding)
 
 
 def _errors(observations: Observations, *, count_shared: bool) -> tuple[int, Mapping[str, int]]:

@@ -154,6 +154,7 @@ class Masking:
             notes=self._all(result.notes),
             failures=self._all(result.failures),
             not_run=self._all(result.not_run),
+            map=tuple(replace(cell, operation=self.text(cell.operation)) for cell in result.map),
             waivers={self._waiver(waiver): used for waiver, used in result.waivers.items()},
         )
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from faultspec.exchange.finding import Finding
 from faultspec.language.model import Source, Taxonomy
 
 GROUPABLE = frozenset(
@@ -56,8 +57,8 @@ class Clause:
     not judged; empty means all of ``reads``.
 
     ``requires``: what the taxonomy must declare. ``sources``: the constructs that declare it.
-    ``transports``: those over which a service can break it. ``statements``: the statements of the
-    taxonomy that it checks; filled in by ``cite``.
+    ``transports``: those over which a service can break it. ``statements``, ``sections`` and
+    ``rulings``: those of the taxonomy that it checks; filled in by ``cite``.
     """
 
     address: str
@@ -71,6 +72,8 @@ class Clause:
     sources: Callable[[Taxonomy], Iterable[Source]] = no_sources
     transports: frozenset[str] = ANY_TRANSPORT
     statements: tuple[str, ...] = ()
+    sections: tuple[str, ...] = ()
+    rulings: tuple[str, ...] = ()
 
     @property
     def relation(self) -> bool:
@@ -86,15 +89,28 @@ class Clause:
 
         None: it can be checked.
         """
-        for requirement in self.requires:
-            if not requirement.is_met(taxonomy):
-                return requirement.unmet
-        if transport is None or transport in self.transports:
-            return None
-        own = " and ".join(sorted({_TRANSPORT_NAMES[name] for name in self.transports}))
-        return f"it applies to {own} only; this service speaks {_TRANSPORT_NAMES[transport]}"
+        if transport is not None and transport not in self.transports:
+            own = " and ".join(sorted({_TRANSPORT_NAMES[name] for name in self.transports}))
+            return f"it applies to {own} only; this service speaks {_TRANSPORT_NAMES[transport]}"
+        unmet = (each.unmet for each in self.requires if not each.is_met(taxonomy))
+        return next(unmet, None)
 
     def cite(self, taxonomy: Taxonomy) -> "Clause":
-        """The clause with the statements of a taxonomy that it checks, each once."""
-        cited = (text for source in self.sources(taxonomy) for text in source.statements)
-        return replace(self, statements=tuple(dict.fromkeys(cited)))
+        """The clause with the statements, sections and rulings that it checks, each once."""
+        sources = tuple(self.sources(taxonomy))
+        statements = (text for source in sources for text in source.statements)
+        rulings = (text for source in sources for text in source.rulings)
+        return replace(
+            self,
+            statements=tuple(dict.fromkeys(statements)),
+            sections=tuple(dict.fromkeys(source.section for source in sources if source.section)),
+            rulings=tuple(dict.fromkeys(rulings)),
+        )
+
+    def attach_source(self, finding: Finding) -> Finding:
+        """The finding with the origin of the clause, unless it has one of its own."""
+        if finding.statements or finding.sections or finding.rulings:
+            return finding
+        return replace(
+            finding, statements=self.statements, sections=self.sections, rulings=self.rulings
+        )

@@ -24,10 +24,15 @@ def write_sarif(
     rules: Sequence[Mapping[str, object]],
     results: Sequence[SarifResult],
     run: Mapping[str, object] | None = None,
+    *,
+    version: str = "",
 ) -> str:
-    """The log. `rules` are reporting descriptors with their `id`; `run` has further members."""
+    """The log. `rules` are reporting descriptors with their `id`; `run` has further members.
+
+    `version`: that of faultspec, if it is known.
+    """
     indexes = {rule["id"]: index for index, rule in enumerate(rules)}
-    driver = {"name": "faultspec", "rules": rules}
+    driver = {"name": "faultspec", **({"version": version} if version else {}), "rules": rules}
     found = [
         {
             "ruleId": result.rule,

@@ -1,0 +1,166 @@
+"""``faultspec replay``: send the requests of a finding again."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from faultspec.cli import reporting
+from faultspec.cli.conform import load_config, load_url
+from faultspec.cli.extra import require_conformance
+from faultspec.cli.reporting import COULD_NOT, Refused
+from faultspec.diagnostics.formats.escaping import visible
+
+if TYPE_CHECKING:
+    from faultspec.language.model import Taxonomy
+    from faultspec_conformance.config import ServiceConfig
+    from faultspec_conformance.results.model import Report, ReportedFinding
+    from faultspec_conformance.run.replay import Replay
+
+#: Characters of an answer that are shown beside the recorded one.
+_SHOWN = 200
+
+
+@click.command(name="replay")
+@click.argument("report_path", metavar="REPORT", type=click.Path())
+@click.argument("fingerprint", metavar="ID")
+@click.option("--config", metavar="FILE", help="The configuration; default: that of the report.")
+@click.option(
+    "--taxonomy",
+    "taxonomy_path",
+    type=click.Path(),
+    help="The taxonomy; default: the configuration's, else taxonomy.yaml.",
+)
+@click.option("--base", metavar="URL", help="The service; default: that of the report.")
+@click.option(
+    "--header",
+    "headers",
+    multiple=True,
+    metavar="NAME:VALUE",
+    help="Without a configuration: a header of the caller, such as a token; can be repeated.",
+)
+@click.option("--writes", is_flag=True, help="Without a configuration: requests may write.")
+def command(
+    report_path: str,
+    fingerprint: str,
+    config: str | None,
+    taxonomy_path: str | None,
+    base: str | None,
+    headers: tuple[str, ...],
+    writes: bool,
+) -> int:
+    """Send the requests of a finding again, and judge the last answer.
+
+    REPORT is a JSON report of `faultspec conform`. ID is the fingerprint of a finding in it, or its
+    beginning. Secrets that the report masks are taken from the configuration and the environment.
+
+    Exit codes: 1 the finding is reproduced; 0 it is not; 2 it could not be sent, or one replay
+    cannot decide its clause: then the answers are shown beside the recorded ones.
+    """
+    require_conformance()
+    from faultspec.contract.model import build_contract
+    from faultspec_conformance.run.replay import CannotReplay, connect, replay
+
+    try:
+        report = reporting.load_report(report_path)
+        findings = _select(report, fingerprint, report_path)
+        service, taxonomy = _load(
+            report, config, base, taxonomy_path, headers=headers, writes=writes
+        )
+        contract = build_contract(taxonomy)
+        with connect(service, base or _base(report, service)) as send:
+            replays = [(found, replay(found, contract, service, send)) for found in findings]
+    except CannotReplay as error:
+        reporting.print_error("no-replay", visible(str(error)))
+        return COULD_NOT
+    except Refused:
+        return COULD_NOT
+    for found, outcome in replays:
+        _print(report, found, outcome)
+    verdicts = {outcome.verdict for _, outcome in replays}
+    return 1 if "reproduced" in verdicts else COULD_NOT if "undecided" in verdicts else 0
+
+
+def _select(report: "Report", fingerprint: str, path: str) -> "list[ReportedFinding]":
+    """The findings of one fingerprint. Raises Refused if none or several have it."""
+    wanted = fingerprint.strip().lower()
+    found = [each for each in report.result.findings if each.finding.fingerprint.startswith(wanted)]
+    names = sorted({each.finding.fingerprint for each in found})
+    if wanted and len(names) == 1:
+        return found
+    if names:
+        message = f"{len(names)} findings of {path} begin with `{fingerprint}`"
+        reporting.print_error("ambiguous-finding", message, f"give one of {', '.join(names[:5])}")
+    else:
+        hint = "the report lists the fingerprints of its findings"
+        reporting.print_error("unknown-finding", f"{path} has no finding `{fingerprint}`", hint)
+    raise Refused
+
+
+def _load(
+    report: "Report",
+    config: str | None,
+    base: str | None,
+    taxonomy_path: str | None,
+    *,
+    headers: tuple[str, ...],
+    writes: bool,
+) -> "tuple[ServiceConfig, Taxonomy]":
+    """The service and its taxonomy. Raises Refused."""
+    path = config or report.source
+    if path is not None:
+        if not Path(path).is_file():
+            hint = "name the configuration with --config FILE"
+            reporting.print_error("file-not-found", f"the file {path} does not exist", hint)
+            raise Refused
+        if headers or writes:
+            raise click.UsageError("--header and --writes are for reports without a configuration")
+        loaded = load_config(path, taxonomy_path)
+        service = loaded.config
+    else:
+        address = base or report.base
+        if not address.startswith(("http://", "https://")):
+            hint = "name the service with --base URL"
+            reporting.print_error("no-service", "the report has no address of a service", hint)
+            raise Refused
+        loaded = load_url(address, headers, None, taxonomy_path)
+        service = replace(loaded.config, limits=replace(loaded.config.limits, writes=writes))
+    name = report.result.taxonomy.rpartition(" ")[0]
+    if name != loaded.taxonomy.name:
+        message = f"the report is by {name}, but the taxonomy is {loaded.taxonomy.name}"
+        reporting.print_error("no-replay", message, "name the taxonomy with --taxonomy FILE")
+        raise Refused
+    return service, loaded.taxonomy
+
+
+def _base(report: "Report", service: "ServiceConfig") -> str:
+    """Scheme, host and port of the service: those of the report, unless they are masked."""
+    from urllib.parse import urlsplit
+
+    masked = "***" in report.base or "${" in report.base
+    parts = urlsplit(service.http if masked or not report.base else report.base)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _print(report: "Report", found: "ReportedFinding", outcome: "Replay") -> None:
+    from faultspec_conformance.reports.console import findings_text
+    from faultspec_conformance.results.model import Result
+
+    if outcome.finding is not None:
+        one = replace(report, result=Result("", "", findings=(outcome.finding,)))
+        click.echo(findings_text(one), nl=False)
+        click.echo("reproduced")
+        return
+    for number, (recorded, now) in enumerate(outcome.pairs, 1):
+        place = f"({number} of {len(outcome.pairs)}) " if len(outcome.pairs) > 1 else ""
+        click.echo(visible(f"{place}{now.request.method} {now.request.target}"))
+        for name, exchange in (("recorded", recorded), ("now", now)):
+            body = exchange.response.body[:_SHOWN].decode("utf-8", "replace")
+            status = exchange.response.status
+            answer = "" if status is None else f"{status} "
+            click.echo(visible(f"  {name:8}  {answer}{' '.join(body.split())}"))
+    if outcome.verdict == "gone":
+        click.echo(f"not reproduced: {found.finding.clause} holds for the answer")
+    else:
+        click.echo(f"undecided: {visible(outcome.reason)}")

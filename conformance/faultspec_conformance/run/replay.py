@@ -1,0 +1,253 @@
+"""Replay of a finding of a report: send its requests again and judge the last answer.
+
+A report has variables in place of secrets and the beginning of long bodies only. What cannot be
+rebuilt from the configuration and the environment raises `CannotReplay`.
+"""
+
+import json
+import os
+import re
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from faultspec.contract.model import Contract
+from faultspec.exchange.finding import Finding
+from faultspec.exchange.model import Canary, Exchange, Headers, Request, Response
+from faultspec.judge import judge
+from faultspec_conformance.config import ServiceConfig
+from faultspec_conformance.drivers import NoAnswer
+from faultspec_conformance.drivers.http import HttpDriver
+from faultspec_conformance.drivers.jsonrpc import Message, Peer
+from faultspec_conformance.drivers.processes import StartFailed
+from faultspec_conformance.reports.data import LONGEST, SHOWN
+from faultspec_conformance.results.model import ReportedFinding
+from faultspec_conformance.run.service import create_driver
+from faultspec_conformance.sanitize.masking import MASK, build_masking
+from faultspec_conformance.sanitize.traffic_secrets import mask_answered
+from faultspec_conformance.session.upstreams import run_upstreams
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+#: What reports show in place of planted canaries; the replay plants these words.
+_CANARIES: Mapping[str, str] = {"CANARY-secret": "secret", "CANARY-email": "email"}
+
+#: Statuses that can come in place of any other answer: they do not disprove a finding.
+_REFUSALS = frozenset({401, 403, 404, 410, 429, 503})
+
+Send = Callable[[Request], Response | NoAnswer]
+
+
+class CannotReplay(Exception):
+    """The finding cannot be sent again; the text gives the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """The answer of a replay. ``reason``: why it is undecided. ``pairs``: for each request the
+    recorded exchange and the one of the replay, both masked. ``finding``: the reproduced one.
+    """
+
+    verdict: Literal["reproduced", "gone", "undecided"]
+    pairs: tuple[tuple[Exchange, Exchange], ...]
+    reason: str = ""
+    finding: ReportedFinding | None = None
+
+
+@contextmanager
+def connect(config: ServiceConfig, base: str) -> Iterator[Send]:
+    """A function that sends requests to the service, which is started if the configuration starts
+    it. Raises CannotReplay.
+    """
+    if config.transport == "mcp":
+        raise CannotReplay("a session of MCP cannot be replayed; run `faultspec conform --only`")
+    try:
+        with run_upstreams(config):
+            if config.transport == "http":
+                with HttpDriver(base, config.limits) as driver:
+                    yield driver.send
+                return
+            with create_driver(config) as peer:
+                assert isinstance(peer, Peer), "every other transport is JSON-RPC"
+                yield lambda request: _call(peer, request)
+    except (StartFailed, OSError) as error:
+        raise CannotReplay(f"the service cannot be started: {error}") from None
+
+
+def _call(peer: Peer, request: Request) -> Response | NoAnswer:
+    try:
+        value = json.loads(request.body)
+    except ValueError:
+        value = None
+    calls = [item for item in (value if isinstance(value, list) else [value]) if item]
+    ids = tuple(call["id"] for call in calls if isinstance(call, dict) and "id" in call)
+    message = Message(
+        request.target, request.body, ids=ids, due=bool(ids) or not calls, headers=request.headers
+    )
+    answer = peer.send(message)
+    return answer if isinstance(answer, NoAnswer) else answer.response
+
+
+def replay(
+    reported: ReportedFinding, contract: Contract, config: ServiceConfig, send: Send
+) -> Replay:
+    """Send the requests of a finding again and judge the last answer. Raises CannotReplay."""
+    finding = reported.finding
+    exchanges = rebuild(finding, contract, config)
+    answered: list[Exchange] = []
+    for exchange in exchanges:
+        answer = send(exchange.request)
+        if isinstance(answer, NoAnswer):
+            if not answer.sent or finding.clause != "service/alive":
+                raise CannotReplay(answer.reason)
+            answer = Response(None)
+        answered.append(replace(exchange, response=answer))
+    return _mask(_decide(reported, contract, answered), config)
+
+
+def _decide(reported: ReportedFinding, contract: Contract, answered: Sequence[Exchange]) -> Replay:
+    finding, last = reported.finding, answered[-1]
+    pairs = tuple(zip(finding.evidence, answered, strict=True))
+    if finding.clause == "service/alive":
+        if last.response.status is not None or last.transport != "http":
+            return Replay("gone", pairs)
+        again = replace(finding, evidence=tuple(answered))
+        return Replay("reproduced", pairs, finding=replace(reported, finding=again, count=1))
+    judgement = judge(contract, last)
+    found = next((new for new in judgement.findings if _is_same(new, finding)), None)
+    if found is not None:
+        again = replace(found, evidence=tuple(answered))
+        return Replay("reproduced", pairs, finding=replace(reported, finding=again, count=1))
+    clause = contract.clauses.get(finding.clause)
+    if clause is None or clause.relation:
+        return Replay(
+            "undecided",
+            pairs,
+            f"`{finding.clause}` compares answers, which one replay cannot decide",
+        )
+    status, before = last.response.status, finding.evidence[-1].response.status
+    if status != before and status in _REFUSALS:
+        reason = f"the service answered {status} in place of {before}, which proves nothing"
+        return Replay("undecided", pairs, reason)
+    if finding.clause not in judgement.exercised:
+        answer = f"the answer ({status})" if status is not None else "the answer"
+        reason = f"{answer} gave no occasion to check `{finding.clause}`"
+        return Replay("undecided", pairs, reason)
+    return Replay("gone", pairs)
+
+
+def _is_same(new: Finding, finding: Finding) -> bool:
+    return (new.clause, new.fingerprint) == (finding.clause, finding.fingerprint)
+
+
+def _mask(found: Replay, config: ServiceConfig) -> Replay:
+    """The replay without secrets: those of the configuration and those that the service shows."""
+    answered = tuple(new for _, new in found.pairs)
+    known = build_masking(config.identities.values(), config.secrets) | mask_answered(answered)
+    return replace(
+        found,
+        pairs=tuple((old, known.exchange(new)) for old, new in found.pairs),
+        reason=known.text(found.reason),
+        finding=None if found.finding is None else known.reported(found.finding),
+    )
+
+
+def rebuild(finding: Finding, contract: Contract, config: ServiceConfig) -> tuple[Exchange, ...]:
+    """The exchanges of a finding with requests to send: secrets are filled in, and idempotency keys
+    are new. Raises CannotReplay.
+    """
+    if not finding.evidence:
+        raise CannotReplay("the report has no request of this finding")
+    idempotency = contract.taxonomy.idempotency
+    key_header = idempotency.key.lower() if idempotency is not None else ""
+    keys: dict[str, str] = {}
+    rebuilt = []
+    for exchange in finding.evidence:
+        expected = "http" if config.transport == "http" else "jsonrpc"
+        if exchange.transport != expected:
+            raise CannotReplay(
+                f"the finding is of the transport {exchange.transport}; only requests over HTTP "
+                "and JSON-RPC can be sent again"
+            )
+        values = _values(config, exchange.identity)
+        request = _rebuild_request(exchange.request, values)
+        headers = tuple(
+            (
+                name,
+                keys.setdefault(
+                    value, f'"{uuid.uuid4()}"' if value[:1] == '"' else str(uuid.uuid4())
+                ),
+            )
+            if name.lower() == key_header
+            else (name, value)
+            for name, value in request.headers
+        )
+        sent = " ".join((request.target, *(value for _, value in headers))).encode() + request.body
+        planted = tuple(
+            Canary(kind, word) for word, kind in _CANARIES.items() if word.encode() in sent
+        )
+        rebuilt.append(
+            replace(exchange, request=replace(request, headers=headers), forbidden=planted)
+        )
+    return tuple(rebuilt)
+
+
+def _values(config: ServiceConfig, identity: str | None) -> Mapping[str, str]:
+    """The secret of each word that masks one. Those of the caller come before those of others."""
+    found: dict[str, str] = {}
+    caller = config.identities.get(identity or "")
+    others = (pair for other in config.identities.values() for pair in other.secrets)
+    for secret, word in (*(caller.secrets if caller else ()), *others, *config.secrets):
+        if _VARIABLE.fullmatch(word):
+            found.setdefault(word, secret)
+    return found
+
+
+def _rebuild_request(request: Request, values: Mapping[str, str]) -> Request:
+    return Request(
+        request.method,
+        _fill_in(request.target, values, "the address"),
+        tuple(_rebuild_headers(request.headers, values)),
+        _rebuild_body(request.body, values),
+    )
+
+
+def _rebuild_headers(headers: Headers, values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for name, value in headers:
+        if name == "…":
+            raise CannotReplay(f"the report leaves out {value.partition(',')[0]}")
+        if len(value) > LONGEST:
+            if len(set(value[:LONGEST])) > 1:
+                raise CannotReplay(f"the report has only the beginning of the header `{name}`")
+            value = value[0] * len(value)
+        yield name, _fill_in(value, values, f"the header `{name}`")
+
+
+def _rebuild_body(body: bytes, values: Mapping[str, str]) -> bytes:
+    if len(body) > SHOWN:
+        if len(set(body[: SHOWN // 2])) > 1:
+            raise CannotReplay(
+                f"the report has only the first {SHOWN} of {len(body)} bytes of the body"
+            )
+        return body[:1] * len(body)
+    text = body.decode("utf-8", "surrogateescape")
+    return _fill_in(text, values, "the body").encode("utf-8", "surrogateescape")
+
+
+def _fill_in(text: str, values: Mapping[str, str], where: str) -> str:
+    """The text with the values of its variables. Raises CannotReplay if one is unknown."""
+
+    def value(found: re.Match[str]) -> str:
+        known = values.get(found[0], os.environ.get(found[1]))
+        if known is None:
+            raise CannotReplay(
+                f"{where} has a secret, `{found[0]}`, that neither the configuration nor the "
+                "environment gives"
+            )
+        return known
+
+    if MASK in text:
+        raise CannotReplay(f"{where} has a value that the report masks without a name")
+    return _VARIABLE.sub(value, text)
