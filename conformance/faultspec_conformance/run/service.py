@@ -18,7 +18,7 @@ from faultspec_conformance.config import Identity, ServiceConfig
 from faultspec_conformance.drivers import Limits, NoAnswer
 from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.drivers.jsonrpc import Peer, Remote
-from faultspec_conformance.drivers.processes import StartFailed
+from faultspec_conformance.drivers.processes import Running, StartFailed
 from faultspec_conformance.drivers.stdio import Process
 from faultspec_conformance.probes import (
     OF_A_KIND,
@@ -68,10 +68,13 @@ def run(
     if target.transport != "http":
         return judge_calls(target, taxonomy, options)
     try:
-        with run_upstreams(target) as upstreams:
-            return judge_http(target, taxonomy, options, upstreams)
+        with run_upstreams(target) as around:
+            return judge_http(
+                target, taxonomy, options, around.upstreams, started=around.started
+            )
     except StartFailed as error:
-        return Unreachable(str(error), "check `target` and `upstreams` in the configuration")
+        hint = error.hint or "check `target` and `upstreams` in the configuration"
+        return Unreachable(str(error), hint)
 
 
 def judge_http(
@@ -80,11 +83,13 @@ def judge_http(
     options: RunOptions,
     upstreams: Mapping[str, ScriptedUpstream],
     *,
+    started: Running | None = None,
     connect: Callable[[str, Limits], HttpDriver] = HttpDriver,
 ) -> Report | Unreachable:
     """Judge a running service over HTTP, by probes and by generated traffic.
 
-    ``connect`` creates the driver for a base URL.
+    ``started``: the process of the service, if the suite started it. ``connect`` creates the driver
+    for a base URL.
     """
     unfit = no_address(target.http)
     if unfit is not None:
@@ -105,6 +110,7 @@ def judge_http(
             driver=driver,
             description=description,
             upstreams=upstreams,
+            started=started,
         )
         known = session.contract.clauses
         session.observations.add(map(Note, notes))
@@ -126,6 +132,7 @@ def judge_http(
                 interrupted = True
                 session.observations.end("the run was interrupted")
         session.observations.add(map(NotRun, report_refused_identities(session)))
+        session.check_process()
         report = build_report(
             session, known, options, base=base, flaky=flaky, interrupted=interrupted
         )

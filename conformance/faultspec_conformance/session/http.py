@@ -16,6 +16,7 @@ from faultspec.runtime import retry_after
 from faultspec_conformance.config import Identity
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.drivers.http import HttpDriver
+from faultspec_conformance.drivers.processes import Running
 from faultspec_conformance.sampling import ValueSource
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.correlation import (
@@ -46,13 +47,15 @@ class HttpSession(Session):
     """One run against one service over HTTP.
 
     A probe depends on what its own unit knows and on what every shard knows, so that a run in
-    shards finds what a whole run finds. ``upstreams``: the scripted upstreams by name. ``kinds``:
-    all kinds of resource. ``turn``: the kinds that are tested now.
+    shards finds what a whole run finds. ``upstreams``: the scripted upstreams by name. ``started``:
+    the process of the service, if the suite started it. ``kinds``: all kinds of resource.
+    ``turn``: the kinds that are tested now.
     """
 
     driver: HttpDriver
     description: Description
     upstreams: Mapping[str, ScriptedUpstream] = field(default_factory=dict)
+    started: Running | None = None
     turn: tuple[ResourceKind, ...] = ()
     kinds: tuple[ResourceKind, ...] = field(init=False)
     correlation: CorrelationIds = field(init=False)
@@ -193,6 +196,7 @@ class HttpSession(Session):
             if isinstance(answer, NoAnswer):
                 raise self.record_missing(asked, answer)
         self.observations.note_answer()
+        self.check_process()
         return observations
 
     def record(self, exchange: Exchange) -> Observation:
@@ -275,7 +279,23 @@ class HttpSession(Session):
         if isinstance(answer, NoAnswer):
             raise self.record_missing(asked, answer, may_disconnect=may_disconnect)
         self.observations.note_answer()
-        return replace(asked, response=answer)
+        answered = replace(asked, response=answer)
+        self.check_process(answered)
+        return answered
+
+    def describe_end(self) -> str | None:
+        """Return how the service ended that the suite started; None if it runs."""
+        return self.started.describe_end(lost=True) if self.started is not None else None
+
+    def check_process(self, last: Exchange | None = None) -> None:
+        """Record a failure if the service that the suite started has ended.
+
+        What still answers at its address is another service. ``last``: the last exchange; None:
+        the last that was recorded.
+        """
+        ended = self.started.describe_end() if self.started is not None else None
+        if ended is not None and self.observations.ended is None:
+            self.observations.record_end(ended, last)
 
     def _forbidden(self, caller: Identity) -> list[Canary]:
         """The values that must not come back to a caller: its secrets and, by `privacy`, the names
