@@ -129,6 +129,8 @@ def _clause(clause: ClauseResult, wide: int, colour: bool) -> str:
         counts = {"warnings": clause.warnings, "flaky": clause.flaky, "known": clause.known}
         others = [f", {count} {name}" for name, count in counts.items() if count]
         details = f"{failures}{clause.occasions}{''.join(others)}"
+        if clause.undecided:
+            details += f"; {_shortened(visible(clause.reason), _REASON_WIDTH)}"
     else:
         details = _shortened(visible(clause.reason), _REASON_WIDTH)
     return f"{word}  {clause.address:{wide}}  {details}".rstrip()

@@ -43,7 +43,7 @@ from faultspec_conformance.run.summarize import (
 )
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.calls import CallSession, RpcSession, ToolSession
-from faultspec_conformance.session.credentials import confirm_refusal, refusal, unwelcome
+from faultspec_conformance.session.credentials import confirm_refusal, refusal
 from faultspec_conformance.session.discovery import fetch_description, no_address
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Unanswered
@@ -69,9 +69,7 @@ def run(
         return judge_calls(target, taxonomy, options)
     try:
         with run_upstreams(target) as around:
-            return judge_http(
-                target, taxonomy, options, around.upstreams, started=around.started
-            )
+            return judge_http(target, taxonomy, options, around.upstreams, started=around.started)
     except StartFailed as error:
         hint = error.hint or "check `target` and `upstreams` in the configuration"
         return Unreachable(str(error), hint)
@@ -305,7 +303,6 @@ def report_refused_identities(session: HttpSession) -> tuple[str, ...]:
     An ordinary request of the identity confirms it first, so that the verdict does not depend on
     the shard.
     """
-    expected = unwelcome(session)
     suspects = [
         (identity, refusal(session, identity, session.observations.exchanges))
         for identity in session.identities
@@ -313,7 +310,7 @@ def report_refused_identities(session: HttpSession) -> tuple[str, ...]:
     confirmed = (
         _confirm_refusal(session, identity, reason)
         for identity, reason in suspects
-        if reason is not None and identity.name not in expected
+        if reason is not None and identity.name not in session.refused
     )
     return tuple(reason for reason in confirmed if reason is not None)
 

@@ -26,19 +26,6 @@ def authority(identity: Identity, operation: ServiceOperation | None) -> bool:
     return not (operation.writes and reads)
 
 
-def unwelcome(session: HttpSession) -> frozenset[str]:
-    """Return the identities that the service has to refuse: those that a recipe for a 401 code
-    sends its request as.
-    """
-    return frozenset(
-        recipe.steps[-1].identity
-        for recipe in session.config.recipes
-        if recipe.steps
-        and recipe.steps[-1].identity is not None
-        and allows_401(session, recipe.code)
-    )
-
-
 def allows_401(session: HttpSession, code: str) -> bool:
     """Whether the code may travel under 401."""
     declared = session.taxonomy.codes.get(code)

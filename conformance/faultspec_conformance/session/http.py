@@ -26,6 +26,11 @@ from faultspec_conformance.session.correlation import (
     echo_rule,
     lenient,
 )
+from faultspec_conformance.session.declared_facts import (
+    declared_idempotency,
+    is_authenticated,
+    refused_identities,
+)
 from faultspec_conformance.session.fault_switches import FaultSwitch, find_switches
 from faultspec_conformance.session.knowledge import Knowledge
 from faultspec_conformance.session.observation import Observation, Unanswered, streamed
@@ -49,7 +54,8 @@ class HttpSession(Session):
     A probe depends on what its own unit knows and on what every shard knows, so that a run in
     shards finds what a whole run finds. ``upstreams``: the scripted upstreams by name. ``started``:
     the process of the service, if the suite started it. ``kinds``: all kinds of resource.
-    ``turn``: the kinds that are tested now.
+    ``turn``: the kinds that are tested now. ``idempotent_calls``: what the configuration declares
+    of operations. ``refused``: the identities that the service has to refuse.
     """
 
     driver: HttpDriver
@@ -60,6 +66,8 @@ class HttpSession(Session):
     kinds: tuple[ResourceKind, ...] = field(init=False)
     correlation: CorrelationIds = field(init=False)
     switches: tuple[FaultSwitch, ...] = field(init=False)
+    idempotent_calls: Mapping[str, bool] = field(init=False)
+    refused: frozenset[str] = field(init=False)
     knowledge: Knowledge = field(default_factory=Knowledge, init=False)
 
     def __post_init__(self) -> None:
@@ -67,6 +75,8 @@ class HttpSession(Session):
         self.kinds = find_resource_kinds(self.config, self.description)
         self.correlation = CorrelationIds(echo_rule(self.taxonomy))
         self.switches = tuple(find_switches(self.taxonomy, self.config, self.description))
+        self.idempotent_calls = declared_idempotency(self.config, self.taxonomy)
+        self.refused = refused_identities(self.config, self.taxonomy)
 
     @property
     def echo(self) -> EchoRule | None:
@@ -271,6 +281,8 @@ class HttpSession(Session):
             identity=None if caller.anonymous else caller.name,
             forbidden=(*self._forbidden(caller), *canaries),
             lacks=frozenset({"service/no-crash"} if switched else ()),
+            idempotent=self.idempotent_calls.get(f"{request.method} {route}"),
+            authenticated=is_authenticated(self.config, self.refused, caller, request),
         )
 
     def _exchanged(self, asked: Exchange, may_disconnect: bool) -> Exchange:
