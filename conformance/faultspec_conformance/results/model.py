@@ -31,13 +31,15 @@ class Outcome:
     """What one probe found out about one clause.
 
     ``kind``: the clause held, it is broken (see ``finding``), or it could not be decided (see
-    ``reason``). ``form``: a clause about the form of errors. The finding exists only because its
-    answer breaks that clause. If most answers of the service break it, the finding adds nothing and
-    is dropped.
+    ``reason``): `undecided` is about a part of its occasions. ``form``: a clause about the form of
+    errors. The finding exists only because its answer breaks that clause. If most answers of the
+    service break it, the finding adds nothing and is dropped.
     """
 
     clause: str
-    kind: Literal["passed", "failed", "not_exercised", "not_checkable", "could_not_run"]
+    kind: Literal[
+        "passed", "failed", "undecided", "not_exercised", "not_checkable", "could_not_run"
+    ]
     reason: str = ""
     finding: Finding | None = None
     form: str | None = None
@@ -201,8 +203,8 @@ class Result:
     ``not_run``: requested work that could not run. ``fixed``: findings of the baseline that did not
     occur again; None without a baseline. ``waivers``: the waivers in force, each with the number of
     findings that it covers. ``ordinary``: errors that no probe of the error form provoked.
-    ``forms``: per clause, how many of those break it. ``errors``: error answers with a body; None if
-    they were not counted. ``held``: how many of them were held to an envelope or a code.
+    ``forms``: per clause, how many of those break it. ``errors``: error answers with a body; None
+    if they were not counted. ``held``: how many of them were held to an envelope or a code.
     ``shards``: the parts that were run; empty for a whole run. ``complete``: no planned request was
     left out.
     """

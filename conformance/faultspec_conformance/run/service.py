@@ -32,7 +32,7 @@ from faultspec_conformance.probes import (
 )
 from faultspec_conformance.results.conclusion import conclude, fail_expired_waivers
 from faultspec_conformance.results.model import Report
-from faultspec_conformance.run.flakiness import anew, flaky_places
+from faultspec_conformance.run.flakiness import RESERVE, anew, flaky_places
 from faultspec_conformance.run.schedule import ProbeRun, of_shard, play, run_probe, select
 from faultspec_conformance.run.summarize import (
     Place,
@@ -121,6 +121,9 @@ def judge_http(
             )
         else:
             done: list[ProbeRun] = []
+            limits = driver.limits
+            kept = limits.requests // RESERVE
+            driver.limits = replace(limits, requests=limits.requests - kept)
             try:
                 done += run_probes(session, options, known)
                 if options.sweep and (options.shard is None or options.shard.has(len(UNITS))):
@@ -129,6 +132,7 @@ def judge_http(
             except KeyboardInterrupt:
                 interrupted = True
                 session.observations.end("the run was interrupted")
+            driver.limits = limits
         session.observations.add(map(NotRun, report_refused_identities(session)))
         session.check_process()
         report = build_report(

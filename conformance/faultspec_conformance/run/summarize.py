@@ -108,7 +108,9 @@ def _clause_results(session: Session, clauses: Mapping[str, Clause]) -> dict[str
     for outcome in observations.outcomes:
         if outcome.kind in ("passed", "failed"):
             occasions[outcome.clause] += 1
-        if outcome.reason:
+        if outcome.kind == "undecided":
+            undecided.setdefault(outcome.clause, Counter())[outcome.reason] += 1
+        elif outcome.reason:
             by_kind = reasons.setdefault(outcome.clause, {})
             by_kind.setdefault(outcome.kind, {})[outcome.reason] = None
     results: dict[str, ClauseResult] = {}

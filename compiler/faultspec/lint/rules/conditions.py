@@ -128,7 +128,7 @@ def condition_impossible(subject: Subject) -> Iterator[Remark]:
 
 @rule("condition-unknowable", severity="warning")
 def condition_unknowable(subject: Subject) -> Iterator[Remark]:
-    """A condition on a status or a retry flag reads a fact that an observer of the service can know.
+    """A condition on a status or a retry flag reads a fact that an observer can know.
 
     Bad::
 
