@@ -64,7 +64,9 @@ def test_shards_are_added_up_before_it_is_decided() -> None:
     assert exit_code(whole.result) == 0
 
 
-def observed(status: int, *exercised: str, lacks: tuple[str, ...] = (), found: str = "") -> Observation:
+def observed(
+    status: int, *exercised: str, lacks: tuple[str, ...] = (), found: str = ""
+) -> Observation:
     """An error answer that exercised these clauses."""
     exchange = Exchange(Request("GET", "/x"), Response(status), lacks=frozenset(lacks))
     findings = (Finding(found, "it is broken"),) if found else ()

@@ -47,7 +47,11 @@ def after(first: Response, then: Response, requests: int = 400, spent: int = 0) 
         return next(answers, then)
 
     caller = Identity("ada", (("Authorization", "Bearer ada"),))
-    session = http_session(script, TAXONOMY, ServiceConfig(identities={"ada": caller}, limits=Limits(requests=requests)))
+    session = http_session(
+        script,
+        TAXONOMY,
+        ServiceConfig(identities={"ada": caller}, limits=Limits(requests=requests)),
+    )
     session.driver.requests = spent
     run = run_probe(session, Probe("asks", ask), RunOptions())
     return sorted(clause for clause, _ in flaky_places(session, [run], RunOptions()))
@@ -64,7 +68,9 @@ def after(first: Response, then: Response, requests: int = 400, spent: int = 0) 
         (answer(503, {"code": "absent"}), []),
     ],
 )
-def test_only_the_same_occasion_proves_that_a_failure_is_flaky(then: Response, flaky: list[str]) -> None:
+def test_only_the_same_occasion_proves_that_a_failure_is_flaky(
+    then: Response, flaky: list[str]
+) -> None:
     """The right answer of the same class does. A success, a refusal of the caller or of the moment proves nothing."""
     assert after(WRONG, then) == flaky
 

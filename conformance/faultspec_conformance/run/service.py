@@ -43,7 +43,7 @@ from faultspec_conformance.run.summarize import (
 )
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.calls import CallSession, RpcSession, ToolSession
-from faultspec_conformance.session.credentials import confirm_refusal, refusal
+from faultspec_conformance.session.credentials import confirm_refusal, loss, refusal
 from faultspec_conformance.session.discovery import fetch_description, no_address
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Unanswered
@@ -301,14 +301,15 @@ def run_probes_of_other_kinds(
 
 
 def report_refused_identities(session: HttpSession) -> tuple[str, ...]:
-    """A sentence for each identity whose credentials the service refuses, unless a refusal is
-    expected.
+    """A sentence for each identity whose credentials the service refuses, always or since a
+    request of the run, unless a refusal is expected.
 
     An ordinary request of the identity confirms it first, so that the verdict does not depend on
     the shard.
     """
+    exchanges = session.observations.exchanges
     suspects = [
-        (identity, refusal(session, identity, session.observations.exchanges))
+        (identity, refusal(session, identity, exchanges) or loss(session, identity, exchanges))
         for identity in session.identities
     ]
     confirmed = (
@@ -324,6 +325,6 @@ def _confirm_refusal(session: HttpSession, who: Identity, why: str) -> str | Non
     if session.observations.ended is not None:
         beside.observations.end(session.observations.ended)
     try:
-        return confirm_refusal(beside, who, why)
+        return why if confirm_refusal(beside, who, why) is not None else None
     except Unanswered:
         return why

@@ -204,7 +204,11 @@ class HttpSession(Session):
         ]
         for answer in answers:
             if isinstance(answer, NoAnswer):
-                raise self.record_missing(asked, answer)
+                reason = (
+                    f"{answer.reason}; {times} equal requests were sent at once, and one alone may "
+                    "be answered: put `&` after each of their command lines, and `wait` at the end"
+                )
+                raise self.record_missing(asked, replace(answer, reason=reason))
         self.observations.note_answer()
         self.check_process()
         return observations
@@ -230,6 +234,11 @@ class HttpSession(Session):
                 )
         self.knowledge.learn(observation, inner)
         return observation
+
+    def claims_errors(self, path: str) -> bool:
+        """Whether a surface of the taxonomy claims a 404 at a path that no operation has."""
+        unknown = Exchange(Request("GET", path), Response(404))
+        return self.contract.claim(unknown) is not None
 
     def of_the_server(self, exchange: Exchange) -> bool:
         """Whether an error comes from the server and not from the application: it has no
