@@ -45,6 +45,7 @@ from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.calls import CallSession, RpcSession, ToolSession
 from faultspec_conformance.session.credentials import confirm_refusal, loss, refusal
 from faultspec_conformance.session.discovery import fetch_description, no_address
+from faultspec_conformance.session.endings import without_endings
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Unanswered
 from faultspec_conformance.session.observations import SWEEP, Note, NotRun
@@ -59,6 +60,9 @@ AnyCallSession = TypeVar("AnyCallSession", bound=CallSession)
 #: Kinds of resource that every probe tests: those of the file, or the simplest. The others are
 #: tested later.
 _KINDS = 4
+
+#: Why probes send nothing to some operations.
+_ENDING = "each may end the session of the caller, remove the caller or change credentials"
 
 
 def run(
@@ -124,21 +128,35 @@ def judge_http(
             limits = driver.limits
             kept = limits.requests // RESERVE
             driver.limits = replace(limits, requests=limits.requests - kept)
+            probed = _probed(session)
             try:
+                session.description = probed
                 done += run_probes(session, options, known)
+                session.description = description
                 if options.sweep and (options.shard is None or options.shard.has(len(UNITS))):
                     generated = run_sweep(session, options)
+                session.description = probed
                 flaky = flaky_places(session, done, options)
             except KeyboardInterrupt:
                 interrupted = True
                 session.observations.end("the run was interrupted")
             driver.limits = limits
+            session.description = description
         session.observations.add(map(NotRun, report_refused_identities(session)))
         session.check_process()
         report = build_report(
             session, known, options, base=base, flaky=flaky, interrupted=interrupted
         )
         return replace(report, result=replace(report.result, generated=generated))
+
+
+def _probed(session: HttpSession) -> Description:
+    """The description for probes, and a note about the operations that it leaves out."""
+    probed, endings = without_endings(session.description)
+    if session.caller.anonymous or not endings:
+        return session.description
+    session.observations.add([Note(f"the probes leave out {', '.join(endings)}: {_ENDING}")])
+    return probed
 
 
 def judge_calls(
