@@ -74,7 +74,13 @@ def _gone(
 
 def anew(session: HttpSession) -> HttpSession:
     """Return a session with the same service that has observed nothing yet."""
-    return HttpSession(session.contract, session.config, session.driver, session.description)
+    return HttpSession(
+        session.contract,
+        session.config,
+        session.driver,
+        session.description,
+        hold=session.hold,
+    )
 
 
 def _gone_of_probe(

@@ -32,6 +32,7 @@ from faultspec_conformance.probes import (
 )
 from faultspec_conformance.results.conclusion import conclude, fail_expired_waivers
 from faultspec_conformance.results.model import Report
+from faultspec_conformance.run.document import hold_to_document
 from faultspec_conformance.run.flakiness import RESERVE, anew, flaky_places
 from faultspec_conformance.run.schedule import ProbeRun, of_shard, play, run_probe, select
 from faultspec_conformance.run.summarize import (
@@ -44,7 +45,7 @@ from faultspec_conformance.run.summarize import (
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.calls import CallSession, RpcSession, ToolSession
 from faultspec_conformance.session.credentials import confirm_refusal, loss, refusal
-from faultspec_conformance.session.discovery import fetch_description, no_address
+from faultspec_conformance.session.discovery import fetch_description, no_address, without_skipped
 from faultspec_conformance.session.endings import without_endings
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Unanswered
@@ -105,7 +106,9 @@ def judge_http(
         described = fetch_description(target, driver, parts.path)
         if isinstance(described, Unreachable):
             return described
-        description, notes = (Description(), ()) if isinstance(described, NoAnswer) else described
+        description, notes = Description(), tuple[str, ...]()
+        if not isinstance(described, NoAnswer):
+            description, notes = without_skipped(target, *described)
         session = HttpSession(
             contract=build_contract(taxonomy),
             config=target,
@@ -116,6 +119,8 @@ def judge_http(
         )
         known = session.contract.clauses
         session.observations.add(map(Note, notes))
+        held = hold_to_document(session)
+        session.observations.add(held.contradictions() if held is not None else ())
         interrupted, generated = False, 0
         flaky: frozenset[Place] = frozenset()
         if isinstance(described, NoAnswer):
@@ -144,6 +149,7 @@ def judge_http(
             session.description = description
         session.observations.add(map(NotRun, report_refused_identities(session)))
         session.check_process()
+        session.observations.add(held.observed() if held is not None else ())
         report = build_report(
             session, known, options, base=base, flaky=flaky, interrupted=interrupted
         )
