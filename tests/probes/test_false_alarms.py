@@ -1,4 +1,4 @@
-"""What is no mistake is no finding; beside each case stands the mistake that it resembles."""
+"""Harmless answers cause no finding; beside each case stands the mistake that it resembles."""
 
 import asyncio
 import json

@@ -51,7 +51,7 @@ def flaky_places(
     most = driver.requests + session.config.limits.requests // RESERVE
     driver.limits = replace(limits, requests=min(most, session.config.limits.requests))
     try:
-        return _gone(again, session, runs, once, options)
+        return _gone(again, session, runs, once=once, options=options)
     finally:
         driver.limits = limits
 
@@ -60,6 +60,7 @@ def _gone(
     again: HttpSession,
     session: HttpSession,
     runs: Iterable[ProbeRun],
+    *,
     once: set[Place],
     options: RunOptions,
 ) -> frozenset[Place]:

@@ -40,10 +40,11 @@ def is_authenticated(
 ) -> bool | None:
     """Return whether a request has valid credentials; None if that is unknown.
 
-    They are valid if they are those of its caller, and invalid if no identity has any of them.
+    They are valid if they are those of its caller, unless the service may have to refuse it. They
+    are invalid if no identity has any of them.
     """
     sent = set(request.headers)
     if not caller.anonymous and set(caller.headers) <= sent:
-        return caller.name not in refused
+        return None if caller.name in refused else True
     valid = {header for identity in config.identities.values() for header in identity.headers}
     return None if valid & sent else False
