@@ -479,8 +479,8 @@ def failure(
         (502, "GET /v1/files/a", failure("network", True, phase="apply"), set()),
         (502, "GET /v1/files/a", failure("network", False), {"retriable/agrees"}),
         (502, "PUT /v1/files/a", failure("network", True), {"retriable/agrees"}),
-        (502, "GET /v1/unknown", failure("network", False), set()),
-        (502, "GET /v1/unknown", failure("network", True), set()),
+        (502, "POST /v1/unknown", failure("network", False), set()),
+        (502, "POST /v1/unknown", failure("network", True), set()),
         (502, "GET /v1/x", failure("network", True, phase="plan"), {"boundary/allowed"}),
         (403, "PUT /v1/files/a", failure("denied"), {"code/operation"}),
         (404, "GET /v1/files/a", failure("FILE_GONE", details={"path": "a"}), set()),
@@ -584,13 +584,25 @@ def test_personal_data_is_a_leak_if_the_number_is_valid(text: str, is_leak: bool
 
 
 def test_what_is_not_known_is_not_guessed() -> None:
-    """A flag or a status that depends on an unknown fact is not exercised."""
-    idempotence = judge(of(AILERON), exchange(502, failure("network"), request="GET /v1/unknown"))
+    """A flag or a status that depends on an unknown fact is undecided, for a reason."""
+    unknown = exchange(502, failure("network", True), request="POST /v1/unknown")
+    idempotence = judge(of(AILERON), unknown)
     assert "retriable/agrees" not in idempotence.exercised
+    assert "`operation.idempotent` is unknown" in idempotence.undecided["retriable/agrees"]
+    for fact, broken_clauses in ((True, set()), (False, {"retriable/agrees"})):
+        judged = judge(of(AILERON), replace(unknown, idempotent=fact))
+        assert "retriable/agrees" in judged.exercised
+        assert set(broken(judged)) & {"retriable/agrees"} == broken_clauses
+        assert judged.undecided == {}
+    repeatable = judge(of(AILERON), exchange(502, failure("network"), request="GET /v1/unknown"))
+    assert "retriable/agrees" in repeatable.exercised  # RFC 9110 section 9.2.2
     sent = (("Authorization", "Bearer who-knows"),)
     for status in (401, 403):
         unknown = exchange(status, failure("login"), request="GET /v1/x", sent=sent)
         assert "code/status" not in broken(judge(of(AILERON), unknown))
+        assert "caller.authenticated" in judge(of(AILERON), unknown).undecided["code/status"]
+        refused = judge(of(AILERON), replace(unknown, authenticated=False))
+        assert ("code/status" in broken(refused)) == (status == 403)
         known = exchange(status, failure("login"), request="GET /v1/x", sent=sent, identity="alice")
         assert ("code/status" in broken(judge(of(AILERON), known))) == (status == 401)
 

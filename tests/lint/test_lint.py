@@ -207,6 +207,14 @@ CASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ),
     (
         "unreachable-surface",
+        "surfaces:\n  a: {transport: http, match: {routes: [/x], request: {/kind: [one]}}, envelope: error}\n"
+        "  b: {transport: http, match: {routes: [/x], request: {/kind: [two]}}, envelope: error}\n"
+        "  c: {transport: http, match: {routes: [/x]}, envelope: error}\n"
+        "  d: {transport: http, match: {routes: [/x], request: {/kind: [one]}}, envelope: error}\n" + CODE,
+        ("surfaces/d",),
+    ),
+    (
+        "unreachable-surface",
         "surfaces:\n  a: {transport: http, match: {methods: [GET], routes: [/x, /y]}, envelope: error}\n"
         "  b: {transport: http, match: {methods: [GET, POST], routes: [/x]}, envelope: error}\n"
         "  c: {transport: http, match: {methods: [GET], routes: [/x]}, envelope: error}\n" + CODE,

@@ -300,14 +300,6 @@ lapse(_K, "rpc-notification-answered", "a notification is answered", _answered_a
 lapse(_K, "rpc-params-in-message", "the message of an unknown method repeats the params", _echoing)
 lapse(
     _K,
-    "rpc-method-in-message",
-    "the message of an unknown method repeats its name",
-    lambda asked, answer: numbered(-32601, lambda a: retold(a, f"No method {asked['method']}"))(
-        asked, answer
-    ),
-)
-lapse(
-    _K,
     "undeclared-code",
     "a missing tool is reported by a code that is not declared",
     errors(sets(error_code="TOOL_WORKER_UNAVAILABLE"), "SANDBOX_VIOLATION"),

@@ -84,7 +84,11 @@ def heard(body: object, transport: Any, rules: Contract) -> Observation:
 def verdicts(exchanges: list[Observation], rules: Contract = RULES, unkept: int = 0) -> list[str]:
     """Return the verdicts, sorted: passed, not exercised, or the level of the failure."""
     found = check_repeated(rules, [rules.taxonomy.surfaces["events"]], exchanges, unkept)
-    return sorted(each.finding.level if each.finding else each.kind for each in found)
+    return sorted(
+        each.finding.level if each.finding else each.kind
+        for each in found
+        if each.kind != "undecided"
+    )
 
 
 @given(st.lists(errors, max_size=6), st.integers(0, 6), st.randoms())
@@ -185,3 +189,23 @@ def judged(folder: Path, habit: str) -> Result:
 def test_a_notification_has_time(tmp_path: Path, habit: str, verdict: str) -> None:
     """It may come before its answer or a moment after it; one that never comes is missed, by itself with `--only`."""
     assert judged(tmp_path, habit).clauses["surface/repeated"].verdict == verdict
+
+
+def test_a_surface_that_was_not_looked_at_is_not_passed() -> None:
+    """If no error was due on a surface, nothing passed there, and the row of the clause names the surface."""
+    second = TAXONOMY.replace(
+        "codes:\n",
+        "  late: {transport: event, match: {names: [late]}, error_when: {present: /params/late}, at: /params/late, "
+        "envelope: info, repeats: engine, codes: [busy]}\ncodes:\n",
+    ).replace("match: {names: [late]}, ", "")
+    rules = loaded(second)
+    info = {"kind": "full", "phase": "plan", "ways": [], "more": {}}
+    repeating = [rules.taxonomy.surfaces[name] for name in ("events", "late")]
+    seen = [answered(info, rules), notification(info, rules)]
+    found = list(check_repeated(rules, repeating, seen))
+    assert [each.kind for each in found] == ["passed", "undecided"]
+    assert "`late` was not looked at" in found[1].reason
+    assert [each.kind for each in check_repeated(rules, repeating, [])] == [
+        "undecided",
+        "undecided",
+    ]

@@ -681,7 +681,6 @@ KILLS: Mapping[str, Kill] = {
     "rpc-batch-empty-list": caught("rpc/batch", of="keenbench"),
     "rpc-notification-answered": caught("rpc/notification", of="keenbench"),
     "rpc-params-in-message": caught("leaks/canary", of="keenbench"),
-    "rpc-method-in-message": caught("leaks/canary", of="keenbench"),
     "undeclared-code": caught("code/declared", of="keenbench"),
     "undeclared-subphase": caught("envelope/types", of="keenbench"),
     "undeclared-scope-hash": warned("details/registered", of="keenbench"),

@@ -217,6 +217,7 @@ def cache_key(
         exchange.identity is None,
         "authorization" in request_headers or "cookie" in request_headers,
         exchange.lacks,
+        (exchange.idempotent, exchange.authenticated),
         date,
         tuple(headers),
         _value_key(traits, body, numbers),

@@ -2,7 +2,8 @@
 
 import hashlib
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from faultspec.exchange.model import Exchange
@@ -63,6 +64,7 @@ class Judgement:
 
     ``exercised``: addresses of the clauses that the exchange was checked against, broken or not.
     ``surface``: the surface that claims it, if any. ``code``: the declared code in it, if any.
+    ``undecided``: clauses that depend on an unknown fact, each with the reason.
     """
 
     findings: tuple[Finding, ...]
@@ -70,3 +72,4 @@ class Judgement:
     surface: str | None = None
     code: str | None = None
     is_error: bool = False
+    undecided: Mapping[str, str] = field(default_factory=dict)

@@ -46,7 +46,9 @@ class Exchange:
     ``operation``: ``METHOD /template`` on HTTP. ``identity``: the name of the caller in the
     configuration; None is anonymous. ``forbidden``: values that the answer must not contain, such
     as the caller's tenant. ``lacks``: facts and addresses of clauses (`faultspec.contract.clauses`)
-    that a recording omits; clauses that need them are not judged.
+    that a recording omits; clauses that need them are not judged. ``idempotent``: whether the
+    operation may be repeated, and ``authenticated``: whether the credentials are valid; None is
+    unknown.
     """
 
     request: Request
@@ -57,6 +59,8 @@ class Exchange:
     identity: str | None = None
     forbidden: tuple[Canary, ...] = field(default=())
     lacks: frozenset[str] = frozenset()
+    idempotent: bool | None = None
+    authenticated: bool | None = None
 
     def sent(self, name: str) -> str | None:
         """The first value of a request header, or None."""

@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 from faultspec.exchange.model import Exchange
 from faultspec.judge.collector import FindingCollector, join_or, quote_pointer
+from faultspec.judge.facts import why_undecided
 from faultspec.judge.match_envelope import (
     ErrorReading,
     Owners,
@@ -12,7 +13,7 @@ from faultspec.judge.match_envelope import (
     is_protocol_number,
     is_scalar,
 )
-from faultspec.language.conditions import ConditionFacts
+from faultspec.language.conditions import ConditionFacts, unknown_facts
 from faultspec.language.model import Code, Operation
 from faultspec.language.values import same, shown
 
@@ -66,6 +67,8 @@ def judge_code_status(
     findings.exercise("code/status")
     possible = code.http.decide(facts)
     carried = findings.contract.codes_for(status)
+    if status in possible and len(possible) > 1 and unknown_facts(code.http.rules, facts):
+        findings.undecide("code/status", why_undecided(code.http.rules, facts))
     if status in possible or (not possible and (code.http.allows(status) or code.name in carried)):
         return
     default = error.claim.surface.default_status

@@ -51,6 +51,7 @@ class FindingCollector:
         self.code: str | None = None
         self._lines: dict[str, list[str]] | None = None
         self._exercised: set[str] = set()
+        self._undecided: dict[str, str] = {}
         self._findings: dict[tuple[object, ...], Finding] = {}
 
     def lines(self, name: str) -> list[str]:
@@ -64,6 +65,10 @@ class FindingCollector:
     def exercise(self, *clauses: str) -> None:
         """Record that the exchange is checked against these clauses."""
         self._exercised.update(clauses)
+
+    def undecide(self, clause: str, reason: str) -> None:
+        """Record that an unknown fact leaves open whether a clause holds."""
+        self._undecided.setdefault(clause, reason)
 
     def add(
         self,
@@ -150,11 +155,23 @@ class FindingCollector:
     def judgement(self, *, surface: str | None, code: str | None, is_error: bool) -> Judgement:
         """The findings in their total order, and every clause exercised."""
         ordered = tuple(self._findings[key] for key in sorted(self._findings))
-        exercised = frozenset(self._exercised)
+        exercised, undecided = frozenset(self._exercised), self._undecided
         if lacks := self.exchange.lacks:
             known = self.contract.clauses
             exercised = frozenset(
                 name for name in exercised if name not in known or known[name].judgeable(lacks)
             )
             ordered = tuple(finding for finding in ordered if finding.clause in exercised)
-        return Judgement(ordered, exercised, surface=surface, code=code, is_error=is_error)
+            undecided = {
+                name: reason
+                for name, reason in undecided.items()
+                if name in known and known[name].judgeable(lacks)
+            }
+        return Judgement(
+            ordered,
+            exercised,
+            surface=surface,
+            code=code,
+            is_error=is_error,
+            undecided=undecided,
+        )

@@ -1,8 +1,20 @@
 """The facts of an exchange that conditions may read."""
 
 from faultspec.exchange.model import Exchange
-from faultspec.language.conditions import ConditionFacts
+from faultspec.language.conditions import ConditionalRule, ConditionFacts, unknown_facts
 from faultspec.language.model import Operation
+
+_IDEMPOTENT = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"})
+"""Methods whose requests may be repeated (RFC 9110 section 9.2.2). Others may or may not."""
+
+_REASONS = {
+    "status": "the answer has no status",
+    "cause": "a cause is never visible from outside",
+    "operation.idempotent": "neither the taxonomy nor `upstreams.calls` of the configuration "
+    "declares whether the operation is idempotent",
+    "caller.authenticated": "no configured identity has the credentials of the request",
+}
+"""Why a fact is unknown."""
 
 
 def facts_of(
@@ -13,12 +25,38 @@ def facts_of(
     Credentials that belong to no configured identity may or may not be valid, so ``authenticated``
     is unknown for them, and for recordings that omit credentials.
     """
+    return ConditionFacts(
+        status=status,
+        idempotent=_is_idempotent(exchange, operation),
+        authenticated=_is_authenticated(exchange),
+        details=details if isinstance(details, dict) else {},
+    )
+
+
+def _is_idempotent(exchange: Exchange, operation: Operation | None) -> bool | None:
+    """What the taxonomy declares, else what the sender knows, else what the method means."""
+    if operation is not None and operation.idempotent is not None:
+        return operation.idempotent
+    if exchange.idempotent is not None or exchange.transport != "http":
+        return exchange.idempotent
+    return True if exchange.request.method.upper() in _IDEMPOTENT else None
+
+
+def _is_authenticated(exchange: Exchange) -> bool | None:
+    if exchange.authenticated is not None:
+        return exchange.authenticated
     credentials = exchange.sent("authorization") or exchange.sent("cookie")
     known = exchange.identity is not None
     hidden = "identity" in exchange.lacks
-    return ConditionFacts(
-        status=status,
-        idempotent=operation.idempotent if operation else None,
-        authenticated=None if (credentials or hidden) and not known else known,
-        details=details if isinstance(details, dict) else {},
+    return None if (credentials or hidden) and not known else known
+
+
+def why_undecided(rules: tuple[ConditionalRule, ...], facts: ConditionFacts) -> str:
+    """Why the facts leave several outcomes of the rules possible: each unknown fact and its
+    reason.
+    """
+    unknown = unknown_facts(rules, facts)
+    return "; ".join(
+        f"`{fact}` is unknown: {_REASONS.get(fact, 'the answer does not have it')}"
+        for fact in unknown
     )

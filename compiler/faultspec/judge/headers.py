@@ -22,12 +22,24 @@ def judge_headers(
     status = findings.status
     if status is None or findings.exchange.transport != "http":
         return
+    if error is None and _is_foreign(findings):
+        return
     rules = findings.contract.headers(code, status)
     for header_rules in rules.values():
         _judge_header(findings, header_rules, error, status)
     if error is not None:
         for repetition in dict.fromkeys(_repetitions(rules, error)):
             _judge_equal(findings, error, repetition)
+
+
+def _is_foreign(findings: FindingCollector) -> bool:
+    """Whether the answer is an error of a surface that allows bodies without an envelope."""
+    status, claim = findings.status, findings.contract.claim(findings.exchange)
+    if claim is None or status is None or status < 400:
+        return False
+    return not claim.envelopes or (
+        claim.surface.reason is not None and findings.exchange.request.method.upper() != "HEAD"
+    )
 
 
 def judge_repeated(findings: FindingCollector, error: ErrorReading) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from faultspec.judge.code import one_of
 from faultspec.judge.collector import FindingCollector, quote_pointer
+from faultspec.judge.facts import why_undecided
 from faultspec.judge.match_envelope import ErrorReading
 from faultspec.language.conditions import ConditionFacts
 from faultspec.language.model import Code, Schema, Source
@@ -84,6 +85,9 @@ def judge_retry_flag(
         return
     possible = code.retriable.decide(facts)
     if len(possible) != 1:
+        if code.retriable.rules:
+            reason = why_undecided(code.retriable.rules, facts)
+            findings.undecide("retriable/agrees", reason)
         return
     findings.exercise("retriable/agrees")
     expected = possible[0]

@@ -102,6 +102,19 @@ def possible_outcomes(
     return tuple(possible)
 
 
+def unknown_facts(rules: Iterable[ConditionalRule], facts: ConditionFacts) -> tuple[str, ...]:
+    """The unknown facts on which the outcome of the rules depends, each once."""
+    unknown: dict[str, None] = {}
+    for rule in rules:
+        results = {test.fact: _result(test, facts) for test in rule.when}
+        if False in results.values():
+            continue
+        unknown |= dict.fromkeys(fact for fact, result in results.items() if result is None)
+        if None not in results.values():
+            break
+    return tuple(unknown)
+
+
 def certain_outcome(rules: Iterable[ConditionalRule], facts: ConditionFacts) -> object:
     """The outcome of the first rule whose tests are all known to hold; None if there is none."""
     certain = (rule for rule in rules if all(_result(test, facts) for test in rule.when))

@@ -286,7 +286,7 @@ def _check_named(type: Named, value: dict[Any, object], path: Path) -> Iterator[
         bare = name.removesuffix("?") if optional else name
         if key.pattern is not None and not re.fullmatch(key.pattern, bare, re.ASCII):
             yield GrammarProblem(
-                "bad-name", at, f"`{_short(name)}` is not {key.shape}", "rename it"
+                "bad-name", at, f"`{_short(name)}` is not {key.shape}", _renaming(key, name)
             )
         if optional and bare != name and bare in value:
             message = f"`{bare}` is here twice, once with and once without `?`"
@@ -411,3 +411,10 @@ def _short(value: object) -> str:
     text = "a very large number" if is_large else str(value)
     text = text.replace("\r", "\\r").replace("\n", "\\n")
     return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _renaming(key: Text, name: str) -> str:
+    """The hint for a name of another form; a pointer to a member begins with a slash."""
+    pointer = f"/{name}"
+    is_member = not name.startswith("/") and key.pattern and re.fullmatch(key.pattern, pointer)
+    return f"write `{_short(pointer)}`" if is_member else "rename it"

@@ -6,7 +6,7 @@ from textwrap import fill
 
 from faultspec.language.catalog import CODES
 from faultspec.language.constructs import DOCUMENT
-from faultspec.language.constructs.parts import SCHEMA_KEYS
+from faultspec.language.constructs.parts import POINTER, SCHEMA_KEYS
 from faultspec.language.examples import EXAMPLES
 from faultspec.language.grammar import (
     Anything,
@@ -109,9 +109,10 @@ def describe_type(type: Type) -> str:
             words = "a number" + _range_text(low, None)
         case Many(item):
             words = f"a list, each item {describe_type(item)}"
-        case Named(value, _, optional):
+        case Named(value, key, optional):
             mark = ", optional ones ending in `?`" if optional else ""
-            words = f"names{mark}, each with {describe_type(value)}"
+            subject = "JSON Pointers" if key == POINTER else "names"
+            words = f"{subject}{mark}, each with {describe_type(value)}"
         case Either(branches):
             words = ", or ".join(_describe_branches(branches))
         case DeferredKind(_, get):

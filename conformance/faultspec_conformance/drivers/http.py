@@ -32,6 +32,17 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _OVERRIDES = frozenset({"x-http-method-override", "x-http-method", "x-method-override"})
 _OVERRIDE = re.compile(r"[?&]_method=", re.IGNORECASE)
 
+#: Media types of answers that need not end.
+_ENDLESS = frozenset(
+    {
+        "text/event-stream",
+        "application/x-ndjson",
+        "application/jsonl",
+        "application/json-seq",
+        "multipart/x-mixed-replace",
+    }
+)
+
 #: Seconds for which a stream of events is read. One that is made to fail does so soon.
 _STREAM = 5.0
 
@@ -186,16 +197,21 @@ class HttpDriver(Driver):
             answer = self._client.send(outgoing, stream=True)
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
             return self._classify(request, error, seconds)
-        is_stream = answer.headers.get("Content-Type", "").startswith("text/event-stream")
+        media_type = answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        is_stream = media_type in _ENDLESS
         deadline = began + (_STREAM if is_stream else seconds)
+        body_so_far = bytearray()
         try:
-            content = _read_body(answer, lambda: self._clock() > deadline)
+            _read_body(answer, body_so_far, lambda: self._clock() > deadline)
         except httpx.TimeoutException:
-            return NoAnswer(request, "timeout", f"the answer did not end within {seconds:g} s")
+            if not is_stream:  # a stream that waits for its next event has answered
+                return NoAnswer(request, "timeout", f"the answer did not end within {seconds:g} s")
         except (httpx.TransportError, httpx.DecodingError) as error:
-            return NoAnswer(request, "garbled", f"the answer broke off: {_describe(error)}")
+            if not (is_stream and self._clock() - began >= seconds):
+                return NoAnswer(request, "garbled", f"the answer broke off: {_describe(error)}")
         finally:
             answer.close()
+        content = bytes(body_so_far[:BODY_LIMIT])
         length = answer.headers.get("Content-Length", "")
         missing = length.isdigit() and answer.num_bytes_downloaded < int(length)
         if missing and len(content) < BODY_LIMIT:
@@ -327,14 +343,12 @@ class _Alarm:
         self._timer.cancel()
 
 
-def _read_body(answer: httpx.Response, is_late: Callable[[], bool]) -> bytes:
-    """The part of the body that comes in time, up to the limit. A stream need not end."""
-    body = bytearray()
+def _read_body(answer: httpx.Response, body: bytearray, is_late: Callable[[], bool]) -> None:
+    """Append the part of the body that comes in time, up to the limit. A stream need not end."""
     for chunk in answer.iter_bytes():
         body += chunk
         if len(body) >= BODY_LIMIT or is_late():
             break
-    return bytes(body[:BODY_LIMIT])
 
 
 def _describe(error: Exception) -> str:

@@ -25,12 +25,19 @@ _ENDING = 5.0
 #: Seconds between attempts to connect.
 _RECONNECT_SECONDS = 0.02
 
+#: Seconds for a process to be gone after its connection was lost.
+_NOTICE_SECONDS = 0.5
+
 #: Characters at the end of the output that explain why a command failed.
 _TAIL = 400
 
 
 class StartFailed(Exception):
-    """A command could not be started, or ended too early."""
+    """A command could not be started, or ended too early. ``hint``: a remedy, if it is known."""
+
+    def __init__(self, reason: str, hint: str | None = None) -> None:
+        super().__init__(reason)
+        self.hint = hint
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,24 @@ class Running:
         size = os.fstat(descriptor).st_size
         text = os.pread(descriptor, 4 * _TAIL, max(0, size - 4 * _TAIL)).decode("utf-8", "replace")
         return " ".join(text.split())[-_TAIL:]
+
+    def describe_end(self, *, lost: bool = False) -> str | None:
+        """Return how the command ended, with the end of its output; None while it runs.
+
+        A launcher that succeeded runs as long as the processes of its group. ``lost``: its
+        connection was lost, so it may be about to end.
+        """
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(_NOTICE_SECONDS if lost else 0)
+        number = self.process.poll()
+        if number is None:
+            return None
+        if number == 0:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, 0)
+                return None
+        how = f"ended with exit code {number}" if number >= 0 else f"was ended by signal {-number}"
+        return f"the command {how}: {self.output_tail() or 'it printed nothing'}"
 
 
 @contextmanager
@@ -74,6 +99,20 @@ def run_process(
             _end(process)
 
 
+def refuse_taken_address(url: str, place: str) -> None:
+    """Raise StartFailed if something listens at a URL already. ``place``: the key that starts the
+    command.
+    """
+    with suppress(OSError):
+        socket.create_connection(service_address(url), timeout=1).close()
+        raise StartFailed(
+            f"{place}: something answers at {url} before the command starts, and it would be "
+            "judged instead",
+            "stop what listens there or choose another port; without `command` the suite judges "
+            "a service that runs already",
+        )
+
+
 def wait_until_listening(started: Running, url: str) -> None:
     """Wait until the command accepts connections at a URL. Raises StartFailed if it ends before, or
     takes too long.
@@ -81,15 +120,15 @@ def wait_until_listening(started: Running, url: str) -> None:
     address = service_address(url)
     deadline = time.monotonic() + _STARTING
     while True:
+        listens = False
         with suppress(OSError):
             socket.create_connection(address, timeout=1).close()
-            return
-        ended = started.process.poll()
+            listens = True
+        ended = started.describe_end()
         if ended is not None:
-            raise StartFailed(
-                f"the command ended with {ended} before it listened at {url}: "
-                f"{started.output_tail()}"
-            )
+            raise StartFailed(f"it ended before it listened at {url}: {ended}")
+        if listens:
+            return
         if time.monotonic() > deadline:
             raise StartFailed(
                 f"the command does not listen at {url} {_STARTING:g} s after its start: "

@@ -24,7 +24,7 @@ from faultspec_conformance.results.findings import (
 )
 from faultspec_conformance.results.model import ClauseResult, Coverage, ReportedFinding, Result
 from faultspec_conformance.results.waivers import Waiver, apply_waivers
-from faultspec_conformance.run.summarize import with_statements
+from faultspec_conformance.run.summarize import count_judged, with_statements
 from faultspec_conformance.sanitize.traffic_secrets import mask_recorded
 from faultspec_conformance.session.correlation import check_echo, echo_rule, lenient
 from faultspec_conformance.session.observation import Observation, streamed
@@ -93,6 +93,8 @@ class Accumulator:
         )
         self._recent = RecentIds()
         self._occasions: Counter[str] = Counter()
+        self._undecided: dict[str, Counter[str]] = {}
+        self._judged = (0, 0)
         self._errors: Counter[frozenset[str]] = Counter()
         self._levels: Counter[tuple[str, str]] = Counter()
         self._used: Counter[Waiver] = Counter()
@@ -117,7 +119,11 @@ class Accumulator:
         found: list[Finding] = []
         for observation in (Observation(exchange, judgement, inner), *inner):
             self._occasions.update(observation.judgement.exercised)
+            for address, reason in observation.judgement.undecided.items():
+                self._undecided.setdefault(address, Counter())[reason] += 1
             self._errors[observation.exchange.lacks] += observation.judgement.is_error
+            errors, held = count_judged((observation,))
+            self._judged = (self._judged[0] + errors, self._judged[1] + held)
             found += (
                 replace(finding, level=self._crashes)
                 if finding.clause == "service/no-crash"
@@ -167,6 +173,8 @@ class Accumulator:
             seconds=seconds,
             notes=tuple(self._notes()),
             not_run=not_run,
+            errors=self._judged[0] or None,  # a recording of successes is complete
+            held=self._judged[1],
             waivers={waiver: self._used[waiver] for waiver in self._waivers},
         )
 
@@ -189,6 +197,7 @@ class Accumulator:
             failures=self._levels[clause.address, "error"],
             warnings=self._levels[clause.address, "warning"],
             known=self._levels[clause.address, "known"],
+            undecided=dict(self._undecided.get(clause.address, {})) if silent is None else {},
             not_exercised=(unexercised,) if silent is None else (),
             not_checkable=(silent,) if silent is not None else (),
         )

@@ -19,6 +19,10 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 See = Callable[[Exchange], object]
 
+#: A server cuts the body of an answer to HEAD (RFC 9110 section 9.3.2). Applications and test
+#: clients have it still, and no client ever gets it.
+_UNCUT = frozenset({"http/head-body"})
+
 #: Bytes of a body that are kept. Errors are smaller, and downloads should not be held twice.
 _KEPT = 4 * 1024 * 1024
 
@@ -79,8 +83,12 @@ def _asgi_exchange(scope: Scope, body: bytes, response: Response, *, complete: b
         response,
         route=template,
         operation=f"{scope['method']} {template}" if template is not None else None,
-        lacks=ALWAYS if complete else ALWAYS | ABOUT_BODY,
+        lacks=_lacks(scope["method"]) | (frozenset() if complete else ABOUT_BODY),
     )
+
+
+def _lacks(method: str) -> frozenset[str]:
+    return ALWAYS | _UNCUT if method.upper() == "HEAD" else ALWAYS
 
 
 def _decode_headers(pairs: Any) -> Headers:
@@ -124,7 +132,8 @@ def _httpx_exchange(answer: Any) -> Exchange:
     return Exchange(
         Request(request.method, str(request.url), _decode_headers(request.headers.raw), body),
         Response(answer.status_code, _decode_headers(answer.headers.raw), answer.content),
-        lacks=ALWAYS | {"elapsed"},  # httpx measures it when the answer is closed, which is later
+        lacks=_lacks(request.method)
+        | {"elapsed"},  # httpx measures it when the answer is closed, which is later
     )
 
 
@@ -146,7 +155,7 @@ def _requests_exchange(answer: Any) -> Exchange:
             body=answer.content,
             elapsed=answer.elapsed.total_seconds(),
         ),
-        lacks=ALWAYS,
+        lacks=_lacks(request.method),
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from faultspec.language.model import Idempotency
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import ABSENT
+from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.probes.ownership import Evidence, marks
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.correlation import new_id
@@ -25,6 +26,7 @@ from faultspec_conformance.session.observation import (
     Observation,
     difference,
     failed,
+    leaves,
     not_exercised,
     passed,
 )
@@ -168,7 +170,12 @@ class _Creation:
         what += f" with one {self.rule.key} at the same time"
         others = [seen for seen in burst if not seen.ok and seen.status not in _BUSY]
         if len(ids) > 1:
-            message = f"{what} created {len(ids)} of `{self.kind.name}`; expected one"
+            existing = self._existing(ids)
+            if existing is not None and len(existing) < 2:
+                reason = f"{len(ids)} ids were answered, of which {len(existing)} name a resource"
+                return not_exercised(_CONCURRENT, reason)
+            count = len(ids if existing is None else existing)
+            message = f"{what} created {count} of `{self.kind.name}`; expected one"
             return failed(_CONCURRENT, message, *burst, again)
         if not ids:
             reason = "no replay is equal to the first answer, or the answers do not have ids"
@@ -179,13 +186,40 @@ class _Creation:
             return not_exercised(_CONCURRENT, f"the service answered {burst[0]} to {what}")
         return passed(_CONCURRENT)
 
+    def _existing(self, ids: set[str]) -> set[str] | None:
+        """Return the ids that name a resource; None if none of them can be read.
+
+        An answer may have an id that names nothing, such as that of a request that lost the race.
+        """
+        item = self.kind.item
+        if item is None or self.session.description.find("GET", item) is None:
+            return None
+        found: set[str] = set()
+        for identifier in ids:
+            values = {**self.existing.values, last_placeholder(self.kind): identifier}
+            read = self.session.try_call(
+                RequestSpec("GET", item, identity=self.existing.owner, values=values)
+            )
+            if isinstance(read, NoAnswer) or not (read.ok or read.status in (404, 410)):
+                return None
+            if read.ok:
+                found.add(identifier)
+        return found or None
+
     def _check_list(
         self, body: object, first: Observation, again: Observation
     ) -> Iterator[Outcome]:
         """Check that a list shows the resource once."""
         listing, existing = self.kind.operation("list"), self.existing
         values = body.values() if isinstance(body, dict) else ()
-        texts = (text for text in values if isinstance(text, str) and len(text) >= _TELLING)
+        # What other resources have too, such as the id of a parent, does not identify this one.
+        shared = {value for _, value in leaves([existing.body, *existing.values.values()])}
+        shared |= {resource.id for resource in self.session.knowledge.created.values()}
+        texts = (
+            text
+            for text in values
+            if isinstance(text, str) and len(text) >= _TELLING and text not in shared
+        )
         text = next(texts, None)
         if listing is None or text is None:
             return

@@ -57,6 +57,9 @@ def repeated_errors(session: CallSession) -> Iterator[Outcome]:
         waited += _MOMENT
     if session.observations.ended is None:
         yield from found()
+        for surface in repeaters:
+            if surface not in repeating:
+                yield _not_looked_at(surface, "a run cannot observe what is written to it")
 
 
 def check_repeated(
@@ -82,9 +85,12 @@ def check_repeated(
             if seen.judgement.is_error and seen.judgement.surface == surface.name
         ]
         left = []
-        for answer in exchanges:
-            if not _is_due(contract.taxonomy, surface, origins, answer):
-                continue
+        due = [
+            answer for answer in exchanges if _is_due(contract.taxonomy, surface, origins, answer)
+        ]
+        if not due:
+            yield _not_looked_at(surface, "no observed error was due on it")
+        for answer in due:
             equal = _first_equal(contract, answer, repetitions)
             if equal is None:
                 left.append(answer)
@@ -111,6 +117,10 @@ def check_repeated(
             else:
                 message = f"`{surface.name}` repeats every error, and {answer} did not come there"
                 yield failed(_CLAUSE, f"{message} within {GRACE:g} s", answer, level=level)
+
+
+def _not_looked_at(surface: Surface, reason: str) -> Outcome:
+    return Outcome(_CLAUSE, "undecided", f"`{surface.name}` was not looked at: {reason}")
 
 
 def _first_equal(

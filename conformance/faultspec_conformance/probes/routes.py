@@ -30,6 +30,12 @@ def unknown_routes(session: HttpSession) -> Iterator[ProbeResult]:
     """
     address = session.canary("address")
     path = f"{_common_path(session)}/{address.value}"
+    below = f"{_collection(session)}/{session.tokens.hex(4)}/faultspec/{address.value}"
+    if not session.claims_errors(path):
+        if not session.claims_errors(below):
+            yield not_exercised(_ROUTE, "no surface claims the errors of unknown routes")
+            return
+        path = below
     canaries = (session.canary("email"), session.canary("secret"))
     plain = session.call(
         RequestSpec(
@@ -54,7 +60,6 @@ def unknown_routes(session: HttpSession) -> Iterator[ProbeResult]:
             correlation.check_malformed_id(session, answer, kind, value)
         ) if kind else []
 
-    below = f"{_collection(session)}/{session.tokens.hex(4)}/faultspec/{address.value}"
     deeper, outcomes = ask("GET", below)
     yield from outcomes
     yield check_refusal(_ROUTE, deeper, "an unknown sub-resource")

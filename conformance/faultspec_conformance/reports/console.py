@@ -170,6 +170,8 @@ def _clause(clause: ClauseResult, wide: int, colour: bool) -> str:
         details = f"{failures}{clause.occasions}{''.join(others)}"
         if clause.left_out:
             details += _shortened(visible(f"; left out: {clause.left_out}"), _REASON_WIDTH)
+        if clause.undecided:
+            details += f"; {_shortened(visible(clause.reason), _REASON_WIDTH)}"
     else:
         details = _shortened(visible(clause.reason), _REASON_WIDTH)
     return f"{word}  {clause.address:{wide}}  {details}".rstrip()

@@ -80,6 +80,7 @@ def _report_data(report: Report) -> dict[str, object]:
                     "not_exercised": list(clause.not_exercised),
                     "not_checkable": list(clause.not_checkable),
                 },
+                "undecided": dict(clause.undecided),
                 "idle": clause.idle,
                 "enable": _enabling(remedies.get(clause.address)),
             }
@@ -96,6 +97,7 @@ def _report_data(report: Report) -> dict[str, object]:
         "not_run": list(result.not_run),
         "baseline": _baseline(result),
         "waivers": [_waiver(waiver, used) for waiver, used in result.waivers.items()],
+        "judged": {"errors": result.errors, "held": result.held},
         "forms": {"errors": result.ordinary, "broken": dict(result.forms)},
     }
 

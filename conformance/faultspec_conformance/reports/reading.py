@@ -90,6 +90,7 @@ def _report(found: Data) -> Report:
         },
         ordinary=found["forms"]["errors"],
         forms=found["forms"]["broken"],
+        **found.get("judged", {}),
         shards=tuple(Shard(*map(int, shard.split("/"))) for shard in run["shards"]),
         complete=run["complete"],
         map=tuple(_built(MapCell, cell) for cell in found.get("map", ())),

@@ -2,7 +2,7 @@
 break.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import date
 
@@ -15,6 +15,10 @@ from faultspec_conformance.results.findings import (
 from faultspec_conformance.results.model import ReportedFinding, Result
 from faultspec_conformance.results.waivers import Waiver, expired_waivers, unused_waivers
 
+#: A run that holds fewer than one of this many error answers to an envelope or a code has judged
+#: too little to pass. A service has a few paths of other systems, such as a gateway.
+_FEW = 10
+
 
 def conclude(result: Result, today: date, *, only: str | None = None) -> Result:
     """Decide what only the whole run can decide. ``only``: the pattern of clauses that the run was
@@ -25,6 +29,7 @@ def conclude(result: Result, today: date, *, only: str | None = None) -> Result:
     - An expired waiver that covers a finding fails the run. So does an unused waiver whose clause
       was exercised, if the run was complete and covered every clause.
     - A code that has a recipe and was not observed gets that as its reason.
+    - A complete selection of clauses that judged hardly any error answer *could not run*.
     """
     everywhere = {clause for clause, times in result.forms.items() if 2 * times > result.ordinary}
     dropped = [finding for finding in result.findings if finding.form in everywhere]
@@ -54,10 +59,26 @@ def conclude(result: Result, today: date, *, only: str | None = None) -> Result:
         findings=sort_findings(join_findings(kept)),
         coverage=coverage,
         failures=join_texts(result.failures, failures),
+        not_run=join_texts(result.not_run, _judged_too_little(result) if only is None else ()),
         waivers=used,
         ordinary=0,
         forms={},
     )
+
+
+def _judged_too_little(result: Result) -> Iterator[str]:
+    """Yield a sentence if hardly any error answer was held to an envelope or a code."""
+    if result.errors == 0:
+        yield (
+            "none of the answers was an error, so no error was judged; add credentials, "
+            "`limits: {writes: true}` or recipes under `provoke`"
+        )
+    elif result.errors is not None and _FEW * result.held < result.errors:
+        yield (
+            f"only {result.held} of {result.errors} error answers could be held to an envelope or "
+            "a code; declare the `envelope` of the surfaces that have `envelope: none` or claim "
+            "no answer"
+        )
 
 
 def fail_expired_waivers(result: Result, today: date) -> Result:

@@ -49,6 +49,10 @@ def merge_results(first: Result, second: Result) -> Result:
         waivers=_add_counts(first.waivers, second.waivers),
         ordinary=first.ordinary + second.ordinary,
         forms=_add_counts(first.forms, second.forms),
+        errors=None
+        if first.errors is None and second.errors is None
+        else (first.errors or 0) + (second.errors or 0),
+        held=first.held + second.held,
         shards=(*first.shards, *second.shards),
         complete=first.complete and second.complete,
         map=_merge_maps(first.map, second.map),
@@ -66,6 +70,7 @@ def _merge_clauses(first: ClauseResult, second: ClauseResult) -> ClauseResult:
         not_run=join_texts(first.not_run, second.not_run),
         not_exercised=join_texts(first.not_exercised, second.not_exercised),
         not_checkable=join_texts(first.not_checkable, second.not_checkable),
+        undecided=_add_counts(first.undecided, second.undecided),
     )
 
 

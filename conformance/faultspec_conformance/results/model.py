@@ -34,13 +34,15 @@ class Outcome:
     """What one probe found out about one clause.
 
     ``kind``: the clause held, it is broken (see ``finding``), or it could not be decided (see
-    ``reason``). ``form``: a clause about the form of errors. The finding exists only because its
-    answer breaks that clause. If most answers of the service break it, the finding adds nothing and
-    is dropped.
+    ``reason``): `undecided` is about a part of its occasions. ``form``: a clause about the form of
+    errors. The finding exists only because its answer breaks that clause. If most answers of the
+    service break it, the finding adds nothing and is dropped.
     """
 
     clause: str
-    kind: Literal["passed", "failed", "not_exercised", "not_checkable", "could_not_run"]
+    kind: Literal[
+        "passed", "failed", "undecided", "not_exercised", "not_checkable", "could_not_run"
+    ]
     reason: str = ""
     finding: Finding | None = None
     form: str | None = None
@@ -52,8 +54,9 @@ class ClauseResult:
     was broken.
 
     ``known``: failures and warnings that a waiver or the baseline covers. ``flaky``: failures that
-    were not reproduced. ``failures`` and ``warnings`` include neither. ``idle``: which exchange
-    would exercise the clause.
+    were not reproduced. ``failures`` and ``warnings`` include neither. ``undecided``: why answers
+    left open whether the clause holds, each reason with the number of answers. ``idle``: which
+    exchange would exercise the clause.
     """
 
     address: str
@@ -67,6 +70,7 @@ class ClauseResult:
     not_run: tuple[str, ...] = ()
     not_exercised: tuple[str, ...] = ()
     not_checkable: tuple[str, ...] = ()
+    undecided: Mapping[str, int] = field(default_factory=dict)
     idle: str = ""
 
     @property
@@ -82,9 +86,11 @@ class ClauseResult:
 
     @property
     def reason(self) -> str:
-        """Why the clause was not decided. Empty if it passed or failed."""
+        """Why the clause was not decided. If it passed or failed: why some answers were not."""
         if self.verdict == "not_exercised" and not self.not_exercised:
-            return self.idle
+            return self._reason_of_undecided() or self.idle
+        if self.verdict in ("passed", "failed"):
+            return self._reason_of_undecided()
         reasons = {
             "could_not_run": self.not_run,
             "not_exercised": self.not_exercised,
@@ -98,6 +104,11 @@ class ClauseResult:
         if self.verdict not in ("passed", "failed"):
             return ""
         return "; ".join((*self.not_run, *self.not_exercised)[:_REASONS])
+
+    def _reason_of_undecided(self) -> str:
+        reasons = sorted(self.undecided.items(), key=lambda item: -item[1])
+        parts = (f"undecided {count} times: {reason}" for reason, count in reasons[:_REASONS])
+        return "; ".join(parts)
 
 
 Standing = Literal["error", "warning", "flaky", "known"]
@@ -215,9 +226,10 @@ class Result:
     ``not_run``: requested work that could not run. ``fixed``: findings of the baseline that did not
     occur again; None without a baseline. ``waivers``: the waivers in force, each with the number of
     findings that it covers. ``ordinary``: errors that no probe of the error form provoked.
-    ``forms``: per clause, how many of those break it. ``shards``: the parts that were run; empty
-    for a whole run. ``complete``: no planned request was left out. ``map``: the codes of each
-    operation.
+    ``forms``: per clause, how many of those break it. ``errors``: error answers with a body; None
+    if they were not counted. ``held``: how many of them were held to an envelope or a code.
+    ``shards``: the parts that were run; empty for a whole run. ``complete``: no planned request was
+    left out. ``map``: the codes of each operation.
     """
 
     target: str
@@ -235,6 +247,8 @@ class Result:
     waivers: Mapping[Waiver, int] = field(default_factory=dict)
     ordinary: int = 0
     forms: Mapping[str, int] = field(default_factory=dict)
+    errors: int | None = None
+    held: int = 0
     shards: tuple[Shard, ...] = ()
     complete: bool = True
     map: tuple[MapCell, ...] = ()

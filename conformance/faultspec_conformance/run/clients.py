@@ -112,7 +112,8 @@ def judge_clients(
     if session.observations.ended is not None:
         session.observations.add([NotRun(session.observations.ended)])
     summary = summarize(session, known, replace(options, waivers=waivers), frozenset())
-    result = conclude(summary, today(options), only=options.only)
+    # The errors are those of the fault server.
+    result = conclude(replace(summary, errors=None), today(options), only=options.only)
     result = replace(
         result,
         target=", ".join(" ".join(client.command) for client in target.clients),

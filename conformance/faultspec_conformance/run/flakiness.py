@@ -5,6 +5,7 @@ flaky.
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 
 from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.probes import PROBES
@@ -19,6 +20,12 @@ from faultspec_conformance.session.options import RunOptions
 #: leaked, a resource exists twice, two answers have one id.
 _PROVEN = ("service/no-crash", "leaks/", "idempotency/concurrent", "correlation/unique")
 
+#: Statuses of refusals that concern the moment or the caller, not the request. So does 401.
+_REFUSALS = frozenset({429, 502, 503, 504})
+
+#: One of this many requests of the limit is kept for asking again, whatever the run needed before.
+RESERVE = 10
+
 
 def flaky_places(
     session: HttpSession, runs: Iterable[ProbeRun], options: RunOptions
@@ -26,8 +33,9 @@ def flaky_places(
     """Return the places of failures that were observed once, and not when the same was asked again.
 
     The probe that observed such a failure is played once more in a new session, on resources of its
-    own. Requests of the sweep are sent once more if they change nothing. A failure is not flaky if
-    it could not be asked for again, for want of a service or of requests.
+    own. Requests of the sweep are sent once more if they change nothing. A failure is flaky only if
+    the same occasion came again, and the answer was right. Another refusal in its place proves
+    nothing, and neither does a request that could not be sent.
     """
     if session.observations.ended is not None:
         return frozenset()
@@ -37,10 +45,29 @@ def flaky_places(
         where for where, times in counts.items() if times == 1 and not where[0].startswith(_PROVEN)
     }
     again = anew(session)
+    driver = session.driver
+    limits = driver.limits
+    # The same number in every run, so that the verdict does not depend on how many are left.
+    most = driver.requests + session.config.limits.requests // RESERVE
+    driver.limits = replace(limits, requests=min(most, session.config.limits.requests))
+    try:
+        return _gone(again, session, runs, once=once, options=options)
+    finally:
+        driver.limits = limits
+
+
+def _gone(
+    again: HttpSession,
+    session: HttpSession,
+    runs: Iterable[ProbeRun],
+    *,
+    once: set[Place],
+    options: RunOptions,
+) -> frozenset[Place]:
     gone: set[Place] = set()
     for run in runs:
         gone |= _gone_of_probe(again, run, once & _places(run.record), options)
-    for part in parts:
+    for part in session.observations.parts:
         for observation in part.exchanges if part.name == SWEEP else ():
             gone |= _gone_of_request(again, observation, once)
     return frozenset(gone)
@@ -74,11 +101,7 @@ def _gone_of_probe(
             play(again, probe)
     record = again.begin(title(run.probe, run.turn), options.seed, run.probe.name, again=True)
     play(again, run.probe)
-    return {
-        where
-        for where in once - _places(record)
-        if _occasions(record, where) >= _occasions(run.record, where)
-    }
+    return {where for where in once - _places(record) if _held_again(run.record, record, where)}
 
 
 def _gone_of_request(again: HttpSession, observation: Observation, once: set[Place]) -> set[Place]:
@@ -92,9 +115,9 @@ def _gone_of_request(again: HttpSession, observation: Observation, once: set[Pla
         return set()
     with suppress(Unanswered):
         caller = again.config.identity(exchange.identity)
-        judgement = again.ask(exchange.request, caller, route=exchange.route).judgement
-        missing = failures - {place(finding) for finding in judgement.findings}
-        return {where for where in missing if where[0] in judgement.exercised}
+        answer = again.ask(exchange.request, caller, route=exchange.route)
+        missing = failures - {place(finding) for finding in answer.judgement.findings}
+        return {where for where in missing if _is_occasion(answer, observation, where[0])}
     return set()
 
 
@@ -102,18 +125,59 @@ def _places(record: PartRecord) -> set[Place]:
     return {place(failure) for failure in record.failures()}
 
 
-def _occasions(record: PartRecord, where: Place) -> int:
-    """Return how often a part could check a clause there.
+def _held_again(first: PartRecord, again: PartRecord, where: Place) -> bool:
+    """Whether the second record has the occasion of a failure of the first as often, and the clause
+    held.
 
-    A relation that held has no place, so it counts for each.
+    A relation that held has no place, so each counts.
     """
     clause, operation = where
-    answered = sum(
-        observation.exchange.operation == operation
-        and (clause in observation.judgement.exercised or clause == "service/alive")
-        for observation in record.exchanges
-    )
-    return answered + sum(
+    relations = [_count_relations(record, clause) for record in (first, again)]
+    failing = [
+        observation
+        for observation in first.exchanges
+        if any(place(finding) == where for finding in observation.judgement.findings)
+    ]
+    if not failing:
+        if clause == "service/alive":
+            return _count_answers(again, operation) > _count_answers(first, operation)
+        return relations[1] >= relations[0]
+    occasions = [
+        sum(_is_occasion(observation, failing[0], clause) for observation in record.exchanges)
+        for record in (first, again)
+    ]
+    return occasions[1] >= occasions[0]
+
+
+def _count_relations(record: PartRecord, clause: str) -> int:
+    return sum(
         outcome.clause == clause and outcome.kind in ("passed", "failed")
         for outcome in record.outcomes
     )
+
+
+def _count_answers(record: PartRecord, operation: str | None) -> int:
+    """How many answers an operation gave, without refusals that an ordinary request does not
+    get.
+    """
+    return sum(
+        observation.exchange.operation == operation
+        and observation.status not in _REFUSALS
+        and not (observation.status == 401 and observation.exchange.identity is not None)
+        for observation in record.exchanges
+    )
+
+
+def _is_occasion(observation: Observation, failing: Observation, clause: str) -> bool:
+    """Whether an answer met the occasion of a failing one: the same operation, surface and class of
+    status, and no refusal of another kind. The clause of a status asks for the same code instead.
+    """
+    answer, failed = observation.exchange, failing.exchange
+    if answer.operation != failed.operation or clause not in observation.judgement.exercised:
+        return False
+    if observation.judgement.surface != failing.judgement.surface:
+        return False
+    if clause == "code/status" and failing.code is not None:
+        return observation.code == failing.code
+    refused = observation.status in _REFUSALS | {401} and observation.status != failing.status
+    return observation.status // 100 == failing.status // 100 and not refused

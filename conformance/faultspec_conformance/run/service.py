@@ -18,7 +18,7 @@ from faultspec_conformance.config import Identity, ServiceConfig
 from faultspec_conformance.drivers import Limits, NoAnswer
 from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.drivers.jsonrpc import Peer, Remote
-from faultspec_conformance.drivers.processes import StartFailed
+from faultspec_conformance.drivers.processes import Running, StartFailed
 from faultspec_conformance.drivers.stdio import Process
 from faultspec_conformance.probes import (
     OF_A_KIND,
@@ -33,7 +33,7 @@ from faultspec_conformance.probes import (
 from faultspec_conformance.results.conclusion import conclude, fail_expired_waivers
 from faultspec_conformance.results.model import Report
 from faultspec_conformance.run.document import hold_to_document
-from faultspec_conformance.run.flakiness import anew, flaky_places
+from faultspec_conformance.run.flakiness import RESERVE, anew, flaky_places
 from faultspec_conformance.run.schedule import ProbeRun, of_shard, play, run_probe, select
 from faultspec_conformance.run.summarize import (
     Place,
@@ -44,8 +44,9 @@ from faultspec_conformance.run.summarize import (
 )
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.calls import CallSession, RpcSession, ToolSession
-from faultspec_conformance.session.credentials import confirm_refusal, refusal, unwelcome
+from faultspec_conformance.session.credentials import confirm_refusal, loss, refusal
 from faultspec_conformance.session.discovery import fetch_description, no_address, without_skipped
+from faultspec_conformance.session.endings import without_endings
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Unanswered
 from faultspec_conformance.session.observations import SWEEP, Note, NotRun
@@ -61,6 +62,9 @@ AnyCallSession = TypeVar("AnyCallSession", bound=CallSession)
 #: tested later.
 _KINDS = 4
 
+#: Why probes send nothing to some operations.
+_ENDING = "each may end the session of the caller, remove the caller or change credentials"
+
 
 def run(
     target: ServiceConfig, taxonomy: Taxonomy, options: RunOptions = RunOptions()
@@ -69,10 +73,11 @@ def run(
     if target.transport != "http":
         return judge_calls(target, taxonomy, options)
     try:
-        with run_upstreams(target) as upstreams:
-            return judge_http(target, taxonomy, options, upstreams)
+        with run_upstreams(target) as around:
+            return judge_http(target, taxonomy, options, around.upstreams, started=around.started)
     except StartFailed as error:
-        return Unreachable(str(error), "check `target` and `upstreams` in the configuration")
+        hint = error.hint or "check `target` and `upstreams` in the configuration"
+        return Unreachable(str(error), hint)
 
 
 def judge_http(
@@ -81,11 +86,13 @@ def judge_http(
     options: RunOptions,
     upstreams: Mapping[str, ScriptedUpstream],
     *,
+    started: Running | None = None,
     connect: Callable[[str, Limits], HttpDriver] = HttpDriver,
 ) -> Report | Unreachable:
     """Judge a running service over HTTP, by probes and by generated traffic.
 
-    ``connect`` creates the driver for a base URL.
+    ``started``: the process of the service, if the suite started it. ``connect`` creates the driver
+    for a base URL.
     """
     unfit = no_address(target.http)
     if unfit is not None:
@@ -108,6 +115,7 @@ def judge_http(
             driver=driver,
             description=description,
             upstreams=upstreams,
+            started=started,
         )
         known = session.contract.clauses
         session.observations.add(map(Note, notes))
@@ -122,20 +130,39 @@ def judge_http(
             )
         else:
             done: list[ProbeRun] = []
+            limits = driver.limits
+            kept = limits.requests // RESERVE
+            driver.limits = replace(limits, requests=limits.requests - kept)
+            probed = _probed(session)
             try:
+                session.description = probed
                 done += run_probes(session, options, known)
+                session.description = description
                 if options.sweep and (options.shard is None or options.shard.has(len(UNITS))):
                     generated = run_sweep(session, options)
+                session.description = probed
                 flaky = flaky_places(session, done, options)
             except KeyboardInterrupt:
                 interrupted = True
                 session.observations.end("the run was interrupted")
+            driver.limits = limits
+            session.description = description
         session.observations.add(map(NotRun, report_refused_identities(session)))
+        session.check_process()
         session.observations.add(held.observed() if held is not None else ())
         report = build_report(
             session, known, options, base=base, flaky=flaky, interrupted=interrupted
         )
         return replace(report, result=replace(report.result, generated=generated))
+
+
+def _probed(session: HttpSession) -> Description:
+    """The description for probes, and a note about the operations that it leaves out."""
+    probed, endings = without_endings(session.description)
+    if session.caller.anonymous or not endings:
+        return session.description
+    session.observations.add([Note(f"the probes leave out {', '.join(endings)}: {_ENDING}")])
+    return probed
 
 
 def judge_calls(
@@ -300,21 +327,21 @@ def run_probes_of_other_kinds(
 
 
 def report_refused_identities(session: HttpSession) -> tuple[str, ...]:
-    """A sentence for each identity whose credentials the service refuses, unless a refusal is
-    expected.
+    """A sentence for each identity whose credentials the service refuses, always or since a
+    request of the run, unless a refusal is expected.
 
     An ordinary request of the identity confirms it first, so that the verdict does not depend on
     the shard.
     """
-    expected = unwelcome(session)
+    exchanges = session.observations.exchanges
     suspects = [
-        (identity, refusal(session, identity, session.observations.exchanges))
+        (identity, refusal(session, identity, exchanges) or loss(session, identity, exchanges))
         for identity in session.identities
     ]
     confirmed = (
         _confirm_refusal(session, identity, reason)
         for identity, reason in suspects
-        if reason is not None and identity.name not in expected
+        if reason is not None and identity.name not in session.refused
     )
     return tuple(reason for reason in confirmed if reason is not None)
 
@@ -324,6 +351,6 @@ def _confirm_refusal(session: HttpSession, who: Identity, why: str) -> str | Non
     if session.observations.ended is not None:
         beside.observations.end(session.observations.ended)
     try:
-        return confirm_refusal(beside, who, why)
+        return why if confirm_refusal(beside, who, why) is not None else None
     except Unanswered:
         return why

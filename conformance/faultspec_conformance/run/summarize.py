@@ -1,7 +1,7 @@
 """The observations of a run as a `Result`."""
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
@@ -17,6 +17,15 @@ from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.observation import ENVELOPE, Observation
 from faultspec_conformance.session.observations import Note, Observations
 from faultspec_conformance.session.options import RunOptions
+
+#: The clauses that hold an error to its envelope or its code.
+_HELD = frozenset({"envelope/json", "envelope/shape", "code/declared", "code/reserved"})
+
+#: The clause about answers that cannot have a body.
+_BODILESS = frozenset({"http/head-body"})
+
+#: What a record leaves out if its body cannot be judged.
+_UNREADABLE = frozenset({"body", "shape", "code"})
 
 #: What is compared when the same is asked again: a clause and an operation.
 Place = tuple[str, str | None]
@@ -62,6 +71,7 @@ def summarize(
         results[address] = count_finding(results[address], finding)
     first_shard = options.shard is None or options.shard.number == 1
     ordinary, forms = _errors(observations, count_shared=first_shard)
+    errors, held = count_judged(observations.exchanges)
     return Result(
         target=session.config.address,
         taxonomy=f"{session.taxonomy.name} {session.taxonomy.version}",
@@ -77,6 +87,8 @@ def summarize(
         ordinary=ordinary,
         forms=forms,
         map=operation_map(session, reported),
+        errors=errors,
+        held=held,
         shards=() if options.shard is None else (options.shard,),
         complete=observations.complete and observations.ended is None,
     )
@@ -88,14 +100,19 @@ def _clause_results(session: Session, clauses: Mapping[str, Clause]) -> dict[str
     occasions: Counter[str] = Counter()
     reasons: dict[str, dict[str, dict[str, None]]] = {}
     reported = _reported_forms(observations, clauses)
+    undecided: dict[str, Counter[str]] = {}
     for observation in observations.exchanges:
         occasions.update(observation.judgement.exercised - _repeated(observation, reported))
+        for address, reason in observation.judgement.undecided.items():
+            undecided.setdefault(address, Counter())[reason] += 1
     if observations.exchanges:
         occasions["service/alive"] += 1
     for outcome in observations.outcomes:
         if outcome.kind in ("passed", "failed"):
             occasions[outcome.clause] += 1
-        if outcome.reason:
+        if outcome.kind == "undecided":
+            undecided.setdefault(outcome.clause, Counter())[outcome.reason] += 1
+        elif outcome.reason:
             by_kind = reasons.setdefault(outcome.clause, {})
             by_kind.setdefault(outcome.kind, {})[outcome.reason] = None
     results: dict[str, ClauseResult] = {}
@@ -113,6 +130,7 @@ def _clause_results(session: Session, clauses: Mapping[str, Clause]) -> dict[str
             not_run=tuple(dict.fromkeys((*by_kind.get("could_not_run", ()), *unreached))),
             not_exercised=tuple(by_kind.get("not_exercised", ())),
             not_checkable=tuple(by_kind.get("not_checkable", ())),
+            undecided=dict(undecided.get(address, {})),
             idle=f"no exchange allowed the suite to check it; needed: {clause.occasion}",
         )
     return results
@@ -201,6 +219,24 @@ def _errors(observations: Observations, *, count_shared: bool) -> tuple[int, Map
         }
     )
     return len(ordinary), broken
+
+
+def count_judged(observations: Iterable[Observation]) -> tuple[int, int]:
+    """Return the number of error answers, and how many of them were held to an envelope or a code.
+
+    Answers that cannot have a body, and records without one, do not count.
+    """
+    errors = held = 0
+    for observation in observations:
+        judgement = observation.judgement
+        if not judgement.is_error or judgement.exercised & _BODILESS:
+            continue
+        if observation.exchange.lacks & _UNREADABLE:
+            continue
+        errors += 1
+        unclaimed = any(finding.clause == "surface/known" for finding in judgement.findings)
+        held += unclaimed or not _HELD.isdisjoint(judgement.exercised)
+    return errors, held
 
 
 def coverage(session: Session) -> dict[str, Coverage]:

@@ -26,6 +26,7 @@ from faultspec_conformance.run.generation import (
     generate,
 )
 from faultspec_conformance.sanitize.masking import build_masking
+from faultspec_conformance.session.endings import ends_session
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
@@ -76,19 +77,6 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 #: What an HTTP client can write into a header field (RFC 9110, 5.5) and into a request line.
 _VALUE = re.compile(r"[\t\x20-\x7e\x80-\uffff]*")
 _TARGET = re.compile(r"/[\x21-\x7e]{0,8000}")
-
-#: Names of operations that end a session, and of operations that remove the caller or change
-#: credentials if they write: a segment of the path or the operation id, without separators and
-#: case.
-_SESSION_ENDS = re.compile(r"log(out|off)|sign(out|off)|(end|close)session")
-_ENDINGS = re.compile(
-    r"revoke\w*|(change|reset|set|update|forgot)?(my)?password\w*"
-    r"|passwd|(rotate|regenerate|reset)\w*(token|key|secret|credential)s?"
-    r"|(delete|close|deactivate|disable)(my|own)?(account|profile|user|self|me)"
-)
-
-#: The last segments of paths that stand for the caller, or the session of the caller.
-_SELF = frozenset({"me", "self", "account", "profile", "session", "sessions", "token", "tokens"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,18 +165,7 @@ def may_end_session(session: HttpSession, operation: ServiceOperation) -> bool:
     if patterns is not None:
         base = session.description.base
         return any(each.matches(operation.method, operation.template, base) for each in patterns)
-    if session.caller.anonymous or operation.method in ("HEAD", "OPTIONS"):
-        return False
-    *_, last = operation.template.rstrip("/").rpartition("/")
-    if operation.method in ("PUT", "PATCH", "DELETE") and _plain(last) in _SELF:
-        return operation.method == "DELETE" or _plain(last) in ("token", "tokens")
-    names = (last, operation.id or "")
-    patterns_of_names = (_SESSION_ENDS, _ENDINGS) if operation.writes else (_SESSION_ENDS,)
-    return any(pattern.fullmatch(_plain(name)) for pattern in patterns_of_names for name in names)
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())
+    return not session.caller.anonymous and ends_session(operation)
 
 
 def template_of(description: Description, request: Request) -> str | None:

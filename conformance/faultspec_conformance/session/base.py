@@ -119,7 +119,16 @@ class Session:
         """Record what a missing answer says about the service; return the exception to raise."""
         if answer.kind in ("refused", "closed", "garbled", "timeout"):
             listens = answer.kind == "timeout" or self.driver.listens()
+            ended = None if listens else self.describe_end()
+            if ended is not None:
+                answer = replace(answer, reason=f"{answer.reason}; {ended}")
             self.observations.record_loss(
                 asked, answer, listens=listens, may_disconnect=may_disconnect
             )
         return Unanswered(answer)
+
+    def describe_end(self) -> str | None:
+        """Return how the service ended that the suite started; None if it runs, or the suite did
+        not start it.
+        """
+        return None

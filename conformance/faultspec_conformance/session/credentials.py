@@ -1,10 +1,12 @@
 """Identities: what their scopes allow, and whether the service accepts their credentials at all."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import Identity
+from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation
 from faultspec_conformance.session.parameters import readable_operation, required_query
@@ -12,6 +14,9 @@ from faultspec_conformance.session.requests import RequestSpec
 
 #: Statuses that a caller with unknown credentials does not get.
 _PAST_CREDENTIALS = frozenset({403, 409, 412})
+
+#: Requests in a row that got 401, at the end of a run, from which an identity counts as lost.
+_REFUSED = 2
 
 
 def authority(identity: Identity, operation: ServiceOperation | None) -> bool:
@@ -24,19 +29,6 @@ def authority(identity: Identity, operation: ServiceOperation | None) -> bool:
         return set(operation.scopes) <= set(identity.scopes)
     reads = all(re.search(r"read|view|get|list", scope, re.IGNORECASE) for scope in identity.scopes)
     return not (operation.writes and reads)
-
-
-def unwelcome(session: HttpSession) -> frozenset[str]:
-    """Return the identities that the service has to refuse: those that a recipe for a 401 code
-    sends its request as.
-    """
-    return frozenset(
-        recipe.steps[-1].identity
-        for recipe in session.config.recipes
-        if recipe.steps
-        and recipe.steps[-1].identity is not None
-        and allows_401(session, recipe.code)
-    )
 
 
 def allows_401(session: HttpSession, code: str) -> bool:
@@ -54,6 +46,48 @@ def refusal(
     credentials.
     """
     first: Observation | None = None
+    for observation, accepted in _verdicts(session, identity, exchanges):
+        if accepted:
+            return None
+        first = first or observation
+    if first is None:
+        return None
+    return f"{identity.name}'s credentials are refused (401 on {_name(first)})"
+
+
+def loss(session: HttpSession, identity: Identity, exchanges: Sequence[Observation]) -> str | None:
+    """Return since when an identity is refused that was accepted before; None if it is not.
+
+    It is if each of its later requests that shows something got 401, and there are several. The
+    request named is the last one before them that the service carried out for a writer, or else
+    the last one of the identity that was accepted.
+    """
+    verdicts = list(_verdicts(session, identity, exchanges))
+    refused = list(takewhile(lambda verdict: not verdict[1], reversed(verdicts)))
+    if len(refused) < _REFUSED or len(refused) == len(verdicts):
+        return None
+    last_accepted, first_refused = verdicts[-len(refused) - 1][0], refused[-1][0]
+    places = {id(observation): place for place, observation in enumerate(exchanges)}
+    between = exchanges[places[id(last_accepted)] : places[id(first_refused)]]
+    writes = (
+        observation
+        for observation in reversed(between)
+        if observation.ok and observation.exchange.request.method not in SAFE_METHODS
+    )
+    after = next(writes, last_accepted)
+    return (
+        f"{identity.name}'s credentials were accepted, and are refused since {_name(after)}: the "
+        f"last {len(refused)} requests of {identity.name} got 401; if that request ends the "
+        "session, leave it out of the run"
+    )
+
+
+def _verdicts(
+    session: HttpSession, identity: Identity, exchanges: Iterable[Observation]
+) -> Iterator[tuple[Observation, bool]]:
+    """Yield the requests that show whether the identity's credentials are accepted, with the
+    verdict.
+    """
     for observation in exchanges:
         asked = observation.exchange
         if asked.identity != identity.name or not set(identity.headers) <= set(
@@ -65,14 +99,14 @@ def refusal(
         if operation is not None and operation.secured is False:
             continue
         if observation.ok or observation.status in _PAST_CREDENTIALS:
-            return None
-        if observation.status == 401 and first is None:
-            first = observation
-    if first is None:
-        return None
-    request = first.exchange.request
-    name = first.exchange.operation or f"{request.method} {request.target}"
-    return f"{identity.name}'s credentials are refused (401 on {name})"
+            yield observation, True
+        elif observation.status == 401:
+            yield observation, False
+
+
+def _name(observation: Observation) -> str:
+    request = observation.exchange.request
+    return observation.exchange.operation or f"{request.method} {request.target}"
 
 
 def confirm_refusal(session: HttpSession, identity: Identity, reason: str | None) -> str | None:

@@ -17,6 +17,7 @@ from faultspec.runtime import retry_after
 from faultspec_conformance.config import Identity
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.drivers.http import HttpDriver
+from faultspec_conformance.drivers.processes import Running
 from faultspec_conformance.sampling import ValueSource
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.correlation import (
@@ -25,6 +26,11 @@ from faultspec_conformance.session.correlation import (
     check_echo,
     echo_rule,
     lenient,
+)
+from faultspec_conformance.session.declared_facts import (
+    declared_idempotency,
+    is_authenticated,
+    refused_identities,
 )
 from faultspec_conformance.session.fault_switches import FaultSwitch, find_switches
 from faultspec_conformance.session.knowledge import Knowledge
@@ -51,19 +57,24 @@ class HttpSession(Session):
     """One run against one service over HTTP.
 
     A probe depends on what its own unit knows and on what every shard knows, so that a run in
-    shards finds what a whole run finds. ``upstreams``: the scripted upstreams by name. ``kinds``:
-    all kinds of resource. ``turn``: the kinds that are tested now. ``hold``: adds to a judgement
-    what the service's own document has against the answer.
+    shards finds what a whole run finds. ``upstreams``: the scripted upstreams by name. ``started``:
+    the process of the service, if the suite started it. ``kinds``: all kinds of resource.
+    ``turn``: the kinds that are tested now. ``idempotent_calls``: what the configuration declares
+    of operations. ``refused``: the identities that the service has to refuse.
+    ``hold``: adds to a judgement what the service's own document has against the answer.
     """
 
     driver: HttpDriver
     description: Description
     upstreams: Mapping[str, ScriptedUpstream] = field(default_factory=dict)
+    started: Running | None = None
     turn: tuple[ResourceKind, ...] = ()
     hold: Callable[[Exchange, Judgement], Judgement] = _unchanged
     kinds: tuple[ResourceKind, ...] = field(init=False)
     correlation: CorrelationIds = field(init=False)
     switches: tuple[FaultSwitch, ...] = field(init=False)
+    idempotent_calls: Mapping[str, bool] = field(init=False)
+    refused: frozenset[str] = field(init=False)
     knowledge: Knowledge = field(default_factory=Knowledge, init=False)
 
     def __post_init__(self) -> None:
@@ -71,6 +82,8 @@ class HttpSession(Session):
         self.kinds = find_resource_kinds(self.config, self.description)
         self.correlation = CorrelationIds(echo_rule(self.taxonomy))
         self.switches = tuple(find_switches(self.taxonomy, self.config, self.description))
+        self.idempotent_calls = declared_idempotency(self.config, self.taxonomy)
+        self.refused = refused_identities(self.config, self.taxonomy)
 
     @property
     def echo(self) -> EchoRule | None:
@@ -214,8 +227,13 @@ class HttpSession(Session):
         ]
         for answer in answers:
             if isinstance(answer, NoAnswer):
-                raise self.record_missing(asked, answer)
+                reason = (
+                    f"{answer.reason}; {times} equal requests were sent at once, and one alone may "
+                    "be answered: put `&` after each of their command lines, and `wait` at the end"
+                )
+                raise self.record_missing(asked, replace(answer, reason=reason))
         self.observations.note_answer()
+        self.check_process()
         return observations
 
     def record(self, exchange: Exchange) -> Observation:
@@ -240,6 +258,11 @@ class HttpSession(Session):
                 )
         self.knowledge.learn(observation, inner)
         return observation
+
+    def claims_errors(self, path: str) -> bool:
+        """Whether a surface of the taxonomy claims a 404 at a path that no operation has."""
+        unknown = Exchange(Request("GET", path), Response(404))
+        return self.contract.claim(unknown) is not None
 
     def of_the_server(self, exchange: Exchange) -> bool:
         """Whether an error comes from the server and not from the application: it has no
@@ -291,6 +314,8 @@ class HttpSession(Session):
             identity=None if caller.anonymous else caller.name,
             forbidden=(*self._forbidden(caller), *canaries),
             lacks=frozenset({"service/no-crash"} if switched else ()),
+            idempotent=self.idempotent_calls.get(f"{request.method} {route}"),
+            authenticated=is_authenticated(self.config, self.refused, caller, request),
         )
 
     def _exchanged(self, asked: Exchange, may_disconnect: bool) -> Exchange:
@@ -299,7 +324,23 @@ class HttpSession(Session):
         if isinstance(answer, NoAnswer):
             raise self.record_missing(asked, answer, may_disconnect=may_disconnect)
         self.observations.note_answer()
-        return replace(asked, response=answer)
+        answered = replace(asked, response=answer)
+        self.check_process(answered)
+        return answered
+
+    def describe_end(self) -> str | None:
+        """Return how the service ended that the suite started; None if it runs."""
+        return self.started.describe_end(lost=True) if self.started is not None else None
+
+    def check_process(self, last: Exchange | None = None) -> None:
+        """Record a failure if the service that the suite started has ended.
+
+        What still answers at its address is another service. ``last``: the last exchange; None:
+        the last that was recorded.
+        """
+        ended = self.started.describe_end() if self.started is not None else None
+        if ended is not None and self.observations.ended is None:
+            self.observations.record_end(ended, last)
 
     def _forbidden(self, caller: Identity) -> list[Canary]:
         """The values that must not come back to a caller: its secrets and, by `privacy`, the names

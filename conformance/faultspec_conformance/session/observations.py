@@ -156,6 +156,28 @@ class Observations:
         """Note that the service answered, so that it does not hang."""
         self._unanswered = 0
 
+    @property
+    def last(self) -> Observation | None:
+        """The last exchange."""
+        return next((part.exchanges[-1] for part in reversed(self.parts) if part.exchanges), None)
+
+    def record_end(self, ended: str, exchange: Exchange | None) -> None:
+        """Record that the service that the suite started ended, though its address answers.
+
+        ``exchange``: after which it ended; None: the last one.
+        """
+        last = exchange or (self.last.exchange if self.last is not None else None)
+        finding = Finding(
+            "service/alive",
+            f"the service ended during the run, and what answers at its address is not what the "
+            f"suite started; {ended}",
+            operation=last.operation if last is not None else None,
+            evidence=() if last is None else (last,),
+        )
+        self.add([Outcome("service/alive", "failed", finding=finding)])
+        after = "" if last is None else f" after {last.request.method} {last.request.target}"
+        self.end(f"the service ended{after.partition('?')[0]}")
+
     def record_loss(
         self, asked: Exchange, answer: NoAnswer, *, listens: bool, may_disconnect: bool
     ) -> None:
@@ -166,7 +188,7 @@ class Observations:
         while they listen.
         """
         self._unanswered += 1
-        last = next((part.exchanges[-1] for part in reversed(self.parts) if part.exchanges), None)
+        last = self.last
         if not (may_disconnect and listens):
             self.add([lost(asked, answer, last, listens=listens)])
         blamed = last.exchange if answer.kind == "refused" and last is not None else asked

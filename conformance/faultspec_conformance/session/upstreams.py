@@ -15,7 +15,13 @@ from starlette.types import Receive, Scope, Send
 
 from faultspec.exchange.model import Request
 from faultspec_conformance.config import ServiceConfig, UpstreamConfig
-from faultspec_conformance.drivers.processes import StartFailed, run_process, wait_until_listening
+from faultspec_conformance.drivers.processes import (
+    Running,
+    StartFailed,
+    refuse_taken_address,
+    run_process,
+    wait_until_listening,
+)
 from faultspec_conformance.drivers.serving import HANG_UP, serving
 from faultspec_conformance.faults.server import read_body
 
@@ -90,15 +96,26 @@ class ScriptedUpstream:
         await send({"type": "http.response.body", "body": body})
 
 
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What runs beside the suite. ``started``: the service, if the configuration starts it."""
+
+    upstreams: Mapping[str, ScriptedUpstream]
+    started: Running | None = None
+
+
 @contextmanager
-def run_upstreams(target: ServiceConfig) -> Iterator[Mapping[str, ScriptedUpstream]]:
+def run_upstreams(target: ServiceConfig) -> Iterator[Surroundings]:
     """Run the upstreams of a configuration and the service, if the configuration starts it; end
     them after the block.
 
-    Raises StartFailed if the service does not start, or the port of an upstream is taken.
+    Raises StartFailed if the service does not start, or its address or the port of an upstream is
+    taken.
     """
     with ExitStack() as stack:
-        found, environment = {}, {}
+        found, environment, started = {}, {}, None
+        if target.command:
+            refuse_taken_address(target.http, f"`target.command` in {target.path or 'the target'}")
         for config in target.upstreams:
             found[config.name] = upstream = ScriptedUpstream(config)
             try:
@@ -110,7 +127,6 @@ def run_upstreams(target: ServiceConfig) -> Iterator[Mapping[str, ScriptedUpstre
                 environment[config.env] = url
         if target.command:
             folder = Path(target.path or ".").resolve().parent
-            wait_until_listening(
-                stack.enter_context(run_process(target.command, environment, folder)), target.http
-            )
-        yield found
+            started = stack.enter_context(run_process(target.command, environment, folder))
+            wait_until_listening(started, target.http)
+        yield Surroundings(found, started)

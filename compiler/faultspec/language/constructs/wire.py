@@ -166,7 +166,7 @@ SURFACE = Record(
                 {
                     "require": Key(
                         Named(DeferredKind("member", member), POINTER, least=1),
-                        "Members of every success.",
+                        "Members of every success, such as `/id`.",
                         True,
                     ),
                     "source": SOURCE_KEY,

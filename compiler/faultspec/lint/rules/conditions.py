@@ -126,6 +126,58 @@ def condition_impossible(subject: Subject) -> Iterator[Remark]:
                     yield from _impossible_flags(test.fact, asked)
 
 
+@rule("condition-unknowable", severity="warning")
+def condition_unknowable(subject: Subject) -> Iterator[Remark]:
+    """A condition on a status or a retry flag reads a fact that an observer can know.
+
+    Bad::
+
+        codes:
+          away:
+            summary: Nobody is there.
+            http: 503
+            retriable: {when: [{if: {cause: timeout}, then: false}], else: true}
+
+    Good::
+
+        codes:
+          away:
+            summary: Nobody is there.
+            http: [503, 504]
+            retriable: {when: [{if: {status: 504}, then: false}], else: true}
+    """
+    for path, code in subject.codes():
+        for at, rules in (((*path, "http"), code.http.rules), _flag_rules(path, code)):
+            for where, condition in _conditions_at(subject, at, rules, (code,)).rules:
+                for test in condition.when:
+                    problem = _unknowable(subject.taxonomy, test.fact)
+                    if problem is not None:
+                        message = f"nothing that is observed decides this: {problem}"
+                        yield Remark((*where, "if", test.fact), message, _KNOWABLE)
+
+
+_KNOWABLE = "test a status or a detail of the answer instead, or write `retriable: caller`"
+
+
+def _flag_rules(path: Path, code: Code) -> tuple[Path, Sequence[ConditionalRule]]:
+    return (*path, "retriable", "when"), code.retriable.rules
+
+
+def _unknowable(taxonomy: Taxonomy, fact: str) -> str | None:
+    """Why no construct of the taxonomy, the configuration and the protocol can supply a fact; None
+    if one can.
+    """
+    on_http = any(surface.transport == "http" for surface in taxonomy.surfaces.values())
+    if fact == "cause":
+        return "a cause is never visible from outside"
+    if fact == "caller.authenticated" and not on_http:
+        return "only requests over HTTP have credentials"
+    declared = any(operation.idempotent is not None for operation in taxonomy.operations.values())
+    if fact == "operation.idempotent" and not on_http and not declared:
+        return "no operation declares `idempotent`, and only methods of HTTP imply it"
+    return None
+
+
 Asked = Iterator[tuple[Path, object]]
 
 _HINT = "ask for a possible value, or remove the rule"

@@ -55,10 +55,13 @@ def _claims_all_of(one: Match, other: Match) -> bool:
         and ("/**" in one.routes or _subset(other.routes, one.routes))
         and _subset(other.methods, one.methods)
         and _subset(other.tools, one.tools)
+        and all(
+            _subset(other.request.get(pointer, ()), asked) for pointer, asked in one.request.items()
+        )
     )
 
 
-def _subset(inner: tuple[str, ...], outer: tuple[str, ...]) -> bool:
+def _subset(inner: tuple[object, ...], outer: tuple[object, ...]) -> bool:
     """Whether `outer` has every value of `inner`; an empty condition has every value."""
     return not outer or (bool(inner) and set(inner) <= set(outer))
 

@@ -1,0 +1,50 @@
+"""Facts about requests that the configuration declares: conditions of the taxonomy read them."""
+
+from faultspec.exchange.model import Request
+from faultspec.language.model import Taxonomy
+from faultspec_conformance.config import Identity, ServiceConfig
+
+
+def declared_idempotency(config: ServiceConfig, taxonomy: Taxonomy) -> dict[str, bool]:
+    """Return whether the operations of `upstreams.calls` may be repeated, by method and path.
+
+    The default is that of `upstream` in the taxonomy. An operation with two answers is left out.
+    """
+    default = taxonomy.upstream.default if taxonomy.upstream is not None else None
+    found: dict[str, set[bool]] = {}
+    for upstream in config.upstreams:
+        for call in upstream.calls:
+            declared = call.idempotent
+            if declared is None and default is not None:
+                declared = default == "idempotent"
+            if declared is not None:
+                path = call.call.path.partition("?")[0]
+                found.setdefault(f"{call.call.method} {path}", set()).add(declared)
+    return {name: values.pop() for name, values in found.items() if len(values) == 1}
+
+
+def refused_identities(config: ServiceConfig, taxonomy: Taxonomy) -> frozenset[str]:
+    """Return the identities that the service has to refuse: those that a recipe for a 401 code
+    sends its request as.
+    """
+    codes = {name for name, code in taxonomy.codes.items() if code.http.allows(401)}
+    return frozenset(
+        recipe.steps[-1].identity
+        for recipe in config.recipes
+        if recipe.steps and recipe.steps[-1].identity is not None and recipe.code in codes
+    )
+
+
+def is_authenticated(
+    config: ServiceConfig, refused: frozenset[str], caller: Identity, request: Request
+) -> bool | None:
+    """Return whether a request has valid credentials; None if that is unknown.
+
+    They are valid if they are those of its caller, unless the service may have to refuse it. They
+    are invalid if no identity has any of them.
+    """
+    sent = set(request.headers)
+    if not caller.anonymous and set(caller.headers) <= sent:
+        return None if caller.name in refused else True
+    valid = {header for identity in config.identities.values() for header in identity.headers}
+    return None if valid & sent else False

@@ -1,0 +1,46 @@
+"""Operations after which the caller is refused: they end its session, remove it or change its
+credentials.
+"""
+
+import re
+from dataclasses import replace
+
+from faultspec.openapi.service import Description, ServiceOperation
+
+#: Names of operations that end a session, and of operations that remove the caller or change
+#: credentials if they write: a segment of the path or the operation id, without separators and
+#: case.
+_SESSION_ENDS = re.compile(r"log(out|off)|sign(out|off)|(end|close)session")
+_ENDINGS = re.compile(
+    r"revoke\w*|(change|reset|set|update|forgot)?(my)?password\w*"
+    r"|passwd|(rotate|regenerate|reset)\w*(token|key|secret|credential)s?"
+    r"|(delete|close|deactivate|disable)(my|own)?(account|profile|user|self|me)"
+)
+
+#: The last segments of paths that stand for the caller, or the session of the caller.
+_SELF = frozenset({"me", "self", "account", "profile", "session", "sessions", "token", "tokens"})
+
+
+def ends_session(operation: ServiceOperation) -> bool:
+    """Whether an operation may end the session of the caller, remove the caller or change
+    credentials, by its name.
+    """
+    if operation.method in ("HEAD", "OPTIONS"):
+        return False
+    *_, last = operation.template.rstrip("/").rpartition("/")
+    if operation.method in ("PUT", "PATCH", "DELETE") and _plain(last) in _SELF:
+        return operation.method == "DELETE" or _plain(last) in ("token", "tokens")
+    patterns = (_SESSION_ENDS, _ENDINGS) if operation.writes else (_SESSION_ENDS,)
+    names = (last, operation.id or "")
+    return any(pattern.fullmatch(_plain(name)) for pattern in patterns for name in names)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def without_endings(description: Description) -> tuple[Description, tuple[str, ...]]:
+    """Return the description without these operations, and their names."""
+    kept = tuple(operation for operation in description.operations if not ends_session(operation))
+    names = [operation.name for operation in description.operations if ends_session(operation)]
+    return replace(description, operations=kept), tuple(names)
