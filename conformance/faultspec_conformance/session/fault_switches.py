@@ -21,7 +21,7 @@ from faultspec_conformance.config.requests import PLACEHOLDER
 from faultspec_conformance.session.resources import placed
 
 #: Headers with a meaning of their own, which switch nothing on.
-_STANDARD = frozenset(
+STANDARD = frozenset(
     {
         *("accept", "accept-encoding", "accept-language", "authorization", "content-encoding"),
         *("content-type", "cookie", "expect", "host", "idempotency-key", "if-match"),
@@ -67,7 +67,7 @@ def find_switches(
 def _switches(step: Step, own: set[str], description: Description) -> Iterator[FaultSwitch]:
     call = step.call
     path, _, inline = call.path.partition("?")
-    headers = [name.lower() for name in call.headers if name.lower() not in _STANDARD | own]
+    headers = [name.lower() for name in call.headers if name.lower() not in STANDARD | own]
     query = [*call.query.items(), *parse_qsl(inline, keep_blank_values=True)]
     yield from (FaultSwitch(header=name) for name in headers)
     yield from (FaultSwitch(query=(name, str(value))) for name, value in query)

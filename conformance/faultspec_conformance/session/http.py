@@ -26,6 +26,7 @@ from faultspec_conformance.session.correlation import (
     lenient,
 )
 from faultspec_conformance.session.fault_switches import FaultSwitch, find_switches
+from faultspec_conformance.session.inventory import Inventory, find_inventory
 from faultspec_conformance.session.knowledge import Knowledge
 from faultspec_conformance.session.observation import Observation, Unanswered, streamed
 from faultspec_conformance.session.observations import Fact, PartRecord
@@ -55,6 +56,7 @@ class HttpSession(Session):
     upstreams: Mapping[str, ScriptedUpstream] = field(default_factory=dict)
     turn: tuple[ResourceKind, ...] = ()
     kinds: tuple[ResourceKind, ...] = field(init=False)
+    inventory: Inventory = field(init=False)
     correlation: CorrelationIds = field(init=False)
     switches: tuple[FaultSwitch, ...] = field(init=False)
     knowledge: Knowledge = field(default_factory=Knowledge, init=False)
@@ -62,6 +64,7 @@ class HttpSession(Session):
     def __post_init__(self) -> None:
         self.source = ValueSource(self.description.document, Random(0))
         self.kinds = find_resource_kinds(self.config, self.description)
+        self.inventory = find_inventory(self.taxonomy, self.config, self.description)
         self.correlation = CorrelationIds(echo_rule(self.taxonomy))
         self.switches = tuple(find_switches(self.taxonomy, self.config, self.description))
 
