@@ -120,7 +120,11 @@ def make_app(
         return random.uniform(1, 1 + spread) * unit
 
     async def messages(request: Request) -> Response:
-        body = await request.json()
+        try:
+            body = await request.json()
+            assert isinstance(body["text"], str)
+        except (ValueError, TypeError, KeyError, AssertionError, RecursionError):
+            raise HTTPException(400) from None
         try:
             return JSONResponse({"content": await call(body["text"], body.get("idempotent", True))})
         except Failed as failed:

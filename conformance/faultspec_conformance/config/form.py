@@ -56,7 +56,22 @@ _CALL = Either((_REQUEST, Record("a request", _CALL_KEYS)))
 _CREATE_KEYS = {
     **_CALL_KEYS,
     "id": Key(_POINTER, "The place of the new id in the answer; default `/id`."),
-    "unique": Key(_NAMES, "Members of the body whose values must differ between resources."),
+    "unique": Key(
+        Either(
+            (
+                Text(),
+                Many(Text(), 1),
+                Record(
+                    "a uniqueness",
+                    {
+                        "fields": Key(_NAMES, "The members.", True),
+                        "code": Key(Text(), "The code of a request that repeats their values."),
+                    },
+                ),
+            )
+        ),
+        "Members of the body whose values must differ between resources.",
+    ),
 }
 _CREATE = Either((_REQUEST, Record("a creation", _CREATE_KEYS)))
 _REPEAT = Record(
@@ -205,6 +220,7 @@ _RESOURCE = Record(
             _CALL, "The request that creates several. The first list in its body has the items."
         ),
         "as": Key(Text(), "The identity that owns them."),
+        "stale": Key(Text(), "The code of a write with an `If-Match` that is out of date."),
     },
 )
 _SAMPLE = Record(

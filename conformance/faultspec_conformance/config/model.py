@@ -89,6 +89,8 @@ class ConfiguredCall:
 class ResourceConfig:
     """A declared resource; what the file leaves out is inferred. ``id``: a pointer to the id of a
     created one.
+
+    ``unique_code``, ``stale_code``: the codes that refuse a repeated value and a stale write.
     """
 
     name: str
@@ -101,6 +103,8 @@ class ResourceConfig:
     id: str | None = None
     unique: tuple[str, ...] = ()
     identity: str | None = None
+    unique_code: str | None = None
+    stale_code: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,6 +131,12 @@ def check_config(
             hint = f"its statuses: {statuses or 'none'}"
             at = (*recipe.place, "status")
             found.append(document.diagnostic("bad-value", message, at, key=False, hint=hint))
+    for resource in target.resources.values():
+        at = ("resources", resource.name)
+        if resource.unique_code is not None:
+            found += check_code(resource.unique_code, (*at, "create", "unique", "code"))
+        if resource.stale_code is not None:
+            found += check_code(resource.stale_code, (*at, "stale"))
     for upstream in target.upstreams:
         place: Place = ("upstreams", upstream.name)
         if upstream_policy(taxonomy) is None:
@@ -417,7 +423,9 @@ def _read_resource(context: ReadingContext, name: str, node: Node) -> ResourceCo
     }
     create = node.get("create")
     settings = create if isinstance(create, dict) else {}
-    unique, body = _words(settings.get("unique", ())), settings.get("body")
+    declared, body = settings.get("unique", ()), settings.get("body")
+    rule = declared if isinstance(declared, dict) else {"fields": declared}
+    unique = _words(rule.get("fields", ()))
     for member in unique:
         if isinstance(body, dict) and member not in body:
             known = tuple(map(str, body))
@@ -438,6 +446,8 @@ def _read_resource(context: ReadingContext, name: str, node: Node) -> ResourceCo
         id=settings.get("id"),
         unique=unique,
         identity=context.known_identity(node, place),
+        unique_code=rule.get("code"),
+        stale_code=cast(str | None, node.get("stale")),
     )
 
 

@@ -7,6 +7,7 @@ body, as long as it answers with one of the declared errors.
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from faultspec.exchange.model import Canary
 from faultspec.openapi.service import ServiceOperation
@@ -146,30 +147,26 @@ def malformed_bodies(session: HttpSession) -> Iterator[Outcome]:
             operation,
             *(one for one in operations if one.method == operation.method and one != operation),
         ]
-        for outcome in first_conclusive(
-            candidates, lambda one, odd=index > 0: _broken_off(session, one, not_utf8=odd)
-        ):
+        ask = partial(_broken_off, session, not_utf8=index > 0)
+        for outcome in first_conclusive(candidates, ask):
             left -= 1
             yield outcome
     # Of a large API, each operation gets a fault at least.
     for turn in range(max(len(_FAULTS), min(len(operations), _UNREADABLE))):
         fault = _FAULTS[turn % len(_FAULTS)]
         start = turn % len(operations)
-        fitting = (
-            one
-            for one in (*operations[start:], *operations[:start])
-            if fault.raw(session, one) is not None
-        )
-        for outcome in first_conclusive(
-            fitting, lambda one, fault=fault: _odd(session, one, fault)
-        ):
+        dealt = (*operations[start:], *operations[:start])
+        if not fault.wrong:  # a body that may be accepted must not change what other probes use
+            dealt = tuple(one for one in dealt if one.method == "POST") or dealt
+        fitting = [one for one in dealt if fault.raw(session, one) is not None]
+        for outcome in first_conclusive(fitting, partial(_odd, session, fault)):
             left -= 1
             yield outcome
         if left <= 0:
             return
 
 
-def _odd(session: HttpSession, operation: ServiceOperation, fault: _Fault) -> Outcome:
+def _odd(session: HttpSession, fault: _Fault, operation: ServiceOperation) -> Outcome:
     """Send a body with a fault."""
     spec = request_to(session, operation)
     answer = session.call(

@@ -135,9 +135,9 @@ def wrong_methods(session: HttpSession) -> Iterator[ProbeResult]:
     # wrong.
     elsewhere = {operation.method for operation in session.inventory.operations}
     candidates = ("PATCH", "PUT", "DELETE", "POST") if session.writable else ("GET",)
-    if path not in session.description.paths:
-        candidates = ()  # another method may exist, and change something
-    wanted = [method for method in candidates if method not in declared]
+    # Where no document lists the methods, another one may exist, and change something.
+    listed = path in session.description.paths
+    wanted = [method for method in candidates if listed and method not in declared]
     wanted.sort(key=lambda method: method not in elsewhere)
     if session.writable:
         wanted.insert(0, "TRACE")

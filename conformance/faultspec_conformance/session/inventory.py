@@ -146,8 +146,12 @@ def _is_whole(call: ConfiguredCall) -> bool:
 
 def _routes(taxonomy: Taxonomy) -> Iterator[tuple[str, str]]:
     """Yield the method and the path of every route that names one operation."""
-    for owner in (*taxonomy.operations.values(), *taxonomy.surfaces.values()):
-        for route in owner.match.routes:
+    claims = (
+        *(operation.match for operation in taxonomy.operations.values()),
+        *(surface.match for surface in taxonomy.surfaces.values() if surface.transport == "http"),
+    )
+    for match in claims:
+        for route in match.routes:
             method, _, path = route.rpartition(" ")
             if method and "*" not in path and path.startswith("/"):
                 yield method.strip().upper(), path
