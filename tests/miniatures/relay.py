@@ -124,7 +124,7 @@ def make_app(
             body = await request.json()
             assert isinstance(body["text"], str)
         except (ValueError, TypeError, KeyError, AssertionError, RecursionError):
-            raise HTTPException(400) from None
+            return JSONResponse({"error": unreadable()}, 422)
         try:
             return JSONResponse({"content": await call(body["text"], body.get("idempotent", True))})
         except Failed as failed:
@@ -134,6 +134,16 @@ def make_app(
             if sin == "swallows":
                 return JSONResponse({"content": {}})
             return envelope(failed, body.get("idempotent", True))
+
+    def unreadable() -> dict[str, object]:
+        return {
+            "class": "hash_mismatch",
+            "message": "The text could not be read",
+            "retriable": False,
+            "boundary": "runtime",
+            "audit_id": f"audit-{uuid.uuid4()}",
+            "details": {},
+        }
 
     def envelope(failed: Failed, idempotent: bool) -> Response:
         details: dict[str, object] = {} if failed.status is None else {"status": failed.status}

@@ -123,6 +123,34 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Expectation:
+    """What the last answer of a recipe has besides its code.
+
+    A value of None means that the detail or header is missing. ``upstream_calls``: the calls that
+    each upstream gets for the last request, by name.
+    """
+
+    slots: Mapping[str, object] = field(default_factory=dict)
+    details: Mapping[str, object] = field(default_factory=dict)
+    headers: Mapping[str, str | None] = field(default_factory=dict)
+    upstream_calls: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FaultSwitchConfig:
+    """A header, query parameter or member of a body that makes any operation fail.
+
+    ``values``: the value that brings about each code. ``places``: of the codes in the file.
+    """
+
+    where: Literal["header", "query", "body"]
+    name: str
+    values: Mapping[str, object]
+    identity: str | None = None
+    places: Mapping[str, Place] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Recipe:
     """How to provoke a code, or ``not_provokable``: why that is impossible. ``status``: its
     required status.
@@ -135,6 +163,7 @@ class Recipe:
     not_provokable: str | None = None
     status: int | None = None
     place: Place = ()
+    expect: Expectation = Expectation()
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +258,7 @@ class ServiceConfig:
     command: tuple[str, ...] = ()
     upstreams: tuple[UpstreamConfig, ...] = ()
     clients: tuple[ClientConfig, ...] = ()
+    faults: tuple[FaultSwitchConfig, ...] = ()
 
     @property
     def transport(self) -> Transport:

@@ -35,6 +35,15 @@ CLAUSES = (
         sources=retry_after_sources,
         transports=HTTP,
     ),
+    Clause(
+        address="fault/recovers",
+        title="Without the declared fault switch, the same request works again",
+        why="A failure that outlives its cause becomes an outage.",
+        occasion="A request that failed by a fault switch, sent again without it.",
+        reads=("sequence", "request", "status"),
+        requires=(HTTP_SURFACE,),
+        transports=HTTP,
+    ),
     _framework(
         address="framework/unknown-route",
         title="An unknown route is refused in the declared form",
