@@ -1,7 +1,7 @@
 """A vault of boxes: numbers for codes, an envelope that repeats the status and names the layer, one operation with a code of its own.
 
 What the notebooks' contract gives no meaning has one here; `vault-taxonomy.yaml` is the contract. The header `X-Jam` makes
-the list of boxes fail. All state belongs to the application that `make_app` returns.
+every operation behind a token fail. All state belongs to the application that `make_app` returns.
 """
 
 import json
@@ -42,6 +42,9 @@ SINS: Mapping[str, str] = {
     "reused-key-answers-first": "a key with another body gets the first result",
     "reused-key-adds-another": "a key with another body adds another box",
     "reused-key-unreadable": "a key with another body is reported as a request that cannot be read",
+    "jam-sticks": "after a jam the next request fails as well",
+    "jam-after-adding": "a box is added, and then the jam is reported",
+    "member-named-wrong": "the details name another member than the one that is wrong",
 }
 """The mistakes that `make_app` understands, each with what it does."""
 
@@ -142,6 +145,7 @@ class Vault:
         self.sins = sins
         self.boxes: dict[str, Box] = {}
         self.remembered: dict[tuple[str, str], tuple[tuple[str, bytes], Reply]] = {}
+        self.stuck = False
         self.rooms: tuple[tuple[str, dict[str, Callable[[Call], Reply]]], ...] = (
             ("/v2/boxes", {"GET": self.listing, "POST": self.add}),
             ("/v2/boxes/([^/]+)", {"GET": self.read}),
@@ -200,7 +204,17 @@ class Vault:
         ):
             raise Refused(415, 101, "door", "Send application/json")
         call = Call(OWNERS[token], headers, body, *match.groups())
+        self.jam(call, handle)
         return self.once(path, call, handle) if method == "POST" else handle(call)
+
+    def jam(self, call: Call, handle: Callable[[Call], Reply]) -> None:
+        """Fail as the header asks."""
+        if "x-jam" not in call.headers and not self.stuck:
+            return
+        self.stuck = "jam-sticks" in self.sins and not self.stuck
+        if "jam-after-adding" in self.sins and "x-jam" in call.headers and handle == self.add:
+            handle(call)
+        raise Refused(503, 120, "storage", "The machine is stuck")
 
     def once(self, path: str, call: Call, handle: Callable[[Call], Reply]) -> Reply:
         """Do a write once for an Idempotency-Key; only successes are remembered."""
@@ -261,8 +275,6 @@ class Vault:
 
     def listing(self, call: Call) -> Reply:
         """GET /v2/boxes."""
-        if "x-jam" in call.headers:
-            raise Refused(503, 120, "storage", "The machine is stuck")
         return Reply(
             200,
             {"boxes": [each.shown() for each in self.boxes.values() if each.owner == call.owner]},
@@ -275,7 +287,8 @@ class Vault:
             if not isinstance(draft.get(member), str) or not draft[member]:
                 if "code-not-of-the-operation" in self.sins:
                     raise Refused(404, 104, "storage", "There is no box for this")
-                raise Refused(422, 102, "desk", f"`{member}` must be text", {"member": member})
+                named = "owner" if "member-named-wrong" in self.sins else member
+                raise Refused(422, 102, "desk", f"`{member}` must be text", {"member": named})
         box = Box(str(uuid.uuid4()), call.owner, str(draft["label"]), str(draft["combination"]))
         self.boxes[box.id] = box
         return Reply(201, box.shown())

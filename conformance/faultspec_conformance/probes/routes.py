@@ -32,7 +32,8 @@ def unknown_routes(session: HttpSession) -> Iterator[ProbeResult]:
     change the answer.
     """
     address = session.canary("address")
-    path = f"{_common_path(session)}/{address.value}"
+    base, *prefixes = _bases(session)
+    path = f"{base}/{address.value}"
     canaries = (session.canary("email"), session.canary("secret"))
     plain = session.call(
         RequestSpec(
@@ -45,7 +46,7 @@ def unknown_routes(session: HttpSession) -> Iterator[ProbeResult]:
         )
     )
     yield check_refusal(_ROUTE, plain, "an unknown route")
-    for prefix in _prefixes(session):
+    for prefix in prefixes:
         spec = RequestSpec("GET", f"{prefix}/{session.tokens.hex(4)}", route=None)
         yield check_refusal(_ROUTE, session.call(spec), f"an unknown route below {prefix}")
     malformed = iter(correlation.malformed_ids(session))
@@ -94,7 +95,7 @@ def _collection(session: HttpSession) -> str:
 
 def _common_path(session: HttpSession) -> str:
     """Return the path that all operations share, such as /v1."""
-    paths = [path.split("/")[1:] for path in session.inventory.paths]
+    paths = [path.split("/")[1:] for path in session.description.paths or session.inventory.paths]
     if len(paths) < 2:
         return ""
     shared: list[str] = []
@@ -107,19 +108,21 @@ def _common_path(session: HttpSession) -> str:
     return "".join(f"/{part}" for part in shared)
 
 
-def _prefixes(session: HttpSession) -> list[str]:
-    """Return the paths below which a surface claims every route, such as /v2 of `/v2/**`, as far as
-    the common path does not lie in them.
+def _bases(session: HttpSession) -> list[str]:
+    """Return the paths below which an unknown route is asked for: the common path, if a surface
+    claims what lies below it, and the others below which a surface claims every route.
     """
-    common = f"{_common_path(session)}/"
+    common = _common_path(session)
+    surfaces = [one for one in session.taxonomy.surfaces.values() if one.transport == "http"]
     found: dict[str, None] = {}
-    for surface in session.taxonomy.surfaces.values():
-        routes = surface.match.routes if surface.transport == "http" else ()
-        for route in routes:
-            prefix, everything, rest = route.rpartition(" ")[2].partition("/**")
-            if everything and not rest and not set(prefix) & set("*{"):
-                found[prefix] = None
-    return [prefix for prefix in found if not common.startswith(f"{prefix}/")][:_PREFIXES]
+    for route in (route for surface in surfaces for route in surface.match.routes):
+        prefix, everything, rest = route.rpartition(" ")[2].partition("/**")
+        if everything and not rest and not set(prefix) & set("*{"):
+            found[prefix] = None
+    others = [prefix for prefix in found if not f"{common}/".startswith(f"{prefix}/")]
+    claimed = len(others) < len(found) or any(not one.match.routes for one in surfaces)
+    first = [common] if claimed or not others else []
+    return [*first, *others][: _PREFIXES + 1]
 
 
 def wrong_methods(session: HttpSession) -> Iterator[ProbeResult]:
