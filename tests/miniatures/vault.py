@@ -44,6 +44,14 @@ SINS: Mapping[str, str] = {
     "reused-key-unreadable": "a key with another body is reported as a request that cannot be read",
     "jam-sticks": "after a jam the next request fails as well",
     "jam-after-adding": "a box is added, and then the jam is reported",
+    "door-without-challenge": "a 401 does not say how to authenticate",
+    "allow-names-the-refused": "the methods that a 405 allows include the refused one",
+    "refused-type-accepted": "a 415 lists the refused media type as accepted",
+    "part-without-range": "a part of the list does not say which part it is",
+    "upgrade-unnamed": "text is answered with 426, without a protocol to upgrade to",
+    "nothing-has-a-length": "an empty list is a 204 with a Content-Length",
+    "jam-until-soon": "the wait for the end of a jam is a word",
+    "head-not-taken": "HEAD of the list is not available",
     "member-named-wrong": "the details name another member than the one that is wrong",
 }
 """The mistakes that `make_app` understands, each with what it does."""
@@ -166,7 +174,29 @@ class Vault:
             )
         except Refused as refused:
             reply = self.refusal_reply(refused, request_id)
+        reply = self.misled(method, path, headers, reply)
         return replace(reply, headers={**reply.headers, "x-request-id": request_id})
+
+    def misled(self, method: str, path: str, headers: Mapping[str, str], reply: Reply) -> Reply:
+        """The answer without what HTTP asks for, as the sins go."""
+        more = dict(reply.headers)
+        if "door-without-challenge" in self.sins:
+            more.pop("www-authenticate", None)
+        if "allow-names-the-refused" in self.sins and "allow" in more:
+            more["allow"] += f", {method}"
+        if reply.status == 415:
+            listed = "text/plain, " if "refused-type-accepted" in self.sins else ""
+            more["accept-post"] = f"{listed}application/json"
+        if reply.status == 415 and "upgrade-unnamed" in self.sins:
+            return replace(reply, status=426)
+        if reply.status == 503:
+            more["retry-after"] = "soon" if "jam-until-soon" in self.sins else "1"
+        if reply.status == 200 and path == "/v2/boxes":
+            if "range" in headers and "part-without-range" in self.sins:
+                return replace(reply, status=206)
+            if "nothing-has-a-length" in self.sins and reply.payload == {"boxes": []}:
+                return Reply(204, "", more)
+        return replace(reply, headers=more)
 
     def old_room(self, path: str) -> Reply:
         """What was there before /v2, in text."""
@@ -188,6 +218,8 @@ class Vault:
             raise Refused(404, 104, "door", "There is no such room")
         match, doors = found
         handle = doors.get("GET" if method == "HEAD" else method)
+        if method == "HEAD" and path == "/v2/boxes" and "head-not-taken" in self.sins:
+            handle = None
         if handle is None:
             allow = ", ".join([*doors, *(["HEAD"] if "GET" in doors else [])])
             raise Refused(405, 101, "door", "This cannot be done here", None, {"allow": allow})
