@@ -764,7 +764,7 @@ def test_a_clause_without_its_construct_says_which_key_is_missing() -> None:
     families = {name.partition("/")[0] for name, reason in reasons.items() if reason is None}
     assert families == {
         *("surface", "service", "provoke", "envelope", "code", "http", "framework", "auth"),
-        "client",
+        *("client", "fault"),
     }
     assert all("`" in reason for reason in reasons.values() if reason is not None)
 
@@ -811,7 +811,9 @@ def test_the_table_of_clauses_is_closed() -> None:
     assert inapplicable == {
         *("success/requires", "surface/repeated", "mcp/is-error", "mcp/text", "deadline/kept"),
         *("actions/agree", "envelope/status", "boundary/allowed", "code/reserved"),
-        *("code/operation", "idempotency/mismatch"),
+        *("code/operation", "idempotency/mismatch", "http/head", "http/authenticate", "http/allow"),
+        *("http/accept", "http/partial-content", "http/upgrade", "http/no-content"),
+        "http/retry-after",
         *("mcp/unknown-tool", "mcp/invalid-arguments", "audit/recorded", "discovery/agrees"),
         *(name for name in CLAUSES if name.partition("/")[0] in ("rpc", "navigation", "upstream")),
     }

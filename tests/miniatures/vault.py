@@ -48,8 +48,8 @@ SINS: Mapping[str, str] = {
     "allow-names-the-refused": "the methods that a 405 allows include the refused one",
     "refused-type-accepted": "a 415 lists the refused media type as accepted",
     "part-without-range": "a part of the list does not say which part it is",
-    "upgrade-unnamed": "text is answered with 426, without a protocol to upgrade to",
-    "nothing-has-a-length": "an empty list is a 204 with a Content-Length",
+    "upgrade-unnamed": "a 426 names no protocol to upgrade to",
+    "nothing-has-a-length": "the 204 to OPTIONS has a Content-Length",
     "jam-until-soon": "the wait for the end of a jam is a word",
     "head-not-taken": "HEAD of the list is not available",
     "member-named-wrong": "the details name another member than the one that is wrong",
@@ -132,11 +132,15 @@ def make_app(sins: frozenset[str] = frozenset()) -> ASGIApp:
             if isinstance(reply.payload, str)
             else json.dumps(reply.payload).encode()
         )
+        if reply.status == 204:
+            content = b""
         sent = {
             **reply.headers,
             "content-type": "text/plain; charset=utf-8" if text else "application/json",
             "content-length": str(len(content)),
         }
+        if reply.status == 204 and "nothing-has-a-length" not in sins:
+            del sent["content-length"], sent["content-type"]
         raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in sent.items()]
         await send({"type": "http.response.start", "status": reply.status, "headers": raw})
         await send(
@@ -187,15 +191,15 @@ class Vault:
         if reply.status == 415:
             listed = "text/plain, " if "refused-type-accepted" in self.sins else ""
             more["accept-post"] = f"{listed}application/json"
-        if reply.status == 415 and "upgrade-unnamed" in self.sins:
-            return replace(reply, status=426)
+        if reply.status == 426 and "upgrade-unnamed" not in self.sins:
+            more["upgrade"] = "vault/3"
         if reply.status == 503:
             more["retry-after"] = "soon" if "jam-until-soon" in self.sins else "1"
-        if reply.status == 200 and path == "/v2/boxes":
-            if "range" in headers and "part-without-range" in self.sins:
-                return replace(reply, status=206)
-            if "nothing-has-a-length" in self.sins and reply.payload == {"boxes": []}:
-                return Reply(204, "", more)
+        if reply.status == 200 and path == "/v2/boxes" and "range" in headers:
+            last = len(json.dumps(reply.payload)) - 1
+            if "part-without-range" not in self.sins:
+                more["content-range"] = f"bytes 0-{last}/{last + 1}"
+            return replace(reply, status=206, headers=more)
         return replace(reply, headers=more)
 
     def old_room(self, path: str) -> Reply:
@@ -220,6 +224,10 @@ class Vault:
         handle = doors.get("GET" if method == "HEAD" else method)
         if method == "HEAD" and path == "/v2/boxes" and "head-not-taken" in self.sins:
             handle = None
+        if method == "OPTIONS":
+            return Reply(204, "", {"allow": ", ".join([*doors, "OPTIONS"])})
+        if headers.get("accept", "").startswith("application/x-"):
+            raise Refused(426, 101, "door", "Such forms are read by the next protocol alone")
         if handle is None:
             allow = ", ".join([*doors, *(["HEAD"] if "GET" in doors else [])])
             raise Refused(405, 101, "door", "This cannot be done here", None, {"allow": allow})

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from faultspec.contract.clauses import header_address
+from faultspec.contract.model import Contract
 from faultspec.judge.collector import FindingCollector
 from faultspec.runtime import retry_after
 
@@ -12,10 +13,18 @@ _CHALLENGES = {401: "WWW-Authenticate", 407: "Proxy-Authenticate"}
 _WAITING = frozenset({413, 429, 503})
 
 
-def judge_http(findings: FindingCollector) -> None:
+_JUDGED = frozenset({204, 205, 206, 405, 415, 426, *_CHALLENGES, *_WAITING, *range(300, 400)})
+
+
+def reads_headers(contract: Contract, status: int | None) -> bool:
+    """Whether the profile of a taxonomy has a rule for the headers of this status."""
+    return contract.taxonomy.profile is not None and status in _JUDGED
+
+
+def judge_profile(findings: FindingCollector) -> None:
     """Check the headers and content that a status requires. Needs the profile and HTTP."""
     status = findings.status
-    if findings.contract.taxonomy.profile is None or status is None:
+    if status is None or not reads_headers(findings.contract, status):
         return
     if findings.exchange.transport != "http":
         return

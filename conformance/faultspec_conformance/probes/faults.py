@@ -109,7 +109,7 @@ class _Faults:
         yield self._check_recovery(code, answer, again, what)
         rule = session.taxonomy.idempotency
         if rule is not None and operation.writes and again.ok:
-            yield self._check_once(rule, operation, plain, answer, again)
+            yield self._check_once(rule, operation, plain, (answer, again))
 
     def _switched(self, spec: RequestSpec, code: str) -> RequestSpec:
         name, value = self.switch.name, self.switch.values[code]
@@ -162,7 +162,11 @@ class _Faults:
         return found is not None and found.retriable.may_be_retried
 
     def _check_once(
-        self, rule: Idempotency, operation: ServiceOperation, spec: RequestSpec, *pair: Observation
+        self,
+        rule: Idempotency,
+        operation: ServiceOperation,
+        spec: RequestSpec,
+        pair: tuple[Observation, Observation],
     ) -> Outcome:
         """Check that a write that failed and was repeated under its key took effect once.
 
@@ -189,7 +193,7 @@ class _Faults:
                 f"{operation.name} failed with {answer.code} and was repeated under its key; "
                 f"the list shows {len(items)} of what was written once"
             )
-            return failed(_RETRIED, message, answer, again, page)
+            return failed(_RETRIED, message, *(answer, again, page))
         return passed(_RETRIED)
 
 

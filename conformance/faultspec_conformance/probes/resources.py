@@ -172,7 +172,7 @@ def _update_to_duplicate(session: HttpSession, kind: ResourceKind) -> Iterator[O
     if not isinstance(other, CreatedResource):
         return
     for operation in updates:
-        yield _update(session, operation, existing, other, values)
+        yield _update(session, operation, existing, other, values=values)
 
 
 def _update(
@@ -194,7 +194,7 @@ def _update(
     if answer.status in (400, 412, 422, 428) and answer.code not in _conflicts(session, other.kind):
         return not_exercised(_REFUSED, f"the service answered {answer} to {what}")
     if not answer.ok:
-        return _check_refused(session, other.kind, existing, answer, what)
+        return _check_refused(session, other.kind, existing, answer, what=what)
     read = other.kind.operation("read")
     if read is None:
         return not_exercised(_REFUSED, f"no operation reads the result of {what}")
@@ -208,7 +208,7 @@ def _update(
     if not shown:
         return not_exercised(_REFUSED, f"the service ignored the values of {what}")
     message = f"the service accepted {what} ({answer}); expected a refusal"
-    return failed(_REFUSED, message, existing.creation, answer, after)
+    return failed(_REFUSED, message, *(existing.creation, answer, after))
 
 
 def _create_again(
