@@ -71,6 +71,7 @@ generate: $(VENV)/.user
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/detection.py
+	$(BIN)/python benchmarks/sweep.py
 	$(BIN)/python benchmarks/compile.py --peers
 	$(BIN)/python benchmarks/judge.py
 	$(BIN)/python benchmarks/audit.py

@@ -106,7 +106,8 @@ def test_whatever_is_served_obeys_the_taxonomy(system: str) -> None:
             if conditional and status is not None:
                 continue
             served = server(rules, Fault(code.name, status)).answer(asked)
-            exchange = Exchange(asked, served.response, identity="caller")
+            asked_for = frozenset({"service/no-crash"})
+            exchange = Exchange(asked, served.response, identity="caller", lacks=asked_for)
             judgement = judge(rules, exchange)
             assert judgement.findings == (), (
                 surface.name,

@@ -544,6 +544,45 @@ def test_a_path_that_was_sent_encoded_may_be_named() -> None:
     assert "leaks/path" not in broken(judge(of(AILERON), sent))
 
 
+@pytest.mark.parametrize(
+    ("details", "request_body", "is_leak"),
+    [
+        ({"pointer": "/var/items/price"}, None, False),
+        ({"instance": "/home/orders/7"}, None, False),
+        ({"at": "/tmp/order/total"}, {"tmp": {"order": {"total": 1}}}, False),
+        ({"at": "/tmp/order/total"}, {"tmp": {"order": {}}}, True),
+        ({"at": "/tmp/order/total"}, None, True),
+        ({"pointer": "see /var/items/price"}, None, True),
+    ],
+)
+def test_a_json_pointer_is_not_a_path(
+    details: dict[str, str], request_body: object, is_leak: bool
+) -> None:
+    """A pointer into the body of the request, or a member for pointers, names no file; the same
+    text elsewhere does.
+    """
+    answer = exchange(403, failure("denied", details=details), request="GET /v1/x")
+    sent = json.dumps(request_body).encode() if request_body is not None else b""
+    asked = replace(answer, request=replace(answer.request, body=sent))
+    assert ("leaks/path" in broken(judge(of(AILERON), asked))) == is_leak
+
+
+@pytest.mark.parametrize(
+    ("text", "is_leak"),
+    [
+        ("card 4242 4242 4242 4242 was declined", True),
+        ("IBAN DE89 3704 0044 0532 0130 00 is closed", True),
+        ("order 4242424242424242 is unknown", False),
+        ("card 4242 4242 4242 4241 was declined", False),
+    ],
+)
+def test_personal_data_is_a_leak_if_the_number_is_valid(text: str, is_leak: bool) -> None:
+    """The number of a card or an account breaks the clause; numbers of the same form do not."""
+    contract = of(AILERON.replace("path, secret]", "path, secret, personal-data]"))
+    answer = exchange(403, failure("denied", details={"field": text}), request="GET /v1/x")
+    assert ("leaks/personal-data" in broken(judge(contract, answer))) == is_leak
+
+
 def test_what_is_not_known_is_not_guessed() -> None:
     """A flag or a status that depends on an unknown fact is not exercised."""
     idempotence = judge(of(AILERON), exchange(502, failure("network"), request="GET /v1/unknown"))
@@ -815,6 +854,7 @@ def test_the_table_of_clauses_is_closed() -> None:
         *("http/accept", "http/partial-content", "http/upgrade", "http/no-content"),
         "http/retry-after",
         *("mcp/unknown-tool", "mcp/invalid-arguments", "audit/recorded", "discovery/agrees"),
+        "leaks/personal-data",
         *(name for name in CLAUSES if name.partition("/")[0] in ("rpc", "navigation", "upstream")),
     }
     assert {each for each in platform().clauses if each.startswith("headers/")} == {

@@ -1,6 +1,7 @@
 """The leak detectors find leaks, accept harmless text, and never repeat what leaked."""
 
 import base64
+import html
 import json
 import time
 import urllib.parse
@@ -9,11 +10,30 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from faultspec import language
+from faultspec.contract.clauses import leaks
 from faultspec.exchange.model import Canary
-from faultspec.leaks import JOINT, SCANNED, detect, find_planted, name_patterns
+from faultspec.leaks import JOINT, SCANNED, detect, find_planted, name_patterns, personal
 from faultspec.leaks.detectors import DETECTORS
+from paths import ROOT
 
 LEAKS = {
+    "personal-data": (
+        "card 4242 4242 4242 4242 was declined",
+        "3782 822463 10005",
+        "PAN 2223003122003222",
+        "the account DE89 3704 0044 0532 0130 00 is closed",
+        "GB29NWBK60161331926819",
+        "call +49 30 901820 first",
+        "+14155552671",
+        "CPF 529.982.247-25",
+        "RSSMRA85T10A562S",
+        "12345678Z",
+        "131052-308T",
+        "SSN 536-90-4399 is known",
+        "aadhaar number 2341 2341 2346",
+        "PESEL: 44051401359",
+    ),
     "stack-trace": (
         'Traceback (most recent call last):\n  File "/app/orders.py", line 12, in get\nKeyError: 4',
         'File "orders.py", line 3',
@@ -88,6 +108,22 @@ LEAKS = {
         "BoundsError: attempt to access 3-element Vector{Int64} at index [4]",
         "Request processing failed; nested exception is x",
         "Cannot find module './orders'",
+        "expected an instance, got com.acme.billing.core.InvoiceMapper",
+        "Failed to convert value of type 'java.lang.String' to required type 'int'",
+        "the bean org.springframework.web.client.RestTemplate is missing",
+        "IllegalStateException while closing",
+        "Microsoft.EntityFrameworkCore.Storage.RelationalConnection timed out",
+        "No query results for model [App\\Models\\Order] 7",
+        "App\\Http\\Controllers\\OrderController::show()",
+        "Couldn't find Order with 'id'=7",
+        "NoReverseMatch at /orders/",
+        "django.db.utils.OperationalError",
+        "Error creating bean with name 'orders'",
+        'JSON parse error: Unrecognized field "x"',
+        "<pre>Cannot GET /orders</pre>",
+        "handler.total.sum is not a function",
+        "An error occurred while saving the entity changes.",
+        "http: panic serving 1.2.3.4:5: boom",
     ),
     "sql": (
         "sql: no rows in result set",
@@ -180,6 +216,15 @@ LEAKS = {
         "(2003, 'Can\\'t connect to MySQL server on \\'db\\' (111)')",
         "could not extract ResultSet; SQL [n/a]",
         "HikariPool-1 - Connection is not available",
+        'null value in column "user_id"',
+        "PG::ConnectionBad: timeout",
+        "pq: connection timeout",
+        "function total(integer) does not exist",
+        "Unknown database 'orders'",
+        "Cast to ObjectId failed for value 'x'",
+        "Invalid `prisma.order.create()` invocation",
+        "SELECT pg_sleep(1)",
+        "INSERT INTO orders VALUES (1)",
     ),
     "connection-string": (
         "postgres://shop:hunter2@db:5432/shop",
@@ -223,6 +268,11 @@ LEAKS = {
         "token=abcdef1234567890abcdef",
         '"token": "9f8d7c6b5a4e3f2a1b0c"',
         "upstream rejected header X-Api-Key: 8f3a9c1e7b2d4f60",
+        "SHIPPING_PAT = 9f8d7c6b5a4e3f2a1b0c and nothing else",
+        'billing_token: "9f8d7c6b5a4e3f2a1b0c" was refused',
+        "the access key 9f8d7c6b5a4e3f2a1b0cd4 has expired",
+        '<add key="Password" value="9f8d7c6b5a4e3f2a1b0c" />',
+        "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",
     ),
     "path": (
         "s3://acme-prod-tenants/7/invoice.pdf is gone",
@@ -494,7 +544,77 @@ HARMLESS = (
     "the image postgres:16 is not available",
     "Cannot find module 'Algebra' in this course",
     "redis:latest is not a tag",
+    "/var/items/0/price must be a number",
+    "/home/user~1name is required",
+    "#/tmp/order is unknown",
+    "field /etc/total is required",
+    "postgres://user:****@example.com/db is an example",
+    "redis://user:****@cache.example.com:6379",
+    "https://user:****@host/path",
+    "https://api:<password>@api.acme.com",
+    "password=<password>",
+    "api_key=YOUR_API_KEY",
+    "api_key: xxxxxxxxxxxxxxxx",
+    "token=****************",
+    "an address such as ada@example.com",
+    "jane.doe@example.com is only an example",
+    "idempotency_key=0e8dd0d1-3f1d-4b5e-9d0e-0f6c1b7a9a11 was used before",
+    "page_token: 9f8d7c6b5a4e3f2a1b0c",
+    "partition key=01JAH8ZJ0Z8Z0N7M1X6JZ8QW0T",
+    "primary_key: 8f3a9c1e7b2d4f60a1",
+    "the key ORD-2026-000017-00042-77 is not known",
+    "order 4929123456781234 was not found",
+    "id 4012888888881881 is taken",
+    "4242424242424241 is not a card",
+    "1700000000000123 is not a time",
+    "DE89370400440532013001 is not an account",
+    "call +1 202 555 0123",
+    "+12 items were added",
+    "ORD-2026-10-17 and 777-30-6999 are orders",
+    "100.200.300-40 is a range",
+    "ResourceNotFoundException: the table is gone",
+    "AWS::EC2::Instance is not supported",
+    "System.Title is required",
+    "Microsoft.Storage/storageAccounts is not registered",
+    "com.example.app",
+    "a file named report-final-version-draft",
+    "Use docker to run it; the container image is nginx:1.27",
+    "pods are billed by the hour",
+    "The column is required in each row of the table",
+    "No route found for this parcel",
+    "Could not find the user with this email",
+    "The function is not available in your plan",
+    "<b>Bold</b> text is not allowed",
+    "100%25 of the quota is used",
+    "Content-Type application/vnd.api+json is required",
+    "VGhlIG9yZGVyIHdhcyBub3QgZm91bmQsIHNvcnJ5Lg==",
 )
+
+SURROUNDINGS = (
+    "Authorization: Bearer {}",
+    "https://api.acme.com/v1/orders?api_key={}&limit=10",
+    '{{"key": "{}", "limit": 10}}',
+    "API_KEY={}",
+    "export API_KEY='{}'",
+    "api_key: {}",
+    "The key {} was refused.",
+    "curl -u {}: https://api.acme.com",
+    "<td><code>{}</code></td>",
+    "({})",
+    "%22{}%22",
+    '"{{\\"key\\":\\"{}\\"}}"',
+)
+"""Where the documentation of vendors shows tokens: headers, URLs, JSON, environments, prose."""
+
+DRESSES = {
+    "tags": lambda text: "<p><b>" + html.escape(text).replace(" ", "</b> <i></i>") + "</p>",
+    "entities": lambda text: "".join(f"&#{ord(letter)};" for letter in text),
+    "percent": lambda text: urllib.parse.quote(text, safe=""),
+    "plus": lambda text: "/error?message=" + urllib.parse.quote_plus(text),
+    "base64": lambda text: "debug=" + base64.b64encode(text.encode()).decode(),
+    "json": lambda text: json.dumps({"inner": json.dumps({"message": text})}),
+    "unicode": lambda text: "".join(f"\\u{ord(letter):04x}" for letter in text),
+}
 
 
 @pytest.mark.parametrize(
@@ -510,6 +630,73 @@ def test_a_leak_is_seen_by_its_detector(kind: str, text: str) -> None:
 def test_harmless_text_trips_nothing(text: str) -> None:
     """No text of the harmless corpus is a leak."""
     assert detect(text, DETECTORS) == ()
+
+
+@pytest.mark.parametrize("dress", DRESSES)
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [(kind, text) for kind, texts in LEAKS.items() for text in texts if len(text) > 24],
+)
+def test_a_leak_is_seen_below_tags_and_one_encoding(kind: str, text: str, dress: str) -> None:
+    """A leak in tags, or in any encoding that a reader undoes, is found at its place."""
+    if not text.isascii():
+        return
+    dressed = DRESSES[dress](text)
+    found = [leak for leak in detect(dressed, [kind]) if leak.kind == kind]
+    assert found, dressed
+    assert all(0 <= leak.start < leak.end <= len(dressed) for leak in found)
+
+
+@pytest.mark.parametrize("around", SURROUNDINGS)
+@pytest.mark.parametrize(
+    "token",
+    [
+        "sk_live_4eC39HqLyjWDarjtT1zdp7dc",
+        "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+        "AKIAIOSFODNN7EXAMPLE",
+        "xoxb-1234567890-abcdefghij",
+        "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",
+        "npm_abcdefghijklmnopqrstuvwxyz0123456789",
+        "glpat-xxxxxxxxx1xxxxxxxxxx",
+        "hvs.CAESIJlU9JMYEhOPYv4igdhm9PnZDrabYTobQ4Ymnlq1qY",
+        "AIzaSyA1234567890abcdefghijklmnopqrstuv",
+        "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",
+        "dp.st.prd.bAqhcVzrhy5cRHkOlNTc0Ve6w5NUDCpcutm8vGE9myi",
+    ],
+)
+def test_a_vendors_token_is_seen_in_the_surroundings_of_its_documentation(
+    token: str, around: str
+) -> None:
+    """A token is found in a header, a URL, JSON, an environment, HTML and prose."""
+    assert detect(around.format(token), ["secret"])
+
+
+@given(st.from_regex(r"[0-9]{12,19}", fullmatch=True))
+def test_most_numbers_are_not_cards(digits: str) -> None:
+    """A number without a valid check digit, or behind the word `order`, is never a card."""
+    assert detect(f"order {digits} is unknown", ["personal-data"]) == ()
+    wrong = str((int(digits[-1]) + 1) % 10)
+    pair = [bool(detect(f"{digits[:-1]}{last}", ["personal-data"])) for last in (digits[-1], wrong)]
+    assert pair != [True, True]
+
+
+def test_without_its_libraries_personal_data_is_not_checkable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An absent library makes the detector find nothing, and the clause says what to install."""
+    taxonomy = language.load(str(ROOT / "taxonomy.yaml")).taxonomy
+    assert taxonomy is not None
+    clause = next(each for each in leaks.CLAUSES if each.address == "leaks/personal-data")
+    libraries = clause.requires[-1]
+    assert libraries.is_met(taxonomy)
+    personal.missing_libraries.cache_clear()
+    monkeypatch.setattr(personal, "find_spec", lambda name: None)
+    try:
+        assert detect(LEAKS["personal-data"][0], ["personal-data"]) == ()
+        assert not libraries.is_met(taxonomy)
+        assert "pip install 'faultspec[personal-data]'" in libraries.unmet
+    finally:
+        personal.missing_libraries.cache_clear()
 
 
 def test_there_are_enough_examples() -> None:

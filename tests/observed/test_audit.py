@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import httpx
 import jsonschema
@@ -147,10 +148,10 @@ def schemathesis_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pa
 
 
 def test_what_schemathesis_recorded_is_judged(schemathesis_files: dict[str, Path]) -> None:
-    """Each format, as text or base64, leads to the same finding: the leaked trace."""
+    """Each format, as text or base64, leads to the same findings: a crash, and its leaked trace."""
     for name, path in schemathesis_files.items():
         broken = clauses(path)
-        assert set(broken) == {"leaks/stack-trace"}, name
+        assert set(broken) == {"leaks/stack-trace", "service/no-crash"}, name
         assert all(isinstance(each, RecordedExchange) for each in items(path)), name
 
 
@@ -166,7 +167,8 @@ def test_what_vcrpy_recorded_is_judged(
     cassette = tmp_path / f"cassette.{serializer}"
     with serving(service(sin)) as url, vcr.VCR(serializer=serializer).use_cassette(str(cassette)):
         ask(url)
-    assert clauses(cassette) == expected
+    crashes = {"service/no-crash": 2}  # the tests bring one about
+    assert clauses(cassette) == expected | crashes
     assert [
         each.exchange.response.status
         for each in items(cassette)
@@ -274,6 +276,19 @@ def test_an_archive_is_judged(tmp_path: Path) -> None:
     jsonschema.Draft202012Validator(reports.report_schema()).validate(
         json.loads(reports.FORMATS["json"](report))
     )
+
+
+@pytest.mark.parametrize(("crashes", "code"), [("error", 1), ("warning", 0)])
+def test_a_recorded_crash_counts_as_asked(
+    tmp_path: Path, crashes: Literal["error", "warning"], code: int
+) -> None:
+    """A crash in the declared form fails an audit, or warns where tests bring crashes about."""
+    path = tmp_path / "crash.har"
+    path.write_text(har(answer(1), answer(2, "internal_error", 500)))
+    report = audit([str(path)], platform(), AuditOptions(crashes=crashes))
+    found = [item for item in report.result.findings if item.finding.clause == "service/no-crash"]
+    assert [item.standing for item in found] == [crashes]
+    assert exit_code(report.result) == code
 
 
 def test_values_that_a_tool_left_out_are_not_judged(tmp_path: Path) -> None:
@@ -417,11 +432,33 @@ def test_a_log_is_judged_by_what_it_contains(tmp_path: Path) -> None:
     assert clauses(
         log(path, {**slots, "message": "See /etc/orders.ini", "details": {"retryable": True}}),
         by=by,
-    ) == {"retriable/agrees": 1}
+    ) == {"retriable/agrees": 1, "leaks/path": 1}
     assert clauses(log(path, {**slots, "message": "Password='hunter2hunter2'"}), by=by) == {
         "leaks/secret": 1
     }
     assert set(clauses(log(path, {**slots, "code": "lost_in_space"}), by=by)) == {"code/declared"}
+
+
+def test_a_path_in_a_log_without_requests_is_a_warning(tmp_path: Path) -> None:
+    """A path or an address may be that of the request; if it is not recorded, the finding warns.
+    A request that is recorded, and has another path, makes it an error; its own path is silent.
+    """
+    by, path = platform(KINDS), tmp_path / "slots.ndjson"
+    line = {"kind": "slots", "url": "/orders", "status": 404, "code": "not_found"}
+    leaking = {"leaks/path": "See /etc/orders.ini", "leaks/private-address": "from 10.3.7.21:80"}
+    for clause, message in leaking.items():
+        result = audit([str(log(path, {**line, "message": message}))], by).result
+        assert (result.clauses[clause].warnings, result.clauses[clause].failures) == (1, 0)
+        (found,) = (each.finding for each in result.findings if each.finding.clause == clause)
+        assert "not recorded" in found.message
+    assert clauses(log(path, {**line, "message": "See the manual"}), by=by) == {}
+    headers = (("Content-Type", "application/json"),)
+    body = json.dumps({"code": "not_found", "message": "See /etc/orders.ini"}).encode()
+    for target, level in (("/orders", {"error"}), ("/orders?of=/etc/orders.ini", set())):
+        whole = Exchange(Request("GET", target), Response(404, headers, body))
+        assert {
+            each.level for each in judge(by, whole).findings if each.clause == "leaks/path"
+        } == level
 
 
 def test_a_body_that_was_cut_is_not_judged(tmp_path: Path) -> None:
@@ -685,7 +722,7 @@ def test_what_records_do_not_say_is_the_reason_why_nothing_was_judged(
         assert clause.occasion in reason
     if lacks == {"request"}:
         sentence = "the record of the one observed error leaves out the request"
-        assert reasons(exchange)["leaks/path"].startswith(sentence)
+        assert reasons(exchange)["leaks/canary"].startswith(sentence)
     whole = replace(exchange, lacks=frozenset())
     for seen in ((), (exchange, whole), (replace(exchange, response=Response(200)),)):
         assert all(

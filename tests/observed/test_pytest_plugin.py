@@ -93,7 +93,8 @@ def test_a_test_fails_with_what_its_service_broke(pytester: pytest.Pytester) -> 
     )
     report = json.loads(path.read_text())
     assert [(each["clause"], each["count"]) for each in report["findings"]] == [
-        ("leaks/stack-trace", 2)
+        ("leaks/stack-trace", 2),
+        ("service/no-crash", 3),
     ]
     assert report["summary"]["requests"] == 4
 

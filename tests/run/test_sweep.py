@@ -6,10 +6,11 @@ import socketserver
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
@@ -18,24 +19,38 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from faultspec.contract.model import build_contract
 from faultspec.exchange.finding import Finding
-from faultspec.exchange.model import Request
+from faultspec.exchange.model import Request, Response
 from faultspec.language import load
 from faultspec.language.model import Taxonomy
 from faultspec.openapi import service as openapi
 from faultspec.openapi.service import Description
-from faultspec_conformance.config import Identity, ServiceConfig, read_config
+from faultspec_conformance.config import (
+    Identity,
+    OperationPattern,
+    ServiceConfig,
+    SweepConfig,
+    read_config,
+)
 from faultspec_conformance.drivers import Limits
 from faultspec_conformance.drivers.http import SAFE_METHODS, HttpDriver
 from faultspec_conformance.orders import demo
 from faultspec_conformance.probes.resources import fixtures
 from faultspec_conformance.results.model import Report
 from faultspec_conformance.run import sweep
-from faultspec_conformance.run.generation import GeneratedRequests
+from faultspec_conformance.run.generation import (
+    GatewayAnswer,
+    Generated,
+    GeneratedRequest,
+    GenerationPlan,
+    generate,
+)
 from faultspec_conformance.run.service import run
 from faultspec_conformance.run.sweep import Swept
-from faultspec_conformance.session.discovery import fetch_description
+from faultspec_conformance.session.discovery import fetch_description, without_skipped
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import Unanswered
 from faultspec_conformance.session.options import RunOptions
+from faultspec_conformance.session.requests import RequestSpec
 from miniatures.core_platform import ENVIRONMENT
 from miniatures.serve import serving
 from miniatures.sins import sinning
@@ -93,22 +108,59 @@ def platform() -> Taxonomy:
 
 @pytest.fixture
 def written_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Generate requests once a document: generation takes seconds and depends on the document
-    alone.
+    """Generate requests once a document, against a service that answers yes: the gateway is what is
+    tested, and generation takes seconds.
     """
-    monkeypatch.setattr(sweep, "generate_requests", _write_once)
+
+    def replay(
+        plan: GenerationPlan,
+        answer: Callable[[GeneratedRequest], GatewayAnswer],
+        is_over: Callable[[], bool],
+    ) -> Generated:
+        names = {operation.name for operation in plan.operations}
+        sent = 0
+        for generated in _write_once(plan.description):
+            operation = plan.description.at(
+                generated.request.method, generated.request.target.partition("?")[0]
+            )
+            if operation is not None and operation.name not in names:
+                continue
+            sent += 1
+            answer(generated)
+            if is_over():
+                break
+        return Generated(sent)
+
+    monkeypatch.setattr(sweep, "generate", replay)
 
 
-_WRITTEN: dict[tuple[str, bool], GeneratedRequests] = {}
-_write = sweep.generate_requests
+_WRITTEN: dict[str, list[GeneratedRequest]] = {}
 
 
-def _write_once(description: Description, *, seconds: float, writes: bool) -> GeneratedRequests:
-    key = json.dumps(description.document, sort_keys=True), writes
+def plan_for(description: Description, seconds: float = 120) -> GenerationPlan:
+    """A plan for all operations of a document. A machine under load must not thin it."""
+    return GenerationPlan(description, description.operations, 0, seconds, examples=5, scenarios=2)
+
+
+def written(description: Description) -> list[GeneratedRequest]:
+    """The requests that schemathesis writes for a service that answers yes to everything."""
+    found: list[GeneratedRequest] = []
+
+    def accept(generated: GeneratedRequest) -> GatewayAnswer:
+        found.append(generated)
+        headers = (("Content-Type", "application/json"),)
+        return GatewayAnswer(Response(200, headers, b"{}"))
+
+    result = generate(plan_for(description), accept, lambda: False)
+    assert result.trouble is None
+    assert result.requests == len(found)
+    return found
+
+
+def _write_once(description: Description) -> list[GeneratedRequest]:
+    key = json.dumps(description.document, sort_keys=True)
     if key not in _WRITTEN:
-        _WRITTEN[key] = _write(
-            description, seconds=120, writes=writes
-        )  # a machine under load must not thin it
+        _WRITTEN[key] = written(description)
     return _WRITTEN[key]
 
 
@@ -119,7 +171,7 @@ class Recorder:
     seen: list[Request] = field(default_factory=list)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """GatewayAnswer one request."""
         body = b""
         while True:
             message = await receive()
@@ -258,19 +310,145 @@ def test_nothing_is_written_without_leave() -> None:
     assert {each.method for each in seen} <= SAFE_METHODS
 
 
-def test_the_thinning_lets_no_write_through() -> None:
-    """Selection drops unsafe requests without permission to write, for undeclared methods too."""
-    description = openapi.read(SMALL)
-    requests = [
-        Request(method, "/things")
-        for method in ("GET", "POST", "TRACE", "QUERY", "PUT", "DELETE", "HEAD")
-    ]
-    planned = sweep.select_requests(requests, description, 100, Random(0), writes=False)
-    assert {each.request.method for each in planned} == {"GET", "HEAD"}
-    assert {"POST"} < {
-        each.request.method
-        for each in sweep.select_requests(requests, description, 100, Random(0), writes=True)
-    }
+def gateway(here: HttpSession, requests: int = 100, operations: int = 4) -> sweep.Gateway:
+    """The gateway of a sweep with so many requests."""
+    return sweep.Gateway(here, sweep.Shares(requests, operations), Random(0))
+
+
+@pytest.mark.parametrize("writes", [True, False])
+def test_the_gateway_lets_no_write_through(writes: bool) -> None:
+    """The gateway sends unsafe requests with permission to write only, undeclared methods too."""
+    recorder = Recorder()
+    methods = ("GET", "POST", "TRACE", "QUERY", "PUT", "DELETE", "HEAD")
+    with (
+        serving(recorder) as url,
+        session(url, openapi.read(SMALL), Limits(writes=writes)) as here,
+    ):
+        passing = gateway(here)
+        answers = [passing.answer(GeneratedRequest(Request(each, "/things"))) for each in methods]
+    sent = {each.method for each in recorder.seen}
+    assert {"GET", "POST"} < sent if writes else sent == {"GET", "HEAD"}
+    assert [answer.sent for answer in answers].count(True) == len(recorder.seen)
+
+
+def test_what_an_operation_leaves_over_is_shared() -> None:
+    """No operation takes the share of another one; later ones get what earlier ones leave."""
+    shares = sweep.Shares(80, 4)
+    for _ in range(100):
+        if shares.has("coverage", "a"):
+            shares.spend("coverage", "a", 1)
+    assert shares.spent == 10
+    assert shares.share("coverage", "b") == 10
+    shares.spend("coverage", "b", 1)
+    assert shares.share("coverage", "c") == (40 - 11) // 2
+    assert shares.share("fuzzing", "a") == (64 - 11) // 4
+    assert shares.share("stateful", "a") == 80 - 11
+
+
+def test_requests_of_the_coverage_phase_are_thinned_evenly() -> None:
+    """If an operation has more requests than its share, those that are sent are spread over all."""
+    recorder = Recorder()
+    with serving(recorder) as url, session(url, openapi.read(SMALL), Limits()) as here:
+        passing = gateway(here, requests=80)
+        for number in range(50):
+            request = Request("GET", f"/things?limit={number}")
+            passing.answer(GeneratedRequest(request, phase="coverage", planned=50))
+    numbers = [int(each.target.rpartition("=")[2]) for each in recorder.seen]
+    assert len(numbers) == 10
+    assert {later - earlier for earlier, later in pairwise(numbers)} == {5}
+
+
+ACCOUNT: Mapping[str, object] = {
+    **SMALL,
+    "paths": {
+        "/things": {"get": OPERATION},
+        "/logout": {"post": OPERATION},
+        "/me": {"get": OPERATION, "delete": OPERATION, "patch": OPERATION},
+        "/me/password": {"put": OPERATION},
+        "/auth/token/revoke": {"post": OPERATION},
+        "/sessions/current": {"delete": {**OPERATION, "operationId": "signOut"}},
+        "/passwords": {"get": OPERATION},
+    },
+}
+ADA = Identity("ada", headers=(("Authorization", "Bearer of-ada"), ("X-Tenant", "t1")))
+
+
+def kept(here: HttpSession) -> set[str]:
+    """The operations that generated requests are sent to."""
+    return {operation.name for operation in sweep.take_part(here)[0]}
+
+
+def test_the_caller_is_not_logged_out() -> None:
+    """Operations that end a session, remove the caller or change credentials get no generated
+    request, with a note; without credentials nothing can be ended.
+    """
+    description = openapi.read(ACCOUNT)
+    limits = Limits(writes=True)
+    with session("http://127.0.0.1:1", description, limits, identities={"ada": ADA}) as here:
+        assert kept(here) == {"GET /things", "GET /me", "PATCH /me", "GET /passwords"}
+        assert "POST /logout" in sweep.take_part(here)[1][0]
+        passing = gateway(here)
+        assert not passing.answer(GeneratedRequest(Request("POST", "/logout"))).sent
+    with session("http://127.0.0.1:1", description, limits) as here:
+        assert len(kept(here)) == len(description.operations)
+        assert sweep.take_part(here)[1] == ()
+
+
+def test_the_file_says_what_is_left_out() -> None:
+    """`sweep: leave_out` replaces what the suite recognises by names."""
+    chosen = SweepConfig(leave_out=(OperationPattern("GET /me*"), OperationPattern("/things")))
+    with session(
+        "http://127.0.0.1:1",
+        openapi.read(ACCOUNT),
+        Limits(writes=True),
+        identities={"ada": ADA},
+        sweep=chosen,
+    ) as here:
+        assert {"POST /logout", "DELETE /me"} <= kept(here)
+        assert not {"GET /me", "GET /things"} & kept(here)
+
+
+def test_nothing_is_sent_to_what_is_skipped() -> None:
+    """`skip` holds for every request of the session."""
+    recorder = Recorder()
+    skip = (OperationPattern("* /things/{id}", "it is slow"),)
+    with serving(recorder) as url, session(url, openapi.read(SMALL), Limits(), skip=skip) as here:
+        with pytest.raises(Unanswered, match="it is slow"):
+            here.call(RequestSpec("GET", "/things/{id}", values={"id": "1"}))
+        assert not gateway(here).answer(GeneratedRequest(Request("GET", "/things/1"))).sent
+        assert here.call(RequestSpec("GET", "/things")).status == 204
+        described, notes = without_skipped(here.config, here.description, ())
+    assert [each.target for each in recorder.seen] == ["/things"]
+    assert {each.template for each in described.operations} == {"/things"}
+    assert notes == (
+        "the configuration skips 2 operations of 4: GET /things/{id} (it is slow); "
+        "DELETE /things/{id} (it is slow)",
+    )
+
+
+def test_the_answer_goes_back_without_secrets() -> None:
+    """The generator gets the answer of the service; credentials that it repeats are masked."""
+    token = "sk-of-ada-0123456789"
+    ada = replace(
+        ADA, headers=(("Authorization", f"Bearer {token}"),), secrets=((token, "${TOKEN}"),)
+    )
+
+    async def echo(scope: Scope, receive: Receive, send: Send) -> None:
+        sent = dict(scope["headers"])
+        headers = [(b"content-type", b"text/plain"), (b"x-kept", b"yes")]
+        await send({"type": "http.response.start", "status": 418, "headers": headers})
+        await send({"type": "http.response.body", "body": sent[b"authorization"]})
+
+    with (
+        serving(echo) as url,
+        session(url, openapi.read(SMALL), Limits(), identities={"ada": ada}) as here,
+    ):
+        answer = gateway(here).answer(GeneratedRequest(Request("GET", "/things")))
+    assert answer.response is not None
+    assert answer.response.status == 418
+    assert answer.response.body == b"Bearer ${TOKEN}"
+    assert ("x-kept", "yes") in answer.response.headers
+    assert answer.findings
 
 
 @pytest.mark.usefixtures("written_once")
@@ -294,13 +472,14 @@ def test_the_same_seed_sends_the_same_requests() -> None:
 
 
 def test_the_same_document_writes_the_same_requests(capfd: pytest.CaptureFixture[str]) -> None:
-    """Generation depends on the document only, not on seed, clock or hash order. The output of
-    schemathesis is not shown.
+    """Generation depends on the document and the answers only, not on clock or hash order. The
+    output of schemathesis is not shown.
     """
     description = openapi.read(SMALL)
-    first = _write_once(description, seconds=120, writes=True)
-    assert first.trouble is None
-    assert first == _write(description, seconds=120, writes=True)
+    first, again = _write_once(description), written(description)
+    assert [each.request for each in first] == [each.request for each in again]
+    assert {each.phase for each in first} == {"coverage", "fuzzing"}
+    assert all(each.case for each in first)
     assert capfd.readouterr() == ("", "")
 
 
@@ -308,7 +487,8 @@ def test_the_same_document_writes_the_same_requests(capfd: pytest.CaptureFixture
 def test_the_budget_is_shared() -> None:
     """The sweep sends no more than is left of the limit, shares it among the operations, and counts in the total."""
     _, seen, here = recorded(Limits(requests=12, writes=True))
-    assert len(seen) == 12 == here.driver.requests == len(here.observations.exchanges)
+    assert 8 <= len(seen) <= 12
+    assert len(seen) == here.driver.requests == len(here.observations.exchanges)
     assert {"GET /things", "POST /things", "GET /things/{id}", "DELETE /things/{id}"} <= {
         each.exchange.operation for each in here.observations.exchanges
     }
@@ -323,19 +503,24 @@ def test_a_spent_budget_is_reported() -> None:
 
 def test_the_generator_is_ended_when_time_is_up() -> None:
     """Generation ends when its time is up."""
-    written = sweep.generate_requests(openapi.read(SMALL), seconds=0.2, writes=True)
-    assert written.trouble is not None
-    assert "ended at its limit" in written.trouble
+    plan = plan_for(openapi.read(SMALL), seconds=0.2)
+    result = generate(plan, lambda _: GatewayAnswer(Response(200)), lambda: False)
+    assert result.trouble is not None
+    assert "ended at its limit" in result.trouble
 
 
 @pytest.mark.usefixtures("written_once")
 def test_requests_speak_for_a_caller_or_for_nobody() -> None:
-    """The caller's credentials go with most requests, none with the others; nothing generated stands in their place."""
-    caller = Identity("ada", headers=(("Authorization", "Bearer of-ada"), ("X-Tenant", "t1")))
-    _, seen, here = recorded(Limits(writes=True), identities={"ada": caller})
+    """The caller's credentials go with every generated request, and none with copies of some;
+    nothing generated stands in their place.
+    """
+    _, seen, here = recorded(Limits(writes=True), identities={"ada": ADA})
     tokens = [dict(each.headers).get("authorization") for each in seen]
     assert set(tokens) == {"Bearer of-ada", None}
     assert tokens.count(None) < len(tokens) / 3
+    lines = [(each.method, each.target, each.body) for each in seen]
+    for index, token in enumerate(tokens):
+        assert token is not None or lines[index] == lines[index - 1], "a copy follows its original"
     assert {each.exchange.identity for each in here.observations.exchanges} == {"ada", None}
     names = {name for each in seen for name, _ in each.headers}
     assert not any(name.startswith("x-schemathesis-testcase") for name in names)
@@ -439,11 +624,11 @@ def test_a_service_that_hangs_up_is_a_finding() -> None:
 def test_the_base_path_is_kept() -> None:
     """Requests go to the paths of the document's server, and their operations are named with it."""
     description = openapi.read({**SMALL, "servers": [{"url": "https://api.example.com/v2/"}]})
-    written = sweep.generate_requests(description, seconds=120, writes=False)
-    assert written.requests
-    assert all(each.target.startswith("/v2/things") for each in written.requests)
-    planned = sweep.select_requests(written.requests, description, 50, Random(0), writes=False)
-    assert {each.template for each in planned} == {"/v2/things", "/v2/things/{id}"}
+    requests = [each.request for each in _write_once(description)]
+    assert requests
+    assert all(each.target.startswith("/v2/things") for each in requests)
+    templates = {sweep.template_of(description, each) for each in requests}
+    assert templates == {"/v2/things", "/v2/things/{id}"}
 
 
 @pytest.mark.usefixtures("written_once")

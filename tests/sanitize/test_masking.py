@@ -18,9 +18,13 @@ from hypothesis import strategies as st
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from faultspec import language
-from faultspec.exchange.finding import Finding
+from faultspec.contract.model import Contract, build_contract
+from faultspec.exchange.finding import Finding, Judgement
 from faultspec.exchange.model import Exchange, Request, Response
+from faultspec.judge import judge
+from faultspec.language.values import shortened, shown
 from faultspec_conformance.config import Identity
+from faultspec_conformance.observed.memory import RecentIds
 from faultspec_conformance.orders import demo
 from faultspec_conformance.orders.app import Orders
 from faultspec_conformance.orders.sins import Headers, answers
@@ -38,7 +42,20 @@ from faultspec_conformance.sanitize.encodings import unescape_layers
 from faultspec_conformance.sanitize.masking import MASK, Masking, build_masking
 from faultspec_conformance.sanitize.traffic_secrets import mask_recorded
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import Observation
+from paths import ROOT
 from support.examples import examples
+
+
+def contract_of(path: str) -> Contract:
+    """The contract of a taxonomy."""
+    taxonomy = language.load(str(ROOT / path)).taxonomy
+    assert taxonomy is not None
+    return build_contract(taxonomy)
+
+
+#: One that claims every address, and one that claims few.
+CONTRACTS = tuple(map(contract_of, ("taxonomy.yaml", "examples/theodosia/taxonomy.yaml")))
 
 TOKEN = "s3cr3t-token-0123456789"
 ALICE = Identity(
@@ -229,6 +246,71 @@ def test_a_secret_in_any_encoding_anywhere_is_in_no_report(
             assert secret not in text, name
             assert written not in text, name
             assert secret[:-2] not in text, name
+
+
+#: A secret that no word of a report begins with. Six characters of it identify nothing.
+OWN = st.from_regex(r"zq[A-Z][0-9][a-z0-9+/=%\"\\é-]{14,90}", fullmatch=True)
+
+
+@examples(200)
+@given(
+    OWN,
+    st.integers(0, 130),
+    st.sampled_from(["target", "query", "header", "text", "json", "name", "twice"]),
+    st.sampled_from([200, 404, 500]),
+    st.sampled_from(CONTRACTS),
+)
+def test_a_judged_exchange_shows_no_secret_wherever_it_is(
+    secret: str, at: int, place: str, status: int, contract: Contract
+) -> None:
+    """Whatever length a message shortens a text to, no report has more than six characters of a
+    secret at any position of a target, a body or a header.
+    """
+    filler = "a" * at
+    text = f"{filler}{secret}"
+    body = {
+        "text": text.encode(),
+        "json": json.dumps({"code": text, "message": text, "retriable": text}).encode(),
+        "name": json.dumps({text: 1}).encode(),
+        "twice": (b'{"code": 1, %s: 1, %s: 2}' % ((json.dumps(text).encode(),) * 2)),
+    }.get(place, b"{}")
+    target = {"target": f"/{text}", "query": f"/x?k={quote(text)}"}.get(place, "/x")
+    headers = (("Content-Type", text if place == "header" else "application/json"),)
+    seen = Exchange(
+        Request("GET", target, (("X-Own", text),)), Response(status, (*headers, *headers), body)
+    )
+    found = judge(contract, seen).findings
+    hidden = build_masking([], [(secret, "WORD")])
+    result = Result(
+        target="http://host",
+        taxonomy="platform 1.0.0",
+        clauses={each.clause: ClauseResult(each.clause, failures=1) for each in found},
+        findings=tuple(map(ReportedFinding, found)),
+        notes=tuple(f"{place} {shown(text)} {shortened(text, at + 9)}" for _ in "."),
+    )
+    report = Report(hidden.result(result), "http://host")
+    for name, form in FORMATS.items():
+        for reading in readings(form(report)):
+            assert secret[:7] not in reading, name
+
+
+@pytest.mark.parametrize("size", [100, 4000, 4090, 4096, 4100, 5000])
+def test_a_remembered_exchange_shows_no_part_of_a_secret(size: int) -> None:
+    """A body that is kept in part ends with a word, and secrets of truncated JSON are masked."""
+    body = json.dumps({"pad": "x" * size, "password": "correct-horse-battery", "more": [1] * 999})
+    kept = RecentIds()
+    kept["id"] = Observation(exchange(back=body.encode()), Judgement((), frozenset()))
+    seen = kept["id"].exchange
+    shown = mask_recorded((seen,)).exchange(seen)
+    assert b"correct" not in shown.response.body
+
+
+def test_a_private_key_is_masked_whole() -> None:
+    """A key in PEM is masked to its last line, not only the line that names it."""
+    pem = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nAbCd09+/\n-----END RSA PRIVATE KEY-----"
+    for text in (pem, json.dumps({"message": pem})):
+        seen = exchange(back=text.encode())
+        assert b"AbCd09" not in mask_recorded((seen,)).exchange(seen).response.body
 
 
 @pytest.mark.parametrize("before", ["", "a", "ab"])

@@ -197,7 +197,8 @@ def document() -> Mapping[str, object]:
     paths: dict[str, object] = {}
     for kind in KINDS:
         number = {"name": "number", "in": "path", "required": True, "schema": {"type": "integer"}}
-        paths[f"/{kind}"] = {"get": documented, "post": {**documented, "requestBody": body}}
+        made = {"responses": {"201": {"description": "made"}}, "requestBody": body}
+        paths[f"/{kind}"] = {"get": documented, "post": made}
         paths[f"/{kind}/{{number}}"] = {"parameters": [number], "get": documented}
     return {"openapi": "3.1.0", "info": {"title": "Shelves", "version": "1"}, "paths": paths}
 

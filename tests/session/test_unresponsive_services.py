@@ -96,13 +96,13 @@ DOCUMENT = {
     "info": {"title": "Tickets", "version": "1"},
     "paths": {
         "/tickets": {
-            "get": {"responses": {"200": {"description": "said"}}},
+            "get": {"responses": {"200": {"description": "listed"}}},
             "post": {
                 "requestBody": {
                     "required": True,
                     "content": {"application/json": {"schema": BODY}},
                 },
-                "responses": {"201": {"description": "made"}},
+                "responses": {"200": {"description": "made"}},
             },
         }
     },

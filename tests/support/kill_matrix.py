@@ -25,7 +25,7 @@ from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.results.model import Result
 from faultspec_conformance.run.service import judge_http, run
 from faultspec_conformance.session.options import RunOptions, Unreachable
-from miniatures import core_platform, vault
+from miniatures import core_platform, lending, vault
 from miniatures.core_platform import CALLERS
 from miniatures.serve import serving_on
 from miniatures.sins import SINS, Sin, both, no_header, on, sinning, without
@@ -130,6 +130,10 @@ def _vault(sin: str | None, clock: Callable[[], float]) -> ASGIApp:
     return vault.make_app(frozenset() if sin is None else frozenset({sin}))
 
 
+def _lending(sin: str | None, clock: Callable[[], float]) -> ASGIApp:
+    return lending.lending(*([] if sin is None else [sin]))
+
+
 Connect = Callable[[str, Limits], HttpDriver]
 """Makes the driver of a run over HTTP."""
 
@@ -223,6 +227,11 @@ MINIATURES: Mapping[str, Miniature] = {
         vault.SINS,
         served(TESTS / "miniatures" / "vault.yaml", vault.ENVIRONMENT, _vault),
     ),
+    "lending": Miniature(
+        TESTS / "miniatures" / "lending-taxonomy.yaml",
+        {name: each for name, each in lending.SINS.items() if name not in lending.GENERATED},
+        served(TESTS / "miniatures" / "lending.yaml", {}, _lending),
+    ),
     **{
         system: Miniature(
             services.EXAMPLES / system / "taxonomy.yaml",
@@ -232,8 +241,8 @@ MINIATURES: Mapping[str, Miniature] = {
         for system in services.SYSTEMS
     },
 }
-"""The notebooks keep the Core Platform contract; the vault has one that gives a meaning to the clauses it has no use for; the
-others are the services of `examples/`."""
+"""The notebooks keep the Core Platform contract; the vault has one that gives a meaning to the clauses it has no use for; the lending
+library breaks its own document; the others are the services of `examples/`."""
 
 WIRED = frozenset({"panics-on-one-route"})
 """Sins that show only on a connection: they write past the HTTP library, or are of the server and not of the application."""
@@ -740,6 +749,12 @@ KILLS: Mapping[str, Kill] = {
     "details-unchecked": caught("details/schema", of="alknet"),
     "infrastructure-codes": caught("code/declared", of="alknet"),
     "raw-error-as-details": caught("envelope/types", of="alknet"),
+    "list-is-partial": caught("document/status", of="lending"),
+    "pages-as-text": caught("document/schema", of="lending"),
+    "book-as-plain-text": caught("document/media-type", of="lending"),
+    "creation-without-location": caught("document/headers", of="lending"),
+    "missing-book-in-other-words": caught("envelope/shape", of="lending"),
+    "document-of-other-errors": warned("document/agrees", of="lending"),
     "absent-details-null": caught("envelope/types", of="alknet"),
     "crash-told": caught("leaks/connection-string", of="alknet"),
     "timeout-not-retryable": caught("retriable/agrees", of="alknet"),

@@ -9,9 +9,12 @@ from support.kill_matrix import NOTEBOOKS, judge, served, taxonomy
 
 @pytest.mark.parametrize("name", list(VARIANTS))
 def test_who_behaves_otherwise_trips_nothing(name: str) -> None:
-    """Neither a failure nor a warning, and nothing that could not run."""
+    """Neither a failure nor a warning, and nothing that could not run; but its document describes only
+    the way of the notebooks.
+    """
     opened = served(NOTEBOOKS, ENVIRONMENT, lambda _, clock: varied(VARIANTS[name], clock=clock))
     with opened(None, False) as (target, connect):
         result = judge(target, taxonomy("notebooks"), connect)
-    assert [(each.finding.clause, each.finding.message) for each in result.findings] == []
+    found = [(each.finding.clause, each.finding.message) for each in result.findings]
+    assert [each for each in found if not each[0].startswith("document/")] == []
     assert result.not_run == ()

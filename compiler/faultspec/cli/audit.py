@@ -2,7 +2,7 @@
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -44,6 +44,13 @@ _RECORDINGS = ("har", "vcr", "ndjson")
 )
 @click.option("--waivers", metavar="FILE", help="Known failures.")
 @click.option("--only", metavar="PATTERN", help="Judge only matching clauses, such as 'leaks/*'.")
+@click.option(
+    "--crashes",
+    type=click.Choice(("error", "warning")),
+    default="error",
+    show_default=True,
+    help="What a crash (`service/no-crash`) counts as: tests may bring crashes about.",
+)
 @reporting.report_option
 @reporting.format_option
 @reporting.baseline_option
@@ -56,6 +63,7 @@ def command(
     openapi: str | None,
     waivers: str | None,
     only: str | None,
+    crashes: Literal["error", "warning"],
     reports: tuple[str, ...],
     format_name: str,
     baseline: str | None,
@@ -92,6 +100,7 @@ def command(
         only=only,
         description=description,
         waivers=known,
+        crashes=crashes,
         progress=_progress if watched else None,
     )
     report = audit(files, build_contract(taxonomy), options)

@@ -3,35 +3,40 @@
 A taxonomy tells them apart from transient failures, such as a dependency that is unavailable.
 """
 
+from faultspec.exchange.finding import Level
 from faultspec.language.model import Code, Taxonomy
 
 INTERNAL_ERROR = -32603
 """The number of an internal error (JSON-RPC 2.0 section 5.1)."""
 
-_FORESEEN = frozenset({501, 505})
+_REFUSED = frozenset({501, 505})
 """A method or version that the server does not support: refusals (RFC 9110, 15.6.2, 15.6.6)."""
 
 _TRANSIENT = frozenset({502, 503, 504})
 """A failure of an upstream, or an overload (RFC 9110, 15.6.3 to 15.6.5)."""
 
 
-def is_crash(taxonomy: Taxonomy, code: Code | None, status: int | None) -> bool:
-    """Whether an error with this code and HTTP status reports a failure that nobody foresaw.
+def crash_level(taxonomy: Taxonomy, code: Code | None, status: int | None) -> Level | None:
+    """How bad it is that an error with this code and HTTP status comes unasked; None: not at all.
 
-    ``code``: None if the answer has no declared code. It is the code of undeclared errors, or it
-    has a status 5xx and is not transient. Without a code, the status decides.
+    ``code``: None if the answer has no declared code; then the status decides. The code of
+    undeclared errors is a crash under any status. So is a status 500 without such a code. If the
+    taxonomy has one, another code under 500 is a failure with a name, which is a warning unless it
+    is retriable. Every other declared status is foreseen.
     """
     undeclared = taxonomy.undeclared
-    if code is not None and undeclared is not None and code.name == undeclared.becomes:
-        return True
-    if status is None or not 500 <= status <= 599 or status in _FORESEEN | _TRANSIENT:
-        return False
     if code is None:
-        return True
-    if not code.http.allows(status):  # the status is that of a surface, or `code/status` is broken
-        return False
-    transient = code.retriable.may_be_retried and (status != 500 or undeclared is not None)
-    return not transient
+        return (
+            None if status is None or status < 500 or status in _REFUSED | _TRANSIENT else "error"
+        )
+    if undeclared is not None and code.name == undeclared.becomes:
+        return "error"
+    # Another status than the code's own is that of a surface, or breaks `code/status`.
+    if status != 500 or not code.http.allows(status):
+        return None
+    if undeclared is None:
+        return "error"
+    return None if code.retriable.may_be_retried else "warning"
 
 
 def may_fail(taxonomy: Taxonomy, name: str) -> bool:

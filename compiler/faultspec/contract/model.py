@@ -27,7 +27,7 @@ from faultspec.language.model import (
 from faultspec.language.routes import Route, compile_name, compile_route
 from faultspec.language.values import Vocabularies, same, vocabularies
 from faultspec.leaks import name_patterns
-from faultspec.leaks.detectors import Pattern
+from faultspec.leaks.pattern import Pattern
 from faultspec.runtime.shape import Template, slot_places
 
 

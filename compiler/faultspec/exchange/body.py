@@ -121,6 +121,10 @@ def strings(body: object, pointer: str = "") -> list[tuple[str, str]]:
     return found
 
 
+_NAME = 80
+"""Characters of a repeated name in a message."""
+
+
 class _RepeatedNameError(Exception):
     """An object has a name twice."""
 
@@ -129,7 +133,8 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
-        raise _RepeatedNameError(next(name for name in names if names.count(name) > 1)[:80])
+        name = next(name for name in names if names.count(name) > 1)
+        raise _RepeatedNameError(name if len(name) <= _NAME else f"{name[:_NAME]}…")
     return found
 
 

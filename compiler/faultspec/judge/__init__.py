@@ -16,8 +16,11 @@ from faultspec.judge.success import judge_success
 from faultspec.judge.tool_result import judge_mark, judge_text
 from faultspec.language import header_syntax
 from faultspec.language.model import Code, Envelope, Operation
-from faultspec.language.values import same, shown
+from faultspec.language.values import same, shortened, shown
 from faultspec.runtime.nodes import Object
+
+_TARGET = 100
+"""Characters of a target in a message."""
 
 _NOT_DECODED = DecodedBody(None, "is not decoded")
 
@@ -128,10 +131,8 @@ def _judge_error(
     if claim is None:
         status = exchange.response.status
         what = f"a {status}" if status is not None else "an error"
-        findings.add(
-            "surface/known",
-            f"{what} at `{exchange.request.target[:100]}` belongs to no declared surface",
-        )
+        target = shortened(exchange.request.target, _TARGET)
+        findings.add("surface/known", f"{what} at `{target}` belongs to no declared surface")
         return None
     if not claim.envelopes or bodiless:
         return None

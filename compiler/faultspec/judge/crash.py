@@ -1,6 +1,6 @@
 """The clause about crashes."""
 
-from faultspec.contract.crashes import INTERNAL_ERROR, is_crash
+from faultspec.contract.crashes import INTERNAL_ERROR, crash_level
 from faultspec.exchange.body import DecodedBody, resolve
 from faultspec.judge.collector import FindingCollector
 from faultspec.language.model import NOWHERE, Code
@@ -24,13 +24,15 @@ def judge_crash(findings: FindingCollector, code: Code | None, body: DecodedBody
         and code is None
         and same(resolve(body.value, "/error/code")[1], INTERNAL_ERROR)
     )
-    if not internal and not is_crash(contract.taxonomy, code, status):
+    level = "error" if internal else crash_level(contract.taxonomy, code, status)
+    if level is None:
         return
     parts = (str(status or ""), code.name if code else "", str(INTERNAL_ERROR) if internal else "")
     undeclared = contract.taxonomy.undeclared
     findings.add(
         CLAUSE,
-        f"the service crashed: it answered {' '.join(filter(None, parts))}, and no recipe asked "
-        "for a failure",
+        f"the service {'crashed' if level == 'error' else 'failed'}: it answered "
+        f"{' '.join(filter(None, parts))}, and no recipe asked for a failure",
+        level=level,
         source=undeclared.source if undeclared is not None else NOWHERE,
     )

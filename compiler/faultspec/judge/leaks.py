@@ -8,13 +8,14 @@ from typing import NamedTuple
 from urllib.parse import unquote_plus
 
 from faultspec.contract.model import Contract
-from faultspec.exchange.body import DecodedBody, resolve, strings
+from faultspec.exchange.body import DecodedBody, read, resolve, strings
 from faultspec.exchange.model import Canary, Exchange
 from faultspec.judge.collector import FindingCollector, quote_pointer
 from faultspec.judge.match_envelope import ErrorReading
 from faultspec.judge.tool_result import mirrors
 from faultspec.language.model import NOWHERE, Privacy
 from faultspec.leaks import JOINT, Leak, detect, find_planted
+from faultspec.leaks.personal import missing_libraries
 from faultspec.runtime.nodes import child
 
 _MAX_STRUCTURED = 256 * 1024
@@ -31,6 +32,17 @@ _HEADERS_WITH_SECRETS = frozenset({"set-cookie"})
 
 _PASSTHROUGH_KINDS = frozenset({"stack-trace", "sql", "path"})
 """Leaks that a member with foreign text may contain (``passthrough`` of the code)."""
+
+_UNLESS_SENT = frozenset({"leaks/path", "leaks/private-address"})
+"""Clauses about texts that an answer may contain if the request did."""
+
+_POINTER_MEMBERS = frozenset(
+    {
+        *("pointer", "instance", "instancepath", "instance_path", "datapath", "schemapath", "$ref"),
+        *("jsonpointer", "json_pointer", "field", "loc", "location", "schema_path"),
+    }
+)
+"""Members whose value is a JSON Pointer or a URL (RFC 9457 section 3.1.5), not a file."""
 
 _NAME_KINDS = frozenset({"id", "address"})
 """Planted values that name something. Headers such as Content-Location repeat them rightly, and so
@@ -82,7 +94,8 @@ def judge_leaks(
 
 @lru_cache(maxsize=32)  # as many as there are taxonomies in one run, with room for tests
 def _detector_clauses(detectors: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(f"leaks/{kind}" for kind in detectors if kind != "canary")
+    idle = {"canary", *(("personal-data",) if missing_libraries() else ())}
+    return tuple(f"leaks/{kind}" for kind in detectors if kind not in idle)
 
 
 def is_harmless_answer(
@@ -140,8 +153,21 @@ def _detected(
     sent = _request_text(findings.exchange)
     for leak in detect(text, privacy.detectors, findings.contract.names, sent):
         segment = searched[bisect_right(starts, leak.start) - 1]
-        if leak.kind not in _PASSTHROUGH_KINDS or not _is_below(segment.pointer, exempt):
+        if leak.kind in _PASSTHROUGH_KINDS and _is_below(segment.pointer, exempt):
+            continue
+        if leak.kind != "path" or not _is_pointer(findings.exchange, segment):
             yield leak, segment
+
+
+def _is_pointer(exchange: Exchange, segment: TextSegment) -> bool:
+    """Whether a text is a JSON Pointer: by its member's name, or into the body of the request."""
+    text = segment.text.removeprefix("#")
+    if segment.pointer is None or not text.startswith("/") or any(map(str.isspace, text)):
+        return False
+    if segment.pointer.rpartition("/")[2].lower() in _POINTER_MEMBERS:
+        return True
+    sent = read(exchange.request.body[:_MAX_REQUEST])
+    return sent.problem is None and resolve(sent.value, text)[0]
 
 
 def _searches(
@@ -174,6 +200,7 @@ def _report(findings: FindingCollector, clause: str, leaks: list[FoundLeak]) -> 
     only_headers = clause == "leaks/echoed-tenant" and all(each.header for _, each in leaks)
     # The caller knows its own id, so repeating it reveals nothing.
     only_ids = clause == "leaks/canary" and all(each.kind == "id" for each, _ in leaks)
+    unknown = clause in _UNLESS_SENT and "request" in findings.exchange.lacks
     where = (
         f"the header `{segment.header}`" if segment.header else quote_pointer(segment.pointer or "")
     )
@@ -182,10 +209,11 @@ def _report(findings: FindingCollector, clause: str, leaks: list[FoundLeak]) -> 
     privacy = findings.contract.taxonomy.privacy
     findings.add(
         clause,
-        f"{where} contains {leak.what}{glimpse}{more}; an error must not contain it",
+        f"{where} contains {leak.what}{glimpse}{more}; an error must not contain it"
+        + (", unless the request did, which is not recorded" if unknown else ""),
         pointer=segment.pointer,
         source=privacy.source if privacy else NOWHERE,
-        level="warning" if only_headers or only_ids else "error",
+        level="warning" if only_headers or only_ids or unknown else "error",
     )
 
 

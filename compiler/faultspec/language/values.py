@@ -218,7 +218,7 @@ def shown(value: object) -> str:
         case int() | float():
             return str(value)
         case str():
-            return f'"{_cut(value)}"'
+            return f'"{shortened(value)}"'
         case list() | tuple():
             return "a list"
         case Mapping():
@@ -226,10 +226,14 @@ def shown(value: object) -> str:
     return "a value"
 
 
-def _cut(text: str) -> str:
-    text = text[: _SHOWN + 1].encode("utf-8", "backslashreplace").decode()
+def shortened(text: str, most: int = _SHOWN) -> str:
+    """The text in printable characters, or its beginning.
+
+    The ellipsis tells the masking of reports that a secret may be truncated.
+    """
+    text = text[: most + 1].encode("utf-8", "backslashreplace").decode()
     text = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
-    return f"{text[:_SHOWN]}…" if len(text) > _SHOWN else text
+    return f"{text[:most]}…" if len(text) > most else text
 
 
 def _one_of(values: Iterable[object]) -> str:
@@ -255,12 +259,12 @@ def _check_imported(schema: Any, value: Any, path: tuple[Step, ...]) -> Iterator
         )
     # The schema is foreign: it may have a dangling or circular `$ref`, or an unsupported pattern.
     except Exception as error:
-        reason = f"{type(error).__name__}: {_cut(str(error))}"
+        reason = f"{type(error).__name__}: {shortened(str(error))}"
         problem = f"cannot be checked by the imported schema: {reason}"
         yield ValueProblem(path, problem, "unusable")
         return
     for breach in errors:
-        problem = f"breaks `{breach.validator}` of the imported schema: {_cut(breach.message)}"
+        problem = f"breaks `{breach.validator}` of the imported schema: {shortened(breach.message)}"
         yield ValueProblem((*path, *breach.absolute_path), problem, "imported")
 
 

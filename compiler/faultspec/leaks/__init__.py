@@ -19,7 +19,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from faultspec.exchange.model import Canary
-from faultspec.leaks.detectors import DETECTORS, Pattern
+from faultspec.leaks.detectors import DETECTORS
+from faultspec.leaks.layers import Layer, is_dressed, undress
+from faultspec.leaks.pattern import Pattern
 
 SCANNED = 256 * 1024
 """Characters of one answer that patterns search: leaks are near its beginning or its end."""
@@ -38,6 +40,10 @@ _MIN_ENCODED = 6
 
 _MAX_MATCHES = 20
 """Matches of one pattern that are kept: one makes a finding, more show how widespread it is."""
+
+
+_LAYERS = 2
+"""Encodings inside each other that are undone: JSON in a string of a body that is read as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,28 +83,51 @@ def name_patterns(names: Iterable[str]) -> tuple[Pattern, ...]:
 def detect(
     text: str, kinds: Iterable[str], names: tuple[Pattern, ...] = (), sent: str = ""
 ) -> tuple[Leak, ...]:
-    """The leaks of the given kinds in ``text``, by place.
+    """The leaks of the given kinds in ``text``, by place; also inside of tags and encodings.
 
     ``names``: more patterns of the detector ``internal-name``. ``sent``: the text of the request,
     whose addresses and paths may come back. Paths and drivers in a stack trace are not reported.
     """
     whole, text = text, _trimmed(text)
-    found: list[Leak] = []
-    for kind, pattern in _possible(text.lower(), frozenset(kinds), names):
-        traces = (
-            [leak for leak in found if leak.kind == "stack-trace"] if kind in _TRACE_PARTS else []
-        )
-        for match in _matches(pattern, text):
-            if any(match.start() < leak.end and leak.start < match.end() for leak in found):
-                continue
-            if kind in _ALLOWED_IF_SENT and _place(match) in sent:
-                continue
-            if any(_in_same_text(text, trace, match) for trace in traces):
-                continue
-            start, end = match.span()
-            found.append(Leak(kind, pattern.what, _glimpse(match[0]), start=start, end=end))
+    selected = frozenset(kinds)
+    found = _scan(text, selected, names, sent)
+    layer = Layer(text)
+    for _ in range(_LAYERS):
+        inner = undress(layer) if is_dressed(layer.text) else None
+        if inner is None:
+            break
+        layer = inner
+        for leak in _scan(layer.text[:SCANNED], selected, names, sent):
+            start, last = layer.source(leak.start), layer.source(leak.end - 1)
+            placed = replace(leak, start=start, end=max(start, last) + 1)
+            if not _is_known(placed, found, text):
+                found.append(placed)
     located = (_located(leak, len(whole) - len(text)) for leak in found)
     return tuple(sorted(located, key=lambda leak: (leak.start, leak.kind, leak.end)))
+
+
+def _scan(text: str, kinds: frozenset[str], names: tuple[Pattern, ...], sent: str) -> list[Leak]:
+    """The leaks of one layer."""
+    found: list[Leak] = []
+    for kind, pattern in _possible(text.lower(), kinds, names):
+        for match in _matches(pattern, text):
+            if kind in _ALLOWED_IF_SENT and _place(match) in sent:
+                continue
+            start, end = match.span()
+            leak = Leak(kind, pattern.what, _glimpse(match[0]), start=start, end=end)
+            if not _is_known(leak, found, text):
+                found.append(leak)
+    return found
+
+
+def _is_known(leak: Leak, found: list[Leak], text: str) -> bool:
+    """Whether a leak overlaps one that was found, or is a part of a stack trace that was found."""
+    is_part = leak.kind in _TRACE_PARTS
+    return any(
+        (leak.start < other.end and other.start < leak.end)
+        or (is_part and other.kind == "stack-trace" and _in_same_text(text, leak, other))
+        for other in found
+    )
 
 
 def find_planted(text: str, canaries: Iterable[Canary], *, whole: bool) -> tuple[Leak, ...]:
@@ -213,9 +242,9 @@ def _matches(pattern: Pattern, text: str) -> Iterator[re.Match[str]]:
                 return
 
 
-def _in_same_text(text: str, leak: Leak, match: re.Match[str]) -> bool:
-    """Whether no joint separates a leak from a match."""
-    first, last = sorted((leak.start, match.start()))
+def _in_same_text(text: str, one: Leak, two: Leak) -> bool:
+    """Whether no joint separates two leaks."""
+    first, last = sorted((one.start, two.start))
     return JOINT not in text[first:last]
 
 

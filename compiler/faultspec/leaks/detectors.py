@@ -1,49 +1,15 @@
 """The patterns of leaks: a literal table with one row for each pattern."""
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Mapping
 
 from faultspec.leaks import evidence
+from faultspec.leaks.frameworks import FRAMEWORKS
+from faultspec.leaks.pattern import Pattern
+from faultspec.leaks.pattern import pattern as _pattern
+from faultspec.leaks.personal import PERSONAL
+from faultspec.leaks.prefixes import PREFIXES
 from faultspec.leaks.tokens import TOKENS
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """One pattern of a kind of leak.
-
-    ``needles``: lower-case strings; every match contains one. ``accept``: decides on a match at last.
-    """
-
-    what: str
-    needles: tuple[str, ...]
-    expression: str
-    flags: int = 0
-    accept: Callable[[re.Match[str]], bool] | None = None
-
-    @property
-    def regex(self) -> re.Pattern[str]:
-        """The expression, compiled when a needle is found: most never are."""
-        return _compiled(self.expression, self.flags)
-
-
-@lru_cache(maxsize=512)  # more than there are patterns, and a taxonomy's own names beside them
-def _compiled(expression: str, flags: int) -> re.Pattern[str]:
-    return re.compile(expression, flags)
-
-
-def _pattern(
-    what: str,
-    needles: str,
-    regex: str,
-    *,
-    accept: Callable[[re.Match[str]], bool] | None = None,
-    flags: int = 0,
-) -> Pattern:
-    alternatives = tuple(needles.lower().split("|"))
-    return Pattern(what, alternatives, regex, flags | re.MULTILINE | re.ASCII, accept=accept)
-
 
 _I = re.IGNORECASE
 
@@ -87,7 +53,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a JVM exception", "nested exception is", r"\bnested exception is\b"),
         _pattern("a JVM exception", "exception in thread", r'\bException in thread "'),
         _pattern("a JavaScript frame", "at ", r"\bat (?:async )?(?:[\w.<>$\[\] ]{1,120} \()?(?:node:|file://|webpack|/|[A-Za-z]:\\)[^\s()]{0,300}:\d{1,7}:\d{1,7}\b"),
-        _pattern("a JavaScript frame", "(<anonymous>)", r"\bat (?:async )?[\w.$<>\[\] ]{1,120} \(<anonymous>\)"),
+        _pattern("a JavaScript frame", "<anonymous>", r"\bat (?:async )?[\w.$<>\[\] ]{1,120} \(<anonymous>:\d{1,7}:\d{1,7}\)|\bat (?:async )?[\w.$<>\[\] ]{1,120} \(<anonymous>\)"),
         _pattern("a JavaScript frame", "js:|ts:|tsx:|jsx:", r"\w\.(?:[cm]?js|[cm]?ts|tsx|jsx):\d{1,7}:\d{1,7}\b"),
         _pattern("a Go panic", "goroutine ", r"\bgoroutine \d{1,9} \[[^\]\n]{1,60}\]:"),
         _pattern("a Go panic", "panic: ", r"\bpanic: (?:runtime error|[\w*.]{1,60}[:{])"),
@@ -100,14 +66,14 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a Mono frame", "[0x", r"\bat [\w.`<>+\[\], ]{1,300} \([^)\n]{0,300}\) \[0x[0-9a-f]{4,8}\] in "),
         _pattern("a .NET exception", "exception", r"\b(?:System|Microsoft)\.(?:\w{1,60}\.){0,6}\w{0,60}Exception\b"),
         _pattern("a .NET exception", "stack trace", r"--- End of (?:inner exception )?stack trace"),
-        _pattern("a Ruby frame", ".rb:", r"\w\.rb:\d{1,7}\b"),
+        _pattern("a Ruby frame", ".rb:|:in ", r"\w\.rb:\d{1,7}\b|\w:\d{1,7}:in [`']"),
         _pattern("a PHP error", "fatal error|parse error", r"\b(?:Fatal|Parse) error: {1,4}(?:Uncaught|syntax|Allowed memory|Call to|Cannot)"),
-        _pattern("a PHP frame", ".php", r"\.php(?:\(\d{1,7}\)| on line \d|:\d{1,7}\b)"),
+        _pattern("a PHP frame", ".php", r"\.php(?:\(\d{1,7}\)| (?:on )?line \d|:\d{1,7}\b)"),
         _pattern("a PHP error", "</b>:", r"<b>(?:Warning|Notice|Fatal error|Parse error|Deprecated)</b>: {1,4}[^\n]{1,400}? on line <b>\d"),
         _pattern("a Rust panic", "panicked at", r"\bthread '[^'\n]{1,100}'(?: \(\d{1,9}\))? panicked at\b"),
         _pattern("a Rust source line", ".rs:", r"\w\.rs:\d{1,7}\b"),
         _pattern("a Rust backtrace", "stack backtrace:", r"\bstack backtrace:"),
-        _pattern("an Elixir exception", "** (", r"\*\* \((?:EXIT from|(?:[A-Z]\w{0,60}\.?){1,6}\))"),
+        _pattern("an Elixir exception", "** (", r"(?<!\w)\*\* \((?:EXIT from|(?:[A-Z]\w{0,60}\.?){1,6}\))"),
         _pattern("an Elixir frame", ".ex:|.exs:|.erl:", r"\w\.(?:exs?|erl):\d{1,7}\b"),
         _pattern("a Perl frame", " line ", r"\bat (?:\S{1,200}\.(?:pl|pm|t|cgi|psgi)|\(eval \d{1,9}\)|-e) line \d{1,7}\b"),
         _pattern("a Lua traceback", "stack traceback:|.lua:", r"\bstack traceback:|\w\.lua:\d{1,7}:"),
@@ -119,7 +85,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a Go panic", "nil pointer dereference", r"\binvalid memory address or nil pointer dereference\b"),
         _pattern("a Go error", "runtime error: |cannot unmarshal |rpc error: code", r"\bruntime error: (?:index out of range|slice bounds out of range|integer divide by zero|makeslice: |hash of unhashable|cannot convert slice)|\bcannot unmarshal [a-z]{2,20} into Go (?:struct field|value)\b|\brpc error: code = [A-Z][a-zA-Z]{1,30} desc = "),
         _pattern("a Python exception", "unsupported operand|positional argument|keyword-only argument|unexpected keyword|has no attribute '|index out of range|pop from empty list|unhashable type: |not enough values to unpack|too many values to unpack", r"\bunsupported operand type\(s\) for [^\s:]{1,12}: '|\w\(\) (?:missing \d{1,3} required (?:positional|keyword-only) arguments?: '|takes \d{1,3} positional arguments? but \d|got an unexpected keyword argument ')|\bmodule '[\w.]{1,100}' has no attribute '|\b(?:list|tuple|string|bytearray) (?:assignment )?index out of range\b|\bpop from empty list\b|\bunhashable type: '|\b(?:not enough|too many) values to unpack \(expected \d"),
-        _pattern("a native frame", " in ", r"(?<!\S)#\d{1,4} {1,4}0x[0-9a-f]{6,16} in \w"),
+        _pattern("a native frame", " in ", r"(?<![\w&#])#\d{1,4} {1,4}0x[0-9a-f]{6,16} in \w"),
         _pattern("a Ruby exception", "undefined method |undefined local variable|nomethoderror", r"\bundefined (?:method|local variable or method) [`'][^'\n]{1,100}' for\b|\bNoMethodError\b"),
         _pattern("a PHP error", "on null|undefined index: |undefined variable ", r"\bCall to a member function \w{1,100}\(\) on null\b|\bUndefined (?:index: \w|variable \$\w)"),
         _pattern("a PHP error", "undefined array key ", r"\bUndefined array key (?:\d|[\"'])"),
@@ -141,6 +107,8 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a Clojure exception", "clojure.lang.", r"\bclojure\.lang\.[A-Z]\w{2,60}"),
         _pattern("an error of the system", "(os error ", r"\(os error \d{1,5}\)"),
         _pattern("an Erlang crash", "{badmatch|{case_clause|{function_clause|{badarg|{'exit'", r"\{(?:badmatch|case_clause|badarg|'EXIT'|function_clause),"),
+        _pattern("a JavaScript frame", "blob:http|@http|):|eval at |native:", r"\((?:\(\w{1,30}\)|eval at \w{1,60}|native):\d{1,7}:\d{1,7}\)|\(blob:http[^\s()]{1,200}:\d{1,7}:\d{1,7}\)|(?<![^\s])[\w$.<>/]{0,80}(?:\(\))?@https?://[^\s@]{1,300}\.js:\d{1,7}\b"),
+        *FRAMEWORKS,
     ),
     "sql": (
         _pattern("a SQL statement", "select", rf"\bSELECT\s{{1,4}}(?:(?:ALL|DISTINCT|TOP \d{{1,9}})\s{{1,4}})?{_COLUMN}(?:\s{{0,4}},\s{{0,4}}{_COLUMN}){{0,60}}\s{{1,8}}FROM\s{{1,4}}(?!clauses?\b)[\w\"`\[(.]"),
@@ -164,7 +132,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a PostgreSQL error", "syntax error at", r"\bsyntax error at or near \""),
         _pattern("a PostgreSQL error", "transaction is aborted|serialize access|deadlock detected", r"\bcurrent transaction is aborted\b|\bcould not serialize access\b|\bdeadlock detected\b"),
         _pattern("a PostgreSQL error", "password authentication failed|fatal: |connection slots|pg_hba|too many clients", r"\bpassword authentication failed for user \"|\bFATAL: {1,3}(?:role|database|the database system|terminating connection)\b|\bremaining connection slots are reserved\b|\bno pg_hba\.conf entry\b|\btoo many clients already\b"),
-        _pattern("a PostgreSQL error", "connection to server |connect to server: |connection unexpectedly|ssl syscall", r"\bconnection to server (?:at|on socket) \"|\bcould not connect to server: |\bserver closed the connection unexpectedly\b|\bSSL SYSCALL error\b"),
+        _pattern("a PostgreSQL error", "connection to server |connect to server: |connection unexpectedly|ssl syscall", r"\bconnection to server (?:at|on socket) [\"\w/]|\bcould not connect to server: |\bserver closed the connection unexpectedly\b|\bSSL SYSCALL error\b"),
         _pattern("a PostgreSQL error", "permission denied for |canceling statement|too long for type|invalid input syntax for|key (|restart transaction: ", r"\bpermission denied for (?:relation|sequence|schema) \w|\bERROR: {1,3}permission denied for \w|\bcanceling statement due to\b|\bvalue too long for type \w|\binvalid input syntax for (?:type )?(?:integer|bigint|uuid|json|boolean|numeric|date|timestamp|double)\b|\bDETAIL: {1,3}Key \(|\brestart transaction: \w"),
         _pattern("a PostgreSQL driver", "psycopg|asyncpg|org.postgresql|pgx|pgconn|npgsql|pq: ", r"\b(?:psycopg\d?|asyncpg|npgsql|pgx|pgconn)[.:]|\borg\.postgresql\b|\bpq: \w", flags=_I),
         _pattern("an SQLSTATE", "sqlstate", r"\bSQLSTATE\b"),
@@ -196,6 +164,18 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a Prisma error", "constraint failed on the|constraint violated on the", r"\b(?:Unique|Foreign key|Null) constraint (?:failed|violated) on the (?:fields?|constraint): [(`]"),
         _pattern("a SQL condition", "[where ", r"\[WHERE [\"`\[]\w"),
         _pattern("an ORM error", "could not execute|could not extract|jpa entitymanager|hikaripool|prisma|activerecord|ecto.|hibernate|queryfailed|sequelize", r"\bcould not execute (?:statement|query|batch)\b|\bcould not extract ResultSet\b|\bJPA EntityManager\b|\bHikariPool\b|\bPrismaClient\w|\bActiveRecord::\w|\bEcto\.\w{1,60}Error\b|\borg\.hibernate\b|\bQueryFailedError\b|\bSequelize\w{1,60}Error\b"),
+        _pattern("a PostgreSQL error", "at character ", r"(?:exist|near|alias|partition|specification|expression|allowed|ambiguous|clause|columns|type|[\"')]) at character \d{1,7}\b"),
+        _pattern("a PostgreSQL error", "null value in column| of relation \"| of table \"|for relation \"|relation \"| of view \"|into view \"|update view \"|from view \"", r"\bcolumn \"[^\"\n]{1,100}\" of (?:relation|view|table) \"|\bpartition of relation \"|\bnull value in column \"|\bconstraint \"[^\"\n]{1,100}\" (?:of|for) relation \"|\brelation \"[^\"\n]{1,100}\" (?:already exists|is not|does not)\b|\bcannot (?:insert into|update|delete from) view \""),
+        _pattern("a PostgreSQL error", "null value in column|must be owner of|missing from-clause|column reference|on conflict |must have an alias|must appear in the group by|row-level security|for enum |cannot be cast |read-only transaction|prepared statement |because other objects depend|is of type |pg_", r"\bnull value in column \"|\bmust be owner of \w|\bmissing FROM-clause entry\b|\bcolumn reference \"[^\"\n]{1,100}\" is ambiguous\b|\bON CONFLICT (?:DO|specification|\()|\bmust have an alias\b|\bmust appear in the GROUP BY\b|\bviolates row-level security\b|\binvalid input value for enum \w|\bcannot be cast (?:automatically )?to type\b|\bin a read-only transaction\b|\bprepared statement \"[^\"\n]{1,100}\" (?:does not|already)|\bbecause other objects depend on it\b|\bis of type \w[\w ]{0,40} but expression is of type\b|\bpg_(?:hba|catalog|class|authid|toast|stat\w{0,40}|temp\w{0,20}|advisory\w{0,30}|sleep|dump|restore|namespace|attribute|settings|roles|database|tables)\b"),
+        _pattern("a PostgreSQL error", "authentication failed for user|permitted to log in|accepting connections|canceling |duplicate key v|unterminated quoted|multiple primary keys|overlap partition|partitioned table|lock on relation|replication slot|regrole", r"\b(?:Ident|password|Peer|GSSAPI|LDAP|PAM|SCRAM) authentication failed for user \"|\bis not permitted to log in\b|\bis not currently accepting connections\b|\bcanceling (?:statement|autovacuum)\b|\bduplicate key v(?:iolates|alue violates) unique\b|\bunterminated quoted (?:string|identifier)\b|\bmultiple primary keys for table\b|\bwould overlap partition\b|\bis not a partitioned table\b|\block on relation\b|\breplication slot \""),
+        _pattern("a PostgreSQL error", "permission denied |must be superuser|too many connections for|by some row|new row |hash partition|in block |wal |target columns|terminating |protocol synchronization|wraparound data|materialized view|composite type|is not an index|is not a sequence|partition of|partitioned ", r"\bpermission denied for (?:view|table|materialized view|foreign table|column|function|procedure|schema|sequence|database|tablespace|type|language|large object) \"?(?:\w{1,60}_\w{0,60}|\w{1,60}\"?\s{0,4}$)|\bpermission denied to (?:grant|create|set|drop|alter|rename|reassign) (?:role|database|parameter|owned|extension)|\bmust be superuser\b|\btoo many connections for (?:database|role) \"|\bis violated by some row\b|\bnew row (?:for relation )?[^\n]{0,100}?violates\b|\bhash partition\b|\bin block \d{1,12} of relation\b|\bWAL (?:stream|location|file|segment|record)\b|\bmore (?:expressions than target columns|target columns than expressions)\b|\bterminating (?:connection|walreceiver|walsender|background worker|autovacuum)\b|\bprotocol synchronization was lost\b|\bwraparound data loss\b|\" is not an? (?:index|sequence|partition of|partitioned table|composite type|materialized view|foreign table)\b|\bas a partition of (?:index|relation|table) \"|\bpartitioned (?:table|index) \""),
+        _pattern("a SQL statement", "copy", r"\bCOPY\s{1,4}[\w\"`.]{1,100}\s{0,4}(?:\([^\n()]{0,400}\)\s{0,4})?(?:FROM\s{1,4}STDIN|TO\s{1,4}STDOUT|FROM\s{1,4}')"),
+        _pattern("a PostgreSQL error", "function |operator ", r"\bfunction [\w.]{1,80}\([\w ,.\[\]]{0,200}\) (?:does not exist|already exists|is not unique)\b|\boperator does not exist: "),
+        _pattern("a PostgreSQL error", "pq: |pg::|postgrex|pgsql", r"\bpq: [a-z]|\bPG::[A-Z]\w{2,60}|\bPostgrex\.\w{1,40}|\bPgSqlException\b"),
+        _pattern("a database error", "unknown database|base table or view|communications link|last packet |schema-validation|server has gone away|lost connection to mysql|cannot be null|have a default value|too many connections|out of range value", r"\bUnknown database '|\bBase table or view\b|\bCommunications link failure\b|\bThe last packet s(?:ent|uccessfully)|\bSchema-validation: |\bserver has gone away\b|\bLost connection to MySQL\b|\bColumn '[\w.]{1,80}' cannot be null\b|\bField '[\w.]{1,80}' doesn't have a default value\b|\bToo many connections\b|\bOut of range value for column\b"),
+        _pattern("a database error", "invalid `|in the current database|unable to start a transaction|cast to ", r"\bInvalid `[\w.$]{1,100}\(\)` invocation\b|\bdoes not exist in the current database\b|\bUnable to start a transaction in the given time\b|\bCast to (?:ObjectId|Number|String|Date|Boolean|Embedded|Buffer|UUID|\[\w{1,20}\]) failed\b"),
+        _pattern("a database error", "key violation|sql statement:|is not a sequence|transaction (|ora-|db2 sql|sqlcode", r"\b(?:primary|foreign) key violation: |\bSQL statement:|\bis not a SEQUENCE\b|\bTransaction \(Process ID \d|\bDB2 SQL Error\b|\bSQLCODE[=:]"),
+        _pattern("a SQL statement", "select|insert into|values", r"\bSELECT\s{1,4}(?:\$\d{1,3}|\w{1,60}\([^\n()]{0,200}\)|\d{1,9}(?:\s{0,4}[+*/-]\s{0,4}\d{1,9})?\s{0,4}(?:;|$))|\bINSERT INTO\s{1,4}[\w\"`\[\].]{1,80}\s{1,4}VALUES\s{0,4}\("),
         _pattern("a MongoDB error", "e11000|mongo", r"\bE11000 duplicate key\b|\bMongo(?:[A-Z]\w{0,40})?(?:Error|Exception)\b|\bpymongo\.errors\b"),
         _pattern("a Cassandra error", "query at consistency", r"\bduring \w{4,20} query at consistency [A-Z_]{3,20}\b"),
         _pattern("a Redis error", "clusterdown|oom command|readonly you can't|misconf redis|loading redis|moved ", r"\bCLUSTERDOWN\b|\bOOM command not allowed\b|\bREADONLY You can't write against\b|\bMISCONF Redis\b|\bLOADING Redis\b|\bMOVED \d{1,5} \S{1,200}:\d"),
@@ -211,7 +191,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a libpq connection string", "dbname=", r"\b(?:host|user|password|port)=[^\s=]{1,100}[^\n]{0,200}?\bdbname=[^\s=]{1,100}|\bdbname=[^\s=]{1,100}[^\n]{0,200}?\b(?:host|user|password)="),
     ),
     "secret": (
-        _pattern("a private key", "-----begin", r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}(?:PRIVATE KEY|CERTIFICATE)(?: BLOCK)?-----"),
+        _pattern("a private key", "-----begin", r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}(?:PRIVATE KEY|CERTIFICATE)(?: BLOCK)?-----(?:[A-Za-z0-9+/=\s\\,:-]{0,8000}-----END [A-Z0-9 ]{1,80}-----)?"),
         _pattern("a JSON Web Token", "eyj", r"\beyJ[A-Za-z0-9_-]{8,4000}\.eyJ[A-Za-z0-9_-]{4,8000}(?:\.[A-Za-z0-9_-]{0,2000})?"),
         _pattern("an AWS access key", "akia|asia|aroa|abia|acca|a3t", r"\b(?:AKIA|ASIA|AROA|ABIA|ACCA|A3T[A-Z0-9])[0-9A-Z]{16}\b"),
         _pattern("an Azure key", "accountkey=", r"\bAccountKey=[A-Za-z0-9+/]{80,90}={0,2}", flags=_I),
@@ -229,18 +209,24 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a mail service key", "-us", r"\b[0-9a-f]{32}-us\d{1,2}\b"),
         _pattern("a bot's token", ":aa", r"\b\d{8,10}:AA[\w-]{33}\b"),
         _pattern("a mail service key", "sg.", r"\bSG\.[\w-]{16,64}\.[\w-]{16,128}"),
-        _pattern("a bearer token", "bearer", r"\bBearer[ \t]{1,4}(?P<value>[A-Za-z0-9._~+/-]{12,4000}={0,2})", accept=evidence.is_random, flags=_I),
+        _pattern("a bearer token", "bearer", r"\bBearer:?[ \t]{1,4}(?P<value>[A-Za-z0-9._~+/-]{12,4000}={0,2})", accept=evidence.is_random, flags=_I),
         _pattern("a pair of credentials", "basic", r"\bBasic[ \t]{1,4}(?P<value>[A-Za-z0-9+/]{8,1000}={0,2})", accept=evidence.is_credentials),
         _pattern("a password", "pass|pwd", r"(?<![\w-])(?:\w{1,40}_)?(?:password|passwd|passphrase|pwd)[\"'`]? {0,2}= {0,2}" + _VALUE % 3, accept=evidence.is_value, flags=_I),
         _pattern("a secret", "secret|key|token", r"(?<![\w-])(?:[\w-]{0,40}[_-])?(?:secret|client_?secret|secret_?(?:access_?)?key|api[_-]?key|access[_-]?key|private_?key|(?:auth|access|refresh|session|api|bearer|bot|user|service)[_-]?token)[\"'`]? {0,2}= {0,2}" + _VALUE % 6, accept=evidence.is_random, flags=_I),
         _pattern("a secret", "pass|secret|key|token", r"(?<![\w-])(?:[\w-]{1,40}[_-])?(?:password|passwd|client_?secret|secret_?key|api[_-]?key|(?:auth|access|refresh|session|api|bearer|bot)[_-]?token|private_?key)[\"'`]? {0,2}: {0,2}" + _VALUE % 6 + r"(?![ \t]{1,4}[a-z])", accept=evidence.is_random, flags=_I),
         _pattern("a token", "token", r"(?<![\w-])(?:[Xx]-)?token[\"'`]? {0,2}[=:] {0,2}[\"'`]?(?P<value>[\w.~+/-]{16,400}+={0,2})", accept=evidence.is_long_random, flags=_I),
+        _pattern("a secret", "secret|key|token|pass|auth|credential|_pat", r"(?<![A-Za-z0-9])(?P<name>[\w.-]{0,60}(?:secret|key|token|password|passwd|credentials?|_pat|auth)(?:[_-]?(?:id|value|key|token|access|b64|base64|hex|prod|dev))?)[\"'`\\]{0,2}(?:[ \t]{0,20}(?:=>|:=|=|:)[ \t]{0,20}|[\"'`]?[, \t]{1,3}value=)(?:[\"'`\\]{0,2}|(?:Bearer|Basic|Token)[ \t])(?P<value>[\w.~+/|!@#$%^*-]{14,400}+={0,2})", accept=evidence.is_assigned, flags=_I),
+        _pattern("a secret", "secret|key|token|password|pwd", r"(?<![A-Za-z0-9])(?P<name>[\w-]{0,40}(?:secret|(?:api|access|auth|private|license|bot)[ _-]?(?:key|token)|password|pwd)[\w-]{0,20}?)[\"'`]?[ \t-](?:is[ \t]|was[ \t]|key[ \t=-])?[\"'`]?(?P<value>[\w+/.~-]{20,400}+={0,2})", accept=evidence.is_spoken, flags=_I),
+        _pattern("a pair of credentials", "curl", r"\bcurl\b(?:[^\n]|\\\n){0,400}?[ \n](?:-u|--user)[ =]?['\"]?[^\s:'\"]{2,200}:(?P<value>[^\s'\"]{6,200})", accept=evidence.is_value),
+        _pattern("a secret", "convertto-securestring", r"\bConvertTo-SecureString\b[^\n]{0,40}?[\"'](?P<value>[^\"'\n]{6,200})[\"']", accept=evidence.is_value),
+        *PREFIXES,
         *(_pattern(f"a token such as `{name}`", needles, expression, accept=evidence.is_as_random_as(entropy)) for name, needles, expression, entropy in TOKENS),
     ),
     "email": (
         _pattern("an e-mail address", "@", r"(?<![\w.+%/-])[A-Za-z0-9][\w.+%-]{0,63}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z]{2,24}\b", accept=evidence.is_personal),
         Pattern("an e-mail address", ("@",), r"(?<![\w.+%/-])[^\W\d_][\w.+%-]{0,63}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}[^\W\d_]{2,24}\b", accept=evidence.is_international),
     ),
+    "personal-data": PERSONAL,
     "private-address": (
         _pattern("a private address", "10.|172.|192.168.|169.254.|100.", r"(?<![\w.-])(?:10(?:\.\d{1,3}){3}|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])(?:\.\d{1,3}){2}|172\.(?:1[6-9]|2\d|3[01])(?:\.\d{1,3}){2}|(?:192\.168|169\.254)(?:\.\d{1,3}){2})(?!\w)(?!\.\d)", accept=evidence.is_address),
         _pattern("a private IPv6 address", "fe80::|fd", r"(?<![\w:])(?:fe80::[0-9a-f:]{1,40}|fd[0-9a-f]{2}:[0-9a-f]{0,4}:[0-9a-f:]{1,40})(?!\w)", accept=evidence.is_ipv6, flags=_I),
@@ -250,14 +236,21 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("an address behind the service", "connectionpool(", r"\bHTTPS?ConnectionPool\(host=['\"](?P<place>[^'\"\n]{1,200})['\"]"),
         _pattern("an address behind the service", "getaddrinfo for | connecting to ", r"\bgetaddrinfo for (?P<place>\S{1,200}) failed\b|\bError -?\d{1,3} connecting to (?P<other>[^\s:]{1,200}:\d{2,5})\b", flags=_I),
         _pattern("an address behind the service", ":1433|:1521|:2181|:2379|:330|:4222|:54|:5672|:63|:8086|:8123|:9042|:9092|:9200|:11211|:2701|:26379", rf"(?<![\w./-])(?:[a-z0-9-]{{0,40}}(?:{_STORES})[a-z0-9.-]{{0,60}}|db[a-z0-9.-]{{0,60}}):(?:1433|1521|2181|2379|3306|3307|4222|54\d\d|5672|6379|6380|8086|8123|9042|9092|9200|11211|2701[789]|26379)\b", flags=_I),
-        _pattern("an address behind the service", "[errno ", r"\[Errno -?\d{1,5}\] (?:Name or service not known|Temporary failure in name resolution|Connection (?:refused|reset|timed out)|No route to host|Network is unreachable|nodename nor servname)"),
+        _pattern("an address behind the service", "[errno ", r"\[Errno -?\d{1,5}\] (?:Name or service not known|Temporary failure in name resolution|Cannot assign requested address|Connection (?:refused|reset|timed out)|No route to host|Network is unreachable|nodename nor servname)"),
         _pattern("an internal host", ".corp.|.internal.|.intra.|.lan.", r"(?<![\w@.-])[a-z0-9-]{0,60}[a-z][0-9-][a-z0-9-]{0,60}\.(?:[a-z0-9-]{1,60}\.){0,5}(?:corp|internal|intra|lan)\.(?:[a-z0-9-]{1,60}\.){0,3}(?:com|net|org|io|dev|cloud|co)(?![\w-])", flags=_I),
         _pattern("an internal host", ".internal|.local|.svc|.lan|.corp|.intra", r"(?<![\w@.-])(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.){1,8}(?:internal|local|lan|corp|intra|intranet|svc)(?![\w-])(?!\.\w)", accept=evidence.is_host, flags=_I),
-        _pattern("an address behind the service", "econn|enotfound|etimedout|ehostunreach|eai_again", r"\b(?:ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT|EHOSTUNREACH|EAI_AGAIN) {1,2}\S{1,200}"),
+        _pattern("an address behind the service", "econn|enotfound|etimedout|ehostunreach|eai_again|connect e", r"\b(?:ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT|EHOSTUNREACH|EAI_AGAIN) {1,2}\S{1,200}|\bconnect E[A-Z]{5,12}\b"),
+        _pattern("an address behind the service", "upstream connect error|no live upstreams|no healthy upstream|connection timed out after", r"\bupstream connect error or disconnect\b|\bno live upstreams\b|\bno healthy upstream\b"),
         _pattern("an address behind the service", "dial ", r"\bdial (?:tcp|udp|unix)\b[^\n]{1,200}"),
     ),
     "internal-name": (
         _pattern("a dependency with its version", "sql|maria|mongo|redis|rabbit|kafka|elastic|opensearch|cassandra|memcached|oracle database", r"\b(?:PostgreSQL|MySQL|MariaDB|SQL Server|SQLite|MongoDB|Redis|RabbitMQ|Kafka|Elasticsearch|OpenSearch|Cassandra|Memcached|Oracle Database)[ /]v?\d{1,4}(?:\.\d{1,5}){0,3}\b", flags=_I),
+        _pattern("a pod's name", "-", r"-[bcdfghjklmnpqrstvwxz2456789]{8,10}-[bcdfghjklmnpqrstvwxz2456789]{5}(?![\w-])", accept=evidence.is_pod),
+        _pattern("a pod's name", "pod", r"\bpods?[ \t:=/\\\"'`]{1,4}(?=[a-z0-9.-]{0,200}\d)[a-z0-9]{1,60}(?:-[a-z0-9]{1,60}){1,10}(?![\w-])|\bpods? \\?[\"'][a-z0-9.-]{1,253}\\?[\"'] (?:is forbidden|not found|already exists)", flags=_I),
+        _pattern("a service account of a cluster", "system:serviceaccount:", r"\bsystem:serviceaccount:[a-z0-9-]{1,63}:[a-z0-9-]{1,63}"),
+        _pattern("a container's id", "container|docker|crio|cri-o|kubepods", r"\b(?:container|docker|containerd|cri-o|crio)(?:[ _-]?id)?[ \t:=/\\\"'`(]{1,4}[0-9a-f]{12}(?:[0-9a-f]{52})?(?![\w-])|\bkubepods[./-][\w./-]{4,200}", accept=evidence.is_container, flags=_I),
+        _pattern("a container's host name", "host|instance|node|server", r"\b(?:hostname|host|instance|node|server)(?:[ _-]?(?:id|name))?[\"'\\]{0,2}[ \t]{0,2}[:=][ \t]{0,2}[\"'\\]{0,2}(?=[0-9a-f]{0,11}[a-f])(?=[0-9a-f]{0,11}\d)[0-9a-f]{12}(?![\w-])", flags=_I),
+        _pattern("an instance's id", "i-0", r"(?<![\w-])i-0[0-9a-f]{16}(?![\w-])"),
         _pattern("an AWS resource name", "arn:aws", r"\barn:aws[\w-]{0,20}:[a-z0-9-]{1,40}:[\w-]{0,30}:\d{0,12}:[^\s\"'<>\x00]{1,300}", accept=evidence.is_real),
         _pattern("a queue's address", ".amazonaws.com|.queue.core.windows|.servicebus.windows", r"\w\.(?:[\w-]{1,60}\.amazonaws\.com|queue\.core\.windows\.net|servicebus\.windows\.net)\b"),
         _pattern("a topic's name", "/topics/|/subscriptions/", r"\bprojects/[\w-]{1,60}/(?:topics|subscriptions)/[\w.~+%-]{1,200}"),
@@ -269,9 +262,9 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
     "path": (
         _pattern("an installed package", "-packages/|node_modules/|.m2/repository/|go/pkg/mod/", r"\b(?:site-packages|dist-packages|node_modules|\.m2/repository|go/pkg/mod)/[\w./@-]{1,200}"),
         _pattern("a path of the server", "/", r"(?<![\w/.:*}>-])/(?:home|Users|root|etc|var|usr|opt|srv|tmp|mnt|proc|private/(?:var|tmp)|nix/store|run/secrets)/[\w.@+~-]{1,100}(?:/[\w.@+~-]{1,100}){0,40}", accept=evidence.is_file_path),
-        _pattern("a source file of the server", "/", r"(?<![\w/:.*}>-])/?(?:[\w.@+~-]{1,100}/){1,40}[\w.@+~-]{1,100}\.(?:py|pyc|rb|go|rs|java|kt|php|exs?|erl|cs|fs|vb|jar|dll|pem|db)(?!\w)(?!\.\w)"),
+        _pattern("a source file of the server", "/", r"(?<![\w/:.*}>-])/?(?:[\w.@+~-]{1,100}/){1,40}[\w.@+~-]{1,100}\.(?:py|pyc|rb|go|rs|java|kt|php|exs?|erl|cs|fs|vb|jar|dll|pem|db)(?![\w/])(?!\.\w)", accept=evidence.is_file_path),
         _pattern("a path of the server", ":\\", r"(?<!\w)[A-Za-z]:\\{1,2}(?:[^\\/:*?\"<>|\s\x00]{1,100}\\{1,2}){0,40}[^\\/:*?\"<>|\s\x00]{1,100}"),
-        _pattern("a file that an error of the system names", "[errno |[winerror ", r"\[(?:Errno|WinError) -?\d{1,5}\] [^\n'\":]{3,100}: ['\"](?P<place>[^'\"\n]{1,300})['\"]"),
+        _pattern("a file that an error of the system names", "[errno |[winerror ", r"\[(?:Errno|WinError) -?\d{1,5}\] [^\n'\":]{3,100}: (?:['\"](?P<place>[^'\"\n]{1,300})['\"]|(?P<other>/[^\s'\"]{1,300}))"),
         _pattern("a file that an error of the system names", _ERRNO, rf"\b(?:{_ERRNO.upper()}): [a-z][a-z ,()/-]{{4,60}}, [a-z]{{3,12}} ['\"](?P<place>[^'\"\n]{{1,300}})['\"]"),
         _pattern("a file that an error of the system names", _NO_FILE, rf"\b(?:{_NO_FILE})(?:: | ['\"`(]|: ['\"`])(?P<place>{_ABSOLUTE})|(?<![\w/.:])(?P<other>{_ABSOLUTE})['\"`]?(?:: | \()(?:{_NO_FILE})\b", flags=_I),
         _pattern("a file that an error of the system names", "permission denied|failed to open ", rf"\b(?:open|stat|lstat|mkdir|unlink|chdir|scandir|fork/exec|chmod|chown) ['\"]?(?P<place>{_ABSOLUTE})['\"]?: permission denied\b|\w\((?P<other>{_ABSOLUTE})\): failed to open (?:stream|dir)\b", flags=_I),

@@ -11,13 +11,14 @@ from math import log2
 # ruff: noqa: E501
 
 _DOCUMENTATION_DOMAIN = re.compile(
-    r"^(?:.*\.)?(?:example|test|invalid|localhost)$|^example\.(?:com|org|net|edu)$", re.I
+    r"^(?:.*\.)?(?:example|test|invalid|localhost)$|^(?:example|company|domain|yourdomain|your-domain|yourcompany|your-company|email)\.(?:com|org|net|edu)$",
+    re.I,
 )
 """Domains reserved for documentation (RFC 2606, RFC 6761). Test data uses them too, so an address
 there is an example only with a placeholder before the @."""
 
 _PLACEHOLDER_NAME = re.compile(
-    r"^(?:(?:your|my|some|first|last)?[._-]?(?:user|name|username|first|last|surname|e?mail|address|someone|somebody|you|me|test|foo|bar|x+|support|help|info|contact|no-?reply)[._-]?)+\d*$",
+    r"^(?:(?:your|my|some|first|last)?[._-]?(?:user|name|username|first|last|surname|e?mail|address|someone|somebody|you|me|test|foo|bar|x+|(?:jane|john)[._-]?(?:doe|smith|public)|support|help|info|contact|no-?reply)[._-]?)+\d*$",
     re.I,
 )
 """Placeholders before the @ in a message that explains the form of an address."""
@@ -101,10 +102,30 @@ _ERROR_NAMES = frozenset(
 """``errors.internal`` is the name of an error, not of a host."""
 
 _PLACEHOLDER = re.compile(
-    r"^[*•<\[{$%]|^x{3}|^\.{3}|^(?:null|none|undefined|true|false|required|missing|invalid|redacted|filtered|masked)\b"
-    r"|^(?:your|insert|replace|enter|example|sample|dummy|placeholder|some|the)[._-]|(?-i:^[A-Z]{2,}(?:[_-][A-Z]{2,}){1,8}\d{0,6}$)",
+    r"^[*•<\[{$%]|^[xX]{3}|^\.{3}|^(?:null|none|undefined|true|false|required|missing|invalid|redacted|filtered|masked|hidden|changeme)\b"
+    r"|^(?:your|my|insert|replace|enter|example|sample|dummy|placeholder|some|the)[._-]|(?-i:^[A-Z]{2,}(?:[_-][A-Z]{2,}){1,8}\d{0,6}$)"
+    r"|^(.)\1{5}|[*•]{3}|[xX]{8}|\.{3}$|^os\.(?:getenv|environ)|^process\.env",
     re.I,
 )
+"""Values that stand for a secret."""
+
+_UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.I)
+_IDENTIFIER = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}|\d{4}-\d\d-\d\d[T ].*|[\d.,:-]+")
+"""ULIDs, dates and numbers, which are values of keys and no keys."""
+
+_ORDINARY_NAME = re.compile(
+    r"(?<![A-Za-z])(?:page|next|prev|previous|cursor|continuation|continue|sync|start|end|pagination|resume|idempotency|primary|foreign|partition|sort|range|hash|public"
+    r"|object|routing|cache|unique|natural|compound|map|row|record|message|event|group|dedup(?:lication)?|csrf|xsrf|error|i18n|translation|registry|author"
+    r"|publishable|site)[._ -]?(?:key|token|id|value|auth)?$|^(?:key|keys|auth|author|monkey|turkey|hockey|keyword)$|_keys?_id$|oauth$",
+    re.I,
+)
+"""Names that end like those of secrets: tokens of pages, keys of records."""
+
+_CLEAR_NAME = re.compile(
+    r"secret|passw|pwd|api[._-]?key|access[._-]?(?:key|token)|auth[._-]?token|private[._-]?key|credential",
+    re.I,
+)
+"""Names of nothing but secrets, whose value may have any form."""
 
 
 def _before(match: re.Match[str], most: int = 60) -> str:
@@ -171,9 +192,33 @@ def is_host(match: re.Match[str]) -> bool:
     return len(names) > 1 and not (_FIELD_BEFORE.search(before) or _FIELD_AFTER.match(after))
 
 
+_POINTER_BEFORE = re.compile(
+    r"\b(?:field|pointer|property|attribute|member|element|items?|param|parameter|schema|keyword|json ?path)s?[ :=\"'`(\[]{1,4}$"
+    r"|[\"'](?:pointer|instance|instance_?path|data_?path|schema_?path|json_?pointer|field|loc|location|\$ref)\\?[\"']\s?:\s?\\?[\"']#?$|#$",
+    re.I,
+)
+"""Words and member names before a JSON Pointer (RFC 6901; RFC 9457 names ``instance``)."""
+
+_POINTER = re.compile(r"~[01]|^(?!/proc/|/dev/)(?:/[\w~-]{1,60}){1,2}/(?:\d{1,4}|-)(?:/|$)")
+"""What only a JSON Pointer has: escapes, and positions in a list."""
+
+
+_POINTER_AFTER = re.compile(
+    r"[\"'`)\]]{0,2} (?:(?:field|property|member|attribute|element|parameter|value)s?\b|must\b|should be\b|is required|is not of type|has to be|contains an invalid|does not match the (?:pattern|schema))"
+)
+"""Words after a JSON Pointer, of sentences about its value."""
+
+
 def is_file_path(match: re.Match[str]) -> bool:
-    """Whether it is the path of a file and not of a URL, by the words before it."""
-    return not _ROUTE_BEFORE.search(_before(match))
+    """Whether it is a file's path, not that of a URL or a JSON Pointer, by the words before it."""
+    before = _before(match)
+    place = match.groupdict().get("place") or match[0]
+    return not (
+        _ROUTE_BEFORE.search(before)
+        or _POINTER_BEFORE.search(before)
+        or _POINTER.search(place)
+        or _POINTER_AFTER.match(_after(match))
+    )
 
 
 def is_key(match: re.Match[str]) -> bool:
@@ -184,13 +229,33 @@ def is_key(match: re.Match[str]) -> bool:
     )
 
 
+_CREDENTIALS = re.compile(r"^[^:]{1,30}://([^:/@]*):([^/@]*)@\[?([^/:?#\]]*)")
+_PLACEHOLDER_WORD = re.compile(
+    r"<?[{$]{0,2}(?:db|my|your|the|some)?[_-]?(?:user|username|login|name|admin|pass|password|passwd|pwd|pw|secret|token|apikey|api[_-]key|x+|foo|bar|_)[}>]{0,2}",
+    re.I,
+)
+_PLACEHOLDER_HOST = re.compile(
+    r"<?[{$]{0,2}(?:(?:db|database|your|my|the|some)[_-]?)?(?:host|hostname|server|localhost|127\.0\.0\.1|address|ip|domain|your-[\w-]{1,60}|(?:[\w-]{1,60}\.)*(?:example|test|invalid)(?:\.(?:com|net|org|edu))?)[}>]{0,2}",
+    re.I,
+)
+
+
 def is_real_url(match: re.Match[str]) -> bool:
-    """Whether it differs from URLs in documentation, such as ``postgres://user:password@host/db``."""
-    return not re.search(
-        r"://<?\{?(?:db_?)?(?:user|username|login|name)\}?>?:<?\{?(?:user_?|db_?|your_?)?(?:pass|password|passwd|pwd|pw|secret)\}?>?@"
-        r"<?\{?(?:(?:db|database|your)[_-]?)?(?:host|hostname|server|localhost|127\.0\.0\.1|address|example\.com|ip|your-[\w-]{1,60})\b",
-        match[0],
-        re.I,
+    """Whether it differs from URLs in documentation, such as ``postgres://user:password@host/db``.
+
+    A masked password leaks nothing; the address of a backing service has a pattern of its own.
+    """
+    parts = _CREDENTIALS.match(match[0])
+    if parts is None:
+        return not _PLACEHOLDER_HOST.fullmatch(match[0].partition("://")[2].partition("/")[0])
+    user, password, host = parts.groups()
+    if _PLACEHOLDER.search(password):
+        return bool(match.re.flags & re.I) and not _PLACEHOLDER_HOST.fullmatch(host)
+    named = _PLACEHOLDER_WORD.fullmatch(password) is not None
+    return not (
+        named
+        and (not user or _PLACEHOLDER_WORD.fullmatch(user))
+        and _PLACEHOLDER_HOST.fullmatch(host)
     )
 
 
@@ -213,13 +278,22 @@ def is_frame(match: re.Match[str]) -> bool:
     )
 
 
+_FORM = re.compile(
+    r"(?:\b(?:for example|for instance|e\.g\.|eg|such as|like|format|form|sample|example)[ ,:=\"'`(\[]{0,5})$",
+    re.I,
+)
+"""Words before an address that explains the form of one."""
+
+
 def is_personal(match: re.Match[str]) -> bool:
     """Whether it is a person's mailbox."""
     domain = match[0].rpartition("@")[2]
     local = match[0].rpartition("@")[0]
     if local.lower() in _ROLE:
         return False
-    if _DOCUMENTATION_DOMAIN.search(domain) and _PLACEHOLDER_NAME.search(local):
+    if _DOCUMENTATION_DOMAIN.search(domain) and (
+        _PLACEHOLDER_NAME.search(local) or _FORM.search(_before(match))
+    ):
         return False
     return domain.rpartition(".")[2].lower() not in _ASSET
 
@@ -254,10 +328,80 @@ def is_as_random_as(bits: float) -> Callable[[re.Match[str]], bool]:
     """Accept tokens with at least ``bits`` of entropy per character; placeholders have fewer."""
 
     def accept(match: re.Match[str]) -> bool:
-        token = match[1] if match.re.groups and match[1] else match[0]
-        return -sum(n / len(token) * log2(n / len(token)) for n in Counter(token).values()) >= bits
+        return _entropy(match[1] if match.re.groups and match[1] else match[0]) >= bits
 
     return accept
+
+
+def _entropy(token: str) -> float:
+    """Bits of entropy per character."""
+    return -sum(n / len(token) * log2(n / len(token)) for n in Counter(token).values())
+
+
+def _snake_case(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+
+
+def is_assigned(match: re.Match[str]) -> bool:
+    """Whether a value that is assigned to a name is a secret, by both."""
+    name, value = match["name"], match["value"]
+    if _LEXICAL.search(_before(match)) or _ORDINARY_NAME.search(_snake_case(name)):
+        return False
+    if _PLACEHOLDER.search(value) or _IDENTIFIER.fullmatch(value):
+        return False
+    if "://" in value or value.startswith("/") or re.fullmatch(r"[a-z]+(?:[._-][a-z]+)*", value):
+        return False
+    if _CLEAR_NAME.search(name):
+        mixed = not (value.islower() or value.isupper()) and _entropy(value) >= 4
+        return mixed or (_entropy(value) >= 2.8 and any(letter.isdigit() for letter in value))
+    is_uuid = _UUID.fullmatch(value) is not None and not name.lower().endswith("token")
+    return not is_uuid and is_random(match) and _entropy(value) >= 3
+
+
+def is_spoken(match: re.Match[str]) -> bool:
+    """Whether a word after the name of a secret is one: with digits, letters and much entropy."""
+    return (
+        not _ORDINARY_NAME.search(_snake_case(match["name"]))
+        and not _IDENTIFIER.fullmatch(match["value"])
+        and not _UUID.fullmatch(match["value"])
+        and is_random(match)
+        and _entropy(match["value"]) >= 3.2
+        and not re.fullmatch(r"(?:[A-Za-z]+[-_./])*[A-Za-z]+\d{0,4}", match["value"])
+    )
+
+
+def is_mixed(match: re.Match[str]) -> bool:
+    """Whether a token has digits and letters in a mixture that no name has."""
+    token = match[0]
+    return (
+        any(letter.isdigit() for letter in token)
+        and any(letter.isalpha() for letter in token)
+        and _entropy(token) >= 3
+    )
+
+
+def is_pod(match: re.Match[str]) -> bool:
+    """Whether the two random parts of a pod's name follow a name, and are not words or a UUID."""
+    start = match.start()
+    before = match.string[max(0, start - 64) : start]
+    name = re.search(r"(?<![\w./:-])[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$", before)
+    replica, _, own = match[0][1:].partition("-")
+    return (
+        name is not None
+        and any(letter.isdigit() for letter in replica)
+        and any(letter.isalpha() for letter in replica)
+        and any(
+            letter.isdigit() or letter not in "bcdfghjklmnpqrstvwxz" for letter in replica + own
+        )
+    )
+
+
+def is_container(match: re.Match[str]) -> bool:
+    """Whether it is the id of a container: hexadecimal with digits and letters."""
+    number = re.search(r"[0-9a-f]{12,64}$", match[0], re.I)
+    if number is None:
+        return True
+    return any(c.isdigit() for c in number[0]) and any(c.isalpha() for c in number[0])
 
 
 def is_long_random(match: re.Match[str]) -> bool:

@@ -82,7 +82,7 @@ class ServiceOperation:
     @property
     def placeholders(self) -> tuple[str, ...]:
         """The names in braces, in order."""
-        return tuple(re.findall(r"{([^{}]+)}", self.template))
+        return placeholders(self.template)
 
     def parameter(self, name: str, where: str) -> OperationParameter | None:
         """The declared parameter of that name and place. Names are compared without case."""
@@ -152,6 +152,11 @@ class Description:
     def schema(self, schema: object) -> Json:
         """A schema with its own reference followed. References inside it stay."""
         return resolve(self.document, schema)
+
+
+def placeholders(template: str) -> tuple[str, ...]:
+    """The names in braces, in order."""
+    return tuple(re.findall(r"{([^{}]+)}", template))
 
 
 @lru_cache(maxsize=4096)  # templates are compared often, and a document has fewer than that

@@ -267,6 +267,36 @@ _SAMPLE = Record(
         ),
     },
 )
+#: The checks of schemathesis that may be switched on. Those that hold an answer to the document are
+#: always on, as clauses `document/*`; `not_a_server_error` is what the taxonomy decides.
+SCHEMATHESIS_CHECKS = (
+    "use_after_free",
+    "ensure_resource_availability",
+    "negative_data_rejection",
+    "positive_data_acceptance",
+    "missing_required_header",
+    "unsupported_method",
+)
+_OPERATION = Text(
+    r"((\*|[A-Z]+) )?/\S*",
+    "a method and a path, such as `POST /logout`, `DELETE /users/*` or `/admin/*`",
+)
+_SWEEP = Record(
+    "a sweep",
+    {
+        "requests": Key(Integer(1), "The highest number of generated requests; default 300."),
+        "checks": Key(
+            Many(Choice(SCHEMATHESIS_CHECKS)),
+            "Checks of schemathesis that conclude from several answers or from generated data. "
+            "Their failures are warnings. Default: `use_after_free`.",
+        ),
+        "leave_out": Key(
+            Many(_OPERATION),
+            "Operations that get no generated request. Default: those whose names say that they "
+            "end a session, remove the caller or change credentials.",
+        ),
+    },
+)
 _LIMITS = Record(
     "limits",
     {
@@ -313,6 +343,12 @@ CONFIGURATION = Record(
         "upstreams": Key(
             Named(_UPSTREAM), "Scripted upstreams, to observe the retries of the service."
         ),
+        "skip": Key(
+            Named(Text(), _OPERATION),
+            "Operations that no request is sent to, each with the reason: "
+            "`{POST /logout: it ends the session}`.",
+        ),
+        "sweep": Key(_SWEEP, "Generated traffic."),
         "limits": Key(_LIMITS, "What a run may cost and do."),
         "waivers": Key(
             Either((Text(), Many(Anything()))),

@@ -1,5 +1,6 @@
 """The configuration as values: the service, identities, resources, recipes, limits."""
 
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,13 @@ Transport = Literal["http", "jsonrpc", "stdio", "mcp"]
 
 #: Seconds that one run of a client may take: enough for a few tries with waits of some seconds.
 CLIENT_SECONDS = 60.0
+
+#: Requests of the sweep that the service gets at most. More would differ little.
+SWEEP_REQUESTS = 300
+
+#: The checks of schemathesis that the sweep runs unless the file names others. It is the one whose
+#: conclusion hardly depends on a guess.
+SWEEP_CHECKS = ("use_after_free",)
 
 #: The caller without credentials, which every configuration has.
 ANONYMOUS = "anonymous"
@@ -228,6 +236,41 @@ class ClientConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class OperationPattern:
+    """Operations by method and path, such as `POST /logout`, `DELETE /users/*` or `/admin/*`.
+
+    ``*`` stands for any text, and a placeholder for one segment. Without a method: every method.
+    ``reason``: why the file names them.
+    """
+
+    text: str
+    reason: str = ""
+
+    def matches(self, method: str, path: str, base: str = "") -> bool:
+        """Whether the pattern matches a path or its template. It may leave out ``base``."""
+        methods, _, written = self.text.rpartition(" ")
+        parts = re.split(r"({[^{}]*}|\*)", written)
+        expressions = {"*": ".*", "{": "[^/]+"}
+        pattern = "".join(expressions.get(part[:1], re.escape(part)) for part in parts)
+        paths = (path, path.removeprefix(base)) if base else (path,)
+        return methods.strip().upper() in ("", "*", method.upper()) and any(
+            re.fullmatch(pattern, candidate, re.DOTALL) for candidate in paths
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SweepConfig:
+    """Generated traffic. ``requests``: how many at most. ``checks``: checks of schemathesis that
+    conclude from several answers; their failures are warnings. ``leave_out``: operations that get
+    no generated request; None: those that may end the session of the caller, by their names.
+    """
+
+    requests: int = SWEEP_REQUESTS
+    checks: tuple[str, ...] = SWEEP_CHECKS
+    leave_out: tuple[OperationPattern, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ServiceConfig:
     """A service, or clients to judge. Paths are absolute or relative to the working directory.
 
@@ -235,7 +278,7 @@ class ServiceConfig:
     runs in ``directory``. ``openapi``: a path under ``http``, or a URL; ``openapi_file``: a file.
     ``taxonomy``, ``waivers``, ``path`` (the configuration itself): files. ``secrets``: values from
     the environment in requests, each with its replacement in reports. ``command`` starts the
-    service, in ``directory``.
+    service, in ``directory``. ``skip``: operations that no request is sent to.
     """
 
     http: str = ""
@@ -259,6 +302,8 @@ class ServiceConfig:
     upstreams: tuple[UpstreamConfig, ...] = ()
     clients: tuple[ClientConfig, ...] = ()
     faults: tuple[FaultSwitchConfig, ...] = ()
+    skip: tuple[OperationPattern, ...] = ()
+    sweep: SweepConfig = field(default_factory=SweepConfig)
 
     @property
     def transport(self) -> Transport:

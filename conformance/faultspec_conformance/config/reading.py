@@ -37,8 +37,10 @@ from faultspec_conformance.config.model import (
     FaultSwitchConfig,
     Identity,
     LoadedConfig,
+    OperationPattern,
     ResourceConfig,
     ServiceConfig,
+    SweepConfig,
     Transport,
     UpstreamCall,
     UpstreamConfig,
@@ -210,6 +212,11 @@ def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
         recipes=tuple(read_recipes(context, child_mapping(data, "provoke"))),
         samples=tuple(read_samples(context, child_mapping(data, "calls"))),
         limits=limits,
+        skip=tuple(
+            OperationPattern(text, str(reason))
+            for text, reason in child_mapping(data, "skip").items()
+        ),
+        sweep=_read_sweep(child_mapping(data, "sweep")),
         waivers=waivers_path,
         path=context.document.path,
         command=command,
@@ -257,8 +264,9 @@ def _report_misplaced_keys(context: ReadingContext, data: Node, where: Node) -> 
         report(("calls",), "`calls` belongs to JSON-RPC and MCP", hint)
     if transport != "stdio" and "framing" in where:
         report(("target", "framing"), "`framing` belongs to services on standard streams")
-    if transport != "http" and "resources" in data:
-        report(("resources",), "`resources` belongs to services over HTTP")
+    for name in ("resources", "skip", "sweep"):
+        if transport != "http" and name in data:
+            report((name,), f"`{name}` belongs to services over HTTP")
     if transport != "http" and "openapi" in where:
         report(("target", "openapi"), "`openapi` belongs to services over HTTP")
     if transport == "stdio":
@@ -285,6 +293,18 @@ def _read_limits(context: ReadingContext, node: Node) -> Limits:
         seconds=float(cast(float, node.get("seconds", default.seconds))),
         writes=node.get("writes") is True,
         rate=float(cast(float, node["rate"])) if node.get("rate") else None,
+    )
+
+
+def _read_sweep(node: Node) -> SweepConfig:
+    default = SweepConfig()
+    checks, left_out = node.get("checks"), node.get("leave_out")
+    return SweepConfig(
+        requests=cast(int, node.get("requests", default.requests)),
+        checks=default.checks if checks is None else tuple(cast(list[str], checks)),
+        leave_out=None
+        if left_out is None
+        else tuple(map(OperationPattern, cast(list[str], left_out))),
     )
 
 

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Self, Unpack
 
 from faultspec.exchange.model import Response
+from faultspec.language.values import shortened
 from faultspec_conformance.drivers import BODY_LIMIT, SILENCE, Framing, Limits, NoAnswer, Timing
 from faultspec_conformance.drivers.jsonrpc import Message, Peer, ReceivedMessage
 
@@ -198,7 +199,9 @@ class Process(Peer):
         what = "its output ended" if code is None else f"the process ended with exit code {code}"
         self._threads[2].join(_GRACE)
         lines = self._stderr.decode("utf-8", "replace").strip().splitlines()
-        quote = f"; its last line on standard error: {lines[-1][:_QUOTED]}" if lines else ""
+        quote = (
+            f"; its last line on standard error: {shortened(lines[-1], _QUOTED)}" if lines else ""
+        )
         return NoAnswer(message.request, "closed", what + quote)
 
     def _decline(self, message: Mapping[str, object]) -> None:
@@ -264,7 +267,8 @@ def _headed(stream: IO[bytes]) -> Iterator[bytes | _Garbled]:
             found = re.fullmatch(rb"content-length:\s*(\d{1,15})\s*", line, re.IGNORECASE)
             size = int(found[1]) if found else size
             if b":" not in line:
-                yield _Garbled(f"a header was expected where {line[:40]!r} came")
+                came = shortened(line.decode("utf-8", "replace"), 40)
+                yield _Garbled(f"a header was expected where `{came}` came")
                 return
             continue
         if size is None or size > BODY_LIMIT:

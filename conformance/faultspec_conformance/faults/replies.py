@@ -17,6 +17,7 @@ from faultspec.judge.facts import facts_of
 from faultspec.language import formats
 from faultspec.language.carriers import reaches, uses_envelope
 from faultspec.language.model import Code, Envelope, Example, HeaderRule, Operation, Taxonomy
+from faultspec.language.values import shortened
 from faultspec.openapi.service import Description
 from faultspec.runtime import ids
 from faultspec.runtime import shape as shapes
@@ -63,7 +64,7 @@ def render_failure(contract: Contract, request: Request, fault: Fault, validator
         return _render(case)
     where = ", ".join(_surfaces_of(contract, fault.code)) or "no surface"
     raise Unanswerable(
-        f"`{fault}` cannot occur on {request.method} {request.target[:100]};"
+        f"`{fault}` cannot occur on {request.method} {shortened(request.target, 100)};"
         f" it can occur on {where}"
     )
 

@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 
 from faultspec.contract.clauses import Clause
 from faultspec.contract.model import Contract
-from faultspec.exchange.finding import Finding
+from faultspec.exchange.finding import Finding, Level
 from faultspec.exchange.model import Exchange
 from faultspec.judge import judge
 from faultspec.openapi.service import Description
@@ -64,7 +64,11 @@ _CHECKABLE_RELATIONS = frozenset(
 
 
 class Accumulator:
-    """The counts and findings of the exchanges so far. Not thread-safe."""
+    """The counts and findings of the exchanges so far. Not thread-safe.
+
+    ``crashes``: the level of findings of ``service/no-crash``. Nobody knows of a recorded crash
+    whether somebody brought it about.
+    """
 
     def __init__(
         self,
@@ -73,11 +77,13 @@ class Accumulator:
         waivers: tuple[Waiver, ...] = (),
         only: str | None = None,
         description: Description | None = None,
+        crashes: Level = "error",
     ) -> None:
         self.contract = contract
         self.exchanges = 0
         self._waivers = waivers
         self._only = only
+        self._crashes = crashes
         self._operations = OperationNames(description)
         self._echo = echo_rule(contract.taxonomy)
         self._wires = frozenset(
@@ -112,7 +118,12 @@ class Accumulator:
         for observation in (Observation(exchange, judgement, inner), *inner):
             self._occasions.update(observation.judgement.exercised)
             self._errors[observation.exchange.lacks] += observation.judgement.is_error
-            found += observation.judgement.findings
+            found += (
+                replace(finding, level=self._crashes)
+                if finding.clause == "service/no-crash"
+                else finding
+                for finding in observation.judgement.findings
+            )
             found += self._check_relations(observation)
             self._count_code(observation)
         return tuple(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from faultspec.contract.model import Contract, with_cache
+from faultspec.exchange.finding import Level
 from faultspec.openapi.service import Description
 from faultspec_conformance.observed.accumulator import Accumulator
 from faultspec_conformance.observed.formats import open_recording
@@ -30,8 +31,8 @@ class AuditOptions:
     """How to audit. ``form``: the format; None detects it.
 
     ``base``: the address of the service. Records of other addresses are skipped. ``only``: a
-    pattern of clause addresses. ``progress`` is called with the file, the share of it that was
-    read, and the exchanges so far.
+    pattern of clause addresses. ``crashes``: the level of crashes. ``progress`` is called with the
+    file, the share of it that was read, and the exchanges so far.
     """
 
     form: str | None = None
@@ -39,6 +40,7 @@ class AuditOptions:
     only: str | None = None
     description: Description | None = None
     waivers: tuple[Waiver, ...] = ()
+    crashes: Level = "error"
     progress: Callable[[str, float, int], None] | None = None
 
 
@@ -56,6 +58,7 @@ def audit(
         waivers=options.waivers,
         only=options.only,
         description=options.description,
+        crashes=options.crashes,
     )
     not_run: list[str] = []
     interrupted = False

@@ -1,5 +1,6 @@
 """What an accumulator remembers of exchanges: recent ids, and the operations of concrete paths."""
 
+import re
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import replace
@@ -25,12 +26,22 @@ class RecentIds(OrderedDict[str, Observation]):
         request, response = exchange.request, exchange.response
         short = replace(
             exchange,
-            request=replace(request, body=request.body[:_SHORT]),
-            response=replace(response, body=response.body[:_SHORT]),
+            request=replace(request, body=_shorten(request.body)),
+            response=replace(response, body=_shorten(response.body)),
         )
         super().__setitem__(key, Observation(short, observation.judgement))
         if len(self) > _RECENT:
             self.popitem(last=False)
+
+
+def _shorten(body: bytes) -> bytes:
+    """The body, or its beginning up to the end of a word: a part of a secret would not be masked.
+
+    The ellipsis tells the masking that the last word may be truncated all the same.
+    """
+    if len(body) <= _SHORT:
+        return body
+    return re.sub(rb"[^\s\"',;&<>{}\[\]]*\Z", b"", body[:_SHORT]) + "…".encode()
 
 
 def same_exchange(evidence: Iterable[Exchange]) -> bool:

@@ -243,6 +243,7 @@ def _create_accumulator(config: pytest.Config) -> "Accumulator":
         build_contract(loaded.taxonomy),
         waivers=_load_waivers(config, loaded.taxonomy),
         description=_load_description(config),
+        crashes="warning",  # tests bring crashes about
     )
 
 

@@ -128,7 +128,7 @@ def _provoked(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]:
     if outcome.kind == "passed":
         yield from _check_expectation(session, recipe, answer, saved=saved, before=before)
     if last.until is not None and answer.status == last.until:
-        yield _check_wait(session, last, saved, recipe.code, refused=answer)
+        yield _check_wait(session, last, saved, code=recipe.code, refused=answer)
 
 
 def _refused_identity(session: HttpSession, recipe: Recipe, answer: Observation) -> str | None:
@@ -270,6 +270,7 @@ def _check_wait(
     session: HttpSession,
     step: Step,
     saved: Mapping[str, object],
+    *,
     code: str,
     refused: Observation,
 ) -> Outcome:
@@ -279,7 +280,7 @@ def _check_wait(
         return not_exercised(_RECOVERS, "the refusal's Retry-After is not well formed")
     wait = session.wait_asked(refused)
     if wait is None:
-        return _check_long_wait(session, step, saved, code, refused=refused)
+        return _check_long_wait(session, step, saved, code=code, refused=refused)
     if not session.driver.pause(wait):
         reason = "the budget of seconds does not allow the wait that Retry-After asks for"
         return Outcome(_RECOVERS, "could_not_run", reason)
@@ -296,6 +297,7 @@ def _check_long_wait(
     session: HttpSession,
     step: Step,
     saved: Mapping[str, object],
+    *,
     code: str,
     refused: Observation,
 ) -> Outcome:

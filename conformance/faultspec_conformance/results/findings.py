@@ -77,11 +77,12 @@ def _kind_of_body(finding: Finding) -> Hashable:
 
 
 def join_pair(first: ReportedFinding, second: ReportedFinding) -> ReportedFinding:
-    """Join two reports of one cause: the first example, the sum of the counts, all operations. It
-    is flaky if both are.
+    """Join two reports of one cause: the smaller example of an operation, the sum of the counts,
+    all operations. It is flaky if both are.
     """
+    same = first.finding.operation == second.finding.operation
     return replace(
-        first,
+        min(first, second, key=_size) if same else first,
         count=first.count + second.count,
         flaky=first.flaky and second.flaky,
         places=join_texts(first.places, second.places)[:_PLACES],
@@ -110,3 +111,9 @@ def severity(clause: str) -> int:
 def join_texts(first: Iterable[str], second: Iterable[str]) -> tuple[str, ...]:
     """The texts of both, each once."""
     return tuple(dict.fromkeys((*first, *second)))
+
+
+def _size(reported: ReportedFinding) -> int:
+    """Bytes of the requests that show a finding. Of two examples, readers want the smaller."""
+    requests = (exchange.request for exchange in reported.finding.evidence)
+    return sum(len(request.target) + len(request.body) for request in requests)

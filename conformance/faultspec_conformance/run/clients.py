@@ -20,6 +20,7 @@ from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language.model import Code, Taxonomy
 from faultspec.language.routes import compile_route
+from faultspec.language.values import shortened
 from faultspec.runtime.retry import Policy
 from faultspec_conformance.config import ClientConfig, ServiceConfig
 from faultspec_conformance.drivers import Driver
@@ -385,9 +386,8 @@ class _ClientWatch:
             value = observation.exchange.sent(echo.header)
             if value is not None and not valid(echo, value):
                 formats = ", ".join(echo.field.schema.format)
-                message = (
-                    f"{echo.header} is `{value[:60]}`, which does not have the format {formats}"
-                )
+                quoted = shortened(value)
+                message = f"{echo.header} is `{quoted}`, which does not have the format {formats}"
                 yield self.breach("client/correlation", message, observation)
                 return
             if value is not None:

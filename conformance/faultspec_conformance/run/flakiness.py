@@ -48,7 +48,13 @@ def flaky_places(
 
 def anew(session: HttpSession) -> HttpSession:
     """Return a session with the same service that has observed nothing yet."""
-    return HttpSession(session.contract, session.config, session.driver, session.description)
+    return HttpSession(
+        session.contract,
+        session.config,
+        session.driver,
+        session.description,
+        hold=session.hold,
+    )
 
 
 def _gone_of_probe(

@@ -32,6 +32,7 @@ from faultspec_conformance.probes import (
 )
 from faultspec_conformance.results.conclusion import conclude, fail_expired_waivers
 from faultspec_conformance.results.model import Report
+from faultspec_conformance.run.document import hold_to_document
 from faultspec_conformance.run.flakiness import anew, flaky_places
 from faultspec_conformance.run.schedule import ProbeRun, of_shard, play, run_probe, select
 from faultspec_conformance.run.summarize import (
@@ -44,7 +45,7 @@ from faultspec_conformance.run.summarize import (
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.calls import CallSession, RpcSession, ToolSession
 from faultspec_conformance.session.credentials import confirm_refusal, refusal, unwelcome
-from faultspec_conformance.session.discovery import fetch_description, no_address
+from faultspec_conformance.session.discovery import fetch_description, no_address, without_skipped
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Unanswered
 from faultspec_conformance.session.observations import SWEEP, Note, NotRun
@@ -98,7 +99,9 @@ def judge_http(
         described = fetch_description(target, driver, parts.path)
         if isinstance(described, Unreachable):
             return described
-        description, notes = (Description(), ()) if isinstance(described, NoAnswer) else described
+        description, notes = Description(), tuple[str, ...]()
+        if not isinstance(described, NoAnswer):
+            description, notes = without_skipped(target, *described)
         session = HttpSession(
             contract=build_contract(taxonomy),
             config=target,
@@ -108,6 +111,8 @@ def judge_http(
         )
         known = session.contract.clauses
         session.observations.add(map(Note, notes))
+        held = hold_to_document(session)
+        session.observations.add(held.contradictions() if held is not None else ())
         interrupted, generated = False, 0
         flaky: frozenset[Place] = frozenset()
         if isinstance(described, NoAnswer):
@@ -126,6 +131,7 @@ def judge_http(
                 interrupted = True
                 session.observations.end("the run was interrupted")
         session.observations.add(map(NotRun, report_refused_identities(session)))
+        session.observations.add(held.observed() if held is not None else ())
         report = build_report(
             session, known, options, base=base, flaky=flaky, interrupted=interrupted
         )

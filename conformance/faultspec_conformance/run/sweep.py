@@ -1,38 +1,61 @@
-"""The sweep: generated traffic, judged by the same judge.
+"""The sweep: generated traffic, sent by the driver of the run and judged by the same judge.
 
-`run.generation` writes requests without meeting the service. The driver of the run sends a part of
-them. So limits, credentials, the judge and the reports are the same as for probes.
+`run.generation` generates requests. The gateway here decides which of them are sent, as whom, and
+what the generator learns of the answer. So limits, credentials, the judge and the reports are the
+same as for probes.
 """
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
-from itertools import chain, islice, zip_longest
 from random import Random
 
-from faultspec.exchange.model import Request
+from faultspec.exchange.model import Request, Response
 from faultspec.openapi.service import Description, ServiceOperation
 from faultspec_conformance.config import CREDENTIALS, NOBODY, Identity
 from faultspec_conformance.drivers.http import SAFE_METHODS
-from faultspec_conformance.run.generation import generate_requests
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.run.generation import (
+    LEFT_OUT,
+    CheckFailure,
+    GatewayAnswer,
+    GeneratedRequest,
+    GenerationPlan,
+    generate,
+)
+from faultspec_conformance.sanitize.masking import build_masking
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.observation import Unanswered
+from faultspec_conformance.session.observation import (
+    Observation,
+    Unanswered,
+    failed,
+    leaves,
+    passed,
+)
 from faultspec_conformance.session.parameters import known_values
 from faultspec_conformance.session.resources import path_of
 
-#: Requests of the sweep that the service gets at most, in total and for one operation. More would
-#: differ little.
-REQUESTS, PER_OPERATION = 300, 24
+#: The share of the time that is left which the sweep may take. The rest repeats failures.
+_TIME = 3 / 4
 
-#: Seconds of generation, and at most half of what is left. A dozen operations take three to eight.
-SECONDS = 40.0
+#: The shares of the requests for the first phases together (examples and coverage), and for the
+#: first three. The stateful phase has the rest.
+_FIRST, _FUZZED = 1 / 2, 4 / 5
+
+#: The share of the fuzzing requests of an operation that find something. The others shrink it.
+_FINDING = 2 / 3
+
+#: Requests of one stateful scenario, on the average; measured on services of two to five resources.
+_STEPS = 5
 
 #: Requests a path with methods that the document does not declare. A probe sends one of them too.
 _UNDECLARED = 2
 
-#: The share of the requests without credentials.
-_ANONYMOUS = 1 / 8
+#: One request in so many is sent again without credentials, and one in so many again with the ids
+#: of an existing resource.
+_ANONYMOUS, _EXISTING = 8, 4
 
 #: How often the sweep waits for a rate limit. After that, 429 is an answer like any other.
 _PATIENT = 3
@@ -43,11 +66,29 @@ _HOPELESS = 3
 #: Reasons of missing answers that a report shows. More would repeat each other.
 _REASONS = 4
 
+_STATEFUL = "stateful"
+
+#: The clause of further checks, and the check that is about resources after their deletion.
+_SEQUENCES, _DELETIONS = "document/sequences", "use_after_free"
+
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 #: What an HTTP client can write into a header field (RFC 9110, 5.5) and into a request line.
 _VALUE = re.compile(r"[\t\x20-\x7e\x80-\uffff]*")
 _TARGET = re.compile(r"/[\x21-\x7e]{0,8000}")
+
+#: Names of operations that end a session, and of operations that remove the caller or change
+#: credentials if they write: a segment of the path or the operation id, without separators and
+#: case.
+_SESSION_ENDS = re.compile(r"log(out|off)|sign(out|off)|(end|close)session")
+_ENDINGS = re.compile(
+    r"revoke\w*|(change|reset|set|update|forgot)?(my)?password\w*"
+    r"|passwd|(rotate|regenerate|reset)\w*(token|key|secret|credential)s?"
+    r"|(delete|close|deactivate|disable)(my|own)?(account|profile|user|self|me)"
+)
+
+#: The last segments of paths that stand for the caller, or the session of the caller.
+_SELF = frozenset({"me", "self", "account", "profile", "session", "sessions", "token", "tokens"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,21 +106,17 @@ def sweep(session: HttpSession, *, seed: int) -> Swept:
     """Send generated requests within the limits that are left. No document or service raises an
     exception.
 
-    The document decides which requests are generated; ``seed`` decides too which of them are sent.
+    The document, the answers and ``seed`` decide which requests are generated and sent.
     """
-    operations = [
-        operation
-        for operation in session.description.operations
-        if session.writable or operation.method in SAFE_METHODS
-    ]
+    operations, notes = take_part(session)
     if not operations:
-        return Swept(
-            notes=("no sweep: the OpenAPI document has no operation that may be called",),
-            complete=True,
-        )
+        why = "no sweep: the OpenAPI document has no operation that may be called"
+        return Swept(notes=(why, *notes), complete=True)
     if session.observations.ended is not None:
         return Swept(not_run=(f"the sweep: {session.observations.ended}",))
-    budget = min(session.driver.limits.requests - session.driver.requests, REQUESTS)
+    budget = min(
+        session.driver.limits.requests - session.driver.requests, session.config.sweep.requests
+    )
     if budget <= 0 or session.driver.remaining <= 0:
         return Swept(
             not_run=("the sweep: the probes have spent the limits of requests or seconds",)
@@ -90,69 +127,68 @@ def sweep(session: HttpSession, *, seed: int) -> Swept:
                 "the sweep: schemathesis is not installed (`pip install faultspec[conformance]`)",
             )
         )
-    generated = generate_requests(
-        session.description,
-        seconds=min(SECONDS, session.driver.remaining / 2),
-        writes=session.writable,
+    gateway = Gateway(session, Shares(budget, len(operations)), Random(seed))
+    fuzzed = budget * (_FUZZED - _FIRST) / len(operations)
+    plan = GenerationPlan(
+        description=session.description,
+        operations=operations,
+        seed=seed,
+        seconds=session.driver.remaining * _TIME,
+        examples=max(1, int(fuzzed * _FINDING)),
+        # More than its share pays for: earlier phases leave requests over.
+        scenarios=max(2, int(budget * _FIRST / _STEPS)),
+        checks=session.config.sweep.checks,
     )
+    generated = generate(plan, gateway.answer, gateway.is_over)
+    session.observations.add(gateway.judge_failures(generated.failures))
+    not_run = tuple(gateway.reasons)[:_REASONS]
     if not generated.requests:
-        return Swept(not_run=(f"the sweep: {generated.trouble or 'no request was generated'}",))
-    notes = (f"the sweep is not complete: {generated.trouble}",) if generated.trouble else ()
-    random = Random(seed)
-    chosen = select_requests(
-        generated.requests, session.description, budget, random, writes=session.writable
-    )
-    not_run = send_requests(session, chosen, random)
-    return Swept(notes, not_run, complete=not (notes or not_run) and session.driver.remaining > 0)
+        not_run = (f"the sweep: {generated.trouble or 'no request was generated'}",)
+    elif generated.trouble:
+        notes = (*notes, f"the sweep is not complete: {generated.trouble}")
+    complete = not (generated.trouble or not_run) and session.driver.remaining > 0
+    return Swept(notes, not_run, complete)
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedRequest:
-    """A request to send, and the template of its path."""
-
-    request: Request
-    template: str
-
-
-def select_requests(
-    requests: Iterable[Request],
-    description: Description,
-    budget: int,
-    random: Random,
-    *,
-    writes: bool,
-) -> tuple[PlannedRequest, ...]:
-    """At most ``budget`` of the requests. The operations take turns, so that each gets its
-    share.
+def take_part(session: HttpSession) -> tuple[tuple[ServiceOperation, ...], tuple[str, ...]]:
+    """The operations that generated requests may be sent to, and a note about those that may end
+    the caller's session.
     """
-    groups: dict[str, dict[Request, PlannedRequest]] = {}
-    for request in requests:
-        if request.method not in SAFE_METHODS and not writes:
-            continue
-        template = template_of(description, request)
-        if template is not None and is_sendable(request):
-            groups.setdefault(f"{request.method} {template}", {})[request] = PlannedRequest(
-                request, template
-            )
-    # Every path has requests with undeclared methods. Together they count as one operation.
-    declared = {operation.name for operation in description.operations}
-    turns: dict[str, list[PlannedRequest]] = {}
-    for name, group in groups.items():
-        turns.setdefault(name if name in declared else name.partition(" ")[2], []).extend(
-            group.values()
-        )
-    picked = [
-        _sample(group, PER_OPERATION if name in declared else _UNDECLARED, random)
-        for name, group in turns.items()
+    allowed = [
+        operation
+        for operation in session.description.operations
+        if (session.writable or operation.method in SAFE_METHODS)
     ]
-    mixed = chain.from_iterable(zip_longest(*picked))
-    return tuple(islice((planned for planned in mixed if planned is not None), budget))
+    endings = [operation.name for operation in allowed if may_end_session(session, operation)]
+    names = ", ".join(endings)
+    why = "each may end the session of the caller, remove the caller or change credentials"
+    if session.config.sweep.leave_out is not None:
+        why = "the configuration leaves them out"
+    notes = (f"generated requests are not sent to {names}: {why}",)
+    kept = tuple(operation for operation in allowed if operation.name not in endings)
+    return kept, notes if endings else ()
 
 
-def _sample(group: Sequence[PlannedRequest], most: int, random: Random) -> Sequence[PlannedRequest]:
-    return [
-        group[index] for index in sorted(random.sample(range(len(group)), min(most, len(group))))
-    ]
+def may_end_session(session: HttpSession, operation: ServiceOperation) -> bool:
+    """Whether a request of the caller may end its session, remove it or change its credentials, by
+    the configuration or else by the name of the operation.
+    """
+    patterns = session.config.sweep.leave_out
+    if patterns is not None:
+        base = session.description.base
+        return any(each.matches(operation.method, operation.template, base) for each in patterns)
+    if session.caller.anonymous or operation.method in ("HEAD", "OPTIONS"):
+        return False
+    *_, last = operation.template.rstrip("/").rpartition("/")
+    if operation.method in ("PUT", "PATCH", "DELETE") and _plain(last) in _SELF:
+        return operation.method == "DELETE" or _plain(last) in ("token", "tokens")
+    names = (last, operation.id or "")
+    patterns_of_names = (_SESSION_ENDS, _ENDINGS) if operation.writes else (_SESSION_ENDS,)
+    return any(pattern.fullmatch(_plain(name)) for pattern in patterns_of_names for name in names)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def template_of(description: Description, request: Request) -> str | None:
@@ -175,44 +211,238 @@ def is_sendable(request: Request) -> bool:
     )
 
 
-def send_requests(
-    session: HttpSession, planned: Iterable[PlannedRequest], random: Random
-) -> tuple[str, ...]:
-    """Send requests, which the session judges. Returns the reasons of missing answers."""
-    reasons: dict[str, None] = {}
-    unanswered = waits = 0
-    for item in planned:
-        who = NOBODY if random.random() < _ANONYMOUS else session.caller
-        request = add_headers(session, item, who, random)
-        patient = waits < _PATIENT
-        before = session.driver.requests
+@dataclass(slots=True)
+class Shares:
+    """How many requests are left for each phase and operation.
+
+    ``total``: requests of the sweep. ``operations``: how many operations share them. What an
+    operation leaves over is shared by later ones, and what a phase leaves over by later phases.
+    """
+
+    total: int
+    operations: int
+    spent: int = 0
+    _shares: dict[tuple[bool, str], int] = field(default_factory=dict)
+    _sent: Counter[tuple[bool, str]] = field(default_factory=Counter)
+
+    @property
+    def left(self) -> int:
+        """Requests that are left."""
+        return self.total - self.spent
+
+    def share(self, phase: str, name: str) -> int:
+        """The requests that an operation has in a phase, of which some may be sent already."""
+        if phase == _STATEFUL:
+            return self.left
+        fuzzed = phase == "fuzzing"
+        key = fuzzed, name
+        if key not in self._shares:
+            end = self.total * (_FUZZED if fuzzed else _FIRST)
+            waiting = self.operations - sum(other == fuzzed for other, _ in self._shares)
+            share = (end - self.spent) / max(1, waiting)
+            self._shares[key] = max(1, int(share))
+        return self._shares[key]
+
+    def has(self, phase: str, name: str) -> bool:
+        """Whether an operation has requests left in a phase."""
+        sent = self._sent[phase == "fuzzing", name]
+        return self.left > 0 and (phase == _STATEFUL or sent < self.share(phase, name))
+
+    def spend(self, phase: str, name: str, requests: int) -> None:
+        """Count requests that were sent."""
+        self.spent += requests
+        if phase != _STATEFUL:
+            self._sent[phase == "fuzzing", name] += requests
+
+
+@dataclass(slots=True)
+class Gateway:
+    """Answers generated requests: it sends them to the service as the caller, or leaves them out.
+
+    ``reasons``: why requests got no answer.
+    """
+
+    session: HttpSession
+    shares: Shares
+    random: Random
+    reasons: dict[str, None] = field(default_factory=dict)
+    _cases: dict[str, Observation] = field(default_factory=dict)
+    _arrived: Counter[str] = field(default_factory=Counter)
+    _starts: dict[str, int] = field(default_factory=dict)
+    _unanswered: int = 0
+    _waits: int = 0
+
+    def is_over(self) -> bool:
+        """Whether nothing more is sent."""
+        driver = self.session.driver
+        return (
+            self.shares.left <= 0
+            or driver.requests >= driver.limits.requests
+            or driver.remaining <= 0
+            or self._unanswered >= _HOPELESS
+            or self.session.observations.ended is not None
+        )
+
+    def answer(self, generated: GeneratedRequest) -> GatewayAnswer:
+        """Send a request to the service, and return its answer; or leave it out."""
+        request, phase = generated.request, generated.phase
+        template = template_of(self.session.description, request)
+        if template is None or not is_sendable(request) or self.is_over():
+            return LEFT_OUT
+        name = f"{request.method} {template}"
+        if not self._takes_part(name) or not self._is_chosen(generated, name, template):
+            return LEFT_OUT
+        caller = self.session.caller
+        as_caller = add_headers(self.session, request, caller, self.random)
+        before = self.session.driver.requests
+        observation = self._ask(as_caller, caller, template)
+        if observation is not None and phase != _STATEFUL:
+            self._send_copies(request, as_caller, template, observation)
+        self.shares.spend(phase, name, self.session.driver.requests - before)
+        if observation is None:
+            return GatewayAnswer(None)
+        self._cases[generated.case] = observation
+        findings = observation.judgement.findings
+        fingerprints = dict.fromkeys(
+            finding.fingerprint for finding in findings if finding.level == "error"
+        )
+        return GatewayAnswer(
+            self._shown(observation.exchange.response), findings=tuple(fingerprints)
+        )
+
+    def judge_failures(self, failures: Iterable[CheckFailure]) -> Iterator[Outcome]:
+        """Yield a warning for each failure of a further check whose requests all reached the
+        service; of each check and operation the last, which is the smallest. Yield success if the
+        checks could conclude something.
+        """
+        last: dict[tuple[str, str | None], tuple[str, list[Observation]]] = {}
+        for failure in failures:
+            evidence = [self._cases[case] for case in failure.cases if case in self._cases]
+            if len(evidence) == len(failure.cases):
+                words = " ".join(failure.message.split())
+                key = failure.check, evidence[-1].exchange.operation
+                last[key] = f"{failure.check}: {failure.title}: {words}", evidence
+        conclusive = bool(set(self.session.config.sweep.checks) - {_DELETIONS} and self._cases)
+        if _DELETIONS in self.session.config.sweep.checks:
+            for deletion, read in self._reads_after_deletion():
+                conclusive = conclusive or read.status in (404, 410)
+                if read.ok:
+                    message = f"{_DELETIONS}: a resource was read after its deletion had succeeded"
+                    key = _DELETIONS, read.exchange.operation
+                    last.setdefault(key, (message, [deletion, read]))
+        if not last and conclusive:
+            yield passed(_SEQUENCES)
+        for message, evidence in last.values():
+            yield failed(_SEQUENCES, message, *evidence, level="warning")
+
+    def _reads_after_deletion(self) -> Iterator[tuple[Observation, Observation]]:
+        """Yield successful deletions, each with a later read of the same resource that nothing can
+        have created again. Schemathesis knows the requests of its own scenario only.
+        """
+        deleted: dict[str, Observation] = {}
+        for observation in self._cases.values():
+            request = observation.exchange.request
+            path = request.target.partition("?")[0]
+            if request.method == "DELETE" and observation.ok:
+                deleted[path] = observation
+            elif request.method == "GET" and path in deleted:
+                yield deleted[path], observation
+            elif request.method not in SAFE_METHODS and observation.ok:
+                made = observation.header("Location") or ""
+                ids = {str(value) for _, value in leaves(observation.json)}
+                for other in [*deleted]:
+                    if other == path or made.endswith(other) or other.rpartition("/")[2] in ids:
+                        del deleted[other]
+
+    def _takes_part(self, name: str) -> bool:
+        session = self.session
+        method, _, template = name.partition(" ")
+        operation = session.description.find(method, template)
+        return (
+            (session.writable or method in SAFE_METHODS)
+            and session.skipped(method, template) is None
+            and not may_end_session(session, operation or ServiceOperation(method, template))
+        )
+
+    def _is_chosen(self, generated: GeneratedRequest, name: str, template: str) -> bool:
+        """Whether a request is among those that are sent: spread evenly over those of its phase and
+        operation, as far as their number is known.
+        """
+        request, phase = generated.request, generated.phase
+        if self.session.description.find(request.method, template) is None:
+            # Every path has requests with undeclared methods. Together they count as one operation.
+            self._arrived[template] += 1
+            return self._arrived[template] <= _UNDECLARED
+        if not self.shares.has(phase, name):
+            return False
+        share = self.shares.share(phase, name)
+        if phase != "coverage" or generated.planned <= share:
+            return True
+        planned = generated.planned
+        start = self._starts.setdefault(name, self.random.randrange(planned))
+        position = start + self._arrived[name] * share
+        self._arrived[name] += 1
+        return (position + share) // planned > position // planned
+
+    def _ask(self, request: Request, caller: Identity, template: str) -> Observation | None:
+        patient = self._waits < _PATIENT
+        driver = self.session.driver
+        before = driver.requests
         try:
-            session.ask(request, who, route=item.template, wait_when_limited=patient)
+            return self.session.ask(request, caller, route=template, wait_when_limited=patient)
         except Unanswered as error:
             answer = error.no_answer
-            if answer.kind == "budget":
-                break
-            unanswered += 1
-            reasons[f"the sweep: {request.method} {item.template}: {answer.reason}"] = None
-            if session.observations.ended is not None or unanswered >= _HOPELESS:
-                break
-        waits += patient and session.driver.requests > before + 1
-    return tuple(reasons)[:_REASONS]
+            if answer.kind not in ("budget", "read-only"):
+                self._unanswered += 1
+                self.reasons[f"the sweep: {request.method} {template}: {answer.reason}"] = None
+            return None
+        finally:
+            self._waits += patient and driver.requests > before + 1
+
+    def _send_copies(
+        self, request: Request, as_caller: Request, template: str, observation: Observation
+    ) -> None:
+        """Send some requests again: with the ids of an existing resource, so that more than absence
+        is tested, and without credentials. DELETE is not sent again, since it may succeed.
+        """
+        if request.method == "DELETE":
+            return
+        session, caller = self.session, self.session.caller
+        if observation.status == 404 and self.random.randrange(_EXISTING) == 0:
+            operation = ServiceOperation(request.method, template)
+            target = _fill_path(session, operation, request.target)
+            if target != request.target:
+                self._ask(replace(as_caller, target=target), caller, template)
+        if not caller.anonymous and self.random.randrange(_ANONYMOUS) == 0:
+            anonymous = add_headers(session, request, NOBODY, self.random)
+            self._ask(anonymous, NOBODY, template)
+
+    def _shown(self, response: Response) -> Response:
+        """The answer without the secrets of the run, since it leaves this process."""
+        config = self.session.config
+        secrets = {
+            secret for identity in config.identities.values() for secret, _ in identity.secrets
+        } | {secret for secret, _ in config.secrets}
+        texts = [
+            response.body.decode("utf-8", "replace"),
+            *(value for _, value in response.headers),
+        ]
+        if not any(secret and secret in text for secret in secrets for text in texts):
+            return response
+        masking = build_masking(config.identities.values(), config.secrets)
+        return replace(
+            response, headers=masking.headers(response.headers), body=masking.body(response.body)
+        )
 
 
-def add_headers(
-    session: HttpSession, planned: PlannedRequest, who: Identity, random: Random
-) -> Request:
+def add_headers(session: HttpSession, request: Request, who: Identity, random: Random) -> Request:
     """A generated request as the caller sends it: with its headers and sometimes a correlation id.
 
-    Every other request goes to an existing resource, if its path can, so that more than absence is
-    tested. DELETE does not, since the resource is still needed. Every other request drops the
-    headers with which recipes provoke errors: generated requests set such a declared switch nearly
-    always.
+    Every other request drops the headers with which recipes provoke errors: generated requests set
+    such a declared switch nearly always.
     """
-    request = planned.request
     own = {name.lower() for name, _ in who.headers}
-    dropped = own | (CREDENTIALS if own else set())
+    dropped = own | (CREDENTIALS if session.identities else set())
     if random.random() < 0.5:
         dropped |= {
             name.lower()
@@ -227,14 +457,11 @@ def add_headers(
         inbound = session.inbound()
         headers += [(session.echo.header, inbound)] if inbound is not None else []
     headers += [pair for pair in request.headers if pair[0].lower() not in dropped]
-    target = request.target
-    if random.random() < 0.5 and request.method != "DELETE":
-        target = _fill_path(session, ServiceOperation(request.method, planned.template), target)
-    return replace(request, target=target, headers=tuple(headers))
+    return replace(request, headers=tuple(headers))
 
 
 def _fill_path(session: HttpSession, operation: ServiceOperation, target: str) -> str:
-    known = known_values(session, operation)
+    known: Mapping[str, object] = known_values(session, operation)
     if not operation.placeholders or not set(operation.placeholders) <= set(known):
         return target
     return path_of(operation.template, known) + target[len(target.partition("?")[0]) :]

@@ -5,30 +5,13 @@ source.
 """
 
 import base64
-import html
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from faultspec.leaks import folded
-
-#: An escape of JSON (RFC 8259, 7), programming languages, HTML, URLs (RFC 3986, 2.1) or JSON
-#: Pointer (RFC 6901, 3).
-_ESCAPE = re.compile(
-    r"""
-    (?:%[0-9A-Fa-f]{2})+
-    | \\u[dD][89abAB][0-9A-Fa-f]{2}\\u[dD][c-fC-F][0-9A-Fa-f]{2}
-    | \\u[0-9A-Fa-f]{4} | \\u\{[0-9A-Fa-f]{1,6}\} | \\U[0-9A-Fa-f]{8} | \\x[0-9A-Fa-f]{2}
-    | \\.
-    | &\#[0-9]{1,7};? | &\#[xX][0-9A-Fa-f]{1,6};? | &[A-Za-z][A-Za-z0-9]{1,31};
-    | ~[01]
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-
-_SINGLE = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+from faultspec.leaks.layers import Layer, unescape
 
 #: Encodings inside each other that are undone: JSON in a header of a log line in JSON takes three.
 _LAYERS = 4
@@ -37,6 +20,22 @@ _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 
 #: Characters at the end of a truncated text that identify the value they are the beginning of.
 _BEGINNING = 6
+
+#: Characters that a truncated escape leaves, such as the seven of `\\U0001F4`.
+_REST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedLayer:
+    """A layer, its text, and the same in lower case."""
+
+    layer: Layer
+    text: str
+    folded: str
+
+    def source(self, at: int) -> int:
+        """The offset in the source of an offset in this text."""
+        return self.layer.source(at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,38 +49,18 @@ class Form:
     coded: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """The source text, or the text of ``outer`` with its escapes undone once more.
-
-    Its characters from ``starts[i]`` on are those of ``outer`` from ``places[i]`` on.
-    """
-
-    text: str
-    folded: str
-    outer: "Layer | None" = None
-    starts: tuple[int, ...] = ()
-    places: tuple[int, ...] = ()
-
-    def source(self, at: int) -> int:
-        """The offset in the source of an offset in this text."""
-        if self.outer is None:
-            return at
-        which = bisect_right(self.starts, at) - 1
-        return self.outer.source(self.places[which] + at - self.starts[which])
-
-
-def unescape_layers(text: str) -> tuple[Layer, ...]:
+def unescape_layers(text: str) -> tuple[FoldedLayer, ...]:
     """The text itself, then unescaped once, twice, and so on until no escape is left."""
-    found = [Layer(text, folded(text))]
-    while len(found) <= _LAYERS and (inner := _unescape(found[-1])) is not None:
-        found.append(inner)
+    layer: Layer | None = Layer(text)
+    found: list[FoldedLayer] = []
+    while layer is not None and len(found) <= _LAYERS:
+        found.append(FoldedLayer(layer, layer.text, folded(layer.text)))
+        layer = unescape(layer)
     return tuple(found)
 
 
-def unescape(text: str) -> str:
-    """The text with its escapes undone once."""
-    inner = _unescape(Layer(text, ""))
+def _unescaped(text: str) -> str:
+    inner = unescape(Layer(text))
     return text if inner is None else inner.text
 
 
@@ -93,8 +72,9 @@ def forms_of(value: str) -> tuple[Form, ...]:
     decoded = value
     while decoded != before and len(plain) <= _LAYERS:
         plain.append(decoded)
-        before, decoded = decoded, unescape(decoded)
+        before, decoded = decoded, _unescaped(decoded)
     plain += [text.replace(" ", "+") for text in plain if " " in text]
+    plain += [" ".join(text.split()) for text in plain if len(text.split()) > 1]  # in one line
     raw = value.encode("utf-8", "surrogatepass")
     if not value.isascii():
         plain.append(raw.decode("latin-1"))  # as headers are read
@@ -112,7 +92,7 @@ def forms_of(value: str) -> tuple[Form, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def find_value(layers: tuple[Layer, ...], value: str) -> Iterator[tuple[int, int]]:
+def find_value(layers: tuple[FoldedLayer, ...], value: str) -> Iterator[tuple[int, int]]:
     """Every occurrence of the value in any form, as start and end in the source."""
     for layer in layers:
         for form in forms_of(value):
@@ -125,7 +105,7 @@ def find_value(layers: tuple[Layer, ...], value: str) -> Iterator[tuple[int, int
                 start = haystack.find(form.text, start + 1)
 
 
-def find_truncated(layers: tuple[Layer, ...], value: str) -> Iterator[tuple[int, int]]:
+def find_truncated(layers: tuple[FoldedLayer, ...], value: str) -> Iterator[tuple[int, int]]:
     """Where the text ends, or an ellipsis shortens it, in the middle of the value."""
     for layer in layers:
         for form in forms_of(value):
@@ -136,8 +116,16 @@ def find_truncated(layers: tuple[Layer, ...], value: str) -> Iterator[tuple[int,
             ends = [match.start() for match in re.finditer("…", layer.folded)]
             for end in [len(layer.folded), *ends] if at_end else ends:
                 start = layer.folded.rfind(beginning, max(0, end - len(form.text)), end)
-                if start >= 0 and form.text.startswith(layer.folded[start:end]):
+                if start >= 0 and _begins(form.text, layer.folded[start:end]):
                     yield layer.source(start), layer.source(end)
+
+
+def _begins(value: str, text: str) -> bool:
+    """Whether a text is the beginning of a value, up to an escape that is truncated itself."""
+    return any(
+        value.startswith(text[: len(text) - rest])
+        for rest in range(min(_REST, len(text) - _BEGINNING) + 1)
+    )
 
 
 def _base64_margin(text: str, start: int, end: int) -> tuple[int, int]:
@@ -147,67 +135,3 @@ def _base64_margin(text: str, start: int, end: int) -> tuple[int, int]:
     while end + after < len(text) and text[end + after] == "=":
         after += 1
     return before, after
-
-
-def _unescape(layer: Layer) -> Layer | None:
-    """The layer with its escapes undone once; None if it has none."""
-    out: list[str] = []
-    starts: list[int] = []
-    places: list[int] = []
-    length = read = 0
-    for match in _ESCAPE.finditer(layer.text):
-        at = match.start()
-        between = layer.text[read:at]
-        pieces = [(between, len(between))] if between else []
-        at = read
-        for piece, width in (*pieces, *_decode(match[0])):
-            starts.append(length)
-            places.append(at)
-            out.append(piece)
-            length += len(piece)
-            at += width
-        read = match.end()
-    text = "".join([*out, layer.text[read:]])
-    if text == layer.text:
-        return None
-    return Layer(text, folded(text), outer=layer, starts=(*starts, length), places=(*places, read))
-
-
-def _decode(escape: str) -> Iterator[tuple[str, int]]:
-    """The characters of an escape, each with the part of the escape that it takes."""
-    if escape[0] == "%":
-        yield from _decode_percent(escape)
-        return
-    character = ""
-    if escape[0] == "~":
-        character = "~/"[int(escape[1])]
-    elif escape[0] == "&":
-        character = html.unescape(escape if escape.endswith(";") else f"{escape};")
-    elif len(escape) == 12 and escape[1] == "u" and escape[2] != "{":
-        character = (bytes.fromhex(escape[2:6]) + bytes.fromhex(escape[8:])).decode("utf-16-be")
-    elif escape[1] in "uUx" and len(escape) > 2:
-        number = int(escape[2:].strip("{}"), 16)
-        character = chr(number) if number <= 0x10FFFF else ""
-    else:
-        character = _SINGLE.get(escape[1], escape[1])
-    if len(character) == 1:
-        yield character, len(escape)
-    else:  # not an escape after all, or an entity of two characters
-        yield from ((each, 1) for each in escape)
-
-
-def _decode_percent(escape: str) -> Iterator[tuple[str, int]]:
-    """The characters of percent-encoded bytes; a byte outside UTF-8 is read as Latin-1."""
-    raw = bytes.fromhex(escape.replace("%", ""))
-    at = 0
-    while at < len(raw):
-        size = next((size for size in (1, 2, 3, 4) if _is_character(raw[at : at + size])), 0)
-        yield (raw[at : at + size].decode(), 3 * size) if size else (chr(raw[at]), 3)
-        at += size or 1
-
-
-def _is_character(raw: bytes) -> bool:
-    try:
-        return len(raw.decode()) == 1
-    except UnicodeDecodeError:
-        return False

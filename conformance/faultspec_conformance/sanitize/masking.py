@@ -58,7 +58,7 @@ class Masking:
         """
         searched = body[:_SEARCHED]
         text = searched.decode("utf-8", "surrogateescape")
-        masked = self._mask(text, whole=len(body) <= _SEARCHED)
+        masked = self._mask(text, whole=len(body) <= _SEARCHED and not text.endswith("…"))
         shown = searched if masked == text else masked.encode("utf-8", "surrogateescape")
         return shown + b" " * (len(body) - len(searched))
 

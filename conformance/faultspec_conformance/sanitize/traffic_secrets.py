@@ -19,8 +19,14 @@ _SECRET_NAME = re.compile(
     re.IGNORECASE,
 )
 
+#: A member of an object in JSON, with a text or a number.
+_MEMBER = re.compile(
+    r'"(?P<name>[^"\\\s]{1,100})"\s{0,8}:\s{0,8}'
+    r'(?:"(?P<text>(?:[^"\\]|\\.){1,4096})(?:"|\Z)|(?P<number>-?\d{1,40}))'
+)
+
 #: Detectors whose findings are masked. What the others find is what the report is about.
-_KINDS = ("secret", "connection-string", "email")
+_KINDS = ("secret", "connection-string", "email", "personal-data")
 
 #: Characters of one text that are searched; reports show fewer.
 _SEARCHED = 256 * 1024
@@ -73,10 +79,18 @@ def _in_message(headers: Headers, body: bytes) -> Iterator[str]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
+        yield from _quoted_members(text)
         if "=" in text[:_FORM] and "<" not in text[:64]:
             yield from _named_parameters(text[:_FORM])
     else:
         yield from _named_members(value)
+
+
+def _quoted_members(text: str) -> Iterator[str]:
+    """The values of secret members in JSON that is truncated, or in lines or events of JSON."""
+    for match in _MEMBER.finditer(text):
+        if _SECRET_NAME.search(match["name"]):
+            yield match["number"] or match["text"]
 
 
 def _credential_parts(credential: str) -> Iterator[str]:

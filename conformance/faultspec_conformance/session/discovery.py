@@ -73,6 +73,27 @@ def fetch_description(
     return Description(base=path.rstrip("/")), (note,)
 
 
+def without_skipped(
+    target: ServiceConfig, description: Description, notes: tuple[str, ...]
+) -> tuple[Description, tuple[str, ...]]:
+    """Return the description without the operations that the configuration skips, and the notes
+    with one about them.
+    """
+    skipped = {
+        operation.name: skip.reason
+        for operation in description.operations
+        for skip in target.skip
+        if skip.matches(operation.method, operation.template, description.base)
+    }
+    if not skipped:
+        return description, notes
+    kept = tuple(each for each in description.operations if each.name not in skipped)
+    number = f"{len(skipped)} operation{'s' if len(skipped) > 1 else ''}"
+    names = "; ".join(f"{name} ({reason})" for name, reason in skipped.items())
+    note = f"the configuration skips {number} of {len(description.operations)}: {names}"
+    return replace(description, operations=kept), (*notes, note)
+
+
 def _configured(
     place: str, target: ServiceConfig, driver: HttpDriver, path: str
 ) -> tuple[Description, tuple[str, ...]] | Unreachable | NoAnswer:

@@ -4,11 +4,12 @@ Every exchange exercises the clauses that a single exchange can break, and the c
 Probes add the relations between several exchanges.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from random import Random
 from time import time
 
+from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Canary, Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.openapi.service import Description, ServiceOperation
@@ -42,19 +43,25 @@ PATIENCE = 10.0
 _GRACE = 0.1
 
 
+def _unchanged(_: Exchange, judgement: Judgement) -> Judgement:
+    return judgement
+
+
 @dataclass(slots=True)
 class HttpSession(Session):
     """One run against one service over HTTP.
 
     A probe depends on what its own unit knows and on what every shard knows, so that a run in
     shards finds what a whole run finds. ``upstreams``: the scripted upstreams by name. ``kinds``:
-    all kinds of resource. ``turn``: the kinds that are tested now.
+    all kinds of resource. ``turn``: the kinds that are tested now. ``hold``: adds to a judgement
+    what the service's own document has against the answer.
     """
 
     driver: HttpDriver
     description: Description
     upstreams: Mapping[str, ScriptedUpstream] = field(default_factory=dict)
     turn: tuple[ResourceKind, ...] = ()
+    hold: Callable[[Exchange, Judgement], Judgement] = _unchanged
     kinds: tuple[ResourceKind, ...] = field(init=False)
     inventory: Inventory = field(init=False)
     correlation: CorrelationIds = field(init=False)
@@ -117,6 +124,22 @@ class HttpSession(Session):
     def learn_fact(self, fact: Fact) -> None:
         """Record what a probe yields for other probes."""
         self.knowledge.learn_fact(fact)
+
+    def skipped(self, method: str, path: str) -> str | None:
+        """Return why the configuration skips an operation; None if it does not."""
+        base = self.description.base
+        skips = (each for each in self.config.skip if each.matches(method, path, base))
+        return next((skip.reason for skip in skips), None)
+
+    def check_running(self, asked: Exchange) -> None:
+        """Raise Unanswered if nothing more is sent to the service, or not to this operation."""
+        Session.check_running(self, asked)
+        request = asked.request
+        path = request.target.partition("?")[0]
+        reason = self.skipped(request.method, path)
+        if reason is not None:
+            text = f"{request.method} {path} is skipped: {reason}"
+            raise Unanswered(NoAnswer(request, "read-only", text))
 
     # ---- sending
 
@@ -209,7 +232,8 @@ class HttpSession(Session):
             Observation(event, judge(self.contract, event))
             for event in streamed(exchange, self.wire_codes)
         )
-        judgement = lenient(self.echo, exchange, judge(self.contract, exchange))
+        judgement = self.hold(exchange, judge(self.contract, exchange))
+        judgement = lenient(self.echo, exchange, judgement)
         observation = Observation(exchange, judgement, inner)
         self.observations.record(observation, *inner)
         if self.echo is not None:

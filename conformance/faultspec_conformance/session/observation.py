@@ -223,7 +223,7 @@ def summary_line(taxonomy: Taxonomy, observation: Observation) -> str:
     """Return an answer in one line: its status, code and message."""
     message = slot_value(taxonomy, observation, "message")
     body = observation.exchange.response.body.decode("utf-8", "replace")
-    text = " ".join((message if isinstance(message, str) else body)[: 2 * _QUOTED].split())
+    text = " ".join((message if isinstance(message, str) else body).split())
     # The ellipsis also shows the masking that the text may end within a secret.
     text = _shortened(text, _QUOTED)
     return f"{observation}: {text}" if text else str(observation)

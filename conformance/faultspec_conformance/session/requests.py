@@ -28,8 +28,8 @@ class RequestSpec:
     name, `same` is that of the request, and None is for no route. ``wait_when_limited``: after an
     unexpected 429 wait as long as `Retry-After` says, and send the request again.
     ``may_disconnect``: servers may close the connection on such a request as long as they keep
-    listening. ``may_fail``: the request makes the service fail on purpose, so a crash breaks no
-    clause. ``server_may_refuse``: they may also refuse it before the application sees it; that
+    listening. ``may_fail``: the request makes the service fail on purpose, so a crash is not a
+    finding. ``server_may_refuse``: they may also refuse it before the application sees it; that
     answer is not recorded.
     """
 

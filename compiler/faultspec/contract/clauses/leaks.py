@@ -3,6 +3,7 @@
 from functools import partial
 
 from faultspec.contract.clauses.clause import Clause, Requirement
+from faultspec.leaks.personal import LIBRARIES, missing_libraries
 
 _PRIVACY = Requirement("the taxonomy has no `privacy`", lambda taxonomy: bool(taxonomy.privacy))
 
@@ -18,6 +19,12 @@ def _detector(name: str) -> tuple[Requirement, ...]:
     )
 
 
+_LIBRARIES = Requirement(
+    f"{' or '.join(LIBRARIES.values())} is not installed: pip install 'faultspec[personal-data]'",
+    lambda _: not missing_libraries(),
+)
+
+
 _leak = partial(
     Clause,
     occasion="Every error.",
@@ -25,9 +32,11 @@ _leak = partial(
     needs=("message",),
     sources=lambda taxonomy: (taxonomy.privacy.source,) if taxonomy.privacy else (),
 )
-_leak_unless_sent = partial(
-    _leak, reads=("message", "body", "header-values", "request"), needs=("message", "request")
-)
+_reads_request = partial(_leak, reads=("message", "body", "header-values", "request"))
+# Where the request is unknown, its own text may have come back: the judge warns.
+_leak_unless_sent = partial(_reads_request, needs=("message",))
+# What was planted in an unknown request is unknown too.
+_planted = partial(_reads_request, needs=("message", "request"))
 
 CLAUSES = (
     _leak(
@@ -73,19 +82,25 @@ CLAUSES = (
         requires=_detector("email"),
     ),
     _leak(
+        address="leaks/personal-data",
+        title="No number of a card, an account, a telephone or a person",
+        why="It is personal data, and with a card or an account it is money.",
+        requires=(*_detector("personal-data"), _LIBRARIES),
+    ),
+    _leak(
         address="leaks/internal-name",
         title="No name of a queue, topic or other internal resource",
         why="It helps an attacker, and clients come to depend on it.",
         requires=_detector("internal-name"),
     ),
-    _leak_unless_sent(
+    _planted(
         address="leaks/canary",
         title="No value that was planted in the request",
         why="Where input comes back, secrets and scripts come back.",
         occasion="Every error to a request with planted values.",
         requires=_detector("canary"),
     ),
-    _leak_unless_sent(
+    _planted(
         address="leaks/echoed-tenant",
         title="No tenant's identifier",
         why="Tenants must not learn of each other, or of their own internal id.",

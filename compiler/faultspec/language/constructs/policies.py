@@ -202,6 +202,7 @@ DETECTORS = (
     "private-address",
     "secret",
     "email",
+    "personal-data",
     "internal-name",
     "canary",
 )

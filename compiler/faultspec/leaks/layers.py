@@ -1,0 +1,213 @@
+"""Texts inside texts: escapes, HTML tags and base64 undone, with the place of every character.
+
+A value found in an inner text is reported by its place in the source.
+"""
+
+import base64
+import html
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+_ESCAPES = r"""
+    (?:%[0-9A-Fa-f]{2})+
+    | \\u[dD][89abAB][0-9A-Fa-f]{2}\\u[dD][c-fC-F][0-9A-Fa-f]{2}
+    | \\u[0-9A-Fa-f]{4} | \\u\{[0-9A-Fa-f]{1,6}\} | \\U[0-9A-Fa-f]{8} | \\x[0-9A-Fa-f]{2}
+    | \\.
+    | &\#[0-9]{1,7};? | &\#[xX][0-9A-Fa-f]{1,6};? | &[A-Za-z][A-Za-z0-9]{1,31};
+    """
+
+#: An escape of JSON (RFC 8259, 7), programming languages, HTML, URLs (RFC 3986, 2.1) or JSON
+#: Pointer (RFC 6901, 3).
+_ESCAPE = re.compile(rf"{_ESCAPES} | ~[01]", re.VERBOSE | re.DOTALL)
+
+#: An element of HTML or a comment. Elements of other languages are data.
+_TAGS = (
+    r"</?(?:abbr|address|article|aside|a|big|blockquote|body|br|button|b|center|cite|code|dd|details|div"
+    r"|dl|dt|em|fieldset|font|footer|form|h[1-6]|header|head|hr|html|img|input|ins|i|kbd|label|link|li"
+    r"|main|mark|meta|nav|ol|option|pre|p|q|samp|script|section|select|small|span|strong|style|sub"
+    r"|summary|sup|svg|s|table|tbody|td|textarea|tfoot|thead|th|title|tr|tt|ul|u|var)"
+    r"(?![\w-])[^<>\x00]{0,400}>|<!--[^<>\x00]{0,400}-->"
+)
+
+#: HTML: its tags and entities.
+_HTML = re.compile(
+    rf"{_TAGS}|&\#[0-9]{{1,7}};?|&\#[xX][0-9A-Fa-f]{{1,6}};?|&[A-Za-z]\w{{1,31}};", re.I
+)
+_TAG = re.compile(_TAGS, re.IGNORECASE)
+
+#: An escape, or a run of base64.
+_DRESS = re.compile(
+    rf"{_ESCAPES}"
+    r"| (?<![A-Za-z0-9+/_.-])(?:[A-Za-z0-9+/]{4}){5,}(?:[A-Za-z0-9+/]{2,3}={0,2})?",
+    re.VERBOSE | re.DOTALL,
+)
+
+#: The beginning of a parameter of a URL.
+_PARAMETER = re.compile(r"[?&][\w.-]{1,60}=")
+
+#: Characters of the shortest run of base64 that is decoded: sixteen bytes of text.
+_SHORTEST = 22
+
+#: A run that may be base64.
+_RUN = re.compile(r"[A-Za-z0-9+/]{22,}")
+
+#: Tags that separate words; others may stand inside a word.
+_BREAK = re.compile(
+    r"</?(?:br|p|div|li|tr|td|th|h[1-6]|pre|table|title|ul|ol|dd|dt|section)\b", re.IGNORECASE
+)
+
+_SINGLE = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """The source text, or the text of ``outer`` with its encoding undone once.
+
+    Its characters from ``starts[i]`` on are those of ``outer`` from ``places[i]`` on.
+    """
+
+    text: str
+    outer: "Layer | None" = None
+    starts: tuple[int, ...] = ()
+    places: tuple[int, ...] = ()
+
+    def source(self, at: int) -> int:
+        """The offset in the source of an offset in this text."""
+        if self.outer is None:
+            return at
+        which = bisect_right(self.starts, at) - 1
+        return self.outer.source(self.places[which] + at - self.starts[which])
+
+
+def unescape(layer: Layer) -> Layer | None:
+    """The layer with its escapes undone once; None if it has none."""
+    return _rewrite(layer, _ESCAPE, _decode)
+
+
+def undress(layer: Layer) -> Layer | None:
+    """The layer without its tags, else with its escapes and base64 undone once; None if without.
+
+    In the parameters of a URL ``+`` is a blank.
+    """
+    text = layer.text
+    if "+" in text and " " not in text and ("%" in text or _PARAMETER.search(text)):
+        layer = Layer(text.replace("+", " "), layer, (0,), (0,))
+    pattern = _HTML if "<" in text and _TAG.search(text) else _DRESS
+    return _rewrite(layer, pattern, _undress) or (layer if layer.text != text else None)
+
+
+def is_dressed(text: str) -> bool:
+    """Whether the text may have a tag, an escape, base64 or parameters of a URL."""
+    return (
+        "%" in text
+        or "\\" in text
+        or "&" in text
+        or "<" in text
+        or ("+" in text and _PARAMETER.search(text) is not None)
+        or _may_be_base64(text)
+    )
+
+
+def _may_be_base64(text: str) -> bool:
+    """Whether a long run has letters in both cases, which no ULID and no hash has."""
+    return any(
+        not (run.isupper() or run.islower())
+        for word in text.split()
+        if len(word) >= _SHORTEST
+        for run in _RUN.findall(word)
+    )
+
+
+Pieces = Iterator[tuple[str, int]]
+
+
+def _rewrite(
+    layer: Layer, pattern: re.Pattern[str], decode: Callable[[str], Pieces]
+) -> Layer | None:
+    """The layer with each match replaced by what it encodes; None if nothing changes."""
+    out: list[str] = []
+    starts: list[int] = []
+    places: list[int] = []
+    length = read = 0
+    for match in pattern.finditer(layer.text):
+        at = match.start()
+        between = layer.text[read:at]
+        pieces = [(between, len(between))] if between else []
+        at = read
+        for piece, width in (*pieces, *decode(match[0])):
+            starts.append(length)
+            places.append(at)
+            out.append(piece)
+            length += len(piece)
+            at += width
+        read = match.end()
+    text = "".join([*out, layer.text[read:]])
+    if text == layer.text:
+        return None
+    return Layer(text, outer=layer, starts=(*starts, length), places=(*places, read))
+
+
+def _undress(dress: str) -> Pieces:
+    """The characters of an escape, a tag or a run of base64, each with the part that it takes."""
+    if dress[0] == "<":
+        yield "\n" if _BREAK.match(dress) else "", len(dress)
+    elif dress[0] in "%\\&":
+        # A blank that does not break is a blank to patterns.
+        yield from ((letter.replace("\xa0", " "), width) for letter, width in _decode(dress))
+    else:
+        text = _decode_base64(dress)
+        # Three characters come from four.
+        yield from ((letter, 2 if at % 3 == 2 else 1) for at, letter in enumerate(text))
+        if not text:
+            yield dress, len(dress)
+
+
+def _decode_base64(run: str) -> str:
+    """The ASCII text of a run of base64; empty if it encodes something else."""
+    try:
+        text = base64.b64decode(run + "=" * (-len(run) % 4)).decode("ascii")
+    except ValueError:
+        return ""
+    return text if all(letter.isprintable() or letter in "\r\n\t" for letter in text) else ""
+
+
+def _decode(escape: str) -> Pieces:
+    """The characters of an escape, each with the part of the escape that it takes."""
+    if escape[0] == "%":
+        yield from _decode_percent(escape)
+        return
+    character = ""
+    if escape[0] == "~":
+        character = "~/"[int(escape[1])]
+    elif escape[0] == "&":
+        character = html.unescape(escape if escape.endswith(";") else f"{escape};")
+    elif len(escape) == 12 and escape[1] == "u" and escape[2] != "{":
+        character = (bytes.fromhex(escape[2:6]) + bytes.fromhex(escape[8:])).decode("utf-16-be")
+    elif escape[1] in "uUx" and len(escape) > 2:
+        number = int(escape[2:].strip("{}"), 16)
+        character = chr(number) if number <= 0x10FFFF else ""
+    else:
+        character = _SINGLE.get(escape[1], escape[1])
+    if len(character) == 1:
+        yield character, len(escape)
+    else:  # not an escape after all, or an entity of two characters
+        yield from ((each, 1) for each in escape)
+
+
+def _decode_percent(escape: str) -> Pieces:
+    """The characters of percent-encoded bytes; a byte outside UTF-8 is read as Latin-1."""
+    raw = bytes.fromhex(escape.replace("%", ""))
+    at = 0
+    while at < len(raw):
+        size = next((size for size in (1, 2, 3, 4) if _is_character(raw[at : at + size])), 0)
+        yield (raw[at : at + size].decode(), 3 * size) if size else (chr(raw[at]), 3)
+        at += size or 1
+
+
+def _is_character(raw: bytes) -> bool:
+    try:
+        return len(raw.decode()) == 1
+    except UnicodeDecodeError:
+        return False

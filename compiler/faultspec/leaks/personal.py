@@ -1,0 +1,128 @@
+"""Patterns of personal data: cards, bank accounts, telephone numbers, national ids.
+
+A form alone proves nothing, so a match counts only if the number is valid: `python-stdnum` knows
+the check digits, `phonenumbers` the numbering plans. Both come with `faultspec[personal-data]`.
+"""
+
+import re
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+
+from faultspec.leaks.pattern import pattern as _pattern
+
+LIBRARIES = {"stdnum": "python-stdnum", "phonenumbers": "phonenumbers"}
+"""The libraries that the detector needs: module, and name on PyPI."""
+
+
+@cache
+def missing_libraries() -> tuple[str, ...]:
+    """The libraries of the detector that are not installed, by their names on PyPI."""
+    return tuple(name for module, name in LIBRARIES.items() if find_spec(module) is None)
+
+
+_EXAMPLE = re.compile(
+    r"\b(?:for instance|e\.g\.|eg|such as|like|formats?|formatted|examples?|pattern)\b",
+    re.IGNORECASE,
+)
+"""Words before a number that explains a form."""
+
+_OTHER_NUMBER = re.compile(
+    r"\b(?:order|invoice|request|trace|span|transaction|txn|tracking|reference|ref|ticket|case|build|event|message|serial|timestamp|epoch|isbn|sku|version|offset|sequence|snowflake"
+    r"|id|ids|nr|no|number|maximum|minimum|than|least|most|between|and|to|limit|length)[\"'`]?[ #:=.\"'`(\[]{1,4}$",
+    re.IGNORECASE,
+)
+"""Words before numbers of other kinds."""
+
+_BRANDS = re.compile(
+    r"4\d{12}(?:\d{3}){0,2}|(?:5[1-5]\d\d|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}|3[47]\d{13}"
+    r"|(?:6011|65\d\d|64[4-9]\d)\d{12}|35(?:2[89]|[3-8]\d)\d{12}|3(?:0[0-5]|[68]\d)\d{11}"
+)
+"""Ranges and lengths of the issuers of cards (ISO/IEC 7812)."""
+
+
+def _is_valid(module: str, text: str) -> bool:
+    return bool(import_module(f"stdnum.{module}").is_valid(text))
+
+
+def _before(match: re.Match[str]) -> str:
+    return match.string[max(0, match.start() - 40) : match.start()]
+
+
+def _is_card(match: re.Match[str]) -> bool:
+    """Whether it is the number of a card: of an issuer, with Luhn's check digit."""
+    digits = re.sub(r"\D", "", match[0])
+    if missing_libraries() or not _BRANDS.fullmatch(digits) or len(set(digits)) < 2:
+        return False
+    before = _before(match)
+    named = re.search(r"\b(?:card|pan|visa|mastercard|amex|cc)\b", before, re.IGNORECASE)
+    if not named and (_OTHER_NUMBER.search(before) or _EXAMPLE.search(before)):
+        return False
+    narrow = digits.startswith(("4", "5", "34", "37", "35", "6011"))
+    if not named and digits == match[0] and not narrow:
+        return False  # the other ranges are wide: one in a hundred numbers would be a card
+    return _is_valid("luhn", digits)
+
+
+def _is_iban(match: re.Match[str]) -> bool:
+    if missing_libraries() or _EXAMPLE.search(_before(match)):
+        return False
+    return _is_valid("iban", match[0])
+
+
+def _is_phone(match: re.Match[str]) -> bool:
+    """Whether a number in international form is in the plan of its country, and not fictitious."""
+    if missing_libraries() or _EXAMPLE.search(_before(match)):
+        return False
+    phonenumbers = import_module("phonenumbers")
+    try:
+        number = phonenumbers.parse(match[0], None)
+    except phonenumbers.NumberParseException:
+        return False
+    fictitious = re.search(r"(?:555\D?01\d\d|5005550\d{3})$", match[0])
+    return bool(phonenumbers.is_valid_number(number)) and fictitious is None
+
+
+def _is_id(*modules: str) -> Callable[[re.Match[str]], bool]:
+    """Accept numbers that are valid ids of one of the countries."""
+
+    def accept(match: re.Match[str]) -> bool:
+        number = match.groupdict().get("value") or match[0]
+        bare = re.sub(r"[ .:-]", "", number)
+        if missing_libraries() or _EXAMPLE.search(_before(match)):
+            return False
+        return any(_is_valid(module, form) for module in modules for form in (number, bare))
+
+    return accept
+
+
+_COUNTRIES = (
+    *("us.ssn", "us.itin", "ca.sin", "gb.nhs", "in_.aadhaar", "pl.pesel", "nl.bsn", "de.idnr"),
+    *("au.tfn", "cl.rut", "dk.cpr", "no.fodselsnummer", "bg.egn", "ro.cnp", "hr.oib", "br.cpf"),
+    *("ch.ssn", "za.idnr", "tr.tckimlik", "kr.rrn", "my.nric", "lt.asmens", "ee.ik"),
+)
+"""Modules of `stdnum` whose ids count only behind a word that names them: digits and no more."""
+
+_NAMED = r"(?:national[ _-]?id(?:entity|entification)?|identity|personal|citizen|tax(?:payer)?|social[ _-]security|insurance|nhs|ssn|sin|tin|itin|nino|nin|tfn|aadhaa?r|pesel|bsn|cpf|rut|dni|nie|curp|steuer\w{0,20}|idnr|personnummer|fodselsnummer|cpr|oib|egn|cnp|my ?kad|nric)"
+
+# A row is one pattern, on one line however long: what it finds, its needles, the expression.
+# ruff: noqa: E501
+# fmt: off
+PERSONAL = (
+    _pattern("the number of a payment card", "2|3|4|5|6", r"(?<![\w.+/-])[2-6]\d{3}(?:[ -]?\d{4}){2,3}(?:[ -]?\d{1,3})?(?![\w-]|\.\d)|(?<![\w.+/-])3[47]\d\d[ -]?\d{6}[ -]?\d{5}(?![\w-]|\.\d)", accept=_is_card),
+    _pattern("the number of a bank account", "0|1|2|3|4|5|6|7|8|9", r"(?<![\w-])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![\w-])", accept=_is_iban),
+    _pattern("a telephone number", "+", r"(?<![\w+])\+[1-9]\d{0,2}[ .()/-]{0,2}\d(?:[ .()/-]{0,2}\d){5,12}(?![\w-]|\.\d)", accept=_is_phone),
+    _pattern("a national id", ".", r"(?<![\w.-])\d{3}\.\d{3}\.\d{3}-\d{2}(?![\w-])", accept=_is_id("br.cpf")),
+    _pattern("a national id", "0|1|2|3|4|5|6|7|8|9", r"(?<![\w-])[A-Z]{6}\d\d[A-EHLMPRST]\d\d[A-Z]\d{3}[A-Z](?![\w-])", accept=_is_id("it.codicefiscale")),
+    _pattern("a national id", "0|1|2|3|4|5|6|7|8|9", r"(?<![\w-])(?:\d{8}|[XYZ]\d{7})-?[A-HJ-NP-TV-Z](?![\w-])", accept=_is_id("es.dni", "es.nie")),
+    _pattern("a national id", "0|1|2|3|4|5|6|7|8|9", r"(?<![\w-])\d{6}[-+ABCDEFYXWVU]\d{3}[0-9A-FHJ-NPR-Y](?![\w-])", accept=_is_id("fi.hetu")),
+    _pattern("a national id", "0|1|2|3|4|5|6|7|8|9", r"(?<![\w-])(?:19|20)?\d{6}[-+]\d{4}(?![\w-])", accept=_is_id("se.personnummer")),
+    _pattern("a national id", "0|1|2|3|4|5|6|7|8|9", r"(?<![\w-])[1-6]\d{5}(?:19|20)\d{2}(?:0[1-9]|1[0-2])[0-3]\d\d{3}[0-9X](?![\w-])", accept=_is_id("cn.ric")),
+    _pattern("a national id", "0|1|2|3|4|5|6|7|8|9", r"(?<![\w-])\d{2}\.\d{2}\.\d{2}-\d{3}\.\d{2}(?![\w-])", accept=_is_id("be.nn")),
+    _pattern("a national id", "0|1|2|3|4|5|6|7|8|9", r"(?<![\w-])[12]\d{2}(?:0[1-9]|1[0-2])(?:\d{2}|2[AB])\d{6}\d{2}(?![\w-])", accept=_is_id("fr.nir")),
+    _pattern("a national id", "0|1|2|3|4|5|6|7|8|9", r"(?<![\w-])[A-Z]{4}\d{6}[HM][A-Z]{5}[A-Z0-9]\d(?![\w-])", accept=_is_id("mx.curp")),
+    _pattern("a national id", "0|1|2|3|4|5|6|7|8|9", rf"\b{_NAMED}[ _-]?(?:number|no|nr|id|code)?\.?[\"'`]?[ :=#\"'`(]{{1,4}}(?:is |of )?(?P<value>[A-Z]{{0,2}}\d[\d .-]{{6,16}}[\dA-Z])(?![\w-])", accept=_is_id(*_COUNTRIES), flags=re.IGNORECASE),
+    _pattern("a national id", "0|1|2|3|4|5|6|7|8|9", rf"\b{_NAMED}[ _-]?(?:number|no)?[\"'`]?[ :=#\"'`(]{{1,4}}(?:is )?(?P<value>[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d\d ?\d\d ?\d\d ?[A-D])(?![\w-])", flags=re.IGNORECASE, accept=lambda match: not missing_libraries()),
+)
+# fmt: on

@@ -1,0 +1,176 @@
+"""The service's own OpenAPI document, held against its answers by the checks of schemathesis."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import cached_property
+from typing import Any
+
+import httpx
+import schemathesis
+from schemathesis.checks import load_all_checks
+from schemathesis.core.failures import Failure, FailureGroup
+from schemathesis.specs.openapi import checks
+
+from faultspec.exchange.model import Exchange, Request, Response
+from faultspec.language.values import shortened
+from faultspec.openapi.nodes import Json, is_json, mapping
+from faultspec.openapi.reader import resolve
+from faultspec.openapi.service import Description, placeholders, shape_of
+from faultspec_conformance.drivers import BODY_LIMIT
+
+#: The check behind each clause. They conclude from one answer, and guess nothing.
+_CHECKS: Mapping[str, Any] = {
+    "document/status": checks.status_code_conformance,
+    "document/media-type": checks.content_type_conformance,
+    "document/headers": checks.response_headers_conformance,
+    "document/schema": checks.response_schema_conformance,
+}
+
+#: Headers that hold for the connection, not for the content that was received.
+_OF_CONNECTION = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+
+#: Characters of a message.
+_MESSAGE = 300
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentViolation:
+    """What is wrong with an answer by the document. ``pointer``: into its body. ``keyword``: of the
+    schema; ``value``: what breaks it.
+    """
+
+    clause: str
+    message: str
+    pointer: str | None = None
+    keyword: str = ""
+    value: object = None
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentJudge:
+    """Holds answers to a document."""
+
+    description: Description
+    _operations: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def _schema(self) -> Any:
+        load_all_checks()
+        return schemathesis.openapi.from_dict(dict(self.description.document))
+
+    def response(self, name: str, status: int) -> Json | None:
+        """The description of an answer to the operation: of its status, of `4XX` or `default`; None
+        if the document has none.
+        """
+        method, _, template = name.partition(" ")
+        document = self.description.document
+        item = resolve(document, mapping(document.get("paths")).get(self._path(template)))
+        responses = mapping(mapping(item.get(method.lower())).get("responses"))
+        texts = {str(key).upper(): value for key, value in responses.items()}
+        for key in (str(status), f"{status // 100}XX", "DEFAULT"):
+            if key in texts:
+                return resolve(document, texts[key])
+        return None
+
+    def violations(self, exchange: Exchange) -> Iterator[tuple[str, tuple[DocumentViolation, ...]]]:
+        """Yield each clause that the answer can be checked against, with what is wrong."""
+        name, status = exchange.operation, exchange.response.status
+        if name is None or status is None or exchange.transport != "http":
+            return
+        operation = self._operation(name)
+        if operation is None:
+            return
+        described = self.response(name, status)
+        if described is None and not operation.responses.status_codes:
+            return  # the document says nothing of answers
+        # A case without values for its path cannot be validated. No check here reads them.
+        case = operation.Case(path_parameters=dict.fromkeys(placeholders(operation.path), "0"))
+        answer = _as_httpx(exchange.request, exchange.response)
+        for clause, check in _CHECKS.items():
+            if not _applies(clause, exchange, described):
+                continue
+            try:
+                case.validate_response(answer, checks=[check])
+            except (Failure, FailureGroup) as error:
+                yield clause, tuple(_violations(clause, error))
+            except Exception:  # the document is broken there: nothing can be held to it
+                continue
+            else:
+                yield clause, ()
+
+    def _operation(self, name: str) -> Any:
+        """The operation of schemathesis for ``METHOD /template``; None if there is none."""
+        if name not in self._operations:
+            self._operations[name] = None
+            method, _, template = name.partition(" ")
+            with suppress(Exception):  # a document that it cannot load, or without the operation
+                self._operations[name] = self._schema[self._path(template)][method]
+        return self._operations[name]
+
+    def _path(self, template: str) -> str:
+        """The path of the document for a template, which has the base path before it."""
+        wanted = {shape_of(template), shape_of(template.removeprefix(self.description.base))}
+        paths = mapping(self.description.document.get("paths"))
+        return next((path for path in paths if shape_of(path) in wanted), template)
+
+
+def _applies(clause: str, exchange: Exchange, described: Json | None) -> bool:
+    """Whether a clause can be checked: the document has something to say, and the content is
+    there.
+    """
+    if clause == "document/status":
+        return True
+    response = exchange.response
+    if described is None or len(response.body) >= BODY_LIMIT:
+        return False
+    if clause == "document/headers":
+        return bool(described.get("headers"))
+    if clause == "document/schema" and not is_json(exchange.received("Content-Type") or ""):
+        return False  # how a schema applies to other content, such as events, is not certain
+    bodiless = exchange.request.method == "HEAD" or response.status in (204, 304)
+    return not bodiless and bool(described.get("content") or described.get("schema"))
+
+
+def _as_httpx(request: Request, response: Response) -> httpx.Response:
+    """The answer in the form that schemathesis reads, with the content already decoded."""
+    answer = httpx.Response(
+        response.status or 0,
+        headers=[
+            (name.encode("latin-1", "replace"), value.encode("latin-1", "replace"))
+            for name, value in response.headers
+            if name.lower() not in _OF_CONNECTION
+        ],
+        content=response.body,
+        request=httpx.Request(request.method, f"http://127.0.0.1{request.target}"),
+    )
+    answer.elapsed = timedelta(seconds=response.elapsed)
+    return answer
+
+
+def _violations(clause: str, error: Failure | FailureGroup) -> Iterator[DocumentViolation]:
+    failures: Iterable[BaseException] = (
+        error.exceptions if isinstance(error, FailureGroup) else (error,)
+    )
+    for failure in failures:
+        if not isinstance(failure, Failure):
+            continue
+        # Only failures of schemas have a message of the validator, and a place.
+        text = getattr(failure, "validation_message", "") or failure.message
+        steps = getattr(failure, "instance_path", None)
+        pointer = None
+        if steps is not None and clause == "document/schema":
+            pointer = "".join(
+                f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps
+            )
+        words = " ".join(f"{failure.title}: {text}".split())
+        words = shortened(words, _MESSAGE)
+        keyword = str((getattr(failure, "schema_path", None) or [""])[-1])
+        yield DocumentViolation(
+            clause=clause,
+            message=words,
+            pointer=pointer,
+            keyword=keyword,
+            value=getattr(failure, "instance", None),
+        )
