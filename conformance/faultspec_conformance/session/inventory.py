@@ -84,7 +84,15 @@ def find_inventory(
         call = ConfiguredCall(method, path, body={} if method in _WITH_BODY else ABSENT)
         operation = _operation(found, description, NamedCall(call, sound=False))
         found.setdefault(operation.name, operation)
-    return Inventory(tuple(found.values()), calls, frozenset(certain))
+    kept = tuple(
+        operation
+        for operation in found.values()
+        if not any(
+            skip.matches(operation.method, operation.template, description.base)
+            for skip in config.skip
+        )
+    )
+    return Inventory(kept, calls, frozenset(certain))
 
 
 def _operation(
