@@ -169,8 +169,11 @@ def make_app(
             }
         return JSONResponse({"error": error}, 500 if sin == "another-class" else 502)
 
-    async def elsewhere(_: Request, error: Exception) -> Response:
+    async def elsewhere(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
+        if request.url.path == "/v1/messages":
+            headers = error.headers if isinstance(error, HTTPException) else None
+            return JSONResponse({"error": unreadable()}, 422, headers)
         return JSONResponse(
             {"error": {"code": f"http_{status}", "message": "No such thing"}}, status
         )
