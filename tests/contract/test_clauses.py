@@ -50,6 +50,7 @@ retry_policies: {patient: {max_attempts: 3, backoff: {kind: constant, base: 1s},
     annotate: tries, eligible: [busy]}}
 idempotency: {key: Idempotency-Key, window: 1h, mismatch: reused}
 upstream: {retry: patient, keys: [Idempotency-Key], status: tries}
+profile: rfc9110
 privacy:
   detectors: [stack-trace, sql, connection-string, path, private-address, secret, email,
       personal-data, internal-name, canary]
@@ -203,4 +204,5 @@ def test_clauses_without_a_requirement_need_no_construct() -> None:
         "service/alive",
         "service/no-crash",
         "provoke/code",
+        "provoke/expected",
     }

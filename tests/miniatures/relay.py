@@ -120,7 +120,11 @@ def make_app(
         return random.uniform(1, 1 + spread) * unit
 
     async def messages(request: Request) -> Response:
-        body = await request.json()
+        try:
+            body = await request.json()
+            assert isinstance(body["text"], str)
+        except (ValueError, TypeError, KeyError, AssertionError, RecursionError):
+            return JSONResponse({"error": unreadable()}, 422)
         try:
             return JSONResponse({"content": await call(body["text"], body.get("idempotent", True))})
         except Failed as failed:
@@ -130,6 +134,16 @@ def make_app(
             if sin == "swallows":
                 return JSONResponse({"content": {}})
             return envelope(failed, body.get("idempotent", True))
+
+    def unreadable() -> dict[str, object]:
+        return {
+            "class": "hash_mismatch",
+            "message": "The text could not be read",
+            "retriable": False,
+            "boundary": "runtime",
+            "audit_id": f"audit-{uuid.uuid4()}",
+            "details": {},
+        }
 
     def envelope(failed: Failed, idempotent: bool) -> Response:
         details: dict[str, object] = {} if failed.status is None else {"status": failed.status}
@@ -155,8 +169,11 @@ def make_app(
             }
         return JSONResponse({"error": error}, 500 if sin == "another-class" else 502)
 
-    async def elsewhere(_: Request, error: Exception) -> Response:
+    async def elsewhere(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
+        if request.url.path == "/v1/messages":
+            headers = error.headers if isinstance(error, HTTPException) else None
+            return JSONResponse({"error": unreadable()}, 422, headers)
         return JSONResponse(
             {"error": {"code": f"http_{status}", "message": "No such thing"}}, status
         )

@@ -1,7 +1,7 @@
 """A vault of boxes: numbers for codes, an envelope that repeats the status and names the layer, one operation with a code of its own.
 
 What the notebooks' contract gives no meaning has one here; `vault-taxonomy.yaml` is the contract. The header `X-Jam` makes
-the list of boxes fail. All state belongs to the application that `make_app` returns.
+every operation behind a token fail. All state belongs to the application that `make_app` returns.
 """
 
 import json
@@ -42,6 +42,17 @@ SINS: Mapping[str, str] = {
     "reused-key-answers-first": "a key with another body gets the first result",
     "reused-key-adds-another": "a key with another body adds another box",
     "reused-key-unreadable": "a key with another body is reported as a request that cannot be read",
+    "jam-sticks": "after a jam the next request fails as well",
+    "jam-after-adding": "a box is added, and then the jam is reported",
+    "door-without-challenge": "a 401 does not say how to authenticate",
+    "allow-names-the-refused": "the methods that a 405 allows include the refused one",
+    "refused-type-accepted": "a 415 lists the refused media type as accepted",
+    "part-without-range": "a part of the list does not say which part it is",
+    "upgrade-unnamed": "a 426 names no protocol to upgrade to",
+    "nothing-has-a-length": "the 204 to OPTIONS has a Content-Length",
+    "jam-until-soon": "the wait for the end of a jam is a word",
+    "head-not-taken": "HEAD of the list is not available",
+    "member-named-wrong": "the details name another member than the one that is wrong",
 }
 """The mistakes that `make_app` understands, each with what it does."""
 
@@ -121,11 +132,15 @@ def make_app(sins: frozenset[str] = frozenset()) -> ASGIApp:
             if isinstance(reply.payload, str)
             else json.dumps(reply.payload).encode()
         )
+        if reply.status == 204:
+            content = b""
         sent = {
             **reply.headers,
             "content-type": "text/plain; charset=utf-8" if text else "application/json",
             "content-length": str(len(content)),
         }
+        if reply.status == 204 and "nothing-has-a-length" not in sins:
+            del sent["content-length"], sent["content-type"]
         raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in sent.items()]
         await send({"type": "http.response.start", "status": reply.status, "headers": raw})
         await send(
@@ -142,6 +157,7 @@ class Vault:
         self.sins = sins
         self.boxes: dict[str, Box] = {}
         self.remembered: dict[tuple[str, str], tuple[tuple[str, bytes], Reply]] = {}
+        self.stuck = False
         self.rooms: tuple[tuple[str, dict[str, Callable[[Call], Reply]]], ...] = (
             ("/v2/boxes", {"GET": self.listing, "POST": self.add}),
             ("/v2/boxes/([^/]+)", {"GET": self.read}),
@@ -162,7 +178,29 @@ class Vault:
             )
         except Refused as refused:
             reply = self.refusal_reply(refused, request_id)
+        reply = self.misled(method, path, headers, reply)
         return replace(reply, headers={**reply.headers, "x-request-id": request_id})
+
+    def misled(self, method: str, path: str, headers: Mapping[str, str], reply: Reply) -> Reply:
+        """The answer without what HTTP asks for, as the sins go."""
+        more = dict(reply.headers)
+        if "door-without-challenge" in self.sins:
+            more.pop("www-authenticate", None)
+        if "allow-names-the-refused" in self.sins and "allow" in more:
+            more["allow"] += f", {method}"
+        if reply.status == 415:
+            listed = "text/plain, " if "refused-type-accepted" in self.sins else ""
+            more["accept-post"] = f"{listed}application/json"
+        if reply.status == 426 and "upgrade-unnamed" not in self.sins:
+            more["upgrade"] = "vault/3"
+        if reply.status == 503:
+            more["retry-after"] = "soon" if "jam-until-soon" in self.sins else "1"
+        if reply.status == 200 and path == "/v2/boxes" and "range" in headers:
+            last = len(json.dumps(reply.payload)) - 1
+            if "part-without-range" not in self.sins:
+                more["content-range"] = f"bytes 0-{last}/{last + 1}"
+            return replace(reply, status=206, headers=more)
+        return replace(reply, headers=more)
 
     def old_room(self, path: str) -> Reply:
         """What was there before /v2, in text."""
@@ -184,6 +222,12 @@ class Vault:
             raise Refused(404, 104, "door", "There is no such room")
         match, doors = found
         handle = doors.get("GET" if method == "HEAD" else method)
+        if method == "HEAD" and path == "/v2/boxes" and "head-not-taken" in self.sins:
+            handle = None
+        if method == "OPTIONS":
+            return Reply(204, "", {"allow": ", ".join([*doors, "OPTIONS"])})
+        if headers.get("accept", "").startswith("application/x-"):
+            raise Refused(426, 101, "door", "Such forms are read by the next protocol alone")
         if handle is None:
             allow = ", ".join([*doors, *(["HEAD"] if "GET" in doors else [])])
             raise Refused(405, 101, "door", "This cannot be done here", None, {"allow": allow})
@@ -200,7 +244,17 @@ class Vault:
         ):
             raise Refused(415, 101, "door", "Send application/json")
         call = Call(OWNERS[token], headers, body, *match.groups())
+        self.jam(call, handle)
         return self.once(path, call, handle) if method == "POST" else handle(call)
+
+    def jam(self, call: Call, handle: Callable[[Call], Reply]) -> None:
+        """Fail as the header asks."""
+        if "x-jam" not in call.headers and not self.stuck:
+            return
+        self.stuck = "jam-sticks" in self.sins and not self.stuck
+        if "jam-after-adding" in self.sins and "x-jam" in call.headers and handle == self.add:
+            handle(call)
+        raise Refused(503, 120, "storage", "The machine is stuck")
 
     def once(self, path: str, call: Call, handle: Callable[[Call], Reply]) -> Reply:
         """Do a write once for an Idempotency-Key; only successes are remembered."""
@@ -261,8 +315,6 @@ class Vault:
 
     def listing(self, call: Call) -> Reply:
         """GET /v2/boxes."""
-        if "x-jam" in call.headers:
-            raise Refused(503, 120, "storage", "The machine is stuck")
         return Reply(
             200,
             {"boxes": [each.shown() for each in self.boxes.values() if each.owner == call.owner]},
@@ -275,7 +327,8 @@ class Vault:
             if not isinstance(draft.get(member), str) or not draft[member]:
                 if "code-not-of-the-operation" in self.sins:
                     raise Refused(404, 104, "storage", "There is no box for this")
-                raise Refused(422, 102, "desk", f"`{member}` must be text", {"member": member})
+                named = "owner" if "member-named-wrong" in self.sins else member
+                raise Refused(422, 102, "desk", f"`{member}` must be text", {"member": named})
         box = Box(str(uuid.uuid4()), call.owner, str(draft["label"]), str(draft["combination"]))
         self.boxes[box.id] = box
         return Reply(201, box.shown())

@@ -9,6 +9,7 @@ from faultspec.judge.collector import FindingCollector
 from faultspec.judge.crash import judge_crash
 from faultspec.judge.envelope import judge_envelope
 from faultspec.judge.headers import judge_headers
+from faultspec.judge.http_semantics import judge_profile, reads_headers
 from faultspec.judge.leaks import is_harmless_answer, judge_leaks
 from faultspec.judge.match_envelope import ErrorReading, match_envelope
 from faultspec.judge.success import judge_success
@@ -36,7 +37,9 @@ def judge(contract: Contract, exchange: Exchange) -> Judgement:
     body = _decode(exchange, claim, bodiless=bodiless)
     is_error = _is_error(exchange, claim, body)
     cache, key = contract.cache, None
-    if is_error and surface is not None and not bodiless and body.problem is None:
+    # The rules of a profile read headers that are not among the traits.
+    cacheable = not reads_headers(contract, exchange.response.status)
+    if cacheable and is_error and surface is not None and not bodiless and body.problem is None:
         name = operation.name if operation else None
         key = cache_key(cache.traits, exchange, body.value, surface=surface, operation=name)
         known = cache.get(key)
@@ -48,11 +51,13 @@ def judge(contract: Contract, exchange: Exchange) -> Judgement:
     if not is_error:
         judge_crash(findings, None, body)
         judge_success(findings, claim, operation, body)
+        judge_profile(findings)
         return findings.judgement(surface=surface, code=None, is_error=False)
     error = _judge_error(findings, claim, operation, body, bodiless=bodiless)
     code = error.code if error else None
     judge_crash(findings, code, body)
     judge_headers(findings, code, error)
+    judge_profile(findings)
     judge_leaks(findings, body, error)
     judgement = findings.judgement(surface=surface, code=code.name if code else None, is_error=True)
     cache.put(key, judgement)

@@ -736,6 +736,7 @@ class Taxonomy(NamedTuple):
     navigation: Navigation | None
     audit: Audit | None
     discovery: Mapping[str, Publication]
+    profile: Literal["rfc9110"] | None = None
 
     @property
     def flag_keys(self) -> tuple[str, ...]:

@@ -101,6 +101,7 @@ def _read_taxonomy(scope: Scope) -> Taxonomy:
         navigation=optional("navigation", surroundings.read_navigation),
         audit=optional("audit", surroundings.read_audit),
         discovery=section("discovery", surroundings.read_publication),
+        profile=data.get("profile"),
     )
 
 

@@ -9,6 +9,7 @@ from faultspec.language.grammar import (
     Key,
     Many,
     Named,
+    Nothing,
     Number,
     Record,
     Text,
@@ -56,7 +57,22 @@ _CALL = Either((_REQUEST, Record("a request", _CALL_KEYS)))
 _CREATE_KEYS = {
     **_CALL_KEYS,
     "id": Key(_POINTER, "The place of the new id in the answer; default `/id`."),
-    "unique": Key(_NAMES, "Members of the body whose values must differ between resources."),
+    "unique": Key(
+        Either(
+            (
+                Text(),
+                Many(Text(), 1),
+                Record(
+                    "a uniqueness",
+                    {
+                        "fields": Key(_NAMES, "The members.", True),
+                        "code": Key(Text(), "The code of a request that repeats their values."),
+                    },
+                ),
+            )
+        ),
+        "Members of the body whose values must differ between resources.",
+    ),
 }
 _CREATE = Either((_REQUEST, Record("a creation", _CREATE_KEYS)))
 _REPEAT = Record(
@@ -78,6 +94,36 @@ _STEP_KEYS = {
         "Values of the answer to keep, by name. Later steps use them as `${name}` or `{name}`.",
     ),
 }
+_SCALAR = Either((Text(blank=True), Number(), Flag()))
+_EXPECT = Record(
+    "an expectation",
+    {
+        "status": Key(Integer(100, 599), "The status of the last answer."),
+        "slots": Key(Named(Anything()), "Values of slots of the envelope, by slot."),
+        "details": Key(Named(Anything()), "Values of details, by name; null: it is missing."),
+        "headers": Key(
+            Named(Either((Text(blank=True), Number(), Nothing()))),
+            "Values of headers, by name; null: the header is missing.",
+        ),
+        "upstream_calls": Key(
+            Named(Integer(0)), "The calls that each upstream gets for the last request."
+        ),
+    },
+)
+_FAULTS = Record(
+    "a fault switch",
+    {
+        "header": Key(Text(), "The header that makes any operation fail."),
+        "query": Key(Text(), "The query parameter that makes any operation fail."),
+        "body": Key(Text(), "The member of a JSON body that makes any write fail."),
+        "values": Key(
+            Either((Many(Text(), 1), Named(_SCALAR, least=1))),
+            "The value that brings about each code, by code; a list: the codes themselves.",
+            True,
+        ),
+        "as": _AS,
+    },
+)
 _RECIPE = Record(
     "a recipe",
     {
@@ -89,6 +135,7 @@ _RECIPE = Record(
         ),
         "not_provokable": Key(Text(), "Why no request can bring the code about."),
         "status": Key(Integer(100, 599), "The status that the code has here."),
+        "expect": Key(_EXPECT, "What the last answer has besides its code."),
     },
 )
 _UPSTREAM_CALL = Record(
@@ -205,6 +252,7 @@ _RESOURCE = Record(
             _CALL, "The request that creates several. The first list in its body has the items."
         ),
         "as": Key(Text(), "The identity that owns them."),
+        "stale": Key(Text(), "The code of a write with an `If-Match` that is out of date."),
     },
 )
 _SAMPLE = Record(
@@ -282,6 +330,10 @@ CONFIGURATION = Record(
         "provoke": Key(
             Named(Either((_RECIPE, Many(_RECIPE, 1)))),
             "How to bring about the codes that no general probe does, by code.",
+        ),
+        "faults": Key(
+            Either((_FAULTS, Many(_FAULTS, 1))),
+            "Fault switches: what makes any operation of the service fail with a code.",
         ),
         "calls": Key(
             Named(Either((_REQUEST, _SAMPLE))),

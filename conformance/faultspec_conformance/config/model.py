@@ -97,6 +97,8 @@ class ConfiguredCall:
 class ResourceConfig:
     """A declared resource; what the file leaves out is inferred. ``id``: a pointer to the id of a
     created one.
+
+    ``unique_code``, ``stale_code``: the codes that refuse a repeated value and a stale write.
     """
 
     name: str
@@ -109,6 +111,8 @@ class ResourceConfig:
     id: str | None = None
     unique: tuple[str, ...] = ()
     identity: str | None = None
+    unique_code: str | None = None
+    stale_code: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +131,34 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Expectation:
+    """What the last answer of a recipe has besides its code.
+
+    A value of None means that the detail or header is missing. ``upstream_calls``: the calls that
+    each upstream gets for the last request, by name.
+    """
+
+    slots: Mapping[str, object] = field(default_factory=dict)
+    details: Mapping[str, object] = field(default_factory=dict)
+    headers: Mapping[str, str | None] = field(default_factory=dict)
+    upstream_calls: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FaultSwitchConfig:
+    """A header, query parameter or member of a body that makes any operation fail.
+
+    ``values``: the value that brings about each code. ``places``: of the codes in the file.
+    """
+
+    where: Literal["header", "query", "body"]
+    name: str
+    values: Mapping[str, object]
+    identity: str | None = None
+    places: Mapping[str, Place] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Recipe:
     """How to provoke a code, or ``not_provokable``: why that is impossible. ``status``: its
     required status.
@@ -139,6 +171,7 @@ class Recipe:
     not_provokable: str | None = None
     status: int | None = None
     place: Place = ()
+    expect: Expectation = Expectation()
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +301,7 @@ class ServiceConfig:
     command: tuple[str, ...] = ()
     upstreams: tuple[UpstreamConfig, ...] = ()
     clients: tuple[ClientConfig, ...] = ()
+    faults: tuple[FaultSwitchConfig, ...] = ()
     skip: tuple[OperationPattern, ...] = ()
     sweep: SweepConfig = field(default_factory=SweepConfig)
 

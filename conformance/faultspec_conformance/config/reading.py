@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import cast
+from typing import Literal, cast
 from urllib.parse import urlsplit
 
 from faultspec.contract.clauses import upstream_policy
@@ -34,6 +34,7 @@ from faultspec_conformance.config.model import (
     CREDENTIALS,
     ClientConfig,
     ConfiguredCall,
+    FaultSwitchConfig,
     Identity,
     LoadedConfig,
     OperationPattern,
@@ -54,6 +55,9 @@ _TRANSPORTS: tuple[Transport, ...] = ("http", "jsonrpc", "stdio", "mcp")
 _ROLES = ("create", "read", "update", "delete", "list", "batch")
 
 _HIGHEST_PORT = 65535
+
+#: Where a fault switch may stand.
+_SWITCHES: tuple[Literal["header", "query", "body"], ...] = ("header", "query", "body")
 
 
 def read_config(path: str, environment: Mapping[str, str] = os.environ) -> LoadedConfig:
@@ -131,10 +135,12 @@ def check_config(
             statuses = ", ".join(str(each) for code in codes for each in code.http.statuses)
             message = f"`{recipe.code}` never has the status {status}"
             hint = f"its statuses: {statuses or 'none'}"
-            at = (*recipe.place, "status")
-            found.append(document.diagnostic("bad-value", message, at, key=False, hint=hint))
+            place = (*recipe.place, "status")
+            found.append(document.diagnostic("bad-value", message, place, key=False, hint=hint))
+    for name, at in _named_codes(target):
+        found += check_code(name, at)
     for upstream in target.upstreams:
-        place: Place = ("upstreams", upstream.name)
+        place = ("upstreams", upstream.name)
         if upstream_policy(taxonomy) is None:
             message = (
                 f"the taxonomy `{taxonomy.name}` does not declare how its services "
@@ -145,6 +151,18 @@ def check_config(
         for name in dict.fromkeys(name for name, _ in upstream.fails):
             found += check_code(name, (*place, "fails", name))
     return ordered(found)
+
+
+def _named_codes(target: ServiceConfig) -> Iterator[tuple[str, Place]]:
+    """The codes that resources and fault switches name, each with its place."""
+    for resource in target.resources.values():
+        at = ("resources", resource.name)
+        if resource.unique_code is not None:
+            yield resource.unique_code, (*at, "create", "unique", "code")
+        if resource.stale_code is not None:
+            yield resource.stale_code, (*at, "stale")
+    for switch in target.faults:
+        yield from switch.places.items()
 
 
 def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
@@ -170,6 +188,7 @@ def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
     # Without declared resources, they are inferred from a document that is not loaded yet.
     if resources and not any(place[:1] == ("resources",) for place in context.lost):
         context.items = tuple(item for each in resources.values() for item in _item_shapes(each))
+    faults = tuple(_read_faults(context, data.get("faults", [])))
     limits = _read_limits(context, child_mapping(data, "limits"))
     taxonomy, waivers = data.get("taxonomy"), data.get("waivers")
     waivers_path = context.document.path if waivers else None
@@ -206,6 +225,7 @@ def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
             for name, node in children(data, "upstreams")
         ),
         clients=tuple(_read_clients(context, data.get("client", []))),
+        faults=faults,
         secrets=tuple(dict.fromkeys(context.secrets)),  # last: reading the others finds them
     )
 
@@ -331,6 +351,42 @@ def _read_upstream(
     )
 
 
+def _read_faults(context: ReadingContext, data: object) -> Iterator[FaultSwitchConfig]:
+    """The fault switches. A switch without exactly one place is reported."""
+    if data and context.transport != "http":
+        message = "`faults` belongs to services over HTTP"
+        context.report("misplaced-key", ("faults",), message, hint="remove the key")
+    nodes = cast(list[Node], data if isinstance(data, list) else [data])
+    for index, node in enumerate(nodes):
+        at: Place = ("faults", index) if isinstance(data, list) else ("faults",)
+        where = [name for name in _SWITCHES if name in node]
+        if len(where) != 1:
+            found = " and ".join(f"`{name}`" for name in where) or "none of them"
+            context.report(
+                "conflicting-keys" if where else "missing-key",
+                at,
+                f"a fault switch needs one of `header`, `query` and `body`; it has {found}",
+                hint="keep one of them" if where else "add `header: X-Fault`",
+                needs=[(*at, name) for name in _SWITCHES],
+            )
+            continue
+        written = node.get("values", {})
+        values = cast(
+            dict[str, object],
+            dict(zip(written, written, strict=True)) if isinstance(written, list) else written,
+        )
+        yield FaultSwitchConfig(
+            where=where[0],
+            name=str(node[where[0]]),
+            values=values,
+            identity=context.known_identity(node, at),
+            places={
+                name: (*at, "values", turn if isinstance(written, list) else name)
+                for turn, name in enumerate(values)
+            },
+        )
+
+
 def _read_clients(context: ReadingContext, data: object) -> Iterator[ClientConfig]:
     nodes = data if isinstance(data, list) else [data]
     for index, node in enumerate(nodes):
@@ -437,7 +493,9 @@ def _read_resource(context: ReadingContext, name: str, node: Node) -> ResourceCo
     }
     create = node.get("create")
     settings = create if isinstance(create, dict) else {}
-    unique, body = _words(settings.get("unique", ())), settings.get("body")
+    declared, body = settings.get("unique", ()), settings.get("body")
+    rule = declared if isinstance(declared, dict) else {"fields": declared}
+    unique = _words(rule.get("fields", ()))
     for member in unique:
         if isinstance(body, dict) and member not in body:
             known = tuple(map(str, body))
@@ -458,6 +516,8 @@ def _read_resource(context: ReadingContext, name: str, node: Node) -> ResourceCo
         id=settings.get("id"),
         unique=unique,
         identity=context.known_identity(node, place),
+        unique_code=rule.get("code"),
+        stale_code=cast(str | None, node.get("stale")),
     )
 
 

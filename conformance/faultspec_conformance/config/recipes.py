@@ -13,8 +13,15 @@ from faultspec_conformance.config.context import (
     child_mapping,
     header_texts,
     texts_in,
+    wire_text,
 )
-from faultspec_conformance.config.model import ConfiguredCall, Recipe, SampleCall, Step
+from faultspec_conformance.config.model import (
+    ConfiguredCall,
+    Expectation,
+    Recipe,
+    SampleCall,
+    Step,
+)
 from faultspec_conformance.config.requests import PLACEHOLDER, query_texts, read_call
 
 #: A name that a string refers to. A step saves it, except `unique`, which the suite provides.
@@ -56,7 +63,11 @@ def _read_recipe(context: ReadingContext, code: str, data: Node, place: Place) -
             needs=[(*place, way) for way in _WAYS],
         )
         return Recipe(code, place=place)
-    status = data.get("status")
+    expect = child_mapping(data, "expect")
+    status = data.get("status", expect.get("status"))
+    if expect and context.transport != "http":
+        message = "`expect` belongs to recipes over HTTP"
+        context.report("misplaced-key", (*place, "expect"), message, hint="remove the key")
     if context.transport != "http" and "status" in data and "request" not in data:
         message = "`status` belongs to HTTP"
         context.report("misplaced-key", (*place, "status"), message, hint="remove the key")
@@ -73,6 +84,15 @@ def _read_recipe(context: ReadingContext, code: str, data: Node, place: Place) -
         not_provokable=str(reason) if reason is not None else None,
         status=status if isinstance(status, int) else None,
         place=place,
+        expect=Expectation(
+            slots=child_mapping(expect, "slots"),
+            details=child_mapping(expect, "details"),
+            headers={
+                name: None if value is None else wire_text(value)
+                for name, value in child_mapping(expect, "headers").items()
+            },
+            upstream_calls=cast(Mapping[str, int], child_mapping(expect, "upstream_calls")),
+        ),
     )
 
 

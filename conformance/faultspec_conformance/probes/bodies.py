@@ -5,18 +5,26 @@ body, as long as it answers with one of the declared errors.
 """
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from faultspec.exchange.model import Canary
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance import sampling
-from faultspec_conformance.probes.operations import json_writes, needs_body, one_of_each_method
+from faultspec_conformance.probes.operations import (
+    MOST_OPERATIONS,
+    first_conclusive,
+    json_writes,
+    needs_body,
+    one_of_each_method,
+)
 from faultspec_conformance.probes.refusals import (
     CHECKED_FIRST,
     check_invalid_input,
     check_refusal,
     checked_first,
+    is_checked_first,
 )
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.sampling import Violation
@@ -40,47 +48,146 @@ _NOT_UTF8 = b"\xff\xfe"
 #: in a body that cannot be stored: a list with it could not be shown any more.
 _HALF = b'"half": "\\ud800", '
 
-#: What databases refuse within a string, as it is written in JSON. A service that accepts it is
-#: not wrong.
-_UNUSUAL: Mapping[str, bytes] = {"a string with NUL in it": b"a\\u0000b"}
-
 #: Stands for the unusual text until the body is encoded.
 _MARK = "faultspec-unusual-text"
 
+_EMPTY = "an empty body"
+
+#: Digits of an integer that a parser may refuse, as Python does beyond 4300.
+_DIGITS = 5_000
+
+#: Requests with unreadable bodies, of all operations together.
+_UNREADABLE = 30
+
+
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    """A fault of a body. ``raw`` returns the body for an operation; None if it cannot be made.
+
+    ``parameter`` and ``headers``: of the media type, and of the request. ``wrong``: whether an
+    operation that needs a body must refuse it. ``mistyped``: it is wrong only where the schema asks
+    for an object.
+    """
+
+    what: str
+    raw: Callable[[HttpSession, ServiceOperation], bytes | None]
+    parameter: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    wrong: bool = True
+    mistyped: bool = False
+
+
+def _as_is(raw: bytes) -> Callable[[HttpSession, ServiceOperation], bytes | None]:
+    return lambda session, operation: raw
+
+
+def _in_text(text: bytes) -> Callable[[HttpSession, ServiceOperation], bytes | None]:
+    return lambda session, operation: _with_text(session, operation, text)
+
+
+def _repeated(session: HttpSession, operation: ServiceOperation) -> bytes | None:
+    """Return a valid body that begins with its members as null, which readers keep or replace."""
+    body = body_for(session, operation)
+    if not isinstance(body, dict) or not body:
+        return None
+    first = json.dumps(dict.fromkeys(body)).encode()
+    return first[:-1] + b", " + json.dumps(body).encode()[1:]
+
+
+def _numbers(session: HttpSession, operation: ServiceOperation) -> bytes | None:
+    """Return a valid body with numbers that fit no machine type, in its numeric members if any."""
+    body = body_for(session, operation)
+    if not isinstance(body, dict):
+        return None
+    names = [
+        name for name, value in body.items() if isinstance(value, int | float) and value is not True
+    ]
+    text = json.dumps({name: value for name, value in body.items() if name not in names})
+    huge = ["1e999", "9" * _DIGITS]
+    members = [
+        f"{json.dumps(name)}: {huge[index % 2]}" for index, name in enumerate(names or ["number"])
+    ]
+    return (text[:-1] + (", " if len(text) > 2 else "") + ", ".join(members) + "}").encode()
+
+
+#: Faults of bodies, the likeliest to be forgotten first. A service that accepts what databases
+#: refuse within a string, a repeated member or an unknown charset is not wrong.
+_FAULTS: tuple[_Fault, ...] = (
+    _Fault(_EMPTY, _as_is(b"")),
+    # A service that refuses the parameter of the media type does so before it reads the body (RFC
+    # 8259, 11).
+    _Fault("`null`", _as_is(b"null"), parameter="; charset=utf-8"),
+    _Fault("a list in place of an object", _as_is(b"[]"), mistyped=True),
+    _Fault("a text in place of an object", _as_is(b'"faultspec"'), mistyped=True),
+    _Fault("a string with NUL in it", _in_text(b"a\\u0000b"), wrong=False),
+    _Fault("a string that is not UTF-8", _in_text(_NOT_UTF8), wrong=False),
+    _Fault("a broken gzip stream", _as_is(b"\x1f\x8b{"), headers={"Content-Encoding": "gzip"}),
+    _Fault("numbers beyond every machine type", _numbers, wrong=False),
+    _Fault(
+        "members that are repeated, in an unknown charset",
+        _repeated,
+        parameter="; charset=x-faultspec",
+        wrong=False,
+    ),
+    _Fault("deeply nested lists", _as_is(b"[" * _DEPTH + b"]" * _DEPTH), mistyped=True),
+)
+
 
 def malformed_bodies(session: HttpSession) -> Iterator[Outcome]:
-    """Send JSON that breaks off, with each method; an empty body, null, and texts that are hard to
-    read.
+    """Send JSON that breaks off, with each method; then deal the other faults of bodies out to the
+    operations, each to the next one if an operation checked something else first.
     """
     operations = json_writes(session)
     if not operations:
         yield not_exercised(_MALFORMED, "no operation takes JSON")
         return
-    methods = one_of_each_method(operations)
-    for index, operation in enumerate(methods):
-        yield _broken_off(session, operation, not_utf8=index > 0)
-    first = operations[0]
-    required = first.body is not None and first.body.required
-    answer = session.call(replace(request_to(session, first), raw=b""))
-    yield _unreadable(answer, "an empty body", wrong_if_accepted=required)
-    # A service that refuses the parameter of the media type does so before it reads the body (RFC
-    # 8259, 11).
-    media = f"{content_type(first)}; charset=utf-8"
-    answer = session.call(replace(request_to(session, first), raw=b"null", content_type=media))
-    if answer.status == 415:
-        parameter = "its parameter charset=utf-8, which changes nothing"
-        message = f"{content_type(first)} is refused for {parameter}"
-        yield failed("framework/media-type", message, answer)
-    else:
-        yield _unreadable(answer, "`null`", wrong_if_accepted=needs_body(session, first))
-    unusual = (
-        _UNUSUAL if len(methods) > 1 else {"a string that is not UTF-8": _NOT_UTF8, **_UNUSUAL}
+    left = _UNREADABLE
+    for index, operation in enumerate(one_of_each_method(operations)):
+        candidates = [
+            operation,
+            *(one for one in operations if one.method == operation.method and one != operation),
+        ]
+        ask = partial(_broken_off, session, not_utf8=index > 0)
+        for outcome in first_conclusive(candidates, ask):
+            left -= 1
+            yield outcome
+    # Of a large API, each operation gets a fault at least.
+    for turn in range(max(len(_FAULTS), min(len(operations), _UNREADABLE))):
+        fault = _FAULTS[turn % len(_FAULTS)]
+        start = turn % len(operations)
+        dealt = (*operations[start:], *operations[:start])
+        if not fault.wrong:  # a body that may be accepted must not change what other probes use
+            dealt = tuple(one for one in dealt if one.method == "POST") or dealt
+        fitting = [one for one in dealt if fault.raw(session, one) is not None]
+        for outcome in first_conclusive(fitting, partial(_odd, session, fault)):
+            left -= 1
+            yield outcome
+        if left <= 0:
+            return
+
+
+def _odd(session: HttpSession, fault: _Fault, operation: ServiceOperation) -> Outcome:
+    """Send a body with a fault."""
+    spec = request_to(session, operation)
+    answer = session.call(
+        replace(
+            spec,
+            raw=fault.raw(session, operation),
+            headers={**spec.headers, **fault.headers},
+            content_type=f"{content_type(operation)}{fault.parameter}",
+        )
     )
-    for what, text in unusual.items():
-        raw = _with_text(session, first, text)
-        if raw is not None:
-            answer = session.call(replace(request_to(session, first), raw=raw))
-            yield _unreadable(answer, what, wrong_if_accepted=False)
+    if answer.status == 415 and "utf-8" in fault.parameter:
+        parameter = "its parameter charset=utf-8, which changes nothing"
+        message = f"{content_type(operation)} is refused for {parameter}"
+        return failed("framework/media-type", message, answer)
+    wrong = fault.wrong and needs_body(session, operation)
+    if fault.what == _EMPTY:
+        wrong = operation.body is not None and operation.body.required
+    if fault.mistyped and operation.body is not None:
+        schema = sampling.merge_all_of(session.description.document, operation.body.schema)
+        wrong = wrong and sampling.kind(schema) == "object"
+    return _unreadable(answer, fault.what, wrong_if_accepted=wrong)
 
 
 def _broken_off(session: HttpSession, operation: ServiceOperation, *, not_utf8: bool) -> Outcome:
@@ -122,17 +229,21 @@ def _unreadable(answer: Observation, what: str, *, wrong_if_accepted: bool) -> O
 
 def invalid_bodies(session: HttpSession) -> Iterator[Outcome]:
     """Send bodies that their schema forbids, with canaries in the other members."""
-    asked = 0
-    for operation in json_writes(session):
+    asked, tried = 0, False
+    for operation in json_writes(session)[:MOST_OPERATIONS]:
         assert operation.body is not None
         mark = session.canary("value")
         body = likely_body(session, operation)
         found = sampling.violations(session.source, operation.body.schema, body, mark.value)
         most = _OF_FIRST if asked == 0 else 1 if asked < _OF_ALL else 0
         for violation in list(found)[:most]:
+            tried = True
+            outcome = _invalid_body(session, operation, violation, mark)
+            yield outcome
+            if is_checked_first(outcome):
+                break
             asked += 1
-            yield _invalid_body(session, operation, violation, mark)
-    if not asked:
+    if not tried:
         yield not_exercised(_INVALID, "no schema of a body rules anything out")
 
 

@@ -133,15 +133,16 @@ class _Cycle:
         self, before: Observation, changed: Observation, stale: Observation
     ) -> Outcome | None:
         """Return the outcome of a stale write that was not refused with 412; None if it was."""
-        if stale.status == 412:
+        named = self.resource.kind.config.stale_code
+        if stale.code == named if named is not None else stale.status == 412:
             return None
         line = f"the service answered {stale} to {self.operation.name} with a stale If-Match"
         if stale.ok:
-            message = f"{line}; expected 412: the earlier change is lost"
+            message = f"{line}; expected {named or 412}: the earlier change is lost"
             return failed(_STALE, message, *(before, changed, stale))
         if stale.status in (401, 403, 404, 405, 415, 428, 429):
             return not_exercised(_STALE, line)
-        return failed(_STALE, f"{line}; expected 412", changed, stale)
+        return failed(_STALE, f"{line}; expected {named or 412}", changed, stale)
 
     def _refetch(
         self, now: Observation, current: str | None, stale: Observation, old: str

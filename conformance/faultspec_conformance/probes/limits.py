@@ -13,6 +13,7 @@ from faultspec_conformance.probes.refusals import (
     check_invalid_input,
     check_refusal,
     checked_first,
+    is_checked_first,
 )
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import request_to
@@ -27,6 +28,9 @@ _INVALID, _OVERSIZED, _HEAD = (
     "framework/oversized",
     "framework/large-head",
 )
+
+#: Operations that get an oversized body, until one of them looks at it.
+_CANDIDATES = 3
 
 #: Lists whose query is broken.
 _QUERIES = MOST_OPERATIONS // 3
@@ -211,27 +215,32 @@ def _large_head(session: HttpSession, plain: RequestSpec, size: int) -> Iterator
 
 def oversized_bodies(session: HttpSession) -> Iterator[Outcome]:
     """Send bodies that grow until one is too large, made of blanks, so that none is valid."""
-    operation = next(iter(json_writes(session)), None)
-    if operation is None:
+    operations = json_writes(session)
+    if not operations:
         yield not_exercised(_OVERSIZED, "no operation takes a body")
-        return
+    for operation in operations[:_CANDIDATES]:
+        outcome = _oversized(session, operation)
+        yield outcome
+        if not is_checked_first(outcome):
+            return
+
+
+def _oversized(session: HttpSession, operation: ServiceOperation) -> Outcome:
+    """Return the outcome of the first size that is too large for an operation."""
     for size in _SIZES:
         what = f"a body of {size // 1024} KiB"
         spec = replace(request_to(session, operation), raw=b" " * size, may_disconnect=True)
         answer = session.try_call(spec)
         if isinstance(answer, NoAnswer):
-            yield not_exercised(_OVERSIZED, f"{what}: {answer.reason}")
-            return
+            return not_exercised(_OVERSIZED, f"{what}: {answer.reason}")
         if answer.status in (400, 415, 422):
             continue
         if answer.status in CHECKED_FIRST:
-            yield checked_first(_OVERSIZED, answer)
-        elif answer.ok and not needs_body(session, operation):
-            yield not_exercised(_OVERSIZED, f"{operation.name} needs no body")
-        else:
-            yield check_refusal(_OVERSIZED, answer, what)
-        return
+            return checked_first(_OVERSIZED, answer)
+        if answer.ok and not needs_body(session, operation):
+            return not_exercised(_OVERSIZED, f"{operation.name} needs no body")
+        return check_refusal(_OVERSIZED, answer, what)
     largest = f"{_SIZES[-1] // 1024 // 1024} MiB"
     reason = f"the service read a body of {largest} to its end and answered {answer}"
     remedy = f"a service, or a proxy before it, has to refuse {largest} or less"
-    yield not_exercised(_OVERSIZED, f"{reason}: {remedy}")
+    return not_exercised(_OVERSIZED, f"{reason}: {remedy}")

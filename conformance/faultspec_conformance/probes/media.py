@@ -2,9 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from faultspec.openapi.service import ServiceOperation
-from faultspec_conformance.probes.operations import json_writes, one_of_each_method
+from faultspec_conformance.probes.operations import (
+    first_conclusive,
+    json_writes,
+    needs_body,
+    one_of_each_method,
+)
 from faultspec_conformance.probes.refusals import CHECKED_FIRST, check_refusal, checked_first
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import body_for, request_to
@@ -45,7 +51,8 @@ def media_types(session: HttpSession) -> Iterator[Outcome]:
     if not operations:
         yield not_exercised(_MEDIA_TYPE, "no operation takes JSON")
     for operation in one_of_each_method(operations):
-        yield _as_text(session, operation)
+        others = [one for one in operations if one.method == operation.method and one != operation]
+        yield from first_conclusive((operation, *others), partial(_as_text, session))
 
 
 def _as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
@@ -59,6 +66,10 @@ def _as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
     code = next(codes, None)
     if answer.status in CHECKED_FIRST:
         return checked_first(_MEDIA_TYPE, answer)
+    known = needs_body(session, operation) or operation.name in session.inventory.calls
+    if not known and answer.status in (400, 422):
+        reason = f"{operation.name} answered {answer}, and nothing says which bodies it accepts"
+        return not_exercised(_MEDIA_TYPE, reason)
     if answer.ok and code is None:
         reason = f"{operation.name} reads any media type, and no code means an unknown media type"
         return not_exercised(_MEDIA_TYPE, reason)

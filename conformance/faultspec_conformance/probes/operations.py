@@ -1,25 +1,34 @@
 """Which operations probes ask, and bodies that they send."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance import sampling
+from faultspec_conformance.probes.refusals import is_checked_first
+from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.resources import is_json_write
 
 #: Operations that are asked one by one. The rest of a large API uses the same framework.
 MOST_OPERATIONS = 12
 
+#: Operations that are tried with one fault, until one of them looks at the fault.
+_CANDIDATES = 3
+
 
 def json_writes(session: HttpSession) -> list[ServiceOperation]:
     """Return the operations that accept a JSON body, those without placeholders first."""
-    operations = list(session.description.operations)
+    operations = list(session.inventory.operations)
     for kind in session.kinds:
         operations += filter(None, (kind.operation("create"), kind.operation("update")))
     by_name = {operation.name: operation for operation in reversed(operations)}
     found = [by_name[name] for name in dict.fromkeys(operation.name for operation in operations)]
     writes = [operation for operation in found if is_json_write(operation)]
-    return sorted(writes, key=lambda operation: len(operation.placeholders))[:MOST_OPERATIONS]
+    return sorted(
+        writes,
+        key=lambda operation: (not session.inventory.has(operation), len(operation.placeholders)),
+    )
 
 
 def one_of_each_method(operations: Sequence[ServiceOperation]) -> list[ServiceOperation]:
@@ -29,6 +38,17 @@ def one_of_each_method(operations: Sequence[ServiceOperation]) -> list[ServiceOp
     """
     first = {operation.method: operation for operation in reversed(operations)}
     return [operation for operation in operations if first[operation.method] is operation]
+
+
+def first_conclusive(
+    candidates: Iterable[ServiceOperation], ask: Callable[[ServiceOperation], Outcome]
+) -> Iterator[Outcome]:
+    """Ask one operation after the other, until one did not check something else first."""
+    for operation in islice(candidates, _CANDIDATES):
+        outcome = ask(operation)
+        yield outcome
+        if not is_checked_first(outcome):
+            return
 
 
 def needs_body(session: HttpSession, operation: ServiceOperation) -> bool:

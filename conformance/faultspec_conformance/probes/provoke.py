@@ -1,8 +1,10 @@
 """Recipes: configured requests that provoke a code, and the wait that a limit asks for."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 
 from faultspec.contract.crashes import may_fail
+from faultspec.language.values import same
 from faultspec_conformance.config import Recipe, Step
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.credentials import allows_401, confirm_refusal, refusal
@@ -11,10 +13,12 @@ from faultspec_conformance.session.http import PATIENCE, HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
     Unanswered,
+    error_details,
     failed,
     not_exercised,
     passed,
     point,
+    slot_value,
     summary_line,
 )
 from faultspec_conformance.session.observations import (
@@ -32,7 +36,7 @@ from faultspec_conformance.session.parameters import (
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import content_type, placed
 
-_CLAUSE, _RECOVERS = "provoke/code", "retry/recovers"
+_CLAUSE, _RECOVERS, _EXPECTED = "provoke/code", "retry/recovers", "provoke/expected"
 
 #: Why no limit is exhausted if the run keeps to a rate.
 _KEPT = "the run keeps to a rate, so no limit of the service is exhausted"
@@ -116,6 +120,7 @@ def _provoked(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]:
             return
         saved |= values
     began = session.driver.elapsed
+    before = {name: len(upstream.calls) for name, upstream in session.upstreams.items()}
     answer = _step(session, last, saved, recipe.code, is_last=True)
     seconds = session.driver.elapsed - began
     if last.until is not None and not _reached(last, answer, recipe.code) and seconds > _WINDOW:
@@ -131,6 +136,8 @@ def _provoked(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]:
             yield from unmet(recipe, reason)
             return
     yield outcome
+    if outcome.kind == "passed":
+        yield from _check_expectation(session, recipe, answer, saved=saved, before=before)
     if last.until is not None and answer.status == last.until:
         yield _check_wait(session, last, saved, code=recipe.code, refused=answer)
 
@@ -263,6 +270,45 @@ def _check(recipe: Recipe, answer: Observation) -> Outcome:
     found = " and ".join(codes) or str(answer)
     message = f"the service answered {found} to {what}; expected {recipe.code}"
     return failed(_CLAUSE, message, answer)
+
+
+def _check_expectation(
+    session: HttpSession,
+    recipe: Recipe,
+    answer: Observation,
+    saved: Mapping[str, object],
+    before: Mapping[str, int],
+) -> Iterator[Outcome]:
+    """Check what the recipe expects of its last answer besides the code.
+
+    ``before``: the number of calls that each upstream had got before the last request.
+    """
+    expect, what = recipe.expect, f"the recipe for {recipe.code}"
+    observations = [seen for seen in (answer, *answer.inner) if seen.code == recipe.code]
+    seen = observations[0]
+    expected: dict[str, tuple[object, object]] = {}
+    for name, value in expect.slots.items():
+        expected[f"the slot `{name}`"] = value, slot_value(session.taxonomy, seen, name)
+    details = error_details(session.taxonomy, seen)
+    for name, value in expect.details.items():
+        expected[f"the detail `{name}`"] = value, details.get(name)
+    for name, text in expect.headers.items():
+        expected[f"the header `{name}`"] = text, answer.header(name)
+    for name, count in expect.upstream_calls.items():
+        if name in session.upstreams:
+            calls = len(session.upstreams[name].calls) - before[name]
+            expected[f"the number of calls to `{name}`"] = count, calls
+        else:
+            yield not_exercised(_EXPECTED, f"`{name}` is not an upstream that the run attends")
+    for place, (value, found) in expected.items():
+        wanted = fill_in(session.tokens, value, saved)
+        if same(wanted, found):
+            yield passed(_EXPECTED)
+        else:
+            # The value itself may be a secret of the service.
+            shown = "is missing" if found is None else "is another value"
+            line = f"{place} {shown}; expected {json.dumps(wanted)}"
+            yield failed(_EXPECTED, f"the service answered {answer} to {what}, but {line}", answer)
 
 
 def _check_wait(

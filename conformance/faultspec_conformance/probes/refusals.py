@@ -18,6 +18,9 @@ from faultspec_conformance.session.observation import (
 #: Statuses that say nothing about the body: the service checked something else first.
 CHECKED_FIRST = frozenset({401, 403, 404, 405, 406, 409, 410, 412, 428, 429})
 
+#: How a reason says so.
+CHECKED_FIRST_TEXT = "checked something else first"
+
 #: How messages describe a 5xx status that answers an error of the caller.
 SERVERS_FAULT = "a client error is reported as a server error"
 
@@ -59,7 +62,14 @@ def broken_form(answer: Observation) -> Finding | None:
 def checked_first(clause: str, answer: Observation) -> Outcome:
     """Return the outcome of a service that checked something else before the fault."""
     operation = answer.exchange.operation
-    return not_exercised(clause, f"{operation} checked something else first and answered {answer}")
+    return not_exercised(clause, f"{operation} {CHECKED_FIRST_TEXT} and answered {answer}")
+
+
+def is_checked_first(outcome: Outcome) -> bool:
+    """Whether the service checked something else before the fault, so that another operation may
+    tell more.
+    """
+    return outcome.kind == "not_exercised" and CHECKED_FIRST_TEXT in (outcome.reason or "")
 
 
 def unknown_id(answer: Observation) -> Outcome:

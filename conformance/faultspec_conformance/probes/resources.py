@@ -1,13 +1,17 @@
 """Resources: creating those that other probes use, asking for missing ones, creating one twice."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from faultspec.exchange.model import Canary
-from faultspec.openapi.service import ServiceOperation
-from faultspec_conformance.probes.refusals import check_refusal, unknown_id
+from faultspec.openapi.service import ServiceOperation, shape_of
+from faultspec_conformance.probes.refusals import (
+    check_refusal,
+    checked_first,
+    unknown_id,
+)
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.fixtures import fixture, ordinary_request, request_to
+from faultspec_conformance.session.fixtures import fixture, make, ordinary_request, request_to
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
@@ -16,12 +20,19 @@ from faultspec_conformance.session.observation import (
     not_exercised,
     passed,
 )
-from faultspec_conformance.session.parameters import absent_value, known_values
+from faultspec_conformance.session.observations import ProbeResult, attempt
+from faultspec_conformance.session.parameters import (
+    absent_value,
+    known_values,
+    values_for,
+)
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import (
     CreatedResource,
     ResourceKind,
     Role,
+    content_type,
+    is_json_write,
     objects_in,
 )
 
@@ -30,6 +41,15 @@ _REFUSED, _EXISTING = "duplicates/refused", "duplicates/existing-id"
 
 #: How many operations outside the kinds of resource get a request for an id without a resource.
 _OTHERS = 12
+
+#: Ids that no service gives, each in another form.
+_FORMS = (
+    ("an id with a quote and letters beyond ASCII", "'\"\u00e9\u2603"),
+    ("the id `__proto__`", "__proto__"),
+    ("an id of 30 digits", "9" * 30),
+    ("an id with an encoded slash", "a/b"),
+    ("an empty id", ""),
+)
 
 _ITEM: tuple[Role, ...] = ("read", "update", "delete")
 
@@ -52,13 +72,45 @@ def unknown_ids(session: HttpSession) -> Iterator[Outcome]:
             if operation.placeholders and allowed and operation.name not in asked:
                 asked.add(operation.name)
                 yield _ask_absent(session, operation, below_created=exists)
-    for operation in session.description.operations:
+    for operation in session.inventory.operations:
         reads = operation.method == "GET" and operation.placeholders
         if reads and operation.name not in asked and len(asked) < _OTHERS:
             asked.add(operation.name)
             yield _ask_absent(session, operation, below_created=False)
     if not asked:
         yield not_exercised(_UNKNOWN_ID, "no path has an id in it")
+    if session.turn[:1] == session.kinds[:1]:
+        yield from _odd_ids(session)
+
+
+def _odd_ids(session: HttpSession) -> Iterator[Outcome]:
+    """Ask for ids of every other form, dealt out to the operations, reads first."""
+    operations = [
+        operation
+        for operation in session.inventory.operations
+        if operation.placeholders and (session.writable or not operation.writes)
+    ]
+    operations.sort(key=lambda operation: (not session.inventory.has(operation), operation.writes))
+    reads = [operation for operation in operations if not operation.writes]
+    for turn in range(max(len(_FORMS), min(len(operations), _OTHERS)) if operations else 0):
+        what, form = _FORMS[turn % len(_FORMS)]
+        # Without an id, a path is that of the whole collection.
+        candidates = operations if form else reads
+        if candidates:
+            operation = candidates[turn % len(candidates)]
+            values = {**values_for(session, operation), operation.placeholders[-1]: form}
+            answer = session.call(ordinary_request(session, operation, values))
+            yield _odd_id(answer, what)
+
+
+def _odd_id(answer: Observation, what: str) -> Outcome:
+    """Check the answer to an id of an odd form, which a service may know."""
+    if answer.status < 400:
+        reason = f"the service answered {answer} to {answer.exchange.operation} with {what}"
+        return not_exercised(_UNKNOWN_ID, reason)
+    if answer.status in (401, 403, 405, 412, 428):
+        return checked_first(_UNKNOWN_ID, answer)
+    return check_refusal(_UNKNOWN_ID, answer, what)
 
 
 def _ask_absent(
@@ -78,9 +130,9 @@ def _ask_absent(
     return unknown_id(session.call(replace(spec, canaries=(Canary("id", str(values[last])),))))
 
 
-def duplicates(session: HttpSession) -> Iterator[Outcome]:
+def duplicates(session: HttpSession) -> Iterator[ProbeResult]:
     """Create the same resource twice, under different keys; the answer has to name the one that
-    exists.
+    exists. Then give another resource its unique values by each update.
     """
     created = session.knowledge.created
     kinds = [kind for kind in session.turn if kind.name in created]
@@ -96,9 +148,67 @@ def duplicates(session: HttpSession) -> Iterator[Outcome]:
         again = _create_again(session, operation, created[kind.name])
         outcome = _check_refused(session, kind, created[kind.name], again)
         yield outcome
+        if kind.config.unique:
+            yield from attempt(_update_to_duplicate(session, kind), _REFUSED)
         conflict = again.code is not None or again.status == 409
         if outcome.kind == "passed" and conflict:
             yield from _check_named(session, kind, created[kind.name], again)
+
+
+def _update_to_duplicate(session: HttpSession, kind: ResourceKind) -> Iterator[Outcome]:
+    """Give another resource the unique values of the one that exists."""
+    existing = session.knowledge.created[kind.name]
+    updates = [
+        operation
+        for operation in session.inventory.operations
+        if operation.method in ("PUT", "PATCH")
+        and shape_of(operation.template) == shape_of(kind.item or "")
+        and is_json_write(operation)
+        and "json-patch" not in content_type(operation)
+    ]
+    body = existing.body if isinstance(existing.body, dict) else {}
+    values = {name: body[name] for name in kind.config.unique if name in body}
+    other = make(session, kind, owner=existing.owner) if updates and values else None
+    if not isinstance(other, CreatedResource):
+        return
+    for operation in updates:
+        yield _update(session, operation, existing, other, values=values)
+
+
+def _update(
+    session: HttpSession,
+    operation: ServiceOperation,
+    existing: CreatedResource,
+    other: CreatedResource,
+    values: Mapping[str, object],
+) -> Outcome:
+    """Check that an update to the unique ``values`` of the existing resource is refused."""
+    spec = request_to(session, operation, other.values)
+    body = other.body if operation.method == "PUT" and isinstance(other.body, dict) else {}
+    tag = other.creation.header("ETag")
+    headers = {**spec.headers, **({"If-Match": tag} if tag is not None else {})}
+    answer = session.call(
+        replace(spec, identity=other.owner, headers=headers, body={**body, **values})
+    )
+    what = f"{operation.name} with the {', '.join(values)} of another `{other.kind.name}`"
+    if answer.status in (400, 412, 422, 428) and answer.code not in _conflicts(session, other.kind):
+        return not_exercised(_REFUSED, f"the service answered {answer} to {what}")
+    if not answer.ok:
+        return _check_refused(session, other.kind, existing, answer, what=what)
+    read = other.kind.operation("read")
+    if read is None:
+        return not_exercised(_REFUSED, f"no operation reads the result of {what}")
+    after = session.call(
+        RequestSpec("GET", read.template, identity=other.owner, values=other.values)
+    )
+    shown = any(
+        all(members.get(name) == value for name, value in values.items())
+        for members in objects_in(after.json)
+    )
+    if not shown:
+        return not_exercised(_REFUSED, f"the service ignored the values of {what}")
+    message = f"the service accepted {what} ({answer}); expected a refusal"
+    return failed(_REFUSED, message, *(existing.creation, answer, after))
 
 
 def _create_again(
@@ -116,18 +226,22 @@ def _create_again(
         return session.call(replace(plain, canaries=(canary,)))
     body = {**first.body, "contact": canary.value}
     again = session.call(replace(plain, body=body, canaries=(canary,)))
-    if again.status not in (400, 422) or again.code in _conflicts(session):
+    if again.status not in (400, 422) or again.code in _conflicts(session, first.kind):
         return again
     fresh = request_to(session, operation, values)
     return session.call(replace(fresh, identity=first.owner, body=first.body))
 
 
 def _check_refused(
-    session: HttpSession, kind: ResourceKind, first: CreatedResource, again: Observation
+    session: HttpSession,
+    kind: ResourceKind,
+    first: CreatedResource,
+    again: Observation,
+    what: str = "",
 ) -> Outcome:
     """Check that a second creation was refused as a conflict."""
     unique = kind.config.unique
-    what = f"a second `{kind.name}` with the same {', '.join(unique) or 'body'}"
+    what = what or f"a second `{kind.name}` with the same {', '.join(unique) or 'body'}"
     if again.ok and unique:
         message = f"the service accepted {what} ({again}); expected a refusal"
         return failed(_REFUSED, message, first.creation, again)
@@ -137,7 +251,7 @@ def _check_refused(
         )
     if again.status in (401, 403, 404, 405, 415, 429):
         return not_exercised(_REFUSED, f"the service answered {again} to {what}")
-    expected = _conflicts(session)
+    expected = _conflicts(session, kind)
     if unique and again.code is not None and expected and again.code not in expected:
         message = f"the service answered {again} to {what}; expected {' or '.join(expected)}"
         return failed(_REFUSED, message, first.creation, again)
@@ -146,8 +260,10 @@ def _check_refused(
     return passed(_REFUSED)
 
 
-def _conflicts(session: HttpSession) -> tuple[str, ...]:
-    """Return the codes that may travel under 409."""
+def _conflicts(session: HttpSession, kind: ResourceKind) -> tuple[str, ...]:
+    """Return the code that the configuration names, else the codes that may travel under 409."""
+    if kind.config.unique_code is not None:
+        return (kind.config.unique_code,)
     codes = session.taxonomy.codes
     return tuple(
         code

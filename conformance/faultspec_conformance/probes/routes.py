@@ -20,6 +20,9 @@ _ROUTE, _METHOD = "framework/unknown-route", "framework/method"
 #: Paths whose methods are asked for. One router answers for all paths.
 _PATHS = 2
 
+#: Prefixes of surfaces that are asked for an unknown route, besides the common path.
+_PREFIXES = 4
+
 
 def unknown_routes(session: HttpSession) -> Iterator[ProbeResult]:
     """Ask for an undeclared route and sub-resource, with GET and HEAD, and for the route as a page
@@ -29,7 +32,8 @@ def unknown_routes(session: HttpSession) -> Iterator[ProbeResult]:
     change the answer.
     """
     address = session.canary("address")
-    path = f"{_common_path(session)}/{address.value}"
+    base, *prefixes = _bases(session)
+    path = f"{base}/{address.value}"
     below = f"{_collection(session)}/{session.tokens.hex(4)}/faultspec/{address.value}"
     if not session.claims_errors(path):
         if not session.claims_errors(below):
@@ -48,6 +52,9 @@ def unknown_routes(session: HttpSession) -> Iterator[ProbeResult]:
         )
     )
     yield check_refusal(_ROUTE, plain, "an unknown route")
+    for prefix in prefixes:
+        spec = RequestSpec("GET", f"{prefix}/{session.tokens.hex(4)}", route=None)
+        yield check_refusal(_ROUTE, session.call(spec), f"an unknown route below {prefix}")
     malformed = iter(correlation.malformed_ids(session))
 
     def ask(method: str, path: str, accept: str = JSON) -> tuple[Observation, list[Outcome]]:
@@ -82,7 +89,7 @@ def _collection(session: HttpSession) -> str:
     lists = [listing for kind in session.kinds if (listing := kind.operation("list"))]
     reads = [
         operation
-        for operation in session.description.operations
+        for operation in session.inventory.operations
         if operation.method == "GET" and not operation.placeholders
     ]
     collection = next(iter([*lists, *reads]), None)
@@ -93,7 +100,7 @@ def _collection(session: HttpSession) -> str:
 
 def _common_path(session: HttpSession) -> str:
     """Return the path that all operations share, such as /v1."""
-    paths = [operation.template.split("/")[1:] for operation in session.description.operations]
+    paths = [path.split("/")[1:] for path in session.description.paths or session.inventory.paths]
     if len(paths) < 2:
         return ""
     shared: list[str] = []
@@ -106,20 +113,39 @@ def _common_path(session: HttpSession) -> str:
     return "".join(f"/{part}" for part in shared)
 
 
+def _bases(session: HttpSession) -> list[str]:
+    """Return the paths below which an unknown route is asked for: the common path, if a surface
+    claims what lies below it, and the others below which a surface claims every route.
+    """
+    common = _common_path(session)
+    surfaces = [one for one in session.taxonomy.surfaces.values() if one.transport == "http"]
+    found: dict[str, None] = {}
+    for route in (route for surface in surfaces for route in surface.match.routes):
+        prefix, everything, rest = route.rpartition(" ")[2].partition("/**")
+        if everything and not rest and not set(prefix) & set("*{"):
+            found[prefix] = None
+    others = [prefix for prefix in found if not f"{common}/".startswith(f"{prefix}/")]
+    claimed = len(others) < len(found) or any(not one.match.routes for one in surfaces)
+    first = [common] if claimed or not others else []
+    return [*first, *others][: _PREFIXES + 1]
+
+
 def wrong_methods(session: HttpSession) -> Iterator[ProbeResult]:
     """Ask one path for a method it does not have and for one that hardly any path has, another one
     for its methods.
     """
     paths = _paths_of_most_methods(session)
     if not paths:
-        yield not_exercised(_METHOD, "no OpenAPI document says which methods the paths have")
+        yield not_exercised(_METHOD, "neither a document nor a configured call names a path")
         return
-    path, declared = paths[0], session.description.methods(paths[0])
+    path, declared = paths[0], session.inventory.methods(paths[0])
     # First the methods of other paths: a service that knows a method has more ways to get this
     # wrong.
-    elsewhere = {operation.method for operation in session.description.operations}
+    elsewhere = {operation.method for operation in session.inventory.operations}
     candidates = ("PATCH", "PUT", "DELETE", "POST") if session.writable else ("GET",)
-    wanted = [method for method in candidates if method not in declared]
+    # Where no document lists the methods, another one may exist, and change something.
+    listed = path in session.description.paths
+    wanted = [method for method in candidates if listed and method not in declared]
     wanted.sort(key=lambda method: method not in elsewhere)
     if session.writable:
         wanted.insert(0, "TRACE")
@@ -135,9 +161,11 @@ def wrong_methods(session: HttpSession) -> Iterator[ProbeResult]:
 
 
 def _paths_of_most_methods(session: HttpSession) -> list[str]:
-    """Return the paths with the most methods: their `Allow` can have the most errors."""
-    description = session.description
-    return sorted(description.paths, key=lambda path: -len(description.methods(path)))[:_PATHS]
+    """Return the paths with the most methods, those of the document first: their `Allow` can have
+    the most errors.
+    """
+    paths = session.description.paths or session.inventory.paths
+    return sorted(paths, key=lambda path: -len(session.inventory.methods(path)))[:_PATHS]
 
 
 def _wrong_method(
@@ -156,7 +184,7 @@ def _wrong_method(
         message = f"the service answered 404 to {what}; expected 405"
         yield failed(_METHOD, message, answer, level="warning")
     if answer.status == 501 and any(
-        operation.method == method for operation in session.description.operations
+        operation.method == method for operation in session.inventory.operations
     ):
         # RFC 9110, 15.6.2: 501 is for a method that no resource supports.
         message = f"the service answered 501 to {what}; expected 405: other paths allow {method}"
@@ -170,7 +198,7 @@ def _check_allow(answer: Observation, method: str, declared: tuple[str, ...]) ->
     if allow is None:
         return
     listed = {name.strip().upper() for name in allow.split(",")}
-    if method in listed:
+    if method in listed and "http/allow" not in answer.judgement.exercised:  # it reports the same
         message = (
             f"the `Allow` header lists {method}, but the service refused it with {answer.status}"
         )

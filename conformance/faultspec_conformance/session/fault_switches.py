@@ -16,12 +16,13 @@ from faultspec.contract.crashes import may_fail
 from faultspec.exchange.model import Request
 from faultspec.language.model import Taxonomy
 from faultspec.openapi.service import Description
-from faultspec_conformance.config import ServiceConfig, Step
+from faultspec_conformance.config import FaultSwitchConfig, ServiceConfig, Step
+from faultspec_conformance.config.context import wire_text
 from faultspec_conformance.config.requests import PLACEHOLDER
 from faultspec_conformance.session.resources import placed
 
 #: Headers with a meaning of their own, which switch nothing on.
-_STANDARD = frozenset(
+STANDARD = frozenset(
     {
         *("accept", "accept-encoding", "accept-language", "authorization", "content-encoding"),
         *("content-type", "cookie", "expect", "host", "idempotency-key", "if-match"),
@@ -34,7 +35,8 @@ _STANDARD = frozenset(
 @dataclass(frozen=True, slots=True)
 class FaultSwitch:
     """What distinguishes the request of a recipe: a header, or a query parameter with its value, or
-    the method and the path with members of the body. ``path`` has ``*`` for each placeholder.
+    the method and the path with members of the body. ``path`` has ``*`` for each placeholder. A
+    ``method`` of None is any.
     """
 
     header: str | None = None
@@ -50,24 +52,37 @@ class FaultSwitch:
             return any(name.lower() == self.header for name, _ in request.headers)
         if self.query is not None:
             return self.query in parse_qsl(query, keep_blank_values=True)
-        same_place = request.method == self.method and fnmatchcase(path, self.path)
+        same_place = self.method in (None, request.method) and fnmatchcase(path, self.path)
         return same_place and set(self.body) <= set(_members(request.body))
 
 
 def find_switches(
     taxonomy: Taxonomy, config: ServiceConfig, description: Description
 ) -> Iterator[FaultSwitch]:
-    """Yield the switches of all recipes for failures of the service."""
+    """Yield the declared switches, and those of all recipes for failures of the service."""
+    for declared in config.faults:
+        yield from _declared(declared)
     own = {name.lower() for identity in config.identities.values() for name, _ in identity.headers}
     for recipe in config.recipes:
         if recipe.steps and may_fail(taxonomy, recipe.code):
             yield from _switches(recipe.steps[-1], own, description)
 
 
+def _declared(switch: FaultSwitchConfig) -> Iterator[FaultSwitch]:
+    if switch.where == "header":
+        yield FaultSwitch(header=switch.name.lower())
+        return
+    for value in switch.values.values():
+        if switch.where == "query":
+            yield FaultSwitch(query=(switch.name, wire_text(value)))
+        else:
+            yield FaultSwitch(path="*", body=((switch.name, json.dumps(value)),))
+
+
 def _switches(step: Step, own: set[str], description: Description) -> Iterator[FaultSwitch]:
     call = step.call
     path, _, inline = call.path.partition("?")
-    headers = [name.lower() for name in call.headers if name.lower() not in _STANDARD | own]
+    headers = [name.lower() for name in call.headers if name.lower() not in STANDARD | own]
     query = [*call.query.items(), *parse_qsl(inline, keep_blank_values=True)]
     yield from (FaultSwitch(header=name) for name in headers)
     yield from (FaultSwitch(query=(name, str(value))) for name, value in query)

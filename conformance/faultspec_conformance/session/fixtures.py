@@ -10,10 +10,11 @@ from faultspec.openapi.service import ServiceOperation, shape_of
 from faultspec_conformance import sampling
 from faultspec_conformance.config import ABSENT, ConfiguredCall, Identity
 from faultspec_conformance.session.credentials import authority
+from faultspec_conformance.session.fault_switches import STANDARD
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation, failed, summary_line
 from faultspec_conformance.session.observations import Note, NotRun
-from faultspec_conformance.session.parameters import fill_in, values_for
+from faultspec_conformance.session.parameters import fill_in, fill_in_texts, values_for
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import (
     CreatedResource,
@@ -196,7 +197,8 @@ def body_for(session: HttpSession, operation: ServiceOperation) -> object:
             found, call = kind.operation(role), kind.call(role)
             if found is not None and call is not None and found.name == operation.name:
                 return likely_body(session, operation, call)
-    return likely_body(session, operation)
+    named = session.inventory.calls.get(operation.name)
+    return likely_body(session, operation, named.call if named is not None else None)
 
 
 def request_to(
@@ -206,13 +208,25 @@ def request_to(
 
     ``values``: None for those of created resources.
     """
+    named = session.inventory.calls.get(operation.name)
+    call = named.call if named is not None else None
     return RequestSpec(
         operation.method,
         operation.template,
+        identity=session.identity(named.identity) if named is not None else None,
         values=values_for(session, operation) if values is None else values,
-        headers=fresh_key(session, operation),
+        query=fill_in_texts(session.tokens, call.query) if call is not None else {},
+        headers={**_own_headers(session, call), **fresh_key(session, operation)},
         content_type=content_type(operation),
     )
+
+
+def _own_headers(session: HttpSession, call: ConfiguredCall | None) -> dict[str, str]:
+    """Return the headers of a configured call that have no meaning in the standards of HTTP."""
+    if call is None:
+        return {}
+    own = {name: value for name, value in call.headers.items() if name.lower() not in STANDARD}
+    return fill_in_texts(session.tokens, own)
 
 
 def ordinary_request(

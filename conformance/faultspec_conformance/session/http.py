@@ -33,6 +33,7 @@ from faultspec_conformance.session.declared_facts import (
     refused_identities,
 )
 from faultspec_conformance.session.fault_switches import FaultSwitch, find_switches
+from faultspec_conformance.session.inventory import Inventory, find_inventory
 from faultspec_conformance.session.knowledge import Knowledge
 from faultspec_conformance.session.observation import Observation, Unanswered, streamed
 from faultspec_conformance.session.observations import Fact, PartRecord
@@ -71,6 +72,7 @@ class HttpSession(Session):
     turn: tuple[ResourceKind, ...] = ()
     hold: Callable[[Exchange, Judgement], Judgement] = _unchanged
     kinds: tuple[ResourceKind, ...] = field(init=False)
+    inventory: Inventory = field(init=False)
     correlation: CorrelationIds = field(init=False)
     switches: tuple[FaultSwitch, ...] = field(init=False)
     idempotent_calls: Mapping[str, bool] = field(init=False)
@@ -80,6 +82,7 @@ class HttpSession(Session):
     def __post_init__(self) -> None:
         self.source = ValueSource(self.description.document, Random(0))
         self.kinds = find_resource_kinds(self.config, self.description)
+        self.inventory = find_inventory(self.taxonomy, self.config, self.description)
         self.correlation = CorrelationIds(echo_rule(self.taxonomy))
         self.switches = tuple(find_switches(self.taxonomy, self.config, self.description))
         self.idempotent_calls = declared_idempotency(self.config, self.taxonomy)

@@ -55,12 +55,16 @@ def readable_operation(session: HttpSession) -> ServiceOperation | None:
             return listing
     reads = [
         operation
-        for operation in session.description.operations
+        for operation in session.inventory.operations
         if operation.method == "GET"
         and not operation.placeholders
         and any("json" in media for media in operation.media_types or ("json",))
     ]
-    return min(reads, key=lambda operation: operation.secured is not True, default=None)
+    return min(
+        reads,
+        key=lambda operation: (not session.inventory.has(operation), operation.secured is not True),
+        default=None,
+    )
 
 
 def required_query(session: HttpSession, operation: ServiceOperation) -> dict[str, object]:

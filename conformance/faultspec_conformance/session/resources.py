@@ -4,7 +4,7 @@ OpenAPI document.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import quote, urlsplit
 
@@ -73,8 +73,8 @@ class CreatedResource:
 def find_resource_kinds(
     config: ServiceConfig, description: Description
 ) -> tuple[ResourceKind, ...]:
-    """Return the kinds of resource: those of the configuration, or those that the document implies
-    if it has none.
+    """Return the kinds of resource: those of the configuration, then the others that the document
+    implies.
     """
     inferred = list(resources(description))
     found: list[ResourceKind] = []
@@ -84,9 +84,11 @@ def find_resource_kinds(
         inferred = [known for known in inferred if known is not match]
         completed = _completed(declared, match, description)
         found.append(ResourceKind(declared.name, completed, declared))
-    return tuple(
-        found or [ResourceKind(known.name, known, ResourceConfig(known.name)) for known in inferred]
-    )
+    names = {kind.name for kind in found}
+    for known in inferred:
+        name = f"{known.name}_" if known.name in names else known.name
+        found.append(ResourceKind(name, replace(known, name=name), ResourceConfig(name)))
+    return tuple(found)
 
 
 def _describes(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from functools import partial
 
-from faultspec.contract.clauses.clause import HTTP, Clause
+from faultspec.contract.clauses.clause import HTTP, Clause, Requirement
 from faultspec.contract.clauses.constructs import HTTP_SURFACE, RETRY_AFTER, retry_after_sources
 from faultspec.language.model import HeaderRule
 
@@ -14,7 +14,73 @@ _framework = partial(
     _auth, sources=lambda taxonomy: (fallback.source for fallback in taxonomy.fallbacks)
 )
 
+_profile = partial(
+    Clause,
+    reads=("method", "status", "headers", "header-values", "request"),
+    needs=("status", "headers", "header-values"),
+    requires=(
+        HTTP_SURFACE,
+        Requirement(
+            "the taxonomy has no `profile: rfc9110`", lambda taxonomy: taxonomy.profile is not None
+        ),
+    ),
+    transports=HTTP,
+)
+
+_PROFILE = (
+    _profile(
+        address="http/authenticate",
+        title="A refusal for want of credentials names a way to authenticate",
+        why="A client cannot know which credentials to send.",
+        occasion="A 401 or 407 (RFC 9110, 11.6.1 and 11.7.1).",
+    ),
+    _profile(
+        address="http/allow",
+        title="A 405 lists the allowed methods, without the refused one",
+        why="A client that tries the listed methods goes in a circle.",
+        occasion="A 405 (RFC 9110, 15.5.6).",
+    ),
+    _profile(
+        address="http/accept",
+        title="A 415 does not list the refused media type as accepted",
+        why="A client that sends a listed type is refused again.",
+        occasion="A 415 with Accept, Accept-Post or Accept-Patch (RFC 9110, 15.5.16).",
+    ),
+    _profile(
+        address="http/partial-content",
+        title="A 206 names the range that it has",
+        why="A client puts the part at the wrong place, or takes it for the whole.",
+        occasion="A 206 (RFC 9110, 15.3.7).",
+    ),
+    _profile(
+        address="http/upgrade",
+        title="A 426 names the protocol to upgrade to",
+        why="A client cannot know what to upgrade to.",
+        occasion="A 426 (RFC 9110, 15.5.22).",
+    ),
+    _profile(
+        address="http/no-content",
+        title="A 204 has no Content-Length, and a 205 no content",
+        why="Proxies reject such an answer, or wait for its content.",
+        occasion="A 204 or 205 (RFC 9110, 8.6 and 15.3.6).",
+    ),
+    _profile(
+        address="http/retry-after",
+        title="Retry-After is a number of seconds or a date",
+        why="A client that cannot read the wait retries at once.",
+        occasion="A 3xx, 413, 429 or 503 with the header, unless a header rule names it.",
+    ),
+    _profile(
+        address="http/head",
+        title="HEAD is answered like GET, without content",
+        why="Caches and link checkers believe the answer to HEAD.",
+        occasion="A GET, a HEAD and a GET of the same path (RFC 9110, 9.3.2).",
+        reads=("sequence", "method", "status", "headers", "header-values"),
+    ),
+)
+
 CLAUSES = (
+    *_PROFILE,
     Clause(
         address="http/head-body",
         title="An answer that cannot have content has none",
@@ -33,6 +99,15 @@ CLAUSES = (
         reads=("sequence", "status", "header-values"),
         requires=(RETRY_AFTER,),
         sources=retry_after_sources,
+        transports=HTTP,
+    ),
+    Clause(
+        address="fault/recovers",
+        title="Without the declared fault switch, the same request works again",
+        why="A failure that outlives its cause becomes an outage.",
+        occasion="A request that failed by a fault switch, sent again without it.",
+        reads=("sequence", "request", "status"),
+        requires=(HTTP_SURFACE,),
         transports=HTTP,
     ),
     _framework(

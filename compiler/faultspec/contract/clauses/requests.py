@@ -103,6 +103,13 @@ CLAUSES = (
         reads=("sequence", "request", "body"),
     ),
     _idempotency(
+        address="idempotency/after-failure",
+        title="A write that failed and is retried under its key takes effect once",
+        why="A failure after the write is stored becomes a second write.",
+        occasion="A creation that failed by a fault switch, sent again under its key; the list.",
+        reads=("sequence", "request", "body"),
+    ),
+    _idempotency(
         address="idempotency/distinct-keys",
         title="Different keys are different intents",
         why="A second order must not be taken for a replay of the first.",

@@ -1,6 +1,6 @@
 """Surfaces, codes under recipes, and successes: clauses that need no envelope."""
 
-from faultspec.contract.clauses.clause import Clause
+from faultspec.contract.clauses.clause import HTTP, Clause
 from faultspec.contract.clauses.constructs import any_surface, surface_sources
 
 CLAUSES = (
@@ -47,6 +47,15 @@ CLAUSES = (
         why="A code that cannot be provoked is a code that nobody has tested.",
         occasion="Every recipe of the configuration.",
         reads=("sequence", "code"),
+    ),
+    Clause(
+        address="provoke/expected",
+        title="The answer to a recipe has what its `expect` says",
+        why="A client acts on the details and headers of the code, not on the code alone.",
+        occasion="A recipe with `expect` that provoked its code.",
+        presupposes=("provoke/code",),
+        reads=("sequence", "request", "header-values", "detail-values", "body"),
+        transports=HTTP,
     ),
     Clause(
         address="success/requires",

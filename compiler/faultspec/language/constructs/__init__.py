@@ -30,7 +30,17 @@ from faultspec.language.constructs.surroundings import (
     RENDERING,
 )
 from faultspec.language.constructs.wire import DETAIL_KEY, ENVELOPE, HEADER_RULES, SURFACE
-from faultspec.language.grammar import Either, Integer, Key, Many, Named, Nothing, Record, Text
+from faultspec.language.grammar import (
+    Choice,
+    Either,
+    Integer,
+    Key,
+    Many,
+    Named,
+    Nothing,
+    Record,
+    Text,
+)
 
 DOCUMENT = Record(
     "a taxonomy",
@@ -102,6 +112,11 @@ DOCUMENT = Record(
             "The places where errors occur, each with its envelopes and codes.",
         ),
         "headers": Key(Named(HEADER_RULES, HEADER), "Rules for response headers, by status."),
+        "profile": Key(
+            Choice(("rfc9110",)),
+            "A profile of HTTP that services keep, besides the rules for headers. `rfc9110`: the "
+            "headers and content that RFC 9110 requires of each status, and HEAD like GET.",
+        ),
         "fallback": Key(
             Named(
                 Record(

@@ -7,6 +7,9 @@ from faultspec.diagnostics.model import Path, Remedy
 from faultspec.language.model import HeaderRule
 from faultspec.lint.rule import Remark, Subject, rule
 
+#: Headers that RFC 9110 requires of a status.
+_REQUIRED_BY_HTTP = {401: "WWW-Authenticate", 405: "Allow", 426: "Upgrade"}
+
 
 @rule("header-contradiction", severity="error")
 def header_contradiction(subject: Subject) -> Iterator[Remark]:
@@ -47,6 +50,41 @@ def header_contradiction(subject: Subject) -> Iterator[Remark]:
         for one, other in combinations(carried, 2):
             if other in own:
                 yield from _value_contradiction((*path, "headers", other.name), one, other)
+
+
+@rule("profile-missing", severity="note")
+def profile_missing(subject: Subject) -> Iterator[Remark]:
+    """A taxonomy with surfaces over HTTP names the profile of HTTP that its services keep.
+
+    Bad::
+
+        surfaces:
+          api: {transport: http, envelope: error}
+        codes:
+          failed: {summary: It failed., http: 405}
+
+    Good::
+
+        profile: rfc9110
+        surfaces:
+          api: {transport: http, envelope: error}
+        codes:
+          failed: {summary: It failed., http: 405}
+    """
+    taxonomy = subject.taxonomy
+    declared = {status for _, code in subject.live_codes() for status in code.http.all()}
+    ruled = {rule.name.lower() for rule in taxonomy.headers}
+    for _, code in subject.live_codes():
+        ruled |= {rule.name.lower() for rule in code.headers}
+    open_ones = [
+        f"`{name}` on {status}"
+        for status, name in _REQUIRED_BY_HTTP.items()
+        if status in declared and name.lower() not in ruled
+    ]
+    http = any(surface.transport == "http" for surface in taxonomy.surfaces.values())
+    if http and taxonomy.profile is None and open_ones:
+        message = f"nothing requires {' and '.join(open_ones)}, which RFC 9110 requires"
+        yield Remark(("surfaces",), message, "add `profile: rfc9110`")
 
 
 def _contradictions(

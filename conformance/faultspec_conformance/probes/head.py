@@ -1,0 +1,55 @@
+"""HEAD like GET, and a range of a representation, for taxonomies with a profile of HTTP."""
+
+from collections.abc import Iterator
+
+from faultspec_conformance.probes.refusals import CHECKED_FIRST
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import failed, not_exercised, passed
+from faultspec_conformance.session.parameters import readable_operation, required_query
+from faultspec_conformance.session.requests import RequestSpec
+
+_CLAUSE = "http/head"
+
+#: Headers that a GET and a HEAD have alike.
+_COMPARED = ("Content-Type", "ETag", "Last-Modified", "Content-Length", "Content-Encoding", "Vary")
+
+
+def heads(session: HttpSession) -> Iterator[Outcome]:
+    """Ask for the same path with GET, HEAD and GET, and for the first byte of it."""
+    if session.taxonomy.profile is None:
+        return
+    operation = readable_operation(session)
+    if operation is None:
+        yield not_exercised(_CLAUSE, "no operation can be read without an id")
+        return
+    query = required_query(session, operation)
+
+    before, head, after = (
+        session.call(RequestSpec(method, operation.template, query=query, correlation="none"))
+        for method in ("GET", "HEAD", "GET")
+    )
+    if before.status != after.status or not before.ok:
+        yield not_exercised(_CLAUSE, f"GET of {operation.template} got {before} and {after}")
+        return
+    # A range is asked for outside of the document, which may not describe 206.
+    session.call(
+        RequestSpec(
+            "GET", operation.template, query=query, headers={"Range": "bytes=0-0"}, route=None
+        )
+    )
+    if head.status in CHECKED_FIRST - {404, 405} and head.status != before.status:
+        yield not_exercised(_CLAUSE, f"the service answered {head} to HEAD")
+        return
+    if head.status != before.status:
+        message = f"the service answered {head} to HEAD {operation.template}, but {before} to GET"
+        yield failed(_CLAUSE, message, before, head)
+        return
+    for name in _COMPARED:
+        stable, own = before.header(name), head.header(name)
+        # A header whose value is known only with the content may be missing (RFC 9110, 9.3.2).
+        if own is not None and stable is not None and stable == after.header(name) != own:
+            message = f"`{name}` of HEAD {operation.template} is not that of GET"
+            yield failed(_CLAUSE, message, before, head, pointer=name)
+            return
+    yield passed(_CLAUSE)

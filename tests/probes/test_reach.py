@@ -1,0 +1,193 @@
+"""Which operations probes ask, and how they try faults until one is conclusive: each test says the law it holds."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from faultspec.exchange.model import Request, Response
+from faultspec_conformance.config import (
+    ConfiguredCall,
+    FaultSwitchConfig,
+    Recipe,
+    ResourceConfig,
+    ServiceConfig,
+    Step,
+)
+from faultspec_conformance.drivers import Limits
+from faultspec_conformance.probes import bodies, faults, resources, routes
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.http import HttpSession
+from support.scripted import answer, http_session
+
+TAXONOMY = """
+faultspec: 1
+taxonomy: {name: shop, version: 1.0.0, title: Shop, owner: nobody}
+domains: {request: What the caller can mend}
+envelopes:
+  error: {media_type: application/json, shape: {code: $code}, additional: forbid}
+surfaces:
+  api: {transport: http, match: {routes: ["/v1/**", "/v2/**"]}, error_when: {status: [4xx, 5xx]}, envelope: error, codes: closed}
+codes:
+  absent: {summary: Not there, domain: request, http: [404, 405], retriable: none, client_action: none, effect: none}
+  taken: {summary: It exists, domain: request, http: 409, retriable: none, client_action: none, effect: none}
+  malformed: {summary: Unreadable, domain: request, http: [400, 415], retriable: none, client_action: none, effect: none}
+  down: {summary: It is down, domain: request, http: 503, retriable: true, client_action: retry, effect: none}
+operations:
+  closeShop: {match: {routes: ["POST /v1/shops/{shop}/closing"]}}
+"""
+
+WRITES = Limits(writes=True)
+
+THING = ResourceConfig(
+    "thing",
+    create=ConfiguredCall("POST", "/v1/things", body={"name": "thing-${unique}"}),
+    read=ConfiguredCall("GET", "/v1/things/{id}"),
+    update=ConfiguredCall("PUT", "/v1/things/{id}", body={"name": "other-${unique}"}),
+    list=ConfiguredCall("GET", "/v1/things"),
+    id="/id",
+    unique=("name",),
+)
+
+
+class Shop:
+    """Things with names of their own. ``lapses``: what the service does wrong."""
+
+    def __init__(self, *lapses: str) -> None:
+        self.lapses = lapses
+        self.things: dict[str, dict[str, Any]] = {}
+        self.asked: list[Request] = []
+
+    def __call__(self, request: Request) -> Response:
+        """Answer a request."""
+        self.asked.append(request)
+        sent = {name.lower(): value for name, value in request.headers}
+        path = request.target.partition("?")[0]
+        if sent.get("x-fault") == "down" and "ignores" not in self.lapses:
+            return answer(503, {"code": "down"})
+        if not path.startswith("/v1/things"):
+            return answer(404, {"code": "absent"})
+        name = path.removeprefix("/v1/things").strip("/")
+        if request.method == "GET" and not name:
+            return answer(200, list(self.things.values()))
+        if name == "__proto__" and "prototype" in self.lapses:
+            return answer(500, {"code": "absent"})
+        if name and name not in self.things:
+            return answer(404, {"code": "absent"})
+        if request.method == "GET":
+            return answer(200, self.things[name])
+        if request.method not in ("POST", "PUT"):
+            return answer(405, {"code": "absent"})
+        return self._write(request, name)
+
+    def _write(self, request: Request, name: str) -> Response:
+        try:
+            body = json.loads(request.body)
+        except (ValueError, RecursionError):
+            return answer(400, {"code": "malformed"})
+        if isinstance(body, list) and "list" in self.lapses:
+            return answer(500, {"code": "malformed"})
+        if not isinstance(body, dict) or not isinstance(body.get("name"), str):
+            return answer(400, {"code": "malformed"})
+        others = [thing for key, thing in self.things.items() if key != name]
+        if any(thing["name"] == body["name"] for thing in others) and not (
+            name and "update" in self.lapses
+        ):
+            return answer(409, {"code": "taken"})
+        key = name or f"thing-{len(self.things) + 1:08}"
+        self.things[key] = {"id": key, "name": body["name"]}
+        return answer(200 if name else 201, self.things[key])
+
+
+def session_of(shop: Shop, **more: Any) -> HttpSession:
+    """Return a session with the shop, which has no document."""
+    config = ServiceConfig(**{"limits": WRITES, "resources": {"thing": THING}, **more})
+    session = http_session(shop, TAXONOMY, config, {})
+    session.turn = session.kinds
+    return session
+
+
+def failures(outcomes: Any) -> list[str]:
+    """Return the clauses that failed."""
+    return [item.clause for item in outcomes if isinstance(item, Outcome) and item.finding]
+
+
+def test_without_a_document_the_named_operations_are_known() -> None:
+    """Calls of resources and recipes, and routes of the taxonomy, are operations; only sound calls are certain."""
+    recipes = (
+        Recipe("absent", (Step(ConfiguredCall("DELETE", "/v1/carts/{cart}")),)),
+        Recipe("down", (Step(ConfiguredCall("GET", "/v1/prices", headers={"X-Fault": "down"})),)),
+        Recipe("down", (Step(ConfiguredCall("GET", "/v1/crash")),)),
+    )
+    inventory = session_of(Shop(), recipes=recipes).inventory
+    assert {operation.name for operation in inventory.operations} == {
+        *("POST /v1/things", "GET /v1/things/{id}", "PUT /v1/things/{id}", "GET /v1/things"),
+        *("GET /v1/prices", "POST /v1/shops/{shop}/closing", "DELETE /v1/carts/{cart}"),
+    }
+    assert inventory.certain == {
+        *("POST /v1/things", "GET /v1/things/{id}", "PUT /v1/things/{id}", "GET /v1/things"),
+        "GET /v1/prices",
+    }
+
+
+def test_unknown_routes_are_asked_below_each_surface() -> None:
+    """Each prefix under which a surface claims every route is asked, and no route outside of them."""
+    shop = Shop()
+    list(routes.unknown_routes(session_of(shop)))
+    asked = {request.target.split("/")[1] for request in shop.asked}
+    assert asked == {"v1", "v2"}
+
+
+@pytest.mark.parametrize(("lapse", "clauses"), [("", []), ("list", ["framework/malformed-json"])])
+def test_every_fault_of_a_body_is_tried(lapse: str, clauses: list[str]) -> None:
+    """An operation that checks something else first is followed by the next; a service that refuses them all is silent."""
+    shop = Shop(lapse)
+    assert failures(bodies.malformed_bodies(session_of(shop))) == clauses
+    assert len(shop.asked) <= 2 * len(bodies._FAULTS)
+
+
+@pytest.mark.parametrize(("lapse", "clauses"), [("", []), ("prototype", ["framework/unknown-id"])])
+def test_ids_of_every_form_are_tried(lapse: str, clauses: list[str]) -> None:
+    """An id of any form is refused like an id without a resource."""
+    assert failures(resources.unknown_ids(session_of(Shop(lapse)))) == clauses
+
+
+@pytest.mark.parametrize(("lapse", "clauses"), [("", []), ("update", ["duplicates/refused"])])
+def test_unique_values_are_tried_by_update(lapse: str, clauses: list[str]) -> None:
+    """An update to the unique value of another resource is refused as its creation is."""
+    session = session_of(Shop(lapse))
+    list(resources.fixtures(session))
+    assert failures(resources.duplicates(session)) == clauses
+
+
+def test_a_resource_names_the_code_of_a_duplicate() -> None:
+    """Another code than the named one fails, whatever its status."""
+    named = ResourceConfig(
+        "thing",
+        create=THING.create,
+        read=THING.read,
+        id="/id",
+        unique=("name",),
+        unique_code="malformed",
+    )
+    session = session_of(Shop(), resources={"thing": named})
+    list(resources.fixtures(session))
+    assert failures(resources.duplicates(session)) == ["duplicates/refused"]
+
+
+@pytest.mark.parametrize(("lapse", "clauses"), [("", []), ("ignores", ["provoke/code"])])
+def test_a_fault_switch_fails_every_operation(lapse: str, clauses: list[str]) -> None:
+    """Every operation gets every value; a switch that no operation heeds is a failure, once."""
+    values: Mapping[str, object] = {"down": "down"}
+    shop = Shop(lapse)
+    session = session_of(shop, faults=(FaultSwitchConfig("header", "X-Fault", values),))
+    list(resources.fixtures(session))
+    assert failures(faults.switched_faults(session)) == clauses
+    switched = {request.method for request in shop.asked if ("X-Fault", "down") in request.headers}
+    assert switched == {"GET", "POST", "PUT"}
+    assert all(
+        "service/no-crash" not in seen.judgement.exercised
+        for seen in session.observations.exchanges
+        if seen.status == 503
+    )
