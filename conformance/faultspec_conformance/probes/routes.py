@@ -40,6 +40,9 @@ def unknown_routes(session: HttpSession) -> Iterator[ProbeResult]:
             yield not_exercised(_ROUTE, "no surface claims the errors of unknown routes")
             return
         path = below
+    if not session.claims_errors(below):
+        below = f"{path}/{session.tokens.hex(4)}"
+    prefixes = [prefix for prefix in prefixes if session.claims_errors(f"{prefix}/x")]
     canaries = (session.canary("email"), session.canary("secret"))
     plain = session.call(
         RequestSpec(
