@@ -168,7 +168,8 @@ def test_the_tour_exercises_nearly_every_clause_of_one_exchange() -> None:
         for address, clause in platform().clauses.items()
         if not clause.relation and clause.not_applicable(platform().taxonomy) is None
     }
-    assert single - seen == {"stream/offset"}  # streams are exchanges of their own
+    held = {clause for clause in single if clause.startswith("document/")}  # by another judge
+    assert single - seen - held == {"stream/offset"}  # streams are exchanges of their own
 
 
 @pytest.mark.parametrize(

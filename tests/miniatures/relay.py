@@ -171,7 +171,7 @@ def make_app(
 
     async def elsewhere(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
-        if request.url.path == "/v1/messages":
+        if (request.method, request.url.path) == ("POST", "/v1/messages"):
             headers = error.headers if isinstance(error, HTTPException) else None
             return JSONResponse({"error": unreadable()}, 422, headers)
         return JSONResponse(

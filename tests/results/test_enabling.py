@@ -31,7 +31,11 @@ def problems(line: str, wanted: grammar.Type) -> Iterator[str]:
 UNMET = sorted({each.unmet for clause in CLAUSES.values() for each in clause.requires})
 
 
-@pytest.mark.parametrize("unmet", UNMET)
+INSTALLED = frozenset(unmet for unmet in UNMET if "is not installed" in unmet)
+"""Requirements of this machine, which no line of a taxonomy meets."""
+
+
+@pytest.mark.parametrize("unmet", sorted({*UNMET} - INSTALLED))
 def test_each_requirement_has_a_line(unmet: str) -> None:
     """Each requirement of a clause has a line, and the language knows all of its keys."""
     line = enabling_line(unmet)

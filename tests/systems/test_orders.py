@@ -56,12 +56,16 @@ def test_every_clause_but_the_uncheckable_is_exercised(clean: Report) -> None:
         for address, clause in clean.result.clauses.items()
         if clause.verdict == "not_exercised"
     }
-    assert idle == {"document/sequences"}
+    # No fault switch is declared, no recipe expects more than its code, nothing is generated.
+    assert idle == {
+        *("document/sequences", "fault/recovers", "idempotency/after-failure"),
+        "provoke/expected",
+    }
 
 
-def test_the_run_costs_at_most_eighty_requests(clean: Report) -> None:
+def test_the_run_costs_at_most_a_hundred_requests(clean: Report) -> None:
     """The budget of a run without the sweep; a probe that needs more has to share its requests with another."""
-    assert clean.result.requests <= 80
+    assert clean.result.requests <= 100
 
 
 def test_the_verdicts_are_the_same_every_time(clean: Report, taxonomy: Taxonomy) -> None:

@@ -62,6 +62,8 @@ class DocumentHold:
         findings, exercised = list(judgement.findings), set(judgement.exercised)
         if status >= _ERRORS and any(finding.level == "error" for finding in findings):
             return judgement  # the document would repeat what the taxonomy says
+        if 300 <= status < _ERRORS:
+            return judgement  # routers redirect by themselves, and no document lists that
         for clause, violations in self.judge.violations(exchange):
             if (clause, name, status) in self.contradicted:
                 continue

@@ -9,6 +9,7 @@ _SURFACE = "surfaces: {api: {transport: http, error_when: {status: [4xx, 5xx]}, 
 #: By `Requirement.unmet`. Names such as `error`, `api` and `not_found` stand for those of the
 #: taxonomy.
 LINES: Mapping[str, str] = {
+    "the taxonomy has no `profile: rfc9110`": "profile: rfc9110",
     "no surface has `repeats`": "surfaces: {window: {transport: event, repeats: api}}",
     "no surface has `success`": "surfaces: {api: {success: {require: {/id: {type: string}}}}}",
     "no surface with `transport: http` has an `envelope`": _SURFACE,
