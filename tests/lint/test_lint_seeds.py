@@ -158,6 +158,7 @@ LEFT_OUT: tuple[Located, ...] = (
         for finding in findings("aileron", "unmapped-code", f"codes/{code}")
     ),
     *findings("aileron", "unmapped-status", "codes"),
+    *findings("core_platform", "profile-missing", "surfaces"),
     *(
         finding
         for code in (

@@ -187,8 +187,8 @@ PAGES = SINS | {
 @pytest.mark.parametrize(
     ("sins", "seed"),
     [
-        ((), 0),
-        (("page-404",), 1),
+        pytest.param((), 0, marks=pytest.mark.full),
+        pytest.param(("page-404",), 1, marks=pytest.mark.full),
         (("page-404", "reveals-existence"), 2),
         *(
             pytest.param((one, other), turn, marks=pytest.mark.full)
