@@ -80,8 +80,8 @@ def find_inventory(
             calls.setdefault(operation.name, named)
         if operation.body is not None or operation.name not in found:
             found[operation.name] = operation
-    # Routes of a taxonomy may belong to another service, so a document is believed instead.
-    for method, path in () if description.operations else _routes(taxonomy):
+    # Routes of a taxonomy may belong to another service, so they count only if nothing else does.
+    for method, path in () if certain else _routes(taxonomy):
         call = ConfiguredCall(method, path, body={} if method in _WITH_BODY else ABSENT)
         operation = _operation(found, description, NamedCall(call, sound=False))
         found.setdefault(operation.name, operation)
