@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from faultspec.contract.clauses import Clause, service_clauses
 from faultspec.contract.judgement_cache import JudgementCache, build_cache
 from faultspec.exchange.body import read, resolve
-from faultspec.exchange.model import Exchange
+from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.language.conditions import StatusRange
 from faultspec.language.model import (
     IMPLIED,
@@ -130,6 +130,16 @@ class Contract:
             if matcher != _MATCH_ALL and matcher.claims(exchange):
                 return operation
         return None
+
+    def operation_called(self, name: str) -> Operation | None:
+        """The declared operation of requests with this name: ``METHOD /template`` on HTTP, else
+        the name of a method or tool.
+        """
+        method, _, template = name.partition(" ")
+        request = Request(method, template or name)
+        return self.operation(
+            Exchange(request, Response(None), route=template or None, operation=name)
+        )
 
     def headers(self, code: Code | None, status: int) -> Mapping[str, tuple[HeaderRule, ...]]:
         """The rules for an answer, by header in lower case; the most specific rule is last."""

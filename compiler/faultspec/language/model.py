@@ -435,6 +435,11 @@ class Operation(NamedTuple):
     summary: str | None = None
     source: Source = NOWHERE
 
+    @property
+    def named_codes(self) -> tuple[str, ...]:
+        """The codes that its declaration names, its own first; none if it names none."""
+        return tuple(dict.fromkeys((*self.errors, *(self.codes or ()))))
+
 
 class RetryPolicy(NamedTuple):
     """A policy of the retry planner, and the codes that it is for.

@@ -317,6 +317,11 @@ class ServiceConfig:
         """The address of the service, or its command."""
         return shlex.join(self.stdio) if self.stdio else self.jsonrpc or self.mcp or self.http
 
+    def skip_reason(self, method: str, path: str, base: str = "") -> str | None:
+        """Why no request is sent to an operation; None if `skip` does not name it."""
+        named = (pattern for pattern in self.skip if pattern.matches(method, path, base))
+        return next((pattern.reason for pattern in named), None)
+
     def identity(self, name: str | None) -> Identity:
         """The identity of that name; `NOBODY` for None."""
         return NOBODY if name is None or name == ANONYMOUS else self.identities[name]

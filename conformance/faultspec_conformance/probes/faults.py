@@ -17,6 +17,7 @@ from faultspec_conformance.session.observation import (
     Observation,
     failed,
     leaves,
+    list_items,
     not_exercised,
     passed,
 )
@@ -185,7 +186,7 @@ class _Faults:
         page = session.call(
             RequestSpec("GET", listing.template, identity=spec.identity, values=spec.values)
         )
-        items = [item for item in _items(page.json) if text in _texts(item)]
+        items = [item for item in list_items(page.json) if text in _texts(item)]
         if not page.ok or not items:
             return not_exercised(_RETRIED, f"the list ({page}) does not show what was written")
         if len(items) > 1:
@@ -201,10 +202,3 @@ def _texts(value: object) -> list[str]:
     """Return the texts in a JSON value that do not occur in a list by chance."""
     found = (text for _, text in leaves(value))
     return [text for text in found if isinstance(text, str) and len(text) >= _TELLING]
-
-
-def _items(body: object) -> list[object]:
-    """Return the items of a list, which may be a member of the body."""
-    if isinstance(body, dict):
-        body = next((value for value in body.values() if isinstance(value, list)), [])
-    return body if isinstance(body, list) else []

@@ -27,6 +27,7 @@ from faultspec_conformance.session.observation import (
     difference,
     failed,
     leaves,
+    list_items,
     not_exercised,
     passed,
 )
@@ -228,7 +229,7 @@ class _Creation:
         page = self.session.call(
             RequestSpec("GET", listing.template, identity=existing.owner, values=existing.values)
         )
-        items = [item for item in _items(page.json) if isinstance(item, dict)]
+        items = [item for item in list_items(page.json) if isinstance(item, dict)]
         equal = [item for item in items if text in item.values()]
         if page.ok and len(equal) > 1:
             message = f"after the replay the list shows {len(equal)} of what was created once"
@@ -332,12 +333,6 @@ def check_replay(rule: Idempotency, first: Observation, again: Observation) -> O
 
 def _body(answer: Observation) -> object:
     return answer.json if answer.json is not None else answer.exchange.response.body
-
-
-def _items(body: object) -> list[object]:
-    if isinstance(body, dict):
-        body = next((value for value in body.values() if isinstance(value, list)), [])
-    return body if isinstance(body, list) else []
 
 
 def _change(session: HttpSession, rule: Idempotency, kind: ResourceKind) -> Iterator[Outcome]:

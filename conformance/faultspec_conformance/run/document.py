@@ -10,8 +10,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from faultspec.exchange.finding import Finding, Judgement
-from faultspec.exchange.model import Exchange, Request, Response
-from faultspec.language.model import Operation
+from faultspec.exchange.model import Exchange, Request
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.faults.replies import Unanswerable, render_failure
 from faultspec_conformance.faults.script import Fault
@@ -146,7 +145,7 @@ class DocumentHold:
 
     def _samples(self, operation: ServiceOperation, status: int) -> Iterator[Exchange]:
         """An answer for each code that the operation may have with this status."""
-        declared = self._in_taxonomy(operation)
+        declared = self.session.contract.operation_called(operation.name)
         own = declared.errors if declared is not None else {}
         allowed = declared.codes if declared is not None else None
         shared = (code.name for code in self.session.taxonomy.shared_live_codes())
@@ -164,11 +163,11 @@ class DocumentHold:
         """The codes that the taxonomy declares for the operation itself, if the document has none
         of their statuses.
         """
-        declared = self._in_taxonomy(operation)
+        declared = self.session.contract.operation_called(operation.name)
         if declared is None or not describes_errors(operation):
             return
         missing = []
-        for name in dict.fromkeys((*declared.errors, *(declared.codes or ()))):
+        for name in declared.named_codes:
             code = declared.errors.get(name) or self.session.taxonomy.codes.get(name)
             statuses = [*code.http.all()] if code is not None and code.live else []
             described = (self.judge.response(operation.name, status) for status in statuses)
@@ -181,13 +180,6 @@ class DocumentHold:
                 f"operation: {', '.join(missing)}",
                 operation=operation.name,
             )
-
-    def _in_taxonomy(self, operation: ServiceOperation) -> Operation | None:
-        request = Request(operation.method, operation.template)
-        asked = Exchange(
-            request, Response(None), route=operation.template, operation=operation.name
-        )
-        return self.session.contract.operation(asked)
 
 
 def describes_errors(operation: ServiceOperation) -> bool:

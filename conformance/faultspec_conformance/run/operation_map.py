@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable
 
 from faultspec.contract.model import Contract
-from faultspec.exchange.model import Exchange, Request, Response
 from faultspec_conformance.results.model import MapCell, ReportedFinding
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.http import HttpSession
@@ -49,11 +48,5 @@ def operation_map(session: Session, findings: Iterable[ReportedFinding]) -> tupl
 
 def _declared(contract: Contract, name: str) -> tuple[str, ...]:
     """The codes that the taxonomy lists for an operation; none if it lists none."""
-    method, _, template = name.partition(" ")
-    exchange = Exchange(
-        Request(method, template or name), Response(None), route=template or None, operation=name
-    )
-    operation = contract.operation(exchange)
-    if operation is None:
-        return ()
-    return tuple(dict.fromkeys((*operation.errors, *(operation.codes or ()))))
+    operation = contract.operation_called(name)
+    return operation.named_codes if operation is not None else ()

@@ -116,7 +116,8 @@ def _decide(reported: ReportedFinding, contract: Contract, answered: Sequence[Ex
         again = replace(finding, evidence=tuple(answered))
         return Replay("reproduced", pairs, finding=replace(reported, finding=again, count=1))
     judgement = judge(contract, last)
-    found = next((new for new in judgement.findings if _is_same(new, finding)), None)
+    same = (new for new in judgement.findings if new.fingerprint == finding.fingerprint)
+    found = next(same, None)
     if found is not None:
         again = replace(found, evidence=tuple(answered))
         return Replay("reproduced", pairs, finding=replace(reported, finding=again, count=1))
@@ -136,10 +137,6 @@ def _decide(reported: ReportedFinding, contract: Contract, answered: Sequence[Ex
         reason = f"{answer} gave no occasion to check `{finding.clause}`"
         return Replay("undecided", pairs, reason)
     return Replay("gone", pairs)
-
-
-def _is_same(new: Finding, finding: Finding) -> bool:
-    return (new.clause, new.fingerprint) == (finding.clause, finding.fingerprint)
 
 
 def _mask(found: Replay, config: ServiceConfig) -> Replay:

@@ -53,7 +53,8 @@ def summarize(
         for address, clause in known.items()
         if whole or fnmatchcase(address, str(options.only))
     }
-    results = _clause_results(session, clauses)
+    forms_reported = _reported_forms(observations, clauses)
+    results = _clause_results(session, clauses, forms_reported)
     if whole:
         results |= _obligations(session)
     used: Counter[Waiver] = Counter()
@@ -64,7 +65,7 @@ def summarize(
             flaky=place(finding) in flaky,
             form=form,
         )
-        for finding, form in _findings(observations, results, known)
+        for finding, form in _findings(observations, results, known, forms_reported)
     ]
     for finding in reported:
         address = finding.finding.clause
@@ -94,12 +95,16 @@ def summarize(
     )
 
 
-def _clause_results(session: Session, clauses: Mapping[str, Clause]) -> dict[str, ClauseResult]:
-    """Return the result of each clause before its findings are counted."""
+def _clause_results(
+    session: Session, clauses: Mapping[str, Clause], reported: frozenset[int]
+) -> dict[str, ClauseResult]:
+    """Return the result of each clause before its findings are counted.
+
+    ``reported``: see `_reported_forms`.
+    """
     observations = session.observations
     occasions: Counter[str] = Counter()
     reasons: dict[str, dict[str, dict[str, None]]] = {}
-    reported = _reported_forms(observations, clauses)
     undecided: dict[str, Counter[str]] = {}
     for observation in observations.exchanges:
         occasions.update(observation.judgement.exercised - _repeated(observation, reported))
@@ -152,12 +157,14 @@ def _obligations(session: Session) -> Iterator[tuple[str, ClauseResult]]:
 
 
 def _findings(
-    observations: Observations, wanted: Container[str], known: Mapping[str, Clause]
+    observations: Observations,
+    wanted: Container[str],
+    known: Mapping[str, Clause],
+    reported: frozenset[int],
 ) -> Iterator[tuple[Finding, str | None]]:
     """Yield the findings of the ``wanted`` clauses, each with the clause of form that alone makes
     it one, if any.
     """
-    reported = _reported_forms(observations, wanted)
     for observation in observations.exchanges:
         again = _repeated(observation, reported)
         for finding in observation.judgement.findings:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import httpx
@@ -18,6 +18,7 @@ from faultspec.language.values import shortened
 from faultspec.openapi.nodes import Json, is_json, mapping
 from faultspec.openapi.reader import resolve
 from faultspec.openapi.service import Description, placeholders, shape_of
+from faultspec.runtime.nodes import child
 from faultspec_conformance.drivers import BODY_LIMIT
 
 #: The check behind each clause. They conclude from one answer, and guess nothing.
@@ -54,6 +55,7 @@ class DocumentJudge:
 
     description: Description
     _operations: dict[str, Any] = field(default_factory=dict)
+    _paths: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def _schema(self) -> Any:
@@ -111,9 +113,12 @@ class DocumentJudge:
 
     def _path(self, template: str) -> str:
         """The path of the document for a template, which has the base path before it."""
-        wanted = {shape_of(template), shape_of(template.removeprefix(self.description.base))}
-        paths = mapping(self.description.document.get("paths"))
-        return next((path for path in paths if shape_of(path) in wanted), template)
+        if template not in self._paths:  # every answer asks, and a document may have many paths
+            wanted = {shape_of(template), shape_of(template.removeprefix(self.description.base))}
+            paths = mapping(self.description.document.get("paths"))
+            found = (path for path in paths if shape_of(path) in wanted)
+            self._paths[template] = next(found, template)
+        return self._paths[template]
 
 
 def _applies(clause: str, exchange: Exchange, described: Json | None) -> bool:
@@ -161,9 +166,7 @@ def _violations(clause: str, error: Failure | FailureGroup) -> Iterator[Document
         steps = getattr(failure, "instance_path", None)
         pointer = None
         if steps is not None and clause == "document/schema":
-            pointer = "".join(
-                f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps
-            )
+            pointer = reduce(child, steps, "")
         words = " ".join(f"{failure.title}: {text}".split())
         words = shortened(words, _MESSAGE)
         keyword = str((getattr(failure, "schema_path", None) or [""])[-1])

@@ -79,12 +79,11 @@ def without_skipped(
     """Return the description without the operations that the configuration skips, and the notes
     with one about them.
     """
-    skipped = {
-        operation.name: skip.reason
+    reasons = {
+        operation.name: target.skip_reason(operation.method, operation.template, description.base)
         for operation in description.operations
-        for skip in target.skip
-        if skip.matches(operation.method, operation.template, description.base)
     }
+    skipped = {name: reason for name, reason in reasons.items() if reason is not None}
     if not skipped:
         return description, notes
     kept = tuple(each for each in description.operations if each.name not in skipped)

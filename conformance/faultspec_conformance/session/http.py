@@ -84,7 +84,8 @@ class HttpSession(Session):
         self.kinds = find_resource_kinds(self.config, self.description)
         self.inventory = find_inventory(self.taxonomy, self.config, self.description)
         self.correlation = CorrelationIds(echo_rule(self.taxonomy))
-        self.switches = tuple(find_switches(self.taxonomy, self.config, self.description))
+        switches = find_switches(self.taxonomy, self.config, self.description)
+        self.switches = tuple(dict.fromkeys(switches))
         self.idempotent_calls = declared_idempotency(self.config, self.taxonomy)
         self.refused = refused_identities(self.config, self.taxonomy)
 
@@ -140,9 +141,7 @@ class HttpSession(Session):
 
     def skipped(self, method: str, path: str) -> str | None:
         """Return why the configuration skips an operation; None if it does not."""
-        base = self.description.base
-        skips = (each for each in self.config.skip if each.matches(method, path, base))
-        return next((skip.reason for skip in skips), None)
+        return self.config.skip_reason(method, path, self.description.base)
 
     def check_running(self, asked: Exchange) -> None:
         """Raise Unanswered if nothing more is sent to the service, or not to this operation."""

@@ -88,10 +88,7 @@ def find_inventory(
     kept = tuple(
         operation
         for operation in found.values()
-        if not any(
-            skip.matches(operation.method, operation.template, description.base)
-            for skip in config.skip
-        )
+        if config.skip_reason(operation.method, operation.template, description.base) is None
     )
     return Inventory(kept, calls, frozenset(certain))
 

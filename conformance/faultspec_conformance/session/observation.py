@@ -129,6 +129,13 @@ def leaves(value: object, pointer: str = "") -> Iterator[tuple[str, object]]:
         yield pointer, value
 
 
+def list_items(body: object) -> list[object]:
+    """Return the items of a list, which may be a member of the body."""
+    if isinstance(body, dict):
+        body = next((value for value in body.values() if isinstance(value, list)), [])
+    return body if isinstance(body, list) else []
+
+
 def difference(one: object, two: object) -> tuple[str, str, str]:
     """Return the first JSON Pointer at which two unequal bodies differ, and a short text for the
     value of each.
