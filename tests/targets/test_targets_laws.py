@@ -4,6 +4,7 @@ import copy
 import importlib
 import json
 import os
+import re
 import subprocess
 import sys
 from functools import cache
@@ -612,6 +613,31 @@ def test_any_names_are_laid_out(
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+OFF = re.compile(r"^# fmt: off\n(.*?)(?:^# fmt: on\n|\Z)", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("tree", TREES, ids=lambda tree: tree.parent.name)
+def test_where_ruff_is_off_the_layout_is_its_own(tree: Path) -> None:
+    """Between `# fmt: off` and `# fmt: on` stands what ruff writes, were its lines long enough for
+    every name and text.
+    """
+    found = 0
+    for path in sorted(tree.glob("python/*/*.py")):
+        text = path.read_text()
+        command = ["ruff", "format", "--isolated", "--no-cache", "--line-length", "320", "-"]
+        done = subprocess.run(
+            [sys.executable, "-m", *command],
+            input=re.sub(r"^# fmt: o(n|ff)\n", "", text, flags=re.MULTILINE),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        for region in OFF.findall(text):
+            found += 1
+            assert region.strip("\n") in done.stdout, path
+    assert found
 
 
 POINTERS = """\

@@ -132,7 +132,7 @@ def test_equal_values_of_other_types_are_printed_apart(
             assert literals.py(Row(value)) == f"Row(\n    first={alone},\n)"
             assert literals.py(Row((value,))) == f"Row(\n    first=({alone},),\n)"
             assert literals.ts({"x": value}) == f"{{\n  x: {foreign},\n}}"
-            assert literals.ts({"x": (value, value)}) == f"{{\n  x: [{foreign}, {foreign}],\n}}"
+            assert literals.ts((value, value)) == f"[\n  {foreign},\n  {foreign},\n]"
             assert filters.json([value]) == f"[\n  {json.dumps(value)}\n]"
             assert filters.json({"x": value}) == f'{{\n  "x": {json.dumps(value)}\n}}'
     assert literals.py([-0.0]) == "[\n    -0.0,\n]"

@@ -11,7 +11,13 @@ from faultspec.language.spelling import pascal, snake
 from faultspec.runtime import durations
 from faultspec.targets import literals
 from faultspec.targets.json_text import json
-from faultspec.targets.literals import TYPESCRIPT_WIDTH, WIDTH, columns, escaped
+from faultspec.targets.literals import escaped
+
+WIDTH = 88
+"""Columns of comments in Python."""
+
+TYPESCRIPT_WIDTH = 80
+"""Columns of comments in TypeScript."""
 
 
 def yaml(value: str | int) -> str:
@@ -68,7 +74,7 @@ def tsdoc(text: str, indent: int = 0) -> str:
         visible(each).replace("*/", "*\\/") for each in re.split(r"\n\s*\n", text.strip())
     ]
     found = [each for each in paragraphs if each] or [""]
-    if len(found) == 1 and indent + columns(found[0]) + len("/**  */") <= TYPESCRIPT_WIDTH:
+    if len(found) == 1 and indent + len(found[0]) + len("/**  */") <= TYPESCRIPT_WIDTH:
         return f"/** {found[0]} */"
     lines: list[str] = []
     for each in found:
@@ -140,8 +146,7 @@ def constant(name: str) -> str:
 
 _NAMED_ALIKE: tuple[Callable[..., str], ...] = (
     *(comment, constant, docstring, json, md, md_code, md_comment, md_json, pascal, snake, tsdoc),
-    *(visible, yaml, literals.annotated, literals.assigned, literals.declared, literals.fold),
-    *(literals.key, literals.keyof, literals.literal, literals.member, literals.py, literals.ts),
+    *(visible, yaml, literals.key, literals.literal, literals.py, literals.ts),
 )
 
 FILTERS: Mapping[str, Callable[..., str]] = {

@@ -11,7 +11,7 @@ from faultspec.runtime.shape import slot_places
 from faultspec.targets import schema as schemas
 from faultspec.targets.doc_text import NAMED_STATUSES
 from faultspec.targets.filters import unique
-from faultspec.targets.literals import Verbatim, literal
+from faultspec.targets.literals import Verbatim
 from faultspec.targets.python.annotations import Annotations, nullable, parts, union
 from faultspec.targets.python.facts import by_header, constant
 from faultspec.targets.python.names import PARAMETERS, parameter
@@ -30,13 +30,26 @@ BEYOND = {
 }
 
 
+UNSET = Verbatim("Unset.UNSET")
+"""The default of a detail that may be None."""
+
+
 class ConstructorParameter(NamedTuple):
-    """A parameter: its type, the source of its default (None: it is mandatory), and what it is."""
+    """A parameter: its type, its default unless it is ``mandatory``, and what it is."""
 
     name: str
     annotation: str
-    default: str | None
+    mandatory: bool
+    default: object = None
     doc: str = ""
+
+
+class HeaderArgument(NamedTuple):
+    """A header, the parameter that is its value, and the function that quotes it, if any."""
+
+    name: str
+    parameter: str
+    quoting: str | None = None
 
 
 class ConstructorArguments(NamedTuple):
@@ -44,8 +57,7 @@ class ConstructorArguments(NamedTuple):
 
     ``details``: by key, the parameter, or the source of the whole. ``nullable``: keys that may be
     None. ``passed``: parameters that are passed under their own name. ``other_facts``: by fact, its
-    parameter. ``retry_after``: the parameter that is the wait. ``headers``: by name, the source of
-    the value.
+    parameter. ``retry_after``: the parameter that is the wait.
     """
 
     details: Mapping[str, Verbatim] | Verbatim
@@ -53,7 +65,7 @@ class ConstructorArguments(NamedTuple):
     passed: Sequence[str]
     other_facts: Mapping[str, Verbatim]
     retry_after: str | None
-    headers: Mapping[str, str]
+    headers: Sequence[HeaderArgument]
 
 
 class Package(NamedTuple):
@@ -103,7 +115,7 @@ class Constructor:
         self.passed: list[str] = []
         self.other_facts: dict[str, Verbatim] = {}
         self.retry_after: str | None = None
-        self.headers: dict[str, str] = {}
+        self.headers: list[HeaderArgument] = []
         #: The parameter of each key of the details.
         self.keys: dict[str, str] = {}
         if code.details_schema is not None:
@@ -117,10 +129,10 @@ class Constructor:
         self._add_headers()
         for slot in package.slots:
             self._add_slot(slot)
-        self._add("headers", "Mapping[str, str] | None", "None")
+        self._add("headers", "Mapping[str, str] | None")
         # Python demands mandatory parameters first only of positional ones; for readers they stand
         # first here too.
-        self.parameters.sort(key=lambda parameter: parameter.default is not None)
+        self.parameters.sort(key=lambda parameter: not parameter.mandatory)
 
     @property
     def arguments(self) -> ConstructorArguments:
@@ -134,18 +146,23 @@ class Constructor:
             headers=self.headers,
         )
 
-    def _add(self, name: str, annotation: str, default: str | None, doc: str = "") -> None:
-        self.parameters.append(ConstructorParameter(name, annotation, default, doc))
+    def _require(self, name: str, annotation: str, doc: str = "") -> None:
+        """Add a mandatory parameter."""
+        self.parameters.append(ConstructorParameter(name, annotation, True, doc=doc))
+
+    def _add(self, name: str, annotation: str, doc: str = "", default: object = None) -> None:
+        """Add a parameter with a default."""
+        self.parameters.append(ConstructorParameter(name, annotation, False, default, doc))
 
     def _add_details_whole(self) -> None:
         """Details with a schema of their own are passed as they are."""
         schema = self.code.details_schema
         opaque = schema.opaque if schema is not None else None
         if isinstance(opaque, Mapping) and opaque.get("required"):
-            self._add("details", "Mapping[str, object]", None)
+            self._require("details", "Mapping[str, object]")
             self.details = Verbatim("details")
         else:
-            self._add("details", "Mapping[str, object] | None", "None")
+            self._add("details", "Mapping[str, object] | None")
             self.details = Verbatim("details or {}")
 
     def _add_details(self) -> None:
@@ -169,18 +186,18 @@ class Constructor:
         if key == "retry_after":
             doc = f"{doc.rstrip('.')} (``{key}`` among the details)".lstrip()
         if member.presence == "required":
-            self._add(name, kind, None, doc)
+            self._require(name, kind, doc)
         elif nullable(member.schema):
-            self._add(name, union((*parts(kind), "Unset")), "Unset.UNSET", doc)
+            self._add(name, union((*parts(kind), "Unset")), doc, UNSET)
         else:
-            self._add(name, f"{kind} | None", "None", doc)
+            self._add(name, f"{kind} | None", doc)
 
     def _add_boundary(self) -> None:
         """The boundary, if the code has several."""
         names = self.code.boundaries
         if len(names) > 1:
             kind = self.types.choice(names, f"{self.name}Boundary")
-            self._add("boundary", kind, literal(names[0]))
+            self._add("boundary", kind, default=names[0])
             self.passed.append("boundary")
 
     def _add_status(self) -> None:
@@ -195,9 +212,9 @@ class Constructor:
         kind = f"t.Literal[{', '.join(map(str, own))}]" if named else "int"
         if self.code.http.rules:
             doc = "by default the rules of the code decide"
-            self._add("status", f"{kind} | None", "None", doc)
+            self._add("status", f"{kind} | None", doc)
         else:
-            self._add("status", kind, str(default))
+            self._add("status", kind, default=default)
         self.passed.append("status")
 
     def _add_retriable(self) -> None:
@@ -209,15 +226,16 @@ class Constructor:
         retriable = self.code.retriable
         doc = "whether this request may be sent again"
         if any(fact in BEYOND for fact in retriable.reads):
-            self._add("retriable", "bool | None", "None", f"{doc}; by default the rules decide")
+            self._add("retriable", "bool | None", f"{doc}; by default the rules decide")
         elif retriable.answer_decides:
             places = [
                 slot_places(envelope.shape).get("retriable", ())
                 for envelope in self.taxonomy.envelopes.values()
             ]
-            must = any(place.required for group in places for place in group)
-            kind, default = ("bool", None) if must else ("bool | None", "None")
-            self._add("retriable", kind, default, doc)
+            if any(place.required for group in places for place in group):
+                self._require("retriable", "bool", doc)
+            else:
+                self._add("retriable", "bool | None", doc)
         else:
             return
         self.passed.append("retriable")
@@ -229,13 +247,13 @@ class Constructor:
         for fact in beyond(self.code):
             wanted, kind, doc = BEYOND[fact]
             name = unique(wanted, self.taken)
-            self._add(name, f"{kind} | None", "None", doc)
+            self._add(name, f"{kind} | None", doc)
             self.other_facts[fact] = Verbatim(name)
 
     def _add_headers(self) -> None:
         """A parameter for each header of the code's answers whose value nothing else decides."""
         derived = self._derived_headers()
-        decided = {name.lower() for name in derived}
+        decided = {header.name.lower() for header in derived}
         decided |= {(field.echo or field.mirror or "").lower() for field in self.taxonomy.fields()}
         for rule in (*self.taxonomy.headers, *self.code.headers):
             lower = rule.name.lower()
@@ -245,7 +263,7 @@ class Constructor:
             decided.add(lower)
             if "retry-after" not in rule.format:
                 name = unique(parameter(snake(rule.name)), self.taken)
-                self.headers[rule.name] = name
+                self.headers.append(HeaderArgument(rule.name, name))
                 self._add_header(rule, name, "str", f"the value of {rule.name}")
             elif self._statuses_of(rule):  # a status that is only borrowed has no known wait
                 self.retry_after = self._wait_among_details()
@@ -253,13 +271,16 @@ class Constructor:
                     self.retry_after = "retry_after"
                     header = " (the header Retry-After)" * ("retry_after" in self.keys)
                     self._add_header(rule, "retry_after", "float", f"seconds to wait{header}")
-        self.headers |= derived
+        self.headers += derived
 
     def _add_header(self, rule: HeaderRule, name: str, kind: str, doc: str) -> None:
         """The parameter of a header; mandatory if every status of the code requires the header."""
         own = tuple(self.code.http.all())
         must = rule.presence == "required" and bool(own) and self._statuses_of(rule) == own
-        self._add(name, kind if must else f"{kind} | None", None if must else "None", doc)
+        if must:
+            self._require(name, kind, doc)
+        else:
+            self._add(name, f"{kind} | None", doc)
 
     def _is_constant(self, rule: HeaderRule) -> bool:
         """Whether the rules fix the value of the header under every status of the code that has
@@ -281,9 +302,9 @@ class Constructor:
                 return self.keys[key.name] if numeric else None
         return None
 
-    def _derived_headers(self) -> dict[str, str]:
-        """Source of the value of each header that repeats a detail."""
-        found = {}
+    def _derived_headers(self) -> list[HeaderArgument]:
+        """The headers that repeat a detail."""
+        found = []
         for key in self.taxonomy.detail_keys.values():
             member = self.code.details.get(key.name)
             if key.equals_header is None or key.name not in self.keys or member is None:
@@ -293,7 +314,7 @@ class Constructor:
             name = self.keys[key.name]
             quoted = "entity_tag" if member.presence == "required" else "_entity_tag"
             is_tag = key.equals_header.lower() == "etag"
-            found[key.equals_header] = f"{quoted}({name})" if is_tag else name
+            found.append(HeaderArgument(key.equals_header, name, quoted if is_tag else None))
         return found
 
     @property
@@ -335,11 +356,11 @@ class Constructor:
         values = self.code.facts.get(slot.slot)
         if values:
             kind = self.types.choice(values, self.name + pascal(slot.slot))
-            self._add(slot.attribute, kind, literal(values[0]))
+            self._add(slot.attribute, kind, default=values[0])
         elif slot.slot in self.given:
-            self._add(slot.attribute, slot.annotation, None)
+            self._require(slot.attribute, slot.annotation)
         else:
-            self._add(slot.attribute, union((*parts(slot.annotation), "None")), "None")
+            self._add(slot.attribute, slot.optional)
 
 
 def allowed(code: Code) -> dict[str, DetailMember]:

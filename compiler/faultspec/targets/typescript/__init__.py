@@ -19,7 +19,13 @@ from faultspec.targets.python.facts import merged
 from faultspec.targets.python.names import distinct, members, wire_names
 from faultspec.targets.python.wire import DECIDED, carried_headers, header_of, picture
 from faultspec.targets.typescript import names
-from faultspec.targets.typescript.types import Types, envelope_type
+from faultspec.targets.typescript.types import (
+    Types,
+    TypeScriptMember,
+    TypeScriptType,
+    envelope_type,
+    union,
+)
 
 Json = dict[str, object]
 
@@ -36,8 +42,8 @@ class TypeScriptCodeRow(NamedTuple):
 class TypeScriptErrorRow(NamedTuple):
     """The interface of a code.
 
-    ``details``: the name of the type of its details. ``fields``: the lines of that type, none if it
-    declares no members. ``entry``: its row in the catalog.
+    ``details``: the name of the type of its details. ``fields``: its declared members. ``entry``:
+    its row in the catalog.
     """
 
     name: str
@@ -45,28 +51,26 @@ class TypeScriptErrorRow(NamedTuple):
     code: str
     operation: str | None
     details: str
-    fields: Sequence[str]
+    fields: Sequence[TypeScriptMember]
     entry: Json
 
 
 class TypeScriptSlotRow(NamedTuple):
-    """A slot that is a member of every error. ``type``: the parts of a union. ``place``: its row in
-    ``PLACES``.
-    """
+    """A slot that is a member of every error. ``place``: its row in ``PLACES``."""
 
     slot: str
     member: str
-    type: Sequence[str]
+    type: TypeScriptType
     place: Json
 
 
 class TypeScriptEnvelopeRow(NamedTuple):
-    """An envelope and the name of its type, which is ``type``: the parts of a union."""
+    """An envelope, the name of its type, and that type."""
 
     name: str
     envelope: str
     doc: str
-    type: Sequence[str]
+    type: TypeScriptType
     picture: object
 
 
@@ -204,15 +208,15 @@ def _error_rows(taxonomy: Taxonomy, taken: set[str], types: Types) -> Iterator[T
         name = names.error(operation, code.name, taken)
         keys, opaque = allowed(code), code.details_schema is not None
         flagless = flag is None or flag not in keys or opaque
-        lines = [] if opaque else types.members(keys, name, 2)
+        fields = [] if opaque else types.members(keys, name)
         shared = Verbatim(f"FACTS.{code.name}")  # codes are identifiers
         yield TypeScriptErrorRow(
             name=name,
             doc="\n\n".join(described(code)),
             code=code.name,
             operation=operation,
-            details=f"{name}Details" if lines else "Details",
-            fields=lines,
+            details=f"{name}Details" if fields else "Details",
+            fields=fields,
             entry={
                 "code": code.name,
                 "operation": operation,
@@ -297,11 +301,12 @@ def _slot_rows(taxonomy: Taxonomy, types: Types) -> Iterator[TypeScriptSlotRow]:
         field = taxonomy.field_of(slot)
         kinds = ("array",) if slot == "actions" else field.schema.types if field else ()
         name = names.slot(slot, taken)
-        parts = list(dict.fromkeys((*types.slot(slot), "null")))
+        parts = types.slot(slot)
+        known = parts[0].before != "unknown"
         yield TypeScriptSlotRow(
             slot,
             name,
-            ["unknown"] if "unknown" in parts else parts,
+            union((*parts, TypeScriptType("null")) if known else parts),
             {
                 "member": name,
                 "slot": slot,
