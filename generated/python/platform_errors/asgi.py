@@ -59,7 +59,7 @@ CORRELATION_FORMATS = (
     "ulid",
 )
 
-INTERNAL: ErrorCode | None = ErrorCode.INTERNAL_ERROR
+INTERNAL: ErrorCode | None = ErrorCode.INTERNAL_ERROR  # fmt: skip
 """The code of the answer to an exception; None if the taxonomy declares none."""
 
 BARE: Mapping[EnvelopeName, Sequence[ErrorCode]] = {

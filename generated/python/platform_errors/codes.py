@@ -10,6 +10,8 @@ from enum import StrEnum
 class ErrorCode(StrEnum):
     """Every code a service may answer with."""
 
+    # fmt: off
+
     INVALID_REQUEST = "invalid_request"
     """The request cannot be understood."""
 
@@ -57,6 +59,8 @@ class ErrorCode(StrEnum):
 
     STALE_READ = "stale_read"
     """The resource changed since the client read it."""
+
+    # fmt: on
 
 
 ClientAction = t.Literal["retry", "refetch", "user", "none"]
@@ -132,6 +136,7 @@ class Facts(t.NamedTuple):
         )
 
 
+# fmt: off
 FACTS: Mapping[ErrorCode, Facts] = {
     ErrorCode.INVALID_REQUEST: Facts(
         wire="invalid_request",
@@ -357,6 +362,7 @@ FACTS: Mapping[ErrorCode, Facts] = {
         ),
     ),
 }
+# fmt: on
 
 RETRYABLE = frozenset(
     code for code, facts in FACTS.items() if facts.client_action == "retry"

@@ -27,6 +27,8 @@ __all__ = [
 Json = Mapping[str, object] | Sequence[object] | str | float | bool | None
 """Any value of JSON."""
 
+# fmt: off
+
 InvalidRequestBoundary = t.Literal[
     "service",
     "gateway",

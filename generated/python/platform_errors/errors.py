@@ -17,13 +17,14 @@ from . import details as d
 from ._runtime.checking import Check, refuse
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, StatusRule, codes_for
 
-EnvelopeName = t.Literal["error"]
+EnvelopeName = t.Literal["error"]  # fmt: skip
 """The shapes on the wire; ``wire.ENVELOPES`` has them."""
 
 
 SECONDS = Check(types=("number",), minimum=0)
 """The check of ``retry_after``."""
 
+# fmt: off
 SLOT_CHECKS: Mapping[str, Check] = {
     "correlation_id": Check(
         types=("string",),
@@ -33,6 +34,7 @@ SLOT_CHECKS: Mapping[str, Check] = {
         ),
     ),
 }
+# fmt: on
 """The checks of attributes that fill an envelope, unless they are None."""
 
 
@@ -74,6 +76,7 @@ class PlatformError(Exception):
     flag_key: t.ClassVar[str | None] = "retryable"
     envelope: t.ClassVar[EnvelopeName] = "error"
 
+    # fmt: off
     def __init__(
         self,
         message: str | None = None,
@@ -118,6 +121,7 @@ class PlatformError(Exception):
         )
         super().__init__(self.message)
 
+    # fmt: on
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
 
@@ -152,6 +156,9 @@ class PlatformError(Exception):
         return self.retriable if decides else self.facts.client_action == "retry"
 
 
+# fmt: off
+
+
 class InvalidRequest(PlatformError):
     """The request cannot be understood.
 
@@ -164,7 +171,7 @@ class InvalidRequest(PlatformError):
     __slots__ = ()
 
     code = ErrorCode.INVALID_REQUEST
-    facts = FACTS[ErrorCode.INVALID_REQUEST]
+    facts = FACTS[code]
     summary = "The request cannot be understood."
     default_message = "The request is not valid"
     checks = Check(
@@ -231,7 +238,7 @@ class ValidationFailed(PlatformError):
     __slots__ = ()
 
     code = ErrorCode.VALIDATION_FAILED
-    facts = FACTS[ErrorCode.VALIDATION_FAILED]
+    facts = FACTS[code]
     summary = "The request is understood and a value in it is not allowed."
     default_message = "The request failed validation"
     checks = Check(
@@ -289,7 +296,7 @@ class UnsupportedMediaType(PlatformError):
     __slots__ = ()
 
     code = ErrorCode.UNSUPPORTED_MEDIA_TYPE
-    facts = FACTS[ErrorCode.UNSUPPORTED_MEDIA_TYPE]
+    facts = FACTS[code]
     summary = "The body is in a format the service does not read."
     default_message = "The media type of the body is not supported"
     checks = Check(
@@ -345,7 +352,7 @@ class Unauthenticated(PlatformError):
     __slots__ = ()
 
     code = ErrorCode.UNAUTHENTICATED
-    facts = FACTS[ErrorCode.UNAUTHENTICATED]
+    facts = FACTS[code]
     summary = "The caller is not known."
     default_message = "Authentication is required"
     checks = Check(
@@ -402,7 +409,7 @@ class Forbidden(PlatformError):
     __slots__ = ()
 
     code = ErrorCode.FORBIDDEN
-    facts = FACTS[ErrorCode.FORBIDDEN]
+    facts = FACTS[code]
     summary = "The caller is known and may not do this."
     default_message = "This is not allowed"
     checks = Check(
@@ -457,7 +464,7 @@ class ScopeInsufficient(PlatformError):
     __slots__ = ()
 
     code = ErrorCode.SCOPE_INSUFFICIENT
-    facts = FACTS[ErrorCode.SCOPE_INSUFFICIENT]
+    facts = FACTS[code]
     summary = "The caller's token lacks a scope."
     default_message = "The token lacks a required scope"
     checks = Check(
@@ -512,7 +519,7 @@ class NotFound(PlatformError):
     __slots__ = ()
 
     code = ErrorCode.NOT_FOUND
-    facts = FACTS[ErrorCode.NOT_FOUND]
+    facts = FACTS[code]
     summary = "There is no such resource, or none the caller may know of."
     default_message = "There is no such resource"
     checks = Check(
@@ -568,7 +575,7 @@ class Conflict(PlatformError):
     __slots__ = ()
 
     code = ErrorCode.CONFLICT
-    facts = FACTS[ErrorCode.CONFLICT]
+    facts = FACTS[code]
     summary = "The request contradicts the state of a resource."
     default_message = "The request conflicts with the state of a resource"
     checks = Check(
@@ -631,7 +638,7 @@ class AlreadyExists(PlatformError):
     __slots__ = ()
 
     code = ErrorCode.ALREADY_EXISTS
-    facts = FACTS[ErrorCode.ALREADY_EXISTS]
+    facts = FACTS[code]
     summary = "What was to be created is there already."
     default_message = "The resource exists already"
     checks = Check(
@@ -695,7 +702,7 @@ class RateLimited(PlatformError):
     __slots__ = ()
 
     code = ErrorCode.RATE_LIMITED
-    facts = FACTS[ErrorCode.RATE_LIMITED]
+    facts = FACTS[code]
     summary = "The caller exceeded its rate."
     default_message = "Too many requests"
     checks = Check(
@@ -762,7 +769,7 @@ class Timeout(PlatformError):
     __slots__ = ()
 
     code = ErrorCode.TIMEOUT
-    facts = FACTS[ErrorCode.TIMEOUT]
+    facts = FACTS[code]
     summary = "The work was not done in time."
     default_message = "The request timed out"
     checks = Check(
@@ -831,7 +838,7 @@ class DependencyUnavailable(PlatformError):
     __slots__ = ()
 
     code = ErrorCode.DEPENDENCY_UNAVAILABLE
-    facts = FACTS[ErrorCode.DEPENDENCY_UNAVAILABLE]
+    facts = FACTS[code]
     summary = "Something the service needs cannot be reached."
     default_message = "The service is temporarily unavailable"
     checks = Check(
@@ -897,7 +904,7 @@ class InternalError(PlatformError):
     __slots__ = ()
 
     code = ErrorCode.INTERNAL_ERROR
-    facts = FACTS[ErrorCode.INTERNAL_ERROR]
+    facts = FACTS[code]
     summary = "The platform failed in a way it did not expect."
     default_message = "Something went wrong on our side"
     checks = Check(
@@ -960,7 +967,7 @@ class ConstraintViolation(PlatformError):
     __slots__ = ()
 
     code = ErrorCode.CONSTRAINT_VIOLATION
-    facts = FACTS[ErrorCode.CONSTRAINT_VIOLATION]
+    facts = FACTS[code]
     summary = "The change would break an invariant of the data."
     default_message = "The change would violate a constraint"
     checks = Check(
@@ -1014,7 +1021,7 @@ class SerializationFailure(PlatformError):
     __slots__ = ()
 
     code = ErrorCode.SERIALIZATION_FAILURE
-    facts = FACTS[ErrorCode.SERIALIZATION_FAILURE]
+    facts = FACTS[code]
     summary = "A concurrent transaction won."
     default_message = "A concurrent change interfered"
     checks = Check(
@@ -1071,7 +1078,7 @@ class StaleRead(PlatformError):
     __slots__ = ()
 
     code = ErrorCode.STALE_READ
-    facts = FACTS[ErrorCode.STALE_READ]
+    facts = FACTS[code]
     summary = "The resource changed since the client read it."
     default_message = "Resource changed; GET latest and retry"
     checks = Check(
@@ -1124,6 +1131,7 @@ class StaleRead(PlatformError):
         )
 
 
+# fmt: on
 class UnknownError(PlatformError):
     """An answer that is not a declared error: an unknown code, another shape, or not
     JSON.
@@ -1134,12 +1142,13 @@ class UnknownError(PlatformError):
 
     __slots__ = ("original_code", "raw")
 
-    code = ErrorCode.INTERNAL_ERROR
+    code = ErrorCode.INTERNAL_ERROR  # fmt: skip
     facts = FACTS[code]._replace(headers=())  # a received error needs no headers
-    summary = "The platform failed in a way it did not expect."
-    default_message = "Something went wrong on our side"
+    summary = "The platform failed in a way it did not expect."  # fmt: skip
+    default_message = "Something went wrong on our side"  # fmt: skip
     flag_key = None
 
+    # fmt: off
     def __init__(
         self,
         message: str | None = None,
@@ -1163,6 +1172,7 @@ class UnknownError(PlatformError):
         self.raw = raw
         self.original_code = original_code
 
+    # fmt: on
     def __str__(self) -> str:
         return f"unknown error (status {self.status}, code {self.original_code!r})"
 
@@ -1316,7 +1326,7 @@ def undeclared(
     original_code: str | int | None = None,
 ) -> PlatformError:
     """The answer to an undeclared error; ``original_code`` stays out of it."""
-    internal = ErrorCode.INTERNAL_ERROR
+    internal = ErrorCode.INTERNAL_ERROR  # fmt: skip
     return bare(ERRORS[internal])
 
 

@@ -4,6 +4,7 @@
 // taxonomy.yaml
 
 /** Every code a service may answer with. */
+// prettier-ignore
 export const ErrorCode = {
   /** The request cannot be understood. */
   INVALID_REQUEST: "invalid_request",
@@ -112,16 +113,22 @@ export interface Facts {
   readonly message: string;
 }
 
+// prettier-ignore
 export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   invalid_request: {
     wire: "invalid_request",
     status: 400,
-    statuses: [400],
+    statuses: [
+      400,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
     domain: "request",
-    boundaries: ["service", "gateway"],
+    boundaries: [
+      "service",
+      "gateway",
+    ],
     retry: null,
     until: null,
     actions: [],
@@ -133,12 +140,16 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   validation_failed: {
     wire: "validation_failed",
     status: 400,
-    statuses: [400],
+    statuses: [
+      400,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
     domain: "request",
-    boundaries: ["service"],
+    boundaries: [
+      "service",
+    ],
     retry: null,
     until: null,
     actions: [],
@@ -150,12 +161,17 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   unsupported_media_type: {
     wire: "unsupported_media_type",
     status: 415,
-    statuses: [415],
+    statuses: [
+      415,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
     domain: "request",
-    boundaries: ["gateway", "service"],
+    boundaries: [
+      "gateway",
+      "service",
+    ],
     retry: null,
     until: null,
     actions: [],
@@ -167,12 +183,16 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   unauthenticated: {
     wire: "unauthenticated",
     status: 401,
-    statuses: [401],
+    statuses: [
+      401,
+    ],
     retriable: "never",
     clientAction: "user",
     effect: "none",
     domain: "auth",
-    boundaries: ["gateway"],
+    boundaries: [
+      "gateway",
+    ],
     retry: null,
     until: null,
     actions: [],
@@ -184,12 +204,17 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   forbidden: {
     wire: "forbidden",
     status: 403,
-    statuses: [403],
+    statuses: [
+      403,
+    ],
     retriable: "never",
     clientAction: "user",
     effect: "none",
     domain: "auth",
-    boundaries: ["service", "gateway"],
+    boundaries: [
+      "service",
+      "gateway",
+    ],
     retry: null,
     until: null,
     actions: [],
@@ -201,12 +226,17 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   scope_insufficient: {
     wire: "scope_insufficient",
     status: 403,
-    statuses: [403],
+    statuses: [
+      403,
+    ],
     retriable: "never",
     clientAction: "user",
     effect: "none",
     domain: "auth",
-    boundaries: ["gateway", "service"],
+    boundaries: [
+      "gateway",
+      "service",
+    ],
     retry: null,
     until: null,
     actions: [],
@@ -218,12 +248,17 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   not_found: {
     wire: "not_found",
     status: 404,
-    statuses: [404],
+    statuses: [
+      404,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
     domain: "resource",
-    boundaries: ["service", "gateway"],
+    boundaries: [
+      "service",
+      "gateway",
+    ],
     retry: null,
     until: null,
     actions: [],
@@ -235,12 +270,16 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   conflict: {
     wire: "conflict",
     status: 409,
-    statuses: [409],
+    statuses: [
+      409,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
     domain: "resource",
-    boundaries: ["service"],
+    boundaries: [
+      "service",
+    ],
     retry: null,
     until: null,
     actions: [],
@@ -252,12 +291,16 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   already_exists: {
     wire: "already_exists",
     status: 409,
-    statuses: [409],
+    statuses: [
+      409,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
     domain: "resource",
-    boundaries: ["service"],
+    boundaries: [
+      "service",
+    ],
     retry: null,
     until: null,
     actions: [],
@@ -269,12 +312,16 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   rate_limited: {
     wire: "rate_limited",
     status: 429,
-    statuses: [429],
+    statuses: [
+      429,
+    ],
     retriable: "always",
     clientAction: "retry",
     effect: "none",
     domain: "rate",
-    boundaries: ["gateway"],
+    boundaries: [
+      "gateway",
+    ],
     retry: "exponential_jitter",
     until: null,
     actions: [],
@@ -286,12 +333,20 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   timeout: {
     wire: "timeout",
     status: 504,
-    statuses: [504, 502, 503],
+    statuses: [
+      504,
+      502,
+      503,
+    ],
     retriable: "always",
     clientAction: "retry",
     effect: "unknown",
     domain: "runtime",
-    boundaries: ["service", "dependency", "gateway"],
+    boundaries: [
+      "service",
+      "dependency",
+      "gateway",
+    ],
     retry: "exponential_jitter",
     until: null,
     actions: [],
@@ -303,12 +358,18 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   dependency_unavailable: {
     wire: "dependency_unavailable",
     status: 503,
-    statuses: [503, 502, 504],
+    statuses: [
+      503,
+      502,
+      504,
+    ],
     retriable: "always",
     clientAction: "retry",
     effect: "possible",
     domain: "runtime",
-    boundaries: ["dependency"],
+    boundaries: [
+      "dependency",
+    ],
     retry: "linear_then_exponential",
     until: null,
     actions: [],
@@ -320,12 +381,16 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   internal_error: {
     wire: "internal_error",
     status: 500,
-    statuses: [500],
+    statuses: [
+      500,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "unknown",
     domain: "runtime",
-    boundaries: ["service"],
+    boundaries: [
+      "service",
+    ],
     retry: null,
     until: null,
     actions: [],
@@ -337,12 +402,16 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   constraint_violation: {
     wire: "constraint_violation",
     status: 422,
-    statuses: [422],
+    statuses: [
+      422,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
     domain: "data",
-    boundaries: ["service"],
+    boundaries: [
+      "service",
+    ],
     retry: null,
     until: null,
     actions: [],
@@ -354,12 +423,16 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   serialization_failure: {
     wire: "serialization_failure",
     status: 503,
-    statuses: [503],
+    statuses: [
+      503,
+    ],
     retriable: "always",
     clientAction: "retry",
     effect: "none",
     domain: "data",
-    boundaries: ["service"],
+    boundaries: [
+      "service",
+    ],
     retry: "serializable",
     until: null,
     actions: [],
@@ -371,12 +444,16 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   stale_read: {
     wire: "stale_read",
     status: 412,
-    statuses: [412],
+    statuses: [
+      412,
+    ],
     retriable: "caller",
     clientAction: "refetch",
     effect: "none",
     domain: "data",
-    boundaries: ["service"],
+    boundaries: [
+      "service",
+    ],
     retry: null,
     until: null,
     actions: [],

@@ -10,6 +10,7 @@
 export type Details = Readonly<Record<string, unknown>>;
 
 /** Details of `InvalidRequest`. */
+// prettier-ignore
 export interface InvalidRequestDetails {
   /** The items of a batch that failed. */
   readonly bad_items?: readonly unknown[];
@@ -22,6 +23,7 @@ export interface InvalidRequestDetails {
 }
 
 /** Details of `ValidationFailed`. */
+// prettier-ignore
 export interface ValidationFailedDetails {
   /** The items of a batch that failed. */
   readonly bad_items?: readonly unknown[];
@@ -34,6 +36,7 @@ export interface ValidationFailedDetails {
 }
 
 /** Details of `UnsupportedMediaType`. */
+// prettier-ignore
 export interface UnsupportedMediaTypeDetails {
   /** The failing input field. */
   readonly field?: string;
@@ -44,6 +47,7 @@ export interface UnsupportedMediaTypeDetails {
 }
 
 /** Details of `Unauthenticated`. */
+// prettier-ignore
 export interface UnauthenticatedDetails {
   /** The failing input field. */
   readonly field?: string;
@@ -54,6 +58,7 @@ export interface UnauthenticatedDetails {
 }
 
 /** Details of `Forbidden`. */
+// prettier-ignore
 export interface ForbiddenDetails {
   /** The failing input field. */
   readonly field?: string;
@@ -64,6 +69,7 @@ export interface ForbiddenDetails {
 }
 
 /** Details of `ScopeInsufficient`. */
+// prettier-ignore
 export interface ScopeInsufficientDetails {
   /** The failing input field. */
   readonly field?: string;
@@ -74,6 +80,7 @@ export interface ScopeInsufficientDetails {
 }
 
 /** Details of `NotFound`. */
+// prettier-ignore
 export interface NotFoundDetails {
   /** The failing input field. */
   readonly field?: string;
@@ -84,6 +91,7 @@ export interface NotFoundDetails {
 }
 
 /** Details of `Conflict`. */
+// prettier-ignore
 export interface ConflictDetails {
   /** The id of the resource that is there already. */
   readonly existing_id: string | number;
@@ -96,6 +104,7 @@ export interface ConflictDetails {
 }
 
 /** Details of `AlreadyExists`. */
+// prettier-ignore
 export interface AlreadyExistsDetails {
   /** The id of the resource that is there already. */
   readonly existing_id: string | number;
@@ -108,6 +117,7 @@ export interface AlreadyExistsDetails {
 }
 
 /** Details of `RateLimited`. */
+// prettier-ignore
 export interface RateLimitedDetails {
   /** Requests allowed in the window. */
   readonly limit?: number;
@@ -122,6 +132,7 @@ export interface RateLimitedDetails {
 }
 
 /** Details of `Timeout`. */
+// prettier-ignore
 export interface TimeoutDetails {
   /** How far a stream had come. */
   readonly offset?: number | string;
@@ -134,6 +145,7 @@ export interface TimeoutDetails {
 }
 
 /** Details of `DependencyUnavailable`. */
+// prettier-ignore
 export interface DependencyUnavailableDetails {
   /** How far a stream had come. */
   readonly offset?: number | string;
@@ -146,6 +158,7 @@ export interface DependencyUnavailableDetails {
 }
 
 /** Details of `InternalError`. */
+// prettier-ignore
 export interface InternalErrorDetails {
   /** How far a stream had come. */
   readonly offset?: number | string;
@@ -158,6 +171,7 @@ export interface InternalErrorDetails {
 }
 
 /** Details of `ConstraintViolation`. */
+// prettier-ignore
 export interface ConstraintViolationDetails {
   /** The failing input field. */
   readonly field?: string;
@@ -168,6 +182,7 @@ export interface ConstraintViolationDetails {
 }
 
 /** Details of `SerializationFailure`. */
+// prettier-ignore
 export interface SerializationFailureDetails {
   /** The failing input field. */
   readonly field?: string;
@@ -178,6 +193,7 @@ export interface SerializationFailureDetails {
 }
 
 /** Details of `StaleRead`. */
+// prettier-ignore
 export interface StaleReadDetails {
   /** The validator the resource has now. */
   readonly expected_etag: string;

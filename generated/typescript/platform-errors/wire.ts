@@ -24,6 +24,7 @@ import type * as d from "./details.js";
 import type { AnyError, UnknownError } from "./errors.js";
 
 /** Every client-facing error, on every API and in every job. */
+// prettier-ignore
 export interface ErrorEnvelope {
   readonly code: Wire;
   readonly message: string;
@@ -39,6 +40,7 @@ interface Envelopes {
   readonly error: ErrorEnvelope;
 }
 
+// prettier-ignore
 const PICTURES: Readonly<Record<string, Picture>> = {
   error: {
     code: "$code",
@@ -72,6 +74,7 @@ interface Place {
   readonly header: string | null;
 }
 
+// prettier-ignore
 const PLACES: readonly Place[] = [
   {
     member: "correlationId",

@@ -61,7 +61,7 @@ Complete = Callable[[AileronError], None]
 CORRELATION_HEADER = "X-Request-Id"
 CORRELATION_FORMATS = ("token",)
 
-INTERNAL: ErrorCode | None = ErrorCode.CONNECTOR_RUNTIME_ERROR
+INTERNAL: ErrorCode | None = ErrorCode.CONNECTOR_RUNTIME_ERROR  # fmt: skip
 """The code of the answer to an exception; None if the taxonomy declares none."""
 
 BARE: Mapping[EnvelopeName, Sequence[ErrorCode]] = {
@@ -79,6 +79,7 @@ BARE: Mapping[EnvelopeName, Sequence[ErrorCode]] = {
 }
 """The codes that each envelope can carry without details."""
 
+# fmt: off
 SURFACES = (
     BoundarySurface(
         enveloped=False,
@@ -94,6 +95,7 @@ SURFACES = (
         ),
     ),
 )
+# fmt: on
 """The surfaces that decide whether an error needs an envelope; the first that claims an
 exchange counts.
 """

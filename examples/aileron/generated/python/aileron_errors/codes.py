@@ -11,6 +11,8 @@ from enum import StrEnum
 class ErrorCode(StrEnum):
     """Every code a service may answer with."""
 
+    # fmt: off
+
     CAPABILITY_DENIED = "capability_denied"
     """A capability check refused the operation."""
 
@@ -41,6 +43,8 @@ class ErrorCode(StrEnum):
 
     SIGNATURE_FAILURE = "signature_failure"
     """The signature of a binary does not verify."""
+
+    # fmt: on
 
 
 ClientAction = t.Literal["retry", "refetch", "user", "none"]
@@ -116,6 +120,7 @@ class Facts(t.NamedTuple):
         )
 
 
+# fmt: off
 FACTS: Mapping[ErrorCode, Facts] = {
     ErrorCode.CAPABILITY_DENIED: Facts(
         wire="capability_denied",
@@ -248,6 +253,7 @@ FACTS: Mapping[ErrorCode, Facts] = {
         boundaries=("runtime",),
     ),
 }
+# fmt: on
 
 RETRYABLE = frozenset(
     code for code, facts in FACTS.items() if facts.client_action == "retry"

@@ -21,6 +21,8 @@ __all__ = [
 Json = Mapping[str, object] | Sequence[object] | str | float | bool | None
 """Any value of JSON."""
 
+# fmt: off
+
 CapabilityDeniedBoundary = t.Literal[
     "sandbox",
     "connector_manifest",

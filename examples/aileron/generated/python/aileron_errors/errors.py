@@ -28,6 +28,7 @@ EnvelopeName = t.Literal[
 SECONDS = Check(types=("number",), minimum=0)
 """The check of ``retry_after``."""
 
+# fmt: off
 SLOT_CHECKS: Mapping[str, Check] = {
     "audit_id": Check(
         types=("string",),
@@ -37,6 +38,7 @@ SLOT_CHECKS: Mapping[str, Check] = {
         types=("string",),
     ),
 }
+# fmt: on
 """The checks of attributes that fill an envelope, unless they are None."""
 
 
@@ -80,6 +82,7 @@ class AileronError(Exception):
     flag_key: t.ClassVar[str | None] = None
     envelope: t.ClassVar[EnvelopeName] = "failure"
 
+    # fmt: off
     def __init__(
         self,
         message: str | None = None,
@@ -132,6 +135,7 @@ class AileronError(Exception):
         )
         super().__init__(self.message)
 
+    # fmt: on
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
 
@@ -166,6 +170,9 @@ class AileronError(Exception):
         return self.retriable if decides else self.facts.client_action == "retry"
 
 
+# fmt: off
+
+
 class CapabilityDenied(AileronError):
     """A capability check refused the operation.
 
@@ -178,7 +185,7 @@ class CapabilityDenied(AileronError):
     __slots__ = ()
 
     code = ErrorCode.CAPABILITY_DENIED
-    facts = FACTS[ErrorCode.CAPABILITY_DENIED]
+    facts = FACTS[code]
     summary = "A capability check refused the operation."
     default_message = "The operation is not allowed"
     checks = Check(
@@ -241,7 +248,7 @@ class BindingRequired(AileronError):
     __slots__ = ()
 
     code = ErrorCode.BINDING_REQUIRED
-    facts = FACTS[ErrorCode.BINDING_REQUIRED]
+    facts = FACTS[code]
     summary = "No credential is bound for a required capability."
     default_message = "A credential must be bound first"
     checks = Check(
@@ -303,7 +310,7 @@ class BindingFailed(AileronError):
     __slots__ = ()
 
     code = ErrorCode.BINDING_FAILED
-    facts = FACTS[ErrorCode.BINDING_FAILED]
+    facts = FACTS[code]
     summary = "An existing binding refused: token expired, key revoked, scope changed."
     default_message = "The bound credential was refused"
     checks = Check(
@@ -365,7 +372,7 @@ class ResourceLimitExceeded(AileronError):
     __slots__ = ()
 
     code = ErrorCode.RESOURCE_LIMIT_EXCEEDED
-    facts = FACTS[ErrorCode.RESOURCE_LIMIT_EXCEEDED]
+    facts = FACTS[code]
     summary = "The connector hit a limit: memory, wall time or fuel."
     default_message = "The connector exceeded a resource limit"
     checks = Check(
@@ -418,7 +425,7 @@ class ConnectorRuntimeError(AileronError):
     __slots__ = ()
 
     code = ErrorCode.CONNECTOR_RUNTIME_ERROR
-    facts = FACTS[ErrorCode.CONNECTOR_RUNTIME_ERROR]
+    facts = FACTS[code]
     summary = "The connector's own code failed: it panicked, threw, or answered in an unexpected shape."
     default_message = "The connector failed"
     checks = Check(
@@ -474,7 +481,7 @@ class NetworkError(AileronError):
     __slots__ = ()
 
     code = ErrorCode.NETWORK_ERROR
-    facts = FACTS[ErrorCode.NETWORK_ERROR]
+    facts = FACTS[code]
     summary = "The outbound call failed before it reached a server."
     default_message = "The service could not be reached"
     checks = Check(
@@ -542,7 +549,7 @@ class ExternalApiError(AileronError):
     __slots__ = ()
 
     code = ErrorCode.EXTERNAL_API_ERROR
-    facts = FACTS[ErrorCode.EXTERNAL_API_ERROR]
+    facts = FACTS[code]
     summary = "The upstream service answered with an error."
     default_message = "The service answered with an error"
     checks = Check(
@@ -619,7 +626,7 @@ class HashMismatch(AileronError):
     __slots__ = ()
 
     code = ErrorCode.HASH_MISMATCH
-    facts = FACTS[ErrorCode.HASH_MISMATCH]
+    facts = FACTS[code]
     summary = "The bytes of a connector or an action on disk are not those that were declared."
     default_message = "The installed bytes are not the declared ones"
     checks = Check(
@@ -669,7 +676,7 @@ class SignatureFailure(AileronError):
     __slots__ = ()
 
     code = ErrorCode.SIGNATURE_FAILURE
-    facts = FACTS[ErrorCode.SIGNATURE_FAILURE]
+    facts = FACTS[code]
     summary = "The signature of a binary does not verify."
     default_message = "The signature does not verify"
     checks = Check(
@@ -708,6 +715,7 @@ class SignatureFailure(AileronError):
         )
 
 
+# fmt: on
 class UnknownError(AileronError):
     """An answer that is not a declared error: an unknown code, another shape, or not
     JSON.
@@ -728,10 +736,11 @@ class UnknownError(AileronError):
         client_action="none",
         effect="unknown",
     )
-    summary = "The answer is not a known error"
-    default_message = "The answer is not a known error"
+    summary = "The answer is not a known error"  # fmt: skip
+    default_message = "The answer is not a known error"  # fmt: skip
     flag_key = None
 
+    # fmt: off
     def __init__(
         self,
         message: str | None = None,
@@ -757,6 +766,7 @@ class UnknownError(AileronError):
         self.raw = raw
         self.original_code = original_code
 
+    # fmt: on
     def __str__(self) -> str:
         return f"unknown error (status {self.status}, code {self.original_code!r})"
 
@@ -904,7 +914,7 @@ def undeclared(
     original_code: str | int | None = None,
 ) -> AileronError:
     """The answer to an undeclared error; ``original_code`` stays out of it."""
-    internal = ErrorCode.CONNECTOR_RUNTIME_ERROR
+    internal = ErrorCode.CONNECTOR_RUNTIME_ERROR  # fmt: skip
     return bare(ERRORS[internal])
 
 

@@ -6,6 +6,7 @@
 import { range } from "./_runtime/ranges.js";
 
 /** Every code a service may answer with. */
+// prettier-ignore
 export const ErrorCode = {
   /** A capability check refused the operation. */
   CAPABILITY_DENIED: "capability_denied",
@@ -104,16 +105,23 @@ export interface Facts {
   readonly message: string;
 }
 
+// prettier-ignore
 export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   capability_denied: {
     wire: "capability_denied",
     status: 403,
-    statuses: [403],
+    statuses: [
+      403,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
     domain: null,
-    boundaries: ["sandbox", "connector_manifest", "action"],
+    boundaries: [
+      "sandbox",
+      "connector_manifest",
+      "action",
+    ],
     retry: null,
     until: null,
     actions: [],
@@ -125,15 +133,21 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   binding_required: {
     wire: "binding_required",
     status: 412,
-    statuses: [412],
+    statuses: [
+      412,
+    ],
     retriable: "never",
     clientAction: "user",
     effect: "none",
     domain: null,
-    boundaries: ["runtime"],
+    boundaries: [
+      "runtime",
+    ],
     retry: null,
     until: "bind_credential",
-    actions: ["bind_credential"],
+    actions: [
+      "bind_credential",
+    ],
     rules: [],
     deprecated: false,
     summary: "No credential is bound for a required capability.",
@@ -142,30 +156,39 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   binding_failed: {
     wire: "binding_failed",
     status: 412,
-    statuses: [412],
+    statuses: [
+      412,
+    ],
     retriable: "caller",
     clientAction: "user",
     effect: "none",
     domain: null,
-    boundaries: ["runtime"],
+    boundaries: [
+      "runtime",
+    ],
     retry: null,
     until: null,
-    actions: ["rebind_credential"],
+    actions: [
+      "rebind_credential",
+    ],
     rules: [],
     deprecated: false,
-    summary:
-      "An existing binding refused: token expired, key revoked, scope changed.",
+    summary: "An existing binding refused: token expired, key revoked, scope changed.",
     message: "The bound credential was refused",
   },
   resource_limit_exceeded: {
     wire: "resource_limit_exceeded",
     status: 507,
-    statuses: [507],
+    statuses: [
+      507,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "possible",
     domain: null,
-    boundaries: ["sandbox"],
+    boundaries: [
+      "sandbox",
+    ],
     retry: null,
     until: null,
     actions: [],
@@ -177,30 +200,37 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   connector_runtime_error: {
     wire: "connector_runtime_error",
     status: 500,
-    statuses: [500],
+    statuses: [
+      500,
+    ],
     retriable: "caller",
     clientAction: "none",
     effect: "possible",
     domain: null,
-    boundaries: ["sandbox"],
+    boundaries: [
+      "sandbox",
+    ],
     retry: null,
     until: null,
     actions: [],
     rules: [],
     deprecated: false,
-    summary:
-      "The connector's own code failed: it panicked, threw, or answered in an unexpected shape.",
+    summary: "The connector's own code failed: it panicked, threw, or answered in an unexpected shape.",
     message: "The connector failed",
   },
   network_error: {
     wire: "network_error",
     status: 502,
-    statuses: [502],
+    statuses: [
+      502,
+    ],
     retriable: "conditional",
     clientAction: "retry",
     effect: "possible",
     domain: null,
-    boundaries: ["external"],
+    boundaries: [
+      "external",
+    ],
     retry: "runtime",
     until: null,
     actions: [],
@@ -210,7 +240,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
         when: [
           {
             fact: "operation.idempotent",
-            values: [false],
+            values: [
+              false,
+            ],
           },
         ],
       },
@@ -226,12 +258,16 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   external_api_error: {
     wire: "external_api_error",
     status: 502,
-    statuses: [502],
+    statuses: [
+      502,
+    ],
     retriable: "conditional",
     clientAction: "retry",
     effect: "possible",
     domain: null,
-    boundaries: ["external"],
+    boundaries: [
+      "external",
+    ],
     retry: "runtime",
     until: null,
     actions: [],
@@ -241,7 +277,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
         when: [
           {
             fact: "operation.idempotent",
-            values: [false],
+            values: [
+              false,
+            ],
           },
         ],
       },
@@ -250,7 +288,10 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
         when: [
           {
             fact: "details.status",
-            values: [429, ...range(500, 599)],
+            values: [
+              429,
+              ...range(500, 599),
+            ],
           },
         ],
       },
@@ -266,30 +307,37 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   hash_mismatch: {
     wire: "hash_mismatch",
     status: 422,
-    statuses: [422],
+    statuses: [
+      422,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
     domain: null,
-    boundaries: ["runtime"],
+    boundaries: [
+      "runtime",
+    ],
     retry: null,
     until: null,
     actions: [],
     rules: [],
     deprecated: false,
-    summary:
-      "The bytes of a connector or an action on disk are not those that were declared.",
+    summary: "The bytes of a connector or an action on disk are not those that were declared.",
     message: "The installed bytes are not the declared ones",
   },
   signature_failure: {
     wire: "signature_failure",
     status: 422,
-    statuses: [422],
+    statuses: [
+      422,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
     domain: null,
-    boundaries: ["runtime"],
+    boundaries: [
+      "runtime",
+    ],
     retry: null,
     until: null,
     actions: [],

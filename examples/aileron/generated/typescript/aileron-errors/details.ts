@@ -10,6 +10,7 @@
 export type Details = Readonly<Record<string, unknown>>;
 
 /** Details of `CapabilityDenied`. */
+// prettier-ignore
 export interface CapabilityDeniedDetails {
   /** The host that was denied. */
   readonly host?: string;
@@ -20,6 +21,7 @@ export interface CapabilityDeniedDetails {
 }
 
 /** Details of `BindingRequired`. */
+// prettier-ignore
 export interface BindingRequiredDetails {
   /** The binding that was used, such as oauth2/slack/work. */
   readonly binding?: string;
@@ -30,6 +32,7 @@ export interface BindingRequiredDetails {
 }
 
 /** Details of `BindingFailed`. */
+// prettier-ignore
 export interface BindingFailedDetails {
   /** The binding that was used, such as oauth2/slack/work. */
   readonly binding?: string;
@@ -40,18 +43,21 @@ export interface BindingFailedDetails {
 }
 
 /** Details of `ResourceLimitExceeded`. */
+// prettier-ignore
 export interface ResourceLimitExceededDetails {
   /** What the user can do about it. */
   readonly suggestion?: string;
 }
 
 /** Details of `ConnectorRuntimeError`. */
+// prettier-ignore
 export interface ConnectorRuntimeErrorDetails {
   /** What the user can do about it. */
   readonly suggestion?: string;
 }
 
 /** Details of `NetworkError`. */
+// prettier-ignore
 export interface NetworkErrorDetails {
   /** How often the runtime retried before it gave up. */
   readonly retried?: number;
@@ -60,6 +66,7 @@ export interface NetworkErrorDetails {
 }
 
 /** Details of `ExternalApiError`. */
+// prettier-ignore
 export interface ExternalApiErrorDetails {
   /** The status the upstream service answered with. */
   readonly status: number;
@@ -72,12 +79,14 @@ export interface ExternalApiErrorDetails {
 }
 
 /** Details of `HashMismatch`. */
+// prettier-ignore
 export interface HashMismatchDetails {
   /** What the user can do about it. */
   readonly suggestion?: string;
 }
 
 /** Details of `SignatureFailure`. */
+// prettier-ignore
 export interface SignatureFailureDetails {
   /** What the user can do about it. */
   readonly suggestion?: string;

@@ -29,23 +29,23 @@ export interface Given {
   };
 }
 
+// prettier-ignore
 const PICTURES: { readonly [N in keyof Given]: Picture } = {
   tool_message: {
     tool_call_id: "$tool_call_id",
     role: "tool",
-    content:
-      "Action '${action}' failed: ${code} (${message}).\n${details.suggestion}\naudit_id: ${audit_id}",
+    content: "Action '${action}' failed: ${code} (${message}).\n${details.suggestion}\naudit_id: ${audit_id}",
   },
   tool_result: {
     type: "tool_result",
     tool_use_id: "$tool_use_id",
     is_error: true,
-    content:
-      "${code}: ${message}\n${details.suggestion}\naudit_id: ${audit_id}",
+    content: "${code}: ${message}\n${details.suggestion}\naudit_id: ${audit_id}",
   },
 };
 
 /** The member of errors for each slot. */
+// prettier-ignore
 const SLOTS: Readonly<Record<string, string>> = {
   audit_id: "auditId",
   request_id: "requestId",

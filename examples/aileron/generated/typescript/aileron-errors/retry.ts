@@ -29,6 +29,7 @@ import { decided, factsOf, retriable } from "./catalog.js";
 import type { ErrorCode, PolicyName, RetriableRule } from "./codes.js";
 import type { AnyError } from "./errors.js";
 
+// prettier-ignore
 export const POLICIES: Readonly<Record<PolicyName, Policy>> = {
   /** Three retries with exponential backoff; the same for every call. */
   runtime: {
@@ -62,16 +63,21 @@ export const POLICIES: Readonly<Record<PolicyName, Policy>> = {
 };
 
 /** The codes of a policy, null if it is for every retriable one. */
+// prettier-ignore
 export const ELIGIBLE: Readonly<
   Record<PolicyName, ReadonlySet<ErrorCode> | null>
 > = {
-  runtime: new Set<ErrorCode>(["network_error", "external_api_error"]),
+  runtime: new Set<ErrorCode>([
+    "network_error",
+    "external_api_error",
+  ]),
 };
 
 /**
  * The rules that decide whether a policy is for an error of its codes: the first that
  * holds, and if none does, it is.
  */
+// prettier-ignore
 export const ELIGIBLE_WHEN: Readonly<
   Record<PolicyName, readonly RetriableRule[]>
 > = {
@@ -81,7 +87,9 @@ export const ELIGIBLE_WHEN: Readonly<
       when: [
         {
           fact: "operation.idempotent",
-          values: [false],
+          values: [
+            false,
+          ],
         },
       ],
     },
@@ -90,7 +98,10 @@ export const ELIGIBLE_WHEN: Readonly<
       when: [
         {
           fact: "details.status",
-          values: [429, ...range(500, 599)],
+          values: [
+            429,
+            ...range(500, 599),
+          ],
         },
       ],
     },
@@ -99,7 +110,9 @@ export const ELIGIBLE_WHEN: Readonly<
       when: [
         {
           fact: "details.status",
-          values: [...range(400, 499)],
+          values: [
+            ...range(400, 499),
+          ],
         },
       ],
     },
@@ -107,6 +120,7 @@ export const ELIGIBLE_WHEN: Readonly<
 };
 
 /** The kind of a code's failures, if the policy has one: a key of `kinds`. */
+// prettier-ignore
 export const KIND_OF: Readonly<
   Record<PolicyName, ReadonlyMap<ErrorCode, string>>
 > = {

@@ -24,6 +24,7 @@ import type * as d from "./details.js";
 import type { AnyError, UnknownError } from "./errors.js";
 
 /** What an action failed with, for the agent that called it. */
+// prettier-ignore
 export interface FailureEnvelope {
   readonly error: {
     readonly class: Wire;
@@ -36,6 +37,7 @@ export interface FailureEnvelope {
 }
 
 /** What the endpoints around the runtime answer with. */
+// prettier-ignore
 export interface ApiErrorEnvelope {
   readonly error: {
     readonly code: Wire;
@@ -54,6 +56,7 @@ interface Envelopes {
   readonly api_error: ApiErrorEnvelope;
 }
 
+// prettier-ignore
 const PICTURES: Readonly<Record<string, Picture>> = {
   failure: {
     error: {
@@ -96,6 +99,7 @@ interface Place {
   readonly header: string | null;
 }
 
+// prettier-ignore
 const PLACES: readonly Place[] = [
   {
     member: "auditId",

@@ -60,7 +60,7 @@ Complete = Callable[[AlknetError], None]
 CORRELATION_HEADER = "X-Request-Id"
 CORRELATION_FORMATS = ("token",)
 
-INTERNAL: ErrorCode | None = ErrorCode.INTERNAL
+INTERNAL: ErrorCode | None = ErrorCode.INTERNAL  # fmt: skip
 """The code of the answer to an exception; None if the taxonomy declares none."""
 
 BARE: Mapping[EnvelopeName, Sequence[ErrorCode]] = {

@@ -11,6 +11,8 @@ from enum import StrEnum
 class ErrorCode(StrEnum):
     """Every code a service may answer with."""
 
+    # fmt: off
+
     NOT_FOUND = "NOT_FOUND"
     """The operation is not registered, or is internal and was called from outside."""
 
@@ -47,6 +49,8 @@ class ErrorCode(StrEnum):
 
     CONTEXT_OVERFLOW = "CONTEXT_OVERFLOW"
     """The context window overflowed."""
+
+    # fmt: on
 
 
 ClientAction = t.Literal["retry", "refetch", "user", "none"]
@@ -122,6 +126,7 @@ class Facts(t.NamedTuple):
         )
 
 
+# fmt: off
 FACTS: Mapping[ErrorCode, Facts] = {
     ErrorCode.NOT_FOUND: Facts(
         wire="NOT_FOUND",
@@ -249,6 +254,7 @@ FACTS: Mapping[ErrorCode, Facts] = {
         boundaries=("handler",),
     ),
 }
+# fmt: on
 
 RETRYABLE = frozenset(
     code for code, facts in FACTS.items() if facts.client_action == "retry"

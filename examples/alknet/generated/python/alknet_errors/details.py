@@ -23,6 +23,8 @@ __all__ = [
 Json = Mapping[str, object] | Sequence[object] | str | float | bool | None
 """Any value of JSON."""
 
+# fmt: off
+
 ForbiddenBoundary = t.Literal[
     "registry",
     "acl",

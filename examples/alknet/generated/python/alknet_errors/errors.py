@@ -28,11 +28,13 @@ EnvelopeName = t.Literal[
 SECONDS = Check(types=("number",), minimum=0)
 """The check of ``retry_after``."""
 
+# fmt: off
 SLOT_CHECKS: Mapping[str, Check] = {
     "request_id": Check(
         types=("string",),
     ),
 }
+# fmt: on
 """The checks of attributes that fill an envelope, unless they are None."""
 
 
@@ -75,6 +77,7 @@ class AlknetError(Exception):
     flag_key: t.ClassVar[str | None] = None
     envelope: t.ClassVar[EnvelopeName] = "error"
 
+    # fmt: off
     def __init__(
         self,
         message: str | None = None,
@@ -125,6 +128,7 @@ class AlknetError(Exception):
         )
         super().__init__(self.message)
 
+    # fmt: on
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
 
@@ -159,6 +163,9 @@ class AlknetError(Exception):
         return self.retriable if decides else self.facts.client_action == "retry"
 
 
+# fmt: off
+
+
 class NotFound(AlknetError):
     """The operation is not registered, or is internal and was called from outside.
 
@@ -170,10 +177,8 @@ class NotFound(AlknetError):
     __slots__ = ()
 
     code = ErrorCode.NOT_FOUND
-    facts = FACTS[ErrorCode.NOT_FOUND]
-    summary = (
-        "The operation is not registered, or is internal and was called from outside."
-    )
+    facts = FACTS[code]
+    summary = "The operation is not registered, or is internal and was called from outside."
     default_message = "There is no such operation"
     checks = Check(
         members={
@@ -221,7 +226,7 @@ class Forbidden(AlknetError):
     __slots__ = ()
 
     code = ErrorCode.FORBIDDEN
-    facts = FACTS[ErrorCode.FORBIDDEN]
+    facts = FACTS[code]
     summary = "The caller lacks a scope, or is nobody that is known."
     default_message = "The call is not allowed"
     checks = Check(
@@ -277,7 +282,7 @@ class InvalidInput(AlknetError):
     __slots__ = ()
 
     code = ErrorCode.INVALID_INPUT
-    facts = FACTS[ErrorCode.INVALID_INPUT]
+    facts = FACTS[code]
     summary = "The input does not fit the operation's input schema."
     default_message = "The input does not fit the schema of the operation"
     checks = Check(
@@ -328,7 +333,7 @@ class InvalidOperationType(AlknetError):
     __slots__ = ()
 
     code = ErrorCode.INVALID_OPERATION_TYPE
-    facts = FACTS[ErrorCode.INVALID_OPERATION_TYPE]
+    facts = FACTS[code]
     summary = "The wrong way to call an operation of this type, such as invoke on a subscription."
     default_message = "The operation cannot be called this way"
     checks = Check(
@@ -380,7 +385,7 @@ class Internal(AlknetError):
     __slots__ = ()
 
     code = ErrorCode.INTERNAL
-    facts = FACTS[ErrorCode.INTERNAL]
+    facts = FACTS[code]
     summary = "A handler panicked or failed in a way it did not declare, or the connection broke."
     default_message = "Something went wrong"
     checks = Check(
@@ -432,7 +437,7 @@ class Timeout(AlknetError):
     __slots__ = ()
 
     code = ErrorCode.TIMEOUT
-    facts = FACTS[ErrorCode.TIMEOUT]
+    facts = FACTS[code]
     summary = "The request timed out."
     default_message = "The request timed out"
     checks = Check(
@@ -744,6 +749,7 @@ class ChatContextOverflow(AlknetError):
         )
 
 
+# fmt: on
 class UnknownError(AlknetError):
     """An answer that is not a declared error: an unknown code, another shape, or not
     JSON.
@@ -754,12 +760,13 @@ class UnknownError(AlknetError):
 
     __slots__ = ("original_code", "raw")
 
-    code = ErrorCode.INTERNAL
+    code = ErrorCode.INTERNAL  # fmt: skip
     facts = FACTS[code]._replace(headers=())  # a received error needs no headers
-    summary = "A handler panicked or failed in a way it did not declare, or the connection broke."
-    default_message = "Something went wrong"
+    summary = "A handler panicked or failed in a way it did not declare, or the connection broke."  # fmt: skip
+    default_message = "Something went wrong"  # fmt: skip
     flag_key = None
 
+    # fmt: off
     def __init__(
         self,
         message: str | None = None,
@@ -783,6 +790,7 @@ class UnknownError(AlknetError):
         self.raw = raw
         self.original_code = original_code
 
+    # fmt: on
     def __str__(self) -> str:
         return f"unknown error (status {self.status}, code {self.original_code!r})"
 
@@ -941,7 +949,7 @@ def undeclared(
     # A value that does not look like a code stays out of the answer.
     if re.fullmatch(r"[A-Za-z0-9_.:-]{1,64}", str(original_code or "")):
         details["code"] = original_code
-    internal = ErrorCode.INTERNAL
+    internal = ErrorCode.INTERNAL  # fmt: skip
     return bare(ERRORS[internal], details=details)
 
 

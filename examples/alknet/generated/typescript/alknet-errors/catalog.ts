@@ -20,6 +20,7 @@ export interface Entry {
   readonly flagKey: string | null;
 }
 
+// prettier-ignore
 const ENTRIES: readonly Entry[] = [
   {
     code: "NOT_FOUND",
@@ -68,7 +69,9 @@ const ENTRIES: readonly Entry[] = [
       clientAction: "none",
       effect: "unknown",
       domain: null,
-      boundaries: ["handler"],
+      boundaries: [
+        "handler",
+      ],
       retry: null,
       until: null,
       actions: [],
@@ -90,7 +93,9 @@ const ENTRIES: readonly Entry[] = [
       clientAction: "none",
       effect: "unknown",
       domain: null,
-      boundaries: ["handler"],
+      boundaries: [
+        "handler",
+      ],
       retry: null,
       until: null,
       actions: [],
@@ -112,7 +117,9 @@ const ENTRIES: readonly Entry[] = [
       clientAction: "user",
       effect: "unknown",
       domain: null,
-      boundaries: ["handler"],
+      boundaries: [
+        "handler",
+      ],
       retry: null,
       until: null,
       actions: [],
@@ -129,12 +136,16 @@ const ENTRIES: readonly Entry[] = [
     facts: {
       wire: "RATE_LIMITED",
       status: 429,
-      statuses: [429],
+      statuses: [
+        429,
+      ],
       retriable: "always",
       clientAction: "retry",
       effect: "none",
       domain: null,
-      boundaries: ["handler"],
+      boundaries: [
+        "handler",
+      ],
       retry: null,
       until: null,
       actions: [],
@@ -156,7 +167,9 @@ const ENTRIES: readonly Entry[] = [
       clientAction: "none",
       effect: "unknown",
       domain: null,
-      boundaries: ["handler"],
+      boundaries: [
+        "handler",
+      ],
       retry: null,
       until: null,
       actions: [],
@@ -170,6 +183,7 @@ const ENTRIES: readonly Entry[] = [
 ];
 
 /** The operation of each tool, method or route. */
+// prettier-ignore
 const OPERATIONS: Readonly<Record<string, string>> = {
   "fs/readFile": "readFile",
   "vastai/createMachine": "createMachine",
@@ -177,6 +191,7 @@ const OPERATIONS: Readonly<Record<string, string>> = {
 };
 
 /** The facts of an answer that is not a declared error. */
+// prettier-ignore
 const UNKNOWN: Facts = FACTS.INTERNAL;
 
 const BY_WIRE = new Map(

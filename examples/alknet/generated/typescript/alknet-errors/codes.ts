@@ -4,6 +4,7 @@
 // compile examples/alknet/taxonomy.yaml
 
 /** Every code a service may answer with. */
+// prettier-ignore
 export const ErrorCode = {
   /**
    * The operation is not registered, or is internal and was called from
@@ -107,34 +108,44 @@ export interface Facts {
   readonly message: string;
 }
 
+// prettier-ignore
 export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   NOT_FOUND: {
     wire: "NOT_FOUND",
     status: 404,
-    statuses: [404],
+    statuses: [
+      404,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
     domain: null,
-    boundaries: ["registry"],
+    boundaries: [
+      "registry",
+    ],
     retry: null,
     until: null,
     actions: [],
     rules: [],
     deprecated: false,
-    summary:
-      "The operation is not registered, or is internal and was called from outside.",
+    summary: "The operation is not registered, or is internal and was called from outside.",
     message: "There is no such operation",
   },
   FORBIDDEN: {
     wire: "FORBIDDEN",
     status: 401,
-    statuses: [401, 403],
+    statuses: [
+      401,
+      403,
+    ],
     retriable: "never",
     clientAction: "user",
     effect: "none",
     domain: null,
-    boundaries: ["registry", "acl"],
+    boundaries: [
+      "registry",
+      "acl",
+    ],
     retry: null,
     until: null,
     actions: [],
@@ -146,12 +157,16 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   INVALID_INPUT: {
     wire: "INVALID_INPUT",
     status: 422,
-    statuses: [422],
+    statuses: [
+      422,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
     domain: null,
-    boundaries: ["registry"],
+    boundaries: [
+      "registry",
+    ],
     retry: null,
     until: null,
     actions: [],
@@ -163,48 +178,60 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   INVALID_OPERATION_TYPE: {
     wire: "INVALID_OPERATION_TYPE",
     status: 500,
-    statuses: [500],
+    statuses: [
+      500,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
     domain: null,
-    boundaries: ["registry", "operation_env"],
+    boundaries: [
+      "registry",
+      "operation_env",
+    ],
     retry: null,
     until: null,
     actions: [],
     rules: [],
     deprecated: false,
-    summary:
-      "The wrong way to call an operation of this type, such as invoke on a subscription.",
+    summary: "The wrong way to call an operation of this type, such as invoke on a subscription.",
     message: "The operation cannot be called this way",
   },
   INTERNAL: {
     wire: "INTERNAL",
     status: 500,
-    statuses: [500],
+    statuses: [
+      500,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "unknown",
     domain: null,
-    boundaries: ["registry", "adapter"],
+    boundaries: [
+      "registry",
+      "adapter",
+    ],
     retry: null,
     until: null,
     actions: [],
     rules: [],
     deprecated: false,
-    summary:
-      "A handler panicked or failed in a way it did not declare, or the connection broke.",
+    summary: "A handler panicked or failed in a way it did not declare, or the connection broke.",
     message: "Something went wrong",
   },
   TIMEOUT: {
     wire: "TIMEOUT",
     status: 504,
-    statuses: [504],
+    statuses: [
+      504,
+    ],
     retriable: "always",
     clientAction: "retry",
     effect: "unknown",
     domain: null,
-    boundaries: ["adapter"],
+    boundaries: [
+      "adapter",
+    ],
     retry: null,
     until: null,
     actions: [],
@@ -221,7 +248,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     clientAction: "none",
     effect: "unknown",
     domain: null,
-    boundaries: ["handler"],
+    boundaries: [
+      "handler",
+    ],
     retry: null,
     until: null,
     actions: [],
@@ -238,7 +267,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     clientAction: "none",
     effect: "unknown",
     domain: null,
-    boundaries: ["handler"],
+    boundaries: [
+      "handler",
+    ],
     retry: null,
     until: null,
     actions: [],
@@ -255,7 +286,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     clientAction: "user",
     effect: "unknown",
     domain: null,
-    boundaries: ["handler"],
+    boundaries: [
+      "handler",
+    ],
     retry: null,
     until: null,
     actions: [],
@@ -267,12 +300,16 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   RATE_LIMITED: {
     wire: "RATE_LIMITED",
     status: 429,
-    statuses: [429],
+    statuses: [
+      429,
+    ],
     retriable: "always",
     clientAction: "retry",
     effect: "none",
     domain: null,
-    boundaries: ["handler"],
+    boundaries: [
+      "handler",
+    ],
     retry: null,
     until: null,
     actions: [],
@@ -289,7 +326,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     clientAction: "none",
     effect: "unknown",
     domain: null,
-    boundaries: ["handler"],
+    boundaries: [
+      "handler",
+    ],
     retry: null,
     until: null,
     actions: [],

@@ -24,6 +24,7 @@ import type * as d from "./details.js";
 import type { AnyError, UnknownError } from "./errors.js";
 
 /** The payload of a `call.error`, and the body of the gateway's errors. */
+// prettier-ignore
 export interface ErrorEnvelope {
   readonly code: Wire;
   readonly message: string;
@@ -32,6 +33,7 @@ export interface ErrorEnvelope {
 }
 
 /** The event that ends a call with an error. */
+// prettier-ignore
 export interface CallErrorEnvelope {
   readonly type: "call.error";
   readonly id: string;
@@ -52,6 +54,7 @@ interface Envelopes {
   readonly call_error: CallErrorEnvelope;
 }
 
+// prettier-ignore
 const PICTURES: Readonly<Record<string, Picture>> = {
   error: {
     code: "$code",
@@ -92,6 +95,7 @@ interface Place {
   readonly header: string | null;
 }
 
+// prettier-ignore
 const PLACES: readonly Place[] = [
   {
     member: "requestId",

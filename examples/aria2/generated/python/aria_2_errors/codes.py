@@ -11,6 +11,8 @@ from enum import StrEnum
 class ErrorCode(StrEnum):
     """Every code a service may answer with."""
 
+    # fmt: off
+
     PARSE_ERROR = "parse_error"
     """The body is not JSON."""
 
@@ -25,6 +27,8 @@ class ErrorCode(StrEnum):
 
     FAILED = "failed"
     """The call failed; the message says why."""
+
+    # fmt: on
 
 
 ClientAction = t.Literal["retry", "refetch", "user", "none"]
@@ -100,6 +104,7 @@ class Facts(t.NamedTuple):
         )
 
 
+# fmt: off
 FACTS: Mapping[ErrorCode, Facts] = {
     ErrorCode.PARSE_ERROR: Facts(
         wire=-32700,
@@ -142,6 +147,7 @@ FACTS: Mapping[ErrorCode, Facts] = {
         effect="unknown",
     ),
 }
+# fmt: on
 
 RETRYABLE = frozenset(
     code for code, facts in FACTS.items() if facts.client_action == "retry"

@@ -17,6 +17,8 @@ __all__ = [
 Json = Mapping[str, object] | Sequence[object] | str | float | bool | None
 """Any value of JSON."""
 
+# fmt: off
+
 
 class ParseErrorDetails(t.TypedDict):
     """Details of ``ParseError``."""

@@ -18,13 +18,14 @@ from . import details as d
 from ._runtime.checking import Check, refuse
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, StatusRule, codes_for
 
-EnvelopeName = t.Literal["rpc"]
+EnvelopeName = t.Literal["rpc"]  # fmt: skip
 """The shapes on the wire; ``wire.ENVELOPES`` has them."""
 
 
 SECONDS = Check(types=("number",), minimum=0)
 """The check of ``retry_after``."""
 
+# fmt: off
 SLOT_CHECKS: Mapping[str, Check] = {
     "request_id": Check(
         types=(
@@ -34,6 +35,7 @@ SLOT_CHECKS: Mapping[str, Check] = {
         ),
     ),
 }
+# fmt: on
 """The checks of attributes that fill an envelope, unless they are None."""
 
 
@@ -75,6 +77,7 @@ class Aria2Error(Exception):
     flag_key: t.ClassVar[str | None] = None
     envelope: t.ClassVar[EnvelopeName] = "rpc"
 
+    # fmt: off
     def __init__(
         self,
         message: str | None = None,
@@ -119,6 +122,7 @@ class Aria2Error(Exception):
         )
         super().__init__(self.message)
 
+    # fmt: on
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
 
@@ -153,6 +157,9 @@ class Aria2Error(Exception):
         return self.retriable if decides else self.facts.client_action == "retry"
 
 
+# fmt: off
+
+
 class ParseError(Aria2Error):
     """The body is not JSON.
 
@@ -162,7 +169,7 @@ class ParseError(Aria2Error):
     __slots__ = ()
 
     code = ErrorCode.PARSE_ERROR
-    facts = FACTS[ErrorCode.PARSE_ERROR]
+    facts = FACTS[code]
     summary = "The body is not JSON."
     default_message = "The body is not JSON."
 
@@ -198,7 +205,7 @@ class InvalidRequest(Aria2Error):
     __slots__ = ()
 
     code = ErrorCode.INVALID_REQUEST
-    facts = FACTS[ErrorCode.INVALID_REQUEST]
+    facts = FACTS[code]
     summary = "It is JSON, and no request."
     default_message = "It is JSON, and no request."
 
@@ -234,7 +241,7 @@ class MethodNotFound(Aria2Error):
     __slots__ = ()
 
     code = ErrorCode.METHOD_NOT_FOUND
-    facts = FACTS[ErrorCode.METHOD_NOT_FOUND]
+    facts = FACTS[code]
     summary = "There is no such method."
     default_message = "There is no such method."
 
@@ -270,7 +277,7 @@ class InvalidParams(Aria2Error):
     __slots__ = ()
 
     code = ErrorCode.INVALID_PARAMS
-    facts = FACTS[ErrorCode.INVALID_PARAMS]
+    facts = FACTS[code]
     summary = "The parameters do not fit."
     default_message = "The parameters do not fit."
 
@@ -306,7 +313,7 @@ class Failed(Aria2Error):
     __slots__ = ()
 
     code = ErrorCode.FAILED
-    facts = FACTS[ErrorCode.FAILED]
+    facts = FACTS[code]
     summary = "The call failed; the message says why."
     default_message = "The call failed"
 
@@ -333,6 +340,7 @@ class Failed(Aria2Error):
         )
 
 
+# fmt: on
 class UnknownError(Aria2Error):
     """An answer that is not a declared error: an unknown code, another shape, or not
     JSON.
@@ -353,10 +361,11 @@ class UnknownError(Aria2Error):
         client_action="none",
         effect="unknown",
     )
-    summary = "The answer is not a known error"
-    default_message = "The answer is not a known error"
+    summary = "The answer is not a known error"  # fmt: skip
+    default_message = "The answer is not a known error"  # fmt: skip
     flag_key = None
 
+    # fmt: off
     def __init__(
         self,
         message: str | None = None,
@@ -380,6 +389,7 @@ class UnknownError(Aria2Error):
         self.raw = raw
         self.original_code = original_code
 
+    # fmt: on
     def __str__(self) -> str:
         return f"unknown error (status {self.status}, code {self.original_code!r})"
 

@@ -4,6 +4,7 @@
 // compile examples/aria2/taxonomy.yaml
 
 /** Every code a service may answer with. */
+// prettier-ignore
 export const ErrorCode = {
   /** The body is not JSON. */
   PARSE_ERROR: "parse_error",
@@ -86,6 +87,7 @@ export interface Facts {
   readonly message: string;
 }
 
+// prettier-ignore
 export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   parse_error: {
     wire: -32700,

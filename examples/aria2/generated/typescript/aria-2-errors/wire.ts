@@ -24,6 +24,7 @@ import type * as d from "./details.js";
 import type { AnyError, UnknownError } from "./errors.js";
 
 /** The answer to a call that failed. */
+// prettier-ignore
 export interface RpcEnvelope {
   readonly jsonrpc: "2.0";
   readonly id: string | number | null;
@@ -41,6 +42,7 @@ interface Envelopes {
   readonly rpc: RpcEnvelope;
 }
 
+// prettier-ignore
 const PICTURES: Readonly<Record<string, Picture>> = {
   rpc: {
     jsonrpc: "2.0",
@@ -73,6 +75,7 @@ interface Place {
   readonly header: string | null;
 }
 
+// prettier-ignore
 const PLACES: readonly Place[] = [
   {
     member: "requestId",

@@ -11,6 +11,8 @@ from enum import StrEnum
 class ErrorCode(StrEnum):
     """Every code a service may answer with."""
 
+    # fmt: off
+
     EGRESS_CONSENT_REQUIRED = "EGRESS_CONSENT_REQUIRED"
     """The user has not agreed that this content leaves the machine."""
 
@@ -64,6 +66,8 @@ class ErrorCode(StrEnum):
 
     USER_CANCELED = "USER_CANCELED"
     """The user stopped it."""
+
+    # fmt: on
 
 
 ClientAction = t.Literal["retry", "refetch", "user", "none"]
@@ -139,6 +143,7 @@ class Facts(t.NamedTuple):
         )
 
 
+# fmt: off
 FACTS: Mapping[ErrorCode, Facts] = {
     ErrorCode.EGRESS_CONSENT_REQUIRED: Facts(
         wire="EGRESS_CONSENT_REQUIRED",
@@ -375,6 +380,7 @@ FACTS: Mapping[ErrorCode, Facts] = {
         ),
     ),
 }
+# fmt: on
 
 RETRYABLE = frozenset(
     code for code, facts in FACTS.items() if facts.client_action == "retry"

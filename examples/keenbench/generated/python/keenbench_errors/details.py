@@ -30,6 +30,8 @@ __all__ = [
 Json = Mapping[str, object] | Sequence[object] | str | float | bool | None
 """Any value of JSON."""
 
+# fmt: off
+
 Phase = t.Literal[
     "workbench",
     "workshop",

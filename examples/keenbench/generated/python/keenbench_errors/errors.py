@@ -29,6 +29,7 @@ EnvelopeName = t.Literal[
 SECONDS = Check(types=("number",), minimum=0)
 """The check of ``retry_after``."""
 
+# fmt: off
 SLOT_CHECKS: Mapping[str, Check] = {
     "phase": Check(
         types=("string",),
@@ -68,6 +69,7 @@ SLOT_CHECKS: Mapping[str, Check] = {
         ),
     ),
 }
+# fmt: on
 """The checks of attributes that fill an envelope, unless they are None."""
 
 
@@ -112,6 +114,7 @@ class KeenbenchError(Exception):
     flag_key: t.ClassVar[str | None] = None
     envelope: t.ClassVar[EnvelopeName] = "rpc"
 
+    # fmt: off
     def __init__(
         self,
         message: str | None = None,
@@ -165,6 +168,7 @@ class KeenbenchError(Exception):
         )
         super().__init__(self.message)
 
+    # fmt: on
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
 
@@ -199,6 +203,9 @@ class KeenbenchError(Exception):
         return self.retriable if decides else self.facts.client_action == "retry"
 
 
+# fmt: off
+
+
 class EgressConsentRequired(KeenbenchError):
     """The user has not agreed that this content leaves the machine.
 
@@ -213,7 +220,7 @@ class EgressConsentRequired(KeenbenchError):
     __slots__ = ()
 
     code = ErrorCode.EGRESS_CONSENT_REQUIRED
-    facts = FACTS[ErrorCode.EGRESS_CONSENT_REQUIRED]
+    facts = FACTS[code]
     summary = "The user has not agreed that this content leaves the machine."
     default_message = "Your consent is needed before anything is sent to the provider"
     checks = Check(
@@ -295,7 +302,7 @@ class EgressBlockedByPolicy(KeenbenchError):
     __slots__ = ()
 
     code = ErrorCode.EGRESS_BLOCKED_BY_POLICY
-    facts = FACTS[ErrorCode.EGRESS_BLOCKED_BY_POLICY]
+    facts = FACTS[code]
     summary = "A policy forbids that this content leaves the machine."
     default_message = "A policy does not allow sending this"
     checks = Check(
@@ -377,7 +384,7 @@ class ProviderNotConfigured(KeenbenchError):
     __slots__ = ()
 
     code = ErrorCode.PROVIDER_NOT_CONFIGURED
-    facts = FACTS[ErrorCode.PROVIDER_NOT_CONFIGURED]
+    facts = FACTS[code]
     summary = "The provider has no key, or is not enabled."
     default_message = "The provider is not set up"
     checks = Check(
@@ -459,7 +466,7 @@ class ProviderAuthFailed(KeenbenchError):
     __slots__ = ()
 
     code = ErrorCode.PROVIDER_AUTH_FAILED
-    facts = FACTS[ErrorCode.PROVIDER_AUTH_FAILED]
+    facts = FACTS[code]
     summary = "The provider refused the key."
     default_message = "The provider refused the key"
     checks = Check(
@@ -541,7 +548,7 @@ class ProviderRateLimited(KeenbenchError):
     __slots__ = ()
 
     code = ErrorCode.PROVIDER_RATE_LIMITED
-    facts = FACTS[ErrorCode.PROVIDER_RATE_LIMITED]
+    facts = FACTS[code]
     summary = "The provider limits the rate."
     default_message = "The provider is busy with your other requests"
     checks = Check(
@@ -623,7 +630,7 @@ class ProviderUnavailable(KeenbenchError):
     __slots__ = ()
 
     code = ErrorCode.PROVIDER_UNAVAILABLE
-    facts = FACTS[ErrorCode.PROVIDER_UNAVAILABLE]
+    facts = FACTS[code]
     summary = "The provider answers with errors, or not in time."
     default_message = "The provider is not available"
     checks = Check(
@@ -705,7 +712,7 @@ class NetworkUnavailable(KeenbenchError):
     __slots__ = ()
 
     code = ErrorCode.NETWORK_UNAVAILABLE
-    facts = FACTS[ErrorCode.NETWORK_UNAVAILABLE]
+    facts = FACTS[code]
     summary = "There is no network."
     default_message = "There is no connection to the network"
     checks = Check(
@@ -787,7 +794,7 @@ class SandboxViolation(KeenbenchError):
     __slots__ = ()
 
     code = ErrorCode.SANDBOX_VIOLATION
-    facts = FACTS[ErrorCode.SANDBOX_VIOLATION]
+    facts = FACTS[code]
     summary = "The sandbox refused what a tool tried to do."
     default_message = "A tool tried something it may not do"
     checks = Check(
@@ -870,7 +877,7 @@ class ValidationFailed(KeenbenchError):
     __slots__ = ()
 
     code = ErrorCode.VALIDATION_FAILED
-    facts = FACTS[ErrorCode.VALIDATION_FAILED]
+    facts = FACTS[code]
     summary = "What was asked for, or what the model made, is not valid."
     default_message = "The result is not valid"
     checks = Check(
@@ -954,7 +961,7 @@ class ContextExhausted(KeenbenchError):
     __slots__ = ()
 
     code = ErrorCode.CONTEXT_EXHAUSTED
-    facts = FACTS[ErrorCode.CONTEXT_EXHAUSTED]
+    facts = FACTS[code]
     summary = "The conversation is longer than the model takes."
     default_message = "The conversation is too long for this model"
     checks = Check(
@@ -1036,7 +1043,7 @@ class DiskFull(KeenbenchError):
     __slots__ = ()
 
     code = ErrorCode.DISK_FULL
-    facts = FACTS[ErrorCode.DISK_FULL]
+    facts = FACTS[code]
     summary = "The disk is full."
     default_message = "The disk is full"
     checks = Check(
@@ -1119,7 +1126,7 @@ class FileReadFailed(KeenbenchError):
     __slots__ = ()
 
     code = ErrorCode.FILE_READ_FAILED
-    facts = FACTS[ErrorCode.FILE_READ_FAILED]
+    facts = FACTS[code]
     summary = "A file cannot be read."
     default_message = "A file could not be read"
     checks = Check(
@@ -1204,7 +1211,7 @@ class FileWriteFailed(KeenbenchError):
     __slots__ = ()
 
     code = ErrorCode.FILE_WRITE_FAILED
-    facts = FACTS[ErrorCode.FILE_WRITE_FAILED]
+    facts = FACTS[code]
     summary = "A file cannot be written."
     default_message = "A file could not be written"
     checks = Check(
@@ -1289,7 +1296,7 @@ class CheckpointCreateFailed(KeenbenchError):
     __slots__ = ()
 
     code = ErrorCode.CHECKPOINT_CREATE_FAILED
-    facts = FACTS[ErrorCode.CHECKPOINT_CREATE_FAILED]
+    facts = FACTS[code]
     summary = "A checkpoint could not be made."
     default_message = "The checkpoint could not be made"
     checks = Check(
@@ -1374,7 +1381,7 @@ class CheckpointRestoreFailed(KeenbenchError):
     __slots__ = ()
 
     code = ErrorCode.CHECKPOINT_RESTORE_FAILED
-    facts = FACTS[ErrorCode.CHECKPOINT_RESTORE_FAILED]
+    facts = FACTS[code]
     summary = "A checkpoint could not be restored."
     default_message = "The checkpoint could not be restored"
     checks = Check(
@@ -1458,7 +1465,7 @@ class BudgetCapReached(KeenbenchError):
     __slots__ = ()
 
     code = ErrorCode.BUDGET_CAP_REACHED
-    facts = FACTS[ErrorCode.BUDGET_CAP_REACHED]
+    facts = FACTS[code]
     summary = "The budget of the job is spent."
     default_message = "The budget is spent"
     checks = Check(
@@ -1540,7 +1547,7 @@ class ConflictPublishedChanged(KeenbenchError):
     __slots__ = ()
 
     code = ErrorCode.CONFLICT_PUBLISHED_CHANGED
-    facts = FACTS[ErrorCode.CONFLICT_PUBLISHED_CHANGED]
+    facts = FACTS[code]
     summary = "What is published changed since the draft was made."
     default_message = "The published version has changed"
     checks = Check(
@@ -1622,7 +1629,7 @@ class UserCanceled(KeenbenchError):
     __slots__ = ()
 
     code = ErrorCode.USER_CANCELED
-    facts = FACTS[ErrorCode.USER_CANCELED]
+    facts = FACTS[code]
     summary = "The user stopped it."
     default_message = "You stopped this"
     checks = Check(
@@ -1690,6 +1697,7 @@ class UserCanceled(KeenbenchError):
         )
 
 
+# fmt: on
 class UnknownError(KeenbenchError):
     """An answer that is not a declared error: an unknown code, another shape, or not
     JSON.
@@ -1710,10 +1718,11 @@ class UnknownError(KeenbenchError):
         client_action="none",
         effect="unknown",
     )
-    summary = "The answer is not a known error"
-    default_message = "The answer is not a known error"
+    summary = "The answer is not a known error"  # fmt: skip
+    default_message = "The answer is not a known error"  # fmt: skip
     flag_key = None
 
+    # fmt: off
     def __init__(
         self,
         message: str | None = None,
@@ -1743,6 +1752,7 @@ class UnknownError(KeenbenchError):
         self.raw = raw
         self.original_code = original_code
 
+    # fmt: on
     def __str__(self) -> str:
         return f"unknown error (status {self.status}, code {self.original_code!r})"
 

@@ -4,6 +4,7 @@
 // compile examples/keenbench/taxonomy.yaml
 
 /** Every code a service may answer with. */
+// prettier-ignore
 export const ErrorCode = {
   /** The user has not agreed that this content leaves the machine. */
   EGRESS_CONSENT_REQUIRED: "EGRESS_CONSENT_REQUIRED",
@@ -114,6 +115,7 @@ export interface Facts {
   readonly message: string;
 }
 
+// prettier-ignore
 export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   EGRESS_CONSENT_REQUIRED: {
     wire: "EGRESS_CONSENT_REQUIRED",
@@ -126,7 +128,10 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     boundaries: [],
     retry: null,
     until: null,
-    actions: ["retry", "switch_model"],
+    actions: [
+      "retry",
+      "switch_model",
+    ],
     rules: [],
     deprecated: false,
     summary: "The user has not agreed that this content leaves the machine.",
@@ -143,7 +148,10 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     boundaries: [],
     retry: null,
     until: null,
-    actions: ["switch_model", "open_settings"],
+    actions: [
+      "switch_model",
+      "open_settings",
+    ],
     rules: [],
     deprecated: false,
     summary: "A policy forbids that this content leaves the machine.",
@@ -160,7 +168,10 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     boundaries: [],
     retry: null,
     until: null,
-    actions: ["open_settings", "switch_model"],
+    actions: [
+      "open_settings",
+      "switch_model",
+    ],
     rules: [],
     deprecated: false,
     summary: "The provider has no key, or is not enabled.",
@@ -177,7 +188,10 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     boundaries: [],
     retry: null,
     until: null,
-    actions: ["open_settings", "switch_model"],
+    actions: [
+      "open_settings",
+      "switch_model",
+    ],
     rules: [],
     deprecated: false,
     summary: "The provider refused the key.",
@@ -194,7 +208,11 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     boundaries: [],
     retry: "automatic",
     until: null,
-    actions: ["retry", "resume", "switch_model"],
+    actions: [
+      "retry",
+      "resume",
+      "switch_model",
+    ],
     rules: [],
     deprecated: false,
     summary: "The provider limits the rate.",
@@ -211,7 +229,11 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     boundaries: [],
     retry: "automatic",
     until: null,
-    actions: ["retry", "resume", "switch_model"],
+    actions: [
+      "retry",
+      "resume",
+      "switch_model",
+    ],
     rules: [],
     deprecated: false,
     summary: "The provider answers with errors, or not in time.",
@@ -228,7 +250,10 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     boundaries: [],
     retry: "automatic",
     until: null,
-    actions: ["retry", "resume"],
+    actions: [
+      "retry",
+      "resume",
+    ],
     rules: [],
     deprecated: false,
     summary: "There is no network.",
@@ -245,7 +270,10 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     boundaries: [],
     retry: null,
     until: null,
-    actions: ["view_report", "discard_draft"],
+    actions: [
+      "view_report",
+      "discard_draft",
+    ],
     rules: [],
     deprecated: false,
     summary: "The sandbox refused what a tool tried to do.",
@@ -262,7 +290,11 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     boundaries: [],
     retry: null,
     until: null,
-    actions: ["retry", "review_draft", "view_report"],
+    actions: [
+      "retry",
+      "review_draft",
+      "view_report",
+    ],
     rules: [],
     deprecated: false,
     summary: "What was asked for, or what the model made, is not valid.",
@@ -279,7 +311,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     boundaries: [],
     retry: null,
     until: null,
-    actions: ["switch_model"],
+    actions: [
+      "switch_model",
+    ],
     rules: [],
     deprecated: false,
     summary: "The conversation is longer than the model takes.",
@@ -296,7 +330,10 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     boundaries: [],
     retry: null,
     until: null,
-    actions: ["free_disk_space", "retry"],
+    actions: [
+      "free_disk_space",
+      "retry",
+    ],
     rules: [],
     deprecated: false,
     summary: "The disk is full.",
@@ -313,7 +350,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     boundaries: [],
     retry: null,
     until: null,
-    actions: ["retry"],
+    actions: [
+      "retry",
+    ],
     rules: [],
     deprecated: false,
     summary: "A file cannot be read.",
@@ -330,7 +369,10 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     boundaries: [],
     retry: null,
     until: null,
-    actions: ["retry", "free_disk_space"],
+    actions: [
+      "retry",
+      "free_disk_space",
+    ],
     rules: [],
     deprecated: false,
     summary: "A file cannot be written.",
@@ -347,7 +389,10 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     boundaries: [],
     retry: null,
     until: null,
-    actions: ["retry", "free_disk_space"],
+    actions: [
+      "retry",
+      "free_disk_space",
+    ],
     rules: [],
     deprecated: false,
     summary: "A checkpoint could not be made.",
@@ -364,7 +409,10 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     boundaries: [],
     retry: null,
     until: null,
-    actions: ["retry", "restore_checkpoint"],
+    actions: [
+      "retry",
+      "restore_checkpoint",
+    ],
     rules: [],
     deprecated: false,
     summary: "A checkpoint could not be restored.",
@@ -381,7 +429,10 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     boundaries: [],
     retry: null,
     until: null,
-    actions: ["open_settings", "resume"],
+    actions: [
+      "open_settings",
+      "resume",
+    ],
     rules: [],
     deprecated: false,
     summary: "The budget of the job is spent.",
@@ -398,7 +449,10 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     boundaries: [],
     retry: null,
     until: null,
-    actions: ["review_draft", "discard_draft"],
+    actions: [
+      "review_draft",
+      "discard_draft",
+    ],
     rules: [],
     deprecated: false,
     summary: "What is published changed since the draft was made.",
@@ -415,7 +469,10 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     boundaries: [],
     retry: null,
     until: null,
-    actions: ["resume", "discard_draft"],
+    actions: [
+      "resume",
+      "discard_draft",
+    ],
     rules: [],
     deprecated: false,
     summary: "The user stopped it.",

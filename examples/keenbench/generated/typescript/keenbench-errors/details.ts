@@ -9,23 +9,24 @@
 /** Details without declared members. */
 export type Details = Readonly<Record<string, unknown>>;
 
-export type PhaseSlot = keyof {
-  workbench: never;
-  workshop: never;
-  review: never;
-  publish: never;
-  restore: never;
-  settings: never;
-};
+// prettier-ignore
+export type PhaseSlot =
+  | "workbench"
+  | "workshop"
+  | "review"
+  | "publish"
+  | "restore"
+  | "settings";
 
-export type SubphaseSlot = keyof {
-  stream: never;
-  proposal: never;
-  apply: never;
-  add_files: never;
-};
+// prettier-ignore
+export type SubphaseSlot =
+  | "stream"
+  | "proposal"
+  | "apply"
+  | "add_files";
 
 /** Details of `EgressConsentRequired`. */
+// prettier-ignore
 export interface EgressConsentRequiredDetails {
   /** The provider, where one is involved. */
   readonly provider_id?: string;
@@ -42,6 +43,7 @@ export interface EgressConsentRequiredDetails {
 }
 
 /** Details of `EgressBlockedByPolicy`. */
+// prettier-ignore
 export interface EgressBlockedByPolicyDetails {
   /** The provider, where one is involved. */
   readonly provider_id?: string;
@@ -58,6 +60,7 @@ export interface EgressBlockedByPolicyDetails {
 }
 
 /** Details of `ProviderNotConfigured`. */
+// prettier-ignore
 export interface ProviderNotConfiguredDetails {
   /** The provider, where one is involved. */
   readonly provider_id?: string;
@@ -74,6 +77,7 @@ export interface ProviderNotConfiguredDetails {
 }
 
 /** Details of `ProviderAuthFailed`. */
+// prettier-ignore
 export interface ProviderAuthFailedDetails {
   /** The provider, where one is involved. */
   readonly provider_id?: string;
@@ -90,6 +94,7 @@ export interface ProviderAuthFailedDetails {
 }
 
 /** Details of `ProviderRateLimited`. */
+// prettier-ignore
 export interface ProviderRateLimitedDetails {
   /** The provider, where one is involved. */
   readonly provider_id?: string;
@@ -106,6 +111,7 @@ export interface ProviderRateLimitedDetails {
 }
 
 /** Details of `ProviderUnavailable`. */
+// prettier-ignore
 export interface ProviderUnavailableDetails {
   /** The provider, where one is involved. */
   readonly provider_id?: string;
@@ -122,6 +128,7 @@ export interface ProviderUnavailableDetails {
 }
 
 /** Details of `NetworkUnavailable`. */
+// prettier-ignore
 export interface NetworkUnavailableDetails {
   /** The provider, where one is involved. */
   readonly provider_id?: string;
@@ -138,6 +145,7 @@ export interface NetworkUnavailableDetails {
 }
 
 /** Details of `SandboxViolation`. */
+// prettier-ignore
 export interface SandboxViolationDetails {
   /** The provider, where one is involved. */
   readonly provider_id?: string;
@@ -154,6 +162,7 @@ export interface SandboxViolationDetails {
 }
 
 /** Details of `ValidationFailed`. */
+// prettier-ignore
 export interface ValidationFailedDetails {
   /** The provider, where one is involved. */
   readonly provider_id?: string;
@@ -170,6 +179,7 @@ export interface ValidationFailedDetails {
 }
 
 /** Details of `ContextExhausted`. */
+// prettier-ignore
 export interface ContextExhaustedDetails {
   /** The provider, where one is involved. */
   readonly provider_id?: string;
@@ -186,6 +196,7 @@ export interface ContextExhaustedDetails {
 }
 
 /** Details of `DiskFull`. */
+// prettier-ignore
 export interface DiskFullDetails {
   /** The provider, where one is involved. */
   readonly provider_id?: string;
@@ -202,6 +213,7 @@ export interface DiskFullDetails {
 }
 
 /** Details of `FileReadFailed`. */
+// prettier-ignore
 export interface FileReadFailedDetails {
   /** The provider, where one is involved. */
   readonly provider_id?: string;
@@ -218,6 +230,7 @@ export interface FileReadFailedDetails {
 }
 
 /** Details of `FileWriteFailed`. */
+// prettier-ignore
 export interface FileWriteFailedDetails {
   /** The provider, where one is involved. */
   readonly provider_id?: string;
@@ -234,6 +247,7 @@ export interface FileWriteFailedDetails {
 }
 
 /** Details of `CheckpointCreateFailed`. */
+// prettier-ignore
 export interface CheckpointCreateFailedDetails {
   /** The provider, where one is involved. */
   readonly provider_id?: string;
@@ -250,6 +264,7 @@ export interface CheckpointCreateFailedDetails {
 }
 
 /** Details of `CheckpointRestoreFailed`. */
+// prettier-ignore
 export interface CheckpointRestoreFailedDetails {
   /** The provider, where one is involved. */
   readonly provider_id?: string;
@@ -266,6 +281,7 @@ export interface CheckpointRestoreFailedDetails {
 }
 
 /** Details of `BudgetCapReached`. */
+// prettier-ignore
 export interface BudgetCapReachedDetails {
   /** The provider, where one is involved. */
   readonly provider_id?: string;
@@ -282,6 +298,7 @@ export interface BudgetCapReachedDetails {
 }
 
 /** Details of `ConflictPublishedChanged`. */
+// prettier-ignore
 export interface ConflictPublishedChangedDetails {
   /** The provider, where one is involved. */
   readonly provider_id?: string;
@@ -298,6 +315,7 @@ export interface ConflictPublishedChangedDetails {
 }
 
 /** Details of `UserCanceled`. */
+// prettier-ignore
 export interface UserCanceledDetails {
   /** The provider, where one is involved. */
   readonly provider_id?: string;

@@ -28,6 +28,7 @@ import { decided, factsOf, retriable } from "./catalog.js";
 import type { ErrorCode, PolicyName, RetriableRule } from "./codes.js";
 import type { AnyError } from "./errors.js";
 
+// prettier-ignore
 export const POLICIES: Readonly<Record<PolicyName, Policy>> = {
   /**
    * What the engine does by itself before it pauses the job; only for work that
@@ -64,6 +65,7 @@ export const POLICIES: Readonly<Record<PolicyName, Policy>> = {
 };
 
 /** The codes of a policy, null if it is for every retriable one. */
+// prettier-ignore
 export const ELIGIBLE: Readonly<
   Record<PolicyName, ReadonlySet<ErrorCode> | null>
 > = {
@@ -74,6 +76,7 @@ export const ELIGIBLE: Readonly<
  * The rules that decide whether a policy is for an error of its codes: the first that
  * holds, and if none does, it is.
  */
+// prettier-ignore
 export const ELIGIBLE_WHEN: Readonly<
   Record<PolicyName, readonly RetriableRule[]>
 > = {
@@ -81,6 +84,7 @@ export const ELIGIBLE_WHEN: Readonly<
 };
 
 /** The kind of a code's failures, if the policy has one: a key of `kinds`. */
+// prettier-ignore
 export const KIND_OF: Readonly<
   Record<PolicyName, ReadonlyMap<ErrorCode, string>>
 > = {

@@ -24,6 +24,7 @@ import type * as d from "./details.js";
 import type { AnyError, UnknownError } from "./errors.js";
 
 /** ErrorInfo: what the interface branches on. */
+// prettier-ignore
 export type ErrorInfoEnvelope = d.Details & {
   readonly error_code: Wire;
   readonly phase: d.PhaseSlot;
@@ -33,6 +34,7 @@ export type ErrorInfoEnvelope = d.Details & {
 };
 
 /** The answer to a request that failed in the application. */
+// prettier-ignore
 export interface RpcEnvelope {
   readonly jsonrpc: "2.0";
   readonly id: string | number;
@@ -50,6 +52,7 @@ export interface RpcEnvelope {
 }
 
 /** The answer to a line that is not a request of the engine's. */
+// prettier-ignore
 export interface RpcProtocolEnvelope {
   readonly jsonrpc: "2.0";
   readonly id: string | number;
@@ -70,6 +73,7 @@ interface Envelopes {
   readonly rpc_protocol: RpcProtocolEnvelope;
 }
 
+// prettier-ignore
 const PICTURES: Readonly<Record<string, Picture>> = {
   error_info: {
     error_code: "$code",
@@ -127,6 +131,7 @@ interface Place {
   readonly header: string | null;
 }
 
+// prettier-ignore
 const PLACES: readonly Place[] = [
   {
     member: "phase",

@@ -61,7 +61,7 @@ Complete = Callable[[KintoError], None]
 CORRELATION_HEADER = "X-Request-Id"
 CORRELATION_FORMATS = ("token",)
 
-INTERNAL: ErrorCode | None = ErrorCode.UNDEFINED
+INTERNAL: ErrorCode | None = ErrorCode.UNDEFINED  # fmt: skip
 """The code of the answer to an exception; None if the taxonomy declares none."""
 
 BARE: Mapping[EnvelopeName, Sequence[ErrorCode]] = {
@@ -89,6 +89,7 @@ BARE: Mapping[EnvelopeName, Sequence[ErrorCode]] = {
 }
 """The codes that each envelope can carry without details."""
 
+# fmt: off
 SURFACES = (
     BoundarySurface(
         enveloped=False,
@@ -101,6 +102,7 @@ SURFACES = (
         statuses=(range(503, 504),),
     ),
 )
+# fmt: on
 """The surfaces that decide whether an error needs an envelope; the first that claims an
 exchange counts.
 """

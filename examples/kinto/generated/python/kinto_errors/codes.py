@@ -11,6 +11,8 @@ from enum import StrEnum
 class ErrorCode(StrEnum):
     """Every code a service may answer with."""
 
+    # fmt: off
+
     MISSING_AUTH_TOKEN = "MISSING_AUTH_TOKEN"
     """Missing Authorization Token"""
 
@@ -67,6 +69,8 @@ class ErrorCode(StrEnum):
 
     UNDEFINED = "UNDEFINED"
     """Internal Server Error"""
+
+    # fmt: on
 
 
 ClientAction = t.Literal["retry", "refetch", "user", "none"]
@@ -142,6 +146,7 @@ class Facts(t.NamedTuple):
         )
 
 
+# fmt: off
 FACTS: Mapping[ErrorCode, Facts] = {
     ErrorCode.MISSING_AUTH_TOKEN: Facts(
         wire=104,
@@ -327,6 +332,7 @@ FACTS: Mapping[ErrorCode, Facts] = {
         ),
     ),
 }
+# fmt: on
 
 RETRYABLE = frozenset(
     code for code, facts in FACTS.items() if facts.client_action == "retry"

@@ -31,6 +31,8 @@ __all__ = [
 Json = Mapping[str, object] | Sequence[object] | str | float | bool | None
 """Any value of JSON."""
 
+# fmt: off
+
 
 class MissingAuthTokenDetails(t.TypedDict):
     """Details of ``MissingAuthToken``."""

@@ -18,13 +18,14 @@ from . import details as d
 from ._runtime.checking import Check, refuse
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, StatusRule, codes_for
 
-EnvelopeName = t.Literal["error"]
+EnvelopeName = t.Literal["error"]  # fmt: skip
 """The shapes on the wire; ``wire.ENVELOPES`` has them."""
 
 
 SECONDS = Check(types=("number",), minimum=0)
 """The check of ``retry_after``."""
 
+# fmt: off
 SLOT_CHECKS: Mapping[str, Check] = {
     "error": Check(
         types=("string",),
@@ -33,6 +34,7 @@ SLOT_CHECKS: Mapping[str, Check] = {
         types=("string",),
     ),
 }
+# fmt: on
 """The checks of attributes that fill an envelope, unless they are None."""
 
 
@@ -75,6 +77,7 @@ class KintoError(Exception):
     flag_key: t.ClassVar[str | None] = None
     envelope: t.ClassVar[EnvelopeName] = "error"
 
+    # fmt: off
     def __init__(
         self,
         message: str | None = None,
@@ -121,6 +124,7 @@ class KintoError(Exception):
         )
         super().__init__(self.message)
 
+    # fmt: on
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
 
@@ -155,6 +159,9 @@ class KintoError(Exception):
         return self.retriable if decides else self.facts.client_action == "retry"
 
 
+# fmt: off
+
+
 class MissingAuthToken(KintoError):
     """Missing Authorization Token
 
@@ -164,7 +171,7 @@ class MissingAuthToken(KintoError):
     __slots__ = ()
 
     code = ErrorCode.MISSING_AUTH_TOKEN
-    facts = FACTS[ErrorCode.MISSING_AUTH_TOKEN]
+    facts = FACTS[code]
     summary = "Missing Authorization Token"
     default_message = "Missing Authorization Token"
 
@@ -202,7 +209,7 @@ class InvalidAuthToken(KintoError):
     __slots__ = ()
 
     code = ErrorCode.INVALID_AUTH_TOKEN
-    facts = FACTS[ErrorCode.INVALID_AUTH_TOKEN]
+    facts = FACTS[code]
     summary = "Invalid Authorization Token"
     default_message = "Invalid Authorization Token"
 
@@ -240,7 +247,7 @@ class Badjson(KintoError):
     __slots__ = ()
 
     code = ErrorCode.BADJSON
-    facts = FACTS[ErrorCode.BADJSON]
+    facts = FACTS[code]
     summary = "The request body was not valid JSON"
     default_message = "The request body was not valid JSON"
 
@@ -280,7 +287,7 @@ class InvalidParameters(KintoError):
     __slots__ = ()
 
     code = ErrorCode.INVALID_PARAMETERS
-    facts = FACTS[ErrorCode.INVALID_PARAMETERS]
+    facts = FACTS[code]
     summary = "Invalid request parameter"
     default_message = "Invalid request parameter"
 
@@ -316,7 +323,7 @@ class MissingParameters(KintoError):
     __slots__ = ()
 
     code = ErrorCode.MISSING_PARAMETERS
-    facts = FACTS[ErrorCode.MISSING_PARAMETERS]
+    facts = FACTS[code]
     summary = "Missing request parameter"
     default_message = "Missing request parameter"
 
@@ -356,7 +363,7 @@ class InvalidPostedData(KintoError):
     __slots__ = ()
 
     code = ErrorCode.INVALID_POSTED_DATA
-    facts = FACTS[ErrorCode.INVALID_POSTED_DATA]
+    facts = FACTS[code]
     summary = "Invalid posted data"
     default_message = "Invalid posted data"
 
@@ -398,7 +405,7 @@ class InvalidResourceId(KintoError):
     __slots__ = ()
 
     code = ErrorCode.INVALID_RESOURCE_ID
-    facts = FACTS[ErrorCode.INVALID_RESOURCE_ID]
+    facts = FACTS[code]
     summary = "Invalid Token / id"
     default_message = "Invalid Token / id"
     checks = Check(
@@ -454,7 +461,7 @@ class MissingResource(KintoError):
     __slots__ = ()
 
     code = ErrorCode.MISSING_RESOURCE
-    facts = FACTS[ErrorCode.MISSING_RESOURCE]
+    facts = FACTS[code]
     summary = "Missing Token / id"
     default_message = "Missing Token / id"
     checks = Check(
@@ -507,7 +514,7 @@ class MissingContentLength(KintoError):
     __slots__ = ()
 
     code = ErrorCode.MISSING_CONTENT_LENGTH
-    facts = FACTS[ErrorCode.MISSING_CONTENT_LENGTH]
+    facts = FACTS[code]
     summary = "Content-Length header was not provided"
     default_message = "Content-Length header was not provided"
 
@@ -545,7 +552,7 @@ class RequestTooLarge(KintoError):
     __slots__ = ()
 
     code = ErrorCode.REQUEST_TOO_LARGE
-    facts = FACTS[ErrorCode.REQUEST_TOO_LARGE]
+    facts = FACTS[code]
     summary = "Request body too large"
     default_message = "Request body too large"
 
@@ -588,7 +595,7 @@ class ModifiedMeanwhile(KintoError):
     __slots__ = ()
 
     code = ErrorCode.MODIFIED_MEANWHILE
-    facts = FACTS[ErrorCode.MODIFIED_MEANWHILE]
+    facts = FACTS[code]
     summary = "Resource was modified meanwhile"
     default_message = "Resource was modified meanwhile"
     checks = Check(
@@ -650,7 +657,7 @@ class MethodNotAllowed(KintoError):
     __slots__ = ()
 
     code = ErrorCode.METHOD_NOT_ALLOWED
-    facts = FACTS[ErrorCode.METHOD_NOT_ALLOWED]
+    facts = FACTS[code]
     summary = "Method not allowed on this end point"
     default_message = "Method not allowed on this end point"
 
@@ -688,7 +695,7 @@ class VersionNotAvailable(KintoError):
     __slots__ = ()
 
     code = ErrorCode.VERSION_NOT_AVAILABLE
-    facts = FACTS[ErrorCode.VERSION_NOT_AVAILABLE]
+    facts = FACTS[code]
     summary = "Requested version not available on this server"
     default_message = "Requested version not available on this server"
 
@@ -726,7 +733,7 @@ class ClientReachedCapacity(KintoError):
     __slots__ = ()
 
     code = ErrorCode.CLIENT_REACHED_CAPACITY
-    facts = FACTS[ErrorCode.CLIENT_REACHED_CAPACITY]
+    facts = FACTS[code]
     summary = "Client has sent too many requests"
     default_message = "Client has sent too many requests"
 
@@ -764,7 +771,7 @@ class Forbidden(KintoError):
     __slots__ = ()
 
     code = ErrorCode.FORBIDDEN
-    facts = FACTS[ErrorCode.FORBIDDEN]
+    facts = FACTS[code]
     summary = "Resource's access forbidden for this user"
     default_message = "Resource's access forbidden for this user"
 
@@ -805,7 +812,7 @@ class ConstraintViolated(KintoError):
     __slots__ = ()
 
     code = ErrorCode.CONSTRAINT_VIOLATED
-    facts = FACTS[ErrorCode.CONSTRAINT_VIOLATED]
+    facts = FACTS[code]
     summary = "Another resource violates constraint"
     default_message = "Another resource violates constraint"
 
@@ -845,7 +852,7 @@ class Backend(KintoError):
     __slots__ = ()
 
     code = ErrorCode.BACKEND
-    facts = FACTS[ErrorCode.BACKEND]
+    facts = FACTS[code]
     summary = "Service temporarily unavailable due to high load"
     default_message = "Service temporarily unavailable due to high load"
 
@@ -890,7 +897,7 @@ class ServiceDeprecated(KintoError):
     __slots__ = ()
 
     code = ErrorCode.SERVICE_DEPRECATED
-    facts = FACTS[ErrorCode.SERVICE_DEPRECATED]
+    facts = FACTS[code]
     summary = "Service deprecated"
     default_message = "Service deprecated"
 
@@ -934,7 +941,7 @@ class Undefined(KintoError):
     __slots__ = ()
 
     code = ErrorCode.UNDEFINED
-    facts = FACTS[ErrorCode.UNDEFINED]
+    facts = FACTS[code]
     summary = "Internal Server Error"
     default_message = "Internal Server Error"
 
@@ -965,6 +972,7 @@ class Undefined(KintoError):
         )
 
 
+# fmt: on
 class UnknownError(KintoError):
     """An answer that is not a declared error: an unknown code, another shape, or not
     JSON.
@@ -975,12 +983,13 @@ class UnknownError(KintoError):
 
     __slots__ = ("original_code", "raw")
 
-    code = ErrorCode.UNDEFINED
+    code = ErrorCode.UNDEFINED  # fmt: skip
     facts = FACTS[code]._replace(headers=())  # a received error needs no headers
-    summary = "Internal Server Error"
-    default_message = "Internal Server Error"
+    summary = "Internal Server Error"  # fmt: skip
+    default_message = "Internal Server Error"  # fmt: skip
     flag_key = None
 
+    # fmt: off
     def __init__(
         self,
         message: str | None = None,
@@ -1006,6 +1015,7 @@ class UnknownError(KintoError):
         self.raw = raw
         self.original_code = original_code
 
+    # fmt: on
     def __str__(self) -> str:
         return f"unknown error (status {self.status}, code {self.original_code!r})"
 
@@ -1162,7 +1172,7 @@ def undeclared(
     original_code: str | int | None = None,
 ) -> KintoError:
     """The answer to an undeclared error; ``original_code`` stays out of it."""
-    internal = ErrorCode.UNDEFINED
+    internal = ErrorCode.UNDEFINED  # fmt: skip
     return bare(ERRORS[internal])
 
 

@@ -4,6 +4,7 @@
 // compile examples/kinto/taxonomy.yaml
 
 /** Every code a service may answer with. */
+// prettier-ignore
 export const ErrorCode = {
   /** Missing Authorization Token */
   MISSING_AUTH_TOKEN: "MISSING_AUTH_TOKEN",
@@ -114,11 +115,14 @@ export interface Facts {
   readonly message: string;
 }
 
+// prettier-ignore
 export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   MISSING_AUTH_TOKEN: {
     wire: 104,
     status: 401,
-    statuses: [401],
+    statuses: [
+      401,
+    ],
     retriable: "none",
     clientAction: "user",
     effect: "none",
@@ -135,7 +139,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   INVALID_AUTH_TOKEN: {
     wire: 105,
     status: 401,
-    statuses: [401],
+    statuses: [
+      401,
+    ],
     retriable: "none",
     clientAction: "user",
     effect: "none",
@@ -152,7 +158,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   BADJSON: {
     wire: 106,
     status: 400,
-    statuses: [400],
+    statuses: [
+      400,
+    ],
     retriable: "none",
     clientAction: "none",
     effect: "none",
@@ -169,7 +177,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   INVALID_PARAMETERS: {
     wire: 107,
     status: 400,
-    statuses: [400],
+    statuses: [
+      400,
+    ],
     retriable: "none",
     clientAction: "none",
     effect: "none",
@@ -186,7 +196,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   MISSING_PARAMETERS: {
     wire: 108,
     status: 400,
-    statuses: [400],
+    statuses: [
+      400,
+    ],
     retriable: "none",
     clientAction: "none",
     effect: "none",
@@ -203,7 +215,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   INVALID_POSTED_DATA: {
     wire: 109,
     status: 400,
-    statuses: [400],
+    statuses: [
+      400,
+    ],
     retriable: "none",
     clientAction: "none",
     effect: "none",
@@ -220,7 +234,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   INVALID_RESOURCE_ID: {
     wire: 110,
     status: 404,
-    statuses: [404],
+    statuses: [
+      404,
+    ],
     retriable: "none",
     clientAction: "none",
     effect: "none",
@@ -237,7 +253,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   MISSING_RESOURCE: {
     wire: 111,
     status: 404,
-    statuses: [404],
+    statuses: [
+      404,
+    ],
     retriable: "none",
     clientAction: "none",
     effect: "none",
@@ -254,7 +272,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   MISSING_CONTENT_LENGTH: {
     wire: 112,
     status: 411,
-    statuses: [411],
+    statuses: [
+      411,
+    ],
     retriable: "none",
     clientAction: "none",
     effect: "none",
@@ -271,7 +291,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   REQUEST_TOO_LARGE: {
     wire: 113,
     status: 413,
-    statuses: [413],
+    statuses: [
+      413,
+    ],
     retriable: "none",
     clientAction: "none",
     effect: "none",
@@ -288,7 +310,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   MODIFIED_MEANWHILE: {
     wire: 114,
     status: 412,
-    statuses: [412],
+    statuses: [
+      412,
+    ],
     retriable: "none",
     clientAction: "refetch",
     effect: "none",
@@ -305,7 +329,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   METHOD_NOT_ALLOWED: {
     wire: 115,
     status: 405,
-    statuses: [405],
+    statuses: [
+      405,
+    ],
     retriable: "none",
     clientAction: "none",
     effect: "none",
@@ -322,7 +348,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   VERSION_NOT_AVAILABLE: {
     wire: 116,
     status: 404,
-    statuses: [404],
+    statuses: [
+      404,
+    ],
     retriable: "none",
     clientAction: "none",
     effect: "none",
@@ -339,7 +367,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   CLIENT_REACHED_CAPACITY: {
     wire: 117,
     status: 429,
-    statuses: [429],
+    statuses: [
+      429,
+    ],
     retriable: "none",
     clientAction: "retry",
     effect: "none",
@@ -356,7 +386,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   FORBIDDEN: {
     wire: 121,
     status: 403,
-    statuses: [403],
+    statuses: [
+      403,
+    ],
     retriable: "none",
     clientAction: "user",
     effect: "none",
@@ -373,7 +405,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   CONSTRAINT_VIOLATED: {
     wire: 122,
     status: 409,
-    statuses: [409],
+    statuses: [
+      409,
+    ],
     retriable: "none",
     clientAction: "retry",
     effect: "none",
@@ -390,7 +424,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   BACKEND: {
     wire: 201,
     status: 503,
-    statuses: [503],
+    statuses: [
+      503,
+    ],
     retriable: "none",
     clientAction: "retry",
     effect: "none",
@@ -407,7 +443,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   SERVICE_DEPRECATED: {
     wire: 202,
     status: 410,
-    statuses: [410],
+    statuses: [
+      410,
+    ],
     retriable: "none",
     clientAction: "none",
     effect: "none",
@@ -424,7 +462,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   UNDEFINED: {
     wire: 999,
     status: 500,
-    statuses: [500],
+    statuses: [
+      500,
+    ],
     retriable: "none",
     clientAction: "retry",
     effect: "unknown",

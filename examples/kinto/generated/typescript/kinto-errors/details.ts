@@ -10,6 +10,7 @@
 export type Details = Readonly<Record<string, unknown>>;
 
 /** Details of `InvalidResourceId`. */
+// prettier-ignore
 export interface InvalidResourceIdDetails {
   /** The id that was not found. */
   readonly id?: string;
@@ -18,6 +19,7 @@ export interface InvalidResourceIdDetails {
 }
 
 /** Details of `MissingResource`. */
+// prettier-ignore
 export interface MissingResourceDetails {
   /** The id that was not found. */
   readonly id?: string;
@@ -26,6 +28,7 @@ export interface MissingResourceDetails {
 }
 
 /** Details of `ModifiedMeanwhile`. */
+// prettier-ignore
 export interface ModifiedMeanwhileDetails {
   /** The object as the server has it now. */
   readonly existing?: {

@@ -24,6 +24,7 @@ import type * as d from "./details.js";
 import type { AnyError, UnknownError } from "./errors.js";
 
 /** Every response whose status is below 200, or 400 and above. */
+// prettier-ignore
 export interface ErrorEnvelope {
   readonly code: number | null;
   readonly errno: Wire;
@@ -41,6 +42,7 @@ interface Envelopes {
   readonly error: ErrorEnvelope;
 }
 
+// prettier-ignore
 const PICTURES: Readonly<Record<string, Picture>> = {
   error: {
     code: "$status",
@@ -74,6 +76,7 @@ interface Place {
   readonly header: string | null;
 }
 
+// prettier-ignore
 const PLACES: readonly Place[] = [
   {
     member: "error",

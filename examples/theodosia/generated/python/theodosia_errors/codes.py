@@ -11,6 +11,8 @@ from enum import StrEnum
 class ErrorCode(StrEnum):
     """Every code a service may answer with."""
 
+    # fmt: off
+
     INVALID_TRANSITION = "invalid_transition"
     """The action exists and cannot be reached from the current state."""
 
@@ -25,6 +27,8 @@ class ErrorCode(StrEnum):
 
     ACTION_ERROR = "action_error"
     """The action ran and its body raised."""
+
+    # fmt: on
 
 
 ClientAction = t.Literal["retry", "refetch", "user", "none"]
@@ -100,6 +104,7 @@ class Facts(t.NamedTuple):
         )
 
 
+# fmt: off
 FACTS: Mapping[ErrorCode, Facts] = {
     ErrorCode.INVALID_TRANSITION: Facts(
         wire="invalid_transition",
@@ -152,6 +157,7 @@ FACTS: Mapping[ErrorCode, Facts] = {
         actions=("read_error",),
     ),
 }
+# fmt: on
 
 RETRYABLE = frozenset(
     code for code, facts in FACTS.items() if facts.client_action == "retry"

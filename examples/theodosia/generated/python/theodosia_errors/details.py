@@ -17,6 +17,8 @@ __all__ = [
 Json = Mapping[str, object] | Sequence[object] | str | float | bool | None
 """Any value of JSON."""
 
+# fmt: off
+
 
 class InvalidTransitionDetails(t.TypedDict):
     """Details of ``InvalidTransition``."""
@@ -30,9 +32,7 @@ class ValidationFailedDetails(t.TypedDict):
     """Details of ``ValidationFailed``."""
 
     field: t.NotRequired[str]
-    got: t.NotRequired[
-        str | float | bool | Mapping[str, object] | Sequence[object] | None
-    ]
+    got: t.NotRequired[str | float | bool | Mapping[str, object] | Sequence[object] | None]
 
 
 class ActionTimeoutDetails(t.TypedDict):

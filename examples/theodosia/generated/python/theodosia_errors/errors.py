@@ -30,6 +30,7 @@ EnvelopeName = t.Literal[
 SECONDS = Check(types=("number",), minimum=0)
 """The check of ``retry_after``."""
 
+# fmt: off
 SLOT_CHECKS: Mapping[str, Check] = {
     "requested": Check(
         types=("string",),
@@ -50,6 +51,7 @@ SLOT_CHECKS: Mapping[str, Check] = {
         ),
     ),
 }
+# fmt: on
 """The checks of attributes that fill an envelope, unless they are None."""
 
 
@@ -94,6 +96,7 @@ class TheodosiaError(Exception):
     flag_key: t.ClassVar[str | None] = None
     envelope: t.ClassVar[EnvelopeName] = "rejection"
 
+    # fmt: off
     def __init__(
         self,
         message: str | None = None,
@@ -144,6 +147,7 @@ class TheodosiaError(Exception):
         )
         super().__init__(self.message)
 
+    # fmt: on
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
 
@@ -178,6 +182,9 @@ class TheodosiaError(Exception):
         return self.retriable if decides else self.facts.client_action == "retry"
 
 
+# fmt: off
+
+
 class InvalidTransition(TheodosiaError):
     """The action exists and cannot be reached from the current state.
 
@@ -187,7 +194,7 @@ class InvalidTransition(TheodosiaError):
     __slots__ = ()
 
     code = ErrorCode.INVALID_TRANSITION
-    facts = FACTS[ErrorCode.INVALID_TRANSITION]
+    facts = FACTS[code]
     summary = "The action exists and cannot be reached from the current state."
     default_message = "The action cannot be reached from the current state"
     envelope = "refusal"
@@ -230,7 +237,7 @@ class UnknownAction(TheodosiaError):
     __slots__ = ()
 
     code = ErrorCode.UNKNOWN_ACTION
-    facts = FACTS[ErrorCode.UNKNOWN_ACTION]
+    facts = FACTS[code]
     summary = "The graph has no such action."
     default_message = "The graph has no such action"
     envelope = "unknown"
@@ -275,7 +282,7 @@ class ValidationFailed(TheodosiaError):
     __slots__ = ()
 
     code = ErrorCode.VALIDATION_FAILED
-    facts = FACTS[ErrorCode.VALIDATION_FAILED]
+    facts = FACTS[code]
     summary = "The action can be reached and its inputs were refused."
     default_message = "The inputs were refused"
     checks = Check(
@@ -303,13 +310,7 @@ class ValidationFailed(TheodosiaError):
         requested: str,
         valid_next_actions: Sequence[str],
         field: str | None = None,
-        got: str
-        | float
-        | bool
-        | Mapping[str, object]
-        | Sequence[object]
-        | Unset
-        | None = Unset.UNSET,
+        got: str | float | bool | Mapping[str, object] | Sequence[object] | Unset | None = Unset.UNSET,
         error_type: str | None = None,
         known_actions: Sequence[str] | None = None,
         headers: Mapping[str, str] | None = None,
@@ -350,7 +351,7 @@ class ActionTimeout(TheodosiaError):
     __slots__ = ()
 
     code = ErrorCode.ACTION_TIMEOUT
-    facts = FACTS[ErrorCode.ACTION_TIMEOUT]
+    facts = FACTS[code]
     summary = "The action ran longer than its budget."
     default_message = "The action exceeded its timeout"
     checks = Check(
@@ -405,7 +406,7 @@ class ActionError(TheodosiaError):
     __slots__ = ()
 
     code = ErrorCode.ACTION_ERROR
-    facts = FACTS[ErrorCode.ACTION_ERROR]
+    facts = FACTS[code]
     summary = "The action ran and its body raised."
     default_message = "The action failed"
     envelope = "exception"
@@ -439,6 +440,7 @@ class ActionError(TheodosiaError):
         )
 
 
+# fmt: on
 class UnknownError(TheodosiaError):
     """An answer that is not a declared error: an unknown code, another shape, or not
     JSON.
@@ -459,10 +461,11 @@ class UnknownError(TheodosiaError):
         client_action="none",
         effect="unknown",
     )
-    summary = "The answer is not a known error"
-    default_message = "The answer is not a known error"
+    summary = "The answer is not a known error"  # fmt: skip
+    default_message = "The answer is not a known error"  # fmt: skip
     flag_key = None
 
+    # fmt: off
     def __init__(
         self,
         message: str | None = None,
@@ -492,6 +495,7 @@ class UnknownError(TheodosiaError):
         self.raw = raw
         self.original_code = original_code
 
+    # fmt: on
     def __str__(self) -> str:
         return f"unknown error (status {self.status}, code {self.original_code!r})"
 

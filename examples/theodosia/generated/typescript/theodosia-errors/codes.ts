@@ -4,6 +4,7 @@
 // compile examples/theodosia/taxonomy.yaml
 
 /** Every code a service may answer with. */
+// prettier-ignore
 export const ErrorCode = {
   /** The action exists and cannot be reached from the current state. */
   INVALID_TRANSITION: "invalid_transition",
@@ -86,6 +87,7 @@ export interface Facts {
   readonly message: string;
 }
 
+// prettier-ignore
 export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   invalid_transition: {
     wire: "invalid_transition",
@@ -95,10 +97,14 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     clientAction: "refetch",
     effect: "none",
     domain: null,
-    boundaries: ["graph"],
+    boundaries: [
+      "graph",
+    ],
     retry: null,
     until: null,
-    actions: ["pick_valid_action"],
+    actions: [
+      "pick_valid_action",
+    ],
     rules: [],
     deprecated: false,
     summary: "The action exists and cannot be reached from the current state.",
@@ -112,10 +118,14 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     clientAction: "none",
     effect: "none",
     domain: null,
-    boundaries: ["graph"],
+    boundaries: [
+      "graph",
+    ],
     retry: null,
     until: null,
-    actions: ["pick_valid_action"],
+    actions: [
+      "pick_valid_action",
+    ],
     rules: [],
     deprecated: false,
     summary: "The graph has no such action.",
@@ -129,10 +139,14 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     clientAction: "none",
     effect: "none",
     domain: null,
-    boundaries: ["validator"],
+    boundaries: [
+      "validator",
+    ],
     retry: null,
     until: null,
-    actions: ["fix_inputs"],
+    actions: [
+      "fix_inputs",
+    ],
     rules: [],
     deprecated: false,
     summary: "The action can be reached and its inputs were refused.",
@@ -146,10 +160,14 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     clientAction: "none",
     effect: "unknown",
     domain: null,
-    boundaries: ["body"],
+    boundaries: [
+      "body",
+    ],
     retry: null,
     until: null,
-    actions: ["pick_valid_action"],
+    actions: [
+      "pick_valid_action",
+    ],
     rules: [],
     deprecated: false,
     summary: "The action ran longer than its budget.",
@@ -163,10 +181,14 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     clientAction: "none",
     effect: "possible",
     domain: null,
-    boundaries: ["body"],
+    boundaries: [
+      "body",
+    ],
     retry: null,
     until: null,
-    actions: ["read_error"],
+    actions: [
+      "read_error",
+    ],
     rules: [],
     deprecated: false,
     summary: "The action ran and its body raised.",

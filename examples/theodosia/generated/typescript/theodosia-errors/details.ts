@@ -10,15 +10,16 @@
 export type Details = Readonly<Record<string, unknown>>;
 
 /** Details of `ValidationFailed`. */
+// prettier-ignore
 export interface ValidationFailedDetails {
   /** The input that was refused. */
   readonly field?: string;
   /** What it was. */
-  readonly got?:
-    string | number | boolean | Details | readonly unknown[] | null;
+  readonly got?: string | number | boolean | Details | readonly unknown[] | null;
 }
 
 /** Details of `ActionTimeout`. */
+// prettier-ignore
 export interface ActionTimeoutDetails {
   /** The budget of the action. */
   readonly timeout_seconds: number;

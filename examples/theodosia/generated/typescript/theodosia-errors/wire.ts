@@ -24,6 +24,7 @@ import type * as d from "./details.js";
 import type { AnyError, UnknownError } from "./errors.js";
 
 /** An input validator refused; the reason is its own. */
+// prettier-ignore
 export interface RejectionEnvelope {
   readonly error: Wire;
   readonly requested: string;
@@ -33,6 +34,7 @@ export interface RejectionEnvelope {
 }
 
 /** The body raised; its exception is passed on. */
+// prettier-ignore
 export interface ExceptionEnvelope {
   readonly error: Wire;
   readonly requested: string;
@@ -42,6 +44,7 @@ export interface ExceptionEnvelope {
 }
 
 /** The graph has no such action. */
+// prettier-ignore
 export interface UnknownEnvelope {
   readonly error: Wire;
   readonly requested: string;
@@ -51,6 +54,7 @@ export interface UnknownEnvelope {
 }
 
 /** The step was not taken, or not finished. */
+// prettier-ignore
 export type RefusalEnvelope = d.Details & {
   readonly error: Wire;
   readonly requested: string;
@@ -69,6 +73,7 @@ interface Envelopes {
   readonly refusal: RefusalEnvelope;
 }
 
+// prettier-ignore
 const PICTURES: Readonly<Record<string, Picture>> = {
   rejection: {
     error: "$code",
@@ -121,6 +126,7 @@ interface Place {
   readonly header: string | null;
 }
 
+// prettier-ignore
 const PLACES: readonly Place[] = [
   {
     member: "requested",
