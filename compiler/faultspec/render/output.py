@@ -8,9 +8,9 @@ that are no longer produced, and never touches a file that no compile wrote.
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import BinaryIO, Literal, NamedTuple
 
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.render.paths import unsafe
@@ -18,8 +18,8 @@ from faultspec.targets import TargetError
 
 MANIFEST = "MANIFEST"
 
-Files = Mapping[str, str] | Iterable[tuple[str, str]]
-"""Text by POSIX path, relative to the output folder, as a whole or one file at a time."""
+Files = Mapping[str, str] | Iterable[tuple[str, Iterable[str]]]
+"""Text by POSIX path, relative to the output folder, as a whole or one file at a time in pieces."""
 
 
 class Drift(NamedTuple):
@@ -35,8 +35,10 @@ class Drift(NamedTuple):
     diff: str = ""
 
 
-def _pairs(files: Files) -> Iterable[tuple[str, str]]:
-    return files.items() if isinstance(files, Mapping) else files
+def _pairs(files: Files) -> Iterable[tuple[str, Iterable[str]]]:
+    if isinstance(files, Mapping):
+        return ((path, (text,)) for path, text in files.items())
+    return files
 
 
 # Comparing
@@ -60,9 +62,9 @@ def find_drift(
     """
     found: list[Drift] = []
     produced = set()
-    for path, text in _pairs(files):
+    for path, texts in _pairs(files):
         produced.add(path)
-        there = _read(folder, path)
+        text, there = "".join(texts), _read(folder, path)
         if there is None:
             found.append(Drift(path, "missing", _diff(path, "", text)))
         elif there != text:
@@ -168,12 +170,11 @@ def write(files: Files, folder: Path, targets: Sequence[str]) -> WriteSummary:
         with _Staging(folder, made) as staging:
             total = 0
             produced = set()
-            for path, text in _pairs(files):
+            for path, texts in _pairs(files):
                 total += 1
                 produced.add(path)
-                staging.add(path, text)
-                del text  # before the next is rendered; one takes 22 MB at 10,000 codes
-            staging.add(MANIFEST, _manifest_text(produced, folder, targets))
+                staging.add(path, texts)
+            staging.add(MANIFEST, (_manifest_text(produced, folder, targets),))
             stale = tuple(
                 path
                 for path in _manifest(folder)
@@ -225,16 +226,36 @@ class _Staging:
             self.temporary = tempfile.TemporaryDirectory(prefix=".faultspec-", dir=self.folder)
         return Path(self.temporary.name)
 
-    def add(self, path: str, text: str) -> None:
-        """Keep the file, unless it is the same already."""
-        if _read(self.folder, path) == text:
-            return
+    def add(self, path: str, texts: Iterable[str]) -> None:
+        """Keep the file, unless it is the same already; ``texts`` are the pieces of its text."""
+        with ExitStack() as files:
+            fresh: BinaryIO | None = None
+            present = _opened(self.folder / path)
+            if present is None:
+                fresh = files.enter_context(self._fresh(path))
+            else:
+                files.enter_context(present)
+            # Bytes, so that no platform changes the line ends.
+            for data in (text.encode("utf-8", "backslashreplace") for text in texts):
+                if fresh is None and present is not None:
+                    same = present.tell()
+                    if present.read(len(data)) == data:
+                        continue
+                    fresh = files.enter_context(self._fresh(path))
+                    _copy(present, fresh, same)
+                if fresh is not None:
+                    fresh.write(data)
+            if fresh is None and present is not None and present.read(1):
+                same = present.tell() - 1
+                _copy(present, files.enter_context(self._fresh(path)), same)
+
+    def _fresh(self, path: str) -> BinaryIO:
+        """The file that waits for its place, open and empty."""
         self.changed.append(path)
         fresh = self.place / "new" / path
         _contained(self.folder, path)
         _make_parent(fresh)
-        # Bytes, so that no platform changes the line ends.
-        fresh.write_bytes(text.encode("utf-8", "backslashreplace"))
+        return fresh.open("wb")
 
     def swap(self, stale: Sequence[str]) -> None:
         """Move all files into place and the stale ones away, or undo it all."""
@@ -264,6 +285,22 @@ class _Staging:
                     place.unlink(missing_ok=True)
             _remove(made)
             raise
+
+
+def _opened(path: Path) -> BinaryIO | None:
+    """The file, open, or None if there is none."""
+    try:
+        return path.open("rb")
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+
+
+def _copy(source: BinaryIO, target: BinaryIO, size: int) -> None:
+    """Copy the first ``size`` bytes."""
+    source.seek(0)
+    while size and (data := source.read(min(size, 1 << 20))):
+        target.write(data)
+        size -= len(data)
 
 
 def _contained(folder: Path, path: str) -> None:

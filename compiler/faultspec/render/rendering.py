@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
 from jinja2 import (
@@ -22,10 +23,13 @@ from faultspec.render.paths import unsafe
 from faultspec.targets import CompileTarget, Context, Output, TargetError
 from faultspec.targets.model import model_of
 
-RenderedFile = tuple[str, str]
-"""The POSIX path of a file, relative to the output folder, and its text. A path begins with the
-name of its target.
+RenderedFile = tuple[str, Iterable[str]]
+"""The POSIX path of a file, relative to the output folder, and its text in pieces. A path begins
+with the name of its target.
 """
+
+_PIECES = 2_000
+"""Pieces of a template's output that are joined to one: enough for speed, and a few megabytes."""
 
 
 def rendered_files(
@@ -33,8 +37,9 @@ def rendered_files(
 ) -> Iterator[RenderedFile]:
     """The files of the targets, one by one; raises TargetError.
 
-    Each file is rendered when it is asked for, and each view is made for its target and then
-    dropped, so that a large taxonomy takes memory for one target. ``source``: the path of the
+    Each file is rendered while its text is read, which must be before the next file is asked for.
+    Each view is made for its target and then dropped. So a large taxonomy takes memory for one
+    target, and for a part of one file. ``source``: the path of the
     taxonomy in the header of each file. ``overrides``: a folder of templates. One at
     ``<target>/<name>`` replaces the shipped template of that name.
     """
@@ -52,10 +57,9 @@ def rendered_files(
         context = target.context(taxonomy, model)
         if context is None:
             continue
-        for path, text in _outputs(templates, target, context, folders):
+        for path, texts in _outputs(templates, target, context, folders):
             _reserve(f"{target.name}/{path}", taken)
-            yield f"{target.name}/{path}", text
-            del text
+            yield f"{target.name}/{path}", texts
         del context  # before the next view is made
 
 
@@ -63,7 +67,8 @@ def render(
     taxonomy: Taxonomy, targets: Iterable[CompileTarget], source: str, overrides: Path | None = None
 ) -> dict[str, str]:
     """All files of the targets at once, text by path; see ``rendered_files``."""
-    return dict(rendered_files(taxonomy, targets, source, overrides))
+    files = rendered_files(taxonomy, targets, source, overrides)
+    return {path: "".join(texts) for path, texts in files}
 
 
 def _outputs(
@@ -71,15 +76,23 @@ def _outputs(
     target: CompileTarget,
     context: Context,
     folders: Sequence[Path],
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[RenderedFile]:
     for output in target.outputs:
         with _template_errors(output.template, folders):
             template = templates.get_template(output.template)
             for item in _items(output, context):
                 names = {"view": context.view, "model": context.model, "each": item}
-                yield _path(templates, output.path, names), template.render(names)
+                path = _path(templates, output.path, names)
+                yield path, _pieces(template.generate(names), output.template, folders)
     for path, origin in target.copies(context):
-        yield path, origin.read_text(encoding="utf-8")
+        yield path, (origin.read_text(encoding="utf-8"),)
+
+
+def _pieces(texts: Iterator[str], template: str, folders: Sequence[Path]) -> Iterator[str]:
+    """The output of a template in larger pieces."""
+    with _template_errors(template, folders):
+        while pieces := list(islice(texts, _PIECES)):
+            yield "".join(pieces)
 
 
 def _items(output: Output, context: Context) -> Iterable[object]:

@@ -10,7 +10,7 @@ from json import dumps
 from faultspec.language.spelling import pascal, snake
 from faultspec.runtime import durations
 from faultspec.targets import literals
-from faultspec.targets.json_text import json
+from faultspec.targets.json_text import json, json_pieces
 from faultspec.targets.literals import escaped
 
 WIDTH = 88
@@ -144,12 +144,22 @@ def constant(name: str) -> str:
     return snake(name).upper()
 
 
-_NAMED_ALIKE: tuple[Callable[..., str], ...] = (
-    *(comment, constant, docstring, json, md, md_code, md_comment, md_json, pascal, snake, tsdoc),
-    *(visible, yaml, literals.key, literals.literal, literals.py, literals.ts),
+_NAMED_ALIKE: tuple[Callable[..., object], ...] = (
+    *(comment, constant, docstring, json, json_pieces, md, md_code, md_comment, md_json),
+    *(
+        pascal,
+        snake,
+        tsdoc,
+        visible,
+        yaml,
+        literals.key,
+        literals.literal,
+        literals.py,
+        literals.ts,
+    ),
 )
 
-FILTERS: Mapping[str, Callable[..., str]] = {
+FILTERS: Mapping[str, Callable[..., object]] = {
     **{function.__name__: function for function in _NAMED_ALIKE},
     "duration": durations.render,
     "verbatim": literals.Verbatim,

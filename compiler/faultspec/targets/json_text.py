@@ -2,8 +2,8 @@
 
 import json as _json
 import re
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, cast
 
 #: The quoting of ``json.dumps`` without ``ensure_ascii``.
 _quoted: Callable[[str], str] = _json.encoder.encode_basestring
@@ -46,14 +46,46 @@ def json(value: object, indent: int = 0) -> str:
     Characters that are invisible, change the direction of a line or are half of a surrogate pair
     become escapes.
     """
-    text = _pretty(value, "")
-    if not text.isascii():
-        text = re.sub(
-            r"[^\n -~]",
-            lambda found: found[0] if found[0].isprintable() else _json.dumps(found[0])[1:-1],
-            text,
+    return _visible(_pretty(value, " " * indent))
+
+
+def json_pieces(value: object, deepest: int = 4) -> Iterator[str]:
+    """The same text in pieces, so that no large document is held as a whole.
+
+    ``deepest``: columns of indentation beyond which an object or a list is one piece.
+    """
+    return map(_visible, _pieces(value, "", deepest))
+
+
+def _pieces(value: object, pad: str, deepest: int) -> Iterator[str]:
+    if type(value) not in (dict, list) or not value or len(pad) > deepest:
+        yield _pretty(value, pad)
+        return
+    inner = f"{pad}  "
+    named: Iterable[tuple[str, object]]
+    if isinstance(value, dict):
+        named, opening, closing = (
+            ((f"{_quoted(_key(key))}: ", value[key]) for key in value),
+            "{",
+            "}",
         )
-    return text.replace("\n", "\n" + " " * indent) if indent else text
+    else:
+        named, opening, closing = (("", item) for item in cast("list[object]", value)), "[", "]"
+    for lead, member in named:
+        yield f"{opening}\n{inner}{lead}"
+        yield from _pieces(member, inner, deepest)
+        opening = ","
+    yield f"\n{pad}{closing}"
+
+
+def _visible(text: str) -> str:
+    if text.isascii():
+        return text
+    return re.sub(
+        r"[^\n -~]",
+        lambda found: found[0] if found[0].isprintable() else _json.dumps(found[0])[1:-1],
+        text,
+    )
 
 
 # ``json.dumps`` takes three times as long with an indentation, for the encoder in C has none: 0.5 s
