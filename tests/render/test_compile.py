@@ -85,6 +85,23 @@ def test_a_compile_counts_the_files_it_produces(project: Path) -> None:
     assert run("compile").stderr == f"generated: wrote 1 of {count} files\n"
 
 
+@pytest.mark.parametrize(
+    "present",
+    [None, b"", b"one\n", b"one\ntwo\nthree\n", b"one\ntwo\nthree\nfour\n", b"one\nTWO\nthree\n"],
+)
+def test_a_file_in_pieces_replaces_what_differs(tmp_path: Path, present: bytes | None) -> None:
+    """A file is the join of its pieces, whatever stood in its place, and is written only if that
+    differs.
+    """
+    file = tmp_path / "python/lines.txt"
+    if present is not None:
+        file.parent.mkdir()
+        file.write_bytes(present)
+    done = write([("python/lines.txt", iter(["one\n", "two\n", "three\n"]))], tmp_path, ["python"])
+    assert file.read_bytes() == b"one\ntwo\nthree\n"
+    assert ("python/lines.txt" in done.written) == (present != b"one\ntwo\nthree\n")
+
+
 def test_what_is_no_longer_produced_is_removed(project: Path) -> None:
     """A stale file goes, with the folder it left empty; a file no compile wrote stays, whatever it is."""
     run("compile")

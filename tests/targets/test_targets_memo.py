@@ -145,3 +145,11 @@ def test_a_fragment_is_indented_like_any_object() -> None:
     for made in (Fragment(inner), Fragment(a=Fragment(inner["a"]), empty=Fragment())):
         whole = {"x": [made, {"y": made}]}
         assert filters.json(whole, 4) == filters.json(plain(whole), 4)
+
+
+@pytest.mark.parametrize("deepest", [0, 2, 4, 10])
+def test_pieces_of_a_document_are_its_text(deepest: int) -> None:
+    """The pieces of a document join to its JSON text, however deep it is taken apart."""
+    inner = {"a": {"b": [1, {"c": "line\nend \u2028"}]}, "empty": {}, "none": [], 1: None}
+    for document in (inner, [inner, [inner]], {"x": [Fragment(inner), {"y": inner}]}, {}, "text"):
+        assert "".join(filters.json_pieces(document, deepest)) == filters.json(document)

@@ -49,7 +49,7 @@ def json(value: object, indent: int = 0) -> str:
     return _visible(_pretty(value, " " * indent))
 
 
-def json_pieces(value: object, deepest: int = 4) -> Iterator[str]:
+def json_pieces(value: object, deepest: int = 2) -> Iterator[str]:
     """The same text in pieces, so that no large document is held as a whole.
 
     ``deepest``: columns of indentation beyond which an object or a list is one piece.
@@ -105,7 +105,9 @@ def _pretty(value: object, pad: str) -> str:
             [_quoted(item) if type(item) is str else _pretty(item, inner) for item in value]
         )
         return f"[\n{inner}{items}\n{pad}]" if value else "[]"
-    return _json.dumps(value)
+    if type(value) is bool:
+        return "true" if value else "false"
+    return "null" if value is None else _json.dumps(value)
 
 
 def _members(value: dict[Any, Any], pad: str) -> str:

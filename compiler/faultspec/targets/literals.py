@@ -78,7 +78,7 @@ def py(value: Any, indent: int = 0) -> str:
     elif isinstance(value, list):
         opened, closed = "[", "]"
         elements = [py(element, inner) for element in value]
-    elif isinstance(value, Mapping):
+    elif isinstance(value, (dict, Mapping)):
         opened, closed = "{", "}"
         elements = [f"{_py_scalar(key)}: {py(element, inner)}" for key, element in value.items()]
     else:

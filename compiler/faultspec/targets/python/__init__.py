@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import faultspec.runtime
-from faultspec.language.model import Code, Fallback, Surface, Taxonomy
+from faultspec.language.model import Code, DetailMember, Fallback, Surface, Taxonomy
 from faultspec.language.routes import compile_route
 from faultspec.language.spelling import pascal
 from faultspec.runtime import ids
@@ -454,17 +454,21 @@ def _error_row(
         envelope=envelope.name,
         details=f"{name}Details",
         fields=tuple(
-            DetailField(
-                key,
-                package.types.of(detail.schema, name + pascal(key), prefix=""),
-                detail.presence == "required",
-            )
+            DetailField(key, _field_type(key, detail, made), detail.presence == "required")
             for key, detail in keys.items()
         ),
         functional=not all(map(_is_attribute, keys)),
         flagless=flag is not None and (flag not in keys or opaque),
         opaque=opaque,
     )
+
+
+def _field_type(key: str, detail: DetailMember, made: Constructor) -> str:
+    """The type of a member of the details, for ``details.py`` itself."""
+    kind = made.kinds.get(key, "d.")
+    if "d." not in kind:
+        return kind  # the same in every module
+    return made.types.of(detail.schema, made.name + pascal(key), prefix="")
 
 
 def _is_attribute(key: str) -> bool:

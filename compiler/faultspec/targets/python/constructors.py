@@ -118,6 +118,8 @@ class Constructor:
         self.headers: list[HeaderArgument] = []
         #: The parameter of each key of the details.
         self.keys: dict[str, str] = {}
+        #: The type of the value of each.
+        self.kinds: dict[str, str] = {}
         if code.details_schema is not None:
             self._add_details_whole()
         else:
@@ -180,7 +182,8 @@ class Constructor:
         self.details = {key: Verbatim(name) for key, name in self.keys.items()}
 
     def _add_detail(self, key: str, member: DetailMember) -> None:
-        name, kind = self.keys[key], self.types.of(member.schema, self.name + pascal(key))
+        name = self.keys[key]
+        kind = self.kinds[key] = self.types.of(member.schema, self.name + pascal(key))
         registered = self.taxonomy.detail_keys.get(key)
         doc = member.schema.description or (registered.summary if registered else None) or ""
         if key == "retry_after":
