@@ -5,7 +5,7 @@
 import re
 import textwrap
 from collections.abc import Callable, Mapping
-from json import dumps
+from json import JSONEncoder
 
 from faultspec.language.spelling import pascal, snake
 from faultspec.runtime import durations
@@ -107,6 +107,8 @@ _MARKDOWN_SYNTAX = re.compile(
     r"[\\`*\[\]<>&|~#$!{}]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|^[-+=](?=[-= ]|$)|^\d+(?=[.)]( |$))"
 )
 
+_JSON = JSONEncoder(ensure_ascii=False)
+
 _UNQUOTABLE = re.compile(r"[`|]|\{[{%]")
 
 
@@ -131,7 +133,7 @@ def md_code(text: str) -> str:
 
 def md_json(value: object) -> str:
     """A JSON value on one line, in Markdown's type of code."""
-    return md_code(dumps(value, ensure_ascii=False))
+    return md_code(_JSON.encode(value))
 
 
 def md_comment(text: str) -> str:

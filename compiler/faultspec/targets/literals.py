@@ -47,6 +47,8 @@ def escaped(character: str, quote: str, beyond: str = "\\U{:08x}") -> str:
 
 def literal(value: Any) -> str:
     """``value`` as Python on one line; raises TypeError."""
+    if isinstance(value, _SCALARS):
+        return _py_scalar(value)
     if isinstance(value, Mapping):
         members = (f"{literal(key)}: {literal(member)}" for key, member in value.items())
         return f"{{{', '.join(members)}}}"
@@ -54,7 +56,7 @@ def literal(value: Any) -> str:
         return f"[{', '.join(map(literal, value))}]"
     if isinstance(value, tuple):
         return f"({', '.join(map(literal, value))}{',' * (len(value) == 1)})"
-    return _py_scalar(value)
+    raise _no_literal(value, "Python")
 
 
 def py(value: Any, indent: int = 0) -> str:
@@ -63,6 +65,8 @@ def py(value: Any, indent: int = 0) -> str:
     A named tuple becomes a call with those of its fields that differ from their default. A tuple of
     one scalar stays on its line: ruff takes its comma for part of the tuple.
     """
+    if type(value) is str:
+        return string(value)  # as nearly all are
     if isinstance(value, _SCALARS):
         return _py_scalar(value)
     inner = indent + 4
@@ -82,7 +86,7 @@ def py(value: Any, indent: int = 0) -> str:
         opened, closed = "{", "}"
         elements = [f"{_py_scalar(key)}: {py(element, inner)}" for key, element in value.items()]
     else:
-        raise TypeError(f"{type(value).__name__} has no Python literal here")
+        raise _no_literal(value, "Python")
     return _exploded(opened, elements, closed, indent, inner)
 
 
@@ -101,7 +105,7 @@ def _py_scalar(value: object) -> str:
         return f'float("{value}")'
     if value is None or isinstance(value, (bool, int, float)):
         return repr(value)
-    raise TypeError(f"{type(value).__name__} has no Python literal here")
+    raise _no_literal(value, "Python")
 
 
 def given(record: Any) -> list[tuple[str, object]]:
@@ -145,7 +149,11 @@ def ts(value: object, indent: int = 0) -> str:
     if isinstance(value, (int, float)):
         whole = value == int(value) and abs(value) < 2**53
         return str(int(value)) if whole else repr(value).replace("e+", "e")
-    raise TypeError(f"{type(value).__name__} has no TypeScript literal here")
+    raise _no_literal(value, "TypeScript")
+
+
+def _no_literal(value: object, language: str) -> TypeError:
+    return TypeError(f"{type(value).__name__} has no {language} literal here")
 
 
 @cache  # a name stands in many files
