@@ -9,6 +9,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple
 
@@ -228,26 +229,21 @@ class _Staging:
 
     def add(self, path: str, texts: Iterable[str]) -> None:
         """Keep the file, unless it is the same already; ``texts`` are the pieces of its text."""
+        present, fresh = _opened(self.folder / path), None
+        # Bytes, so that no platform changes the line ends.
+        pieces = (text.encode("utf-8", "backslashreplace") for text in texts if text)
         with ExitStack() as files:
-            fresh: BinaryIO | None = None
-            present = _opened(self.folder / path)
-            if present is None:
-                fresh = files.enter_context(self._fresh(path))
-            else:
+            if present is not None:
                 files.enter_context(present)
-            # Bytes, so that no platform changes the line ends.
-            for data in (text.encode("utf-8", "backslashreplace") for text in texts):
-                if fresh is None and present is not None:
-                    same = present.tell()
-                    if present.read(len(data)) == data:
+            for data in chain(pieces, (b"",)):  # the last is read at the end of the file alone
+                if fresh is None:
+                    same = 0 if present is None else present.tell()
+                    if present is not None and present.read(len(data) or 1) == data:
                         continue
                     fresh = files.enter_context(self._fresh(path))
-                    _copy(present, fresh, same)
-                if fresh is not None:
-                    fresh.write(data)
-            if fresh is None and present is not None and present.read(1):
-                same = present.tell() - 1
-                _copy(present, files.enter_context(self._fresh(path)), same)
+                    if present is not None:
+                        _copy(present, fresh, same)
+                fresh.write(data)
 
     def _fresh(self, path: str) -> BinaryIO:
         """The file that waits for its place, open and empty."""

@@ -561,45 +561,18 @@ def _details_in(field: Field, code: Code, taxonomy: Taxonomy) -> Json:
 #: Keywords of 2020-12 that 3.0 lacks; without them a schema accepts more, never less.
 _UNKNOWN_TO_30 = frozenset(
     {
-        "$schema",
-        "$id",
-        "$anchor",
-        "$comment",
-        "$defs",
-        "if",
-        "then",
-        "else",
-        "contains",
-        "minContains",
-        "maxContains",
-        "propertyNames",
-        "patternProperties",
-        "prefixItems",
-        "dependentRequired",
-        "dependentSchemas",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-        "contentEncoding",
-        "contentMediaType",
-        "contentSchema",
+        *("$schema", "$id", "$anchor", "$comment", "$defs", "if", "then", "else", "contains"),
+        *("minContains", "maxContains", "propertyNames", "patternProperties", "prefixItems"),
+        *("dependentRequired", "dependentSchemas", "unevaluatedItems", "unevaluatedProperties"),
+        *("contentEncoding", "contentMediaType", "contentSchema"),
     }
 )
 
 
 #: Keywords that 3.0 writes otherwise, or not at all, and those with schemas below them.
 _OTHERWISE_IN_30 = _UNKNOWN_TO_30 | {
-    "type",
-    "const",
-    "examples",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "properties",
-    "items",
-    "not",
-    "additionalProperties",
-    "allOf",
-    "anyOf",
-    "oneOf",
+    *("type", "const", "examples", "exclusiveMinimum", "exclusiveMaximum", "properties"),
+    *("items", "not", "additionalProperties", "allOf", "anyOf", "oneOf"),
 }
 
 

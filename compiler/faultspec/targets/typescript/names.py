@@ -7,85 +7,24 @@ from faultspec.targets.python.names import package as python_package
 #: Names that the modules declare, import or use: an interface of the same name would hide them.
 RESERVED = frozenset(
     {
-        *(
-            "Answer",
-            "AnyError",
-            "Budget",
-            "ClientAction",
-            "Common",
-            "Condition",
-            "Details",
-            "Effect",
-            "ErrorCode",
-        ),
-        *(
-            "Errors",
-            "Failure",
-            "Facts",
-            "HeaderSource",
-            "Jitter",
-            "KnownError",
-            "Kind",
-            "PlanOptions",
-            "PolicyName",
-            "Phase",
-        ),
-        *(
-            "Plan",
-            "Policy",
-            "Reason",
-            "Refusal",
-            "Retriability",
-            "RetriableRule",
-            "Retry",
-            "RetryAfterRule",
-            "State",
-        ),
-        *("UnknownError", "Wire", "Json"),
-        *(
-            "Array",
-            "Boolean",
-            "Date",
-            "Error",
-            "Exclude",
-            "Extract",
-            "Function",
-            "Iterable",
-            "JSON",
-            "Map",
-            "Math",
-        ),
-        *(
-            "Number",
-            "Object",
-            "Omit",
-            "Partial",
-            "Pick",
-            "Promise",
-            "Readonly",
-            "ReadonlyArray",
-            "ReadonlyMap",
-        ),
-        *("ReadonlySet", "Record", "RegExp", "Required", "Set", "String", "Symbol"),
-        *("EvalError", "RangeError", "ReferenceError", "SyntaxError", "TypeError", "URIError"),
+        *("Answer", "AnyError", "Budget", "ClientAction", "Common", "Condition", "Details"),
+        *("Effect", "ErrorCode", "Errors", "Failure", "Facts", "HeaderSource", "Jitter"),
+        *("KnownError", "Kind", "PlanOptions", "PolicyName", "Phase", "Plan", "Policy"),
+        *("Reason", "Refusal", "Retriability", "RetriableRule", "Retry", "RetryAfterRule"),
+        *("State", "UnknownError", "Wire", "Json", "Array", "Boolean", "Date", "Error"),
+        *("Exclude", "Extract", "Function", "Iterable", "JSON", "Map", "Math", "Number"),
+        *("Object", "Omit", "Partial", "Pick", "Promise", "Readonly", "ReadonlyArray"),
+        *("ReadonlyMap", "ReadonlySet", "Record", "RegExp", "Required", "Set", "String"),
+        *("Symbol", "EvalError", "RangeError", "ReferenceError", "SyntaxError"),
+        *("TypeError", "URIError"),
     }
 )
 
 #: Members of every error, whose names a slot cannot have.
 MEMBERS = frozenset(
     {
-        *(
-            "boundary",
-            "code",
-            "details",
-            "headers",
-            "known",
-            "message",
-            "operation",
-            "originalCode",
-            "raw",
-        ),
-        *("retriable", "flag", "retryAfter", "status"),
+        *("boundary", "code", "details", "headers", "known", "message", "operation"),
+        *("originalCode", "raw", "retriable", "flag", "retryAfter", "status"),
     }
 )
 
