@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from faultspec import source
@@ -162,7 +162,7 @@ def test_odd_files_are_read(kind: str, folder: Path) -> None:
     assert faultspec("explain", "nothing-such", "--taxonomy", "t.yaml")[0] == 1
 
 
-def test_what_is_no_file_is_2_everywhere(folder: Path) -> None:
+def test_a_path_without_a_file_is_2_everywhere(folder: Path) -> None:
     """A directory, a pipe, a device, a file of 100 MB and one that is not there: refused before anything is read."""
     os.mkfifo("pipe")
     Path("folder").mkdir()
@@ -381,10 +381,8 @@ def check_places(found: list[Diagnostic], text: str, name: str) -> None:
         assert isinstance(printer(found, {name: text}), str)
 
 
-FAST = examples(
-    100,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
+FAST = examples(100, suppress_health_check=SLOW)
 REAL_TAXONOMIES, REAL_CONFIGURATIONS = (
     [Real(each) for each in TAXONOMIES],
     [Real(each) for each in CONFIGURATIONS],
@@ -444,7 +442,7 @@ def test_no_edit_of_real_waivers_gives_a_traceback(text: str) -> None:
     check_places([*before, *found, *waivers.check_waivers(loaded, FLAGSHIP)], text, "waivers.yaml")
 
 
-@settings(FAST, max_examples=25)
+@examples(200, suppress_health_check=SLOW)
 @given(broken(REAL_TAXONOMIES[1:]))
 def test_the_command_line_survives_broken_files(
     tmp_path_factory: pytest.TempPathFactory, text: str

@@ -48,7 +48,7 @@ def behaving() -> Iterator[str]:
         yield base
 
 
-def test_who_behaves_is_clean(behaving: str, tmp_path: Path) -> None:
+def test_a_behaving_service_is_clean(behaving: str, tmp_path: Path) -> None:
     """Exit code 0, the table on standard output, and each report that was asked for."""
     files = {name: tmp_path / "deep" / f"report.{name}" for name in reports.FORMATS}
     options = [option for name, path in files.items() for option in ("--report", f"{name}={path}")]
@@ -70,7 +70,7 @@ def test_who_behaves_is_clean(behaving: str, tmp_path: Path) -> None:
     )
 
 
-def test_who_sins_is_caught() -> None:
+def test_a_sinning_service_is_caught() -> None:
     """Exit code 1, and the finding on standard output with a command line that reproduces it."""
     with serving(sinning("no-store-missing-on-404")) as base:
         done = faultspec("conform", CONFIG, "--no-sweep", "--format", "json", BASE_URL=base)
@@ -346,7 +346,7 @@ def test_a_missing_document_is_reported_as_missing(behaving: str) -> None:
     assert "running" not in done.stderr
 
 
-def test_who_is_interrupted_writes_what_he_has(tmp_path: Path) -> None:
+def test_an_interrupted_run_writes_its_results_so_far(tmp_path: Path) -> None:
     """SIGINT in mid-run leaves a report, unreached clauses could not run, and the exit code is
     130.
     """

@@ -135,7 +135,7 @@ def test_the_budget_of_seconds_holds() -> None:
         (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}", "garbled"),
     ],
 )
-def test_what_is_no_answer_is_a_value(raw: bytes, kind: str) -> None:
+def test_a_line_that_is_not_an_answer_is_a_value(raw: bytes, kind: str) -> None:
     """A connection that closes, breaks off or speaks another protocol is a value, not an
     exception.
     """

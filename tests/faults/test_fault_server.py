@@ -124,7 +124,7 @@ def test_whatever_is_served_obeys_the_taxonomy(system: str) -> None:
 
 
 @pytest.mark.parametrize("system", TAXONOMIES)
-def test_a_good_answer_is_no_error(system: str) -> None:
+def test_a_good_answer_is_not_an_error(system: str) -> None:
     """A success has no findings, whatever the request is."""
     rules = build_contract(taxonomy(system))
     for surface in rules.taxonomy.surfaces.values():
@@ -136,7 +136,7 @@ def test_a_good_answer_is_no_error(system: str) -> None:
             assert judgement.findings == ()
 
 
-def test_who_asks_decides_where_a_condition_says_so() -> None:
+def test_the_caller_decides_where_a_condition_asks_for_them() -> None:
     """alknet's FORBIDDEN is 401 to a caller without credentials and 403 to one with."""
     rules = build_contract(taxonomy("alknet"))
     fault = server(rules, Fault("FORBIDDEN"))
@@ -251,7 +251,7 @@ def test_any_text_is_a_fault_or_a_sentence(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["timeout,", "timeout,504", "timeout,status=200", "timeout,retry-after=soon"]
 )
-def test_what_is_no_fault_is_refused(text: str) -> None:
+def test_a_text_that_is_not_a_fault_is_refused(text: str) -> None:
     """The settings after the code are an error status and whole seconds, or the fault is
     refused.
     """

@@ -89,7 +89,7 @@ def behaving(policy: Policy, failures: list[Failure], seed: int, busy: float) ->
     st.integers(0, 99),
     st.sampled_from([0.0, 0.001, 0.1, 0.25]),
 )
-def test_who_follows_the_planner_is_never_accused(
+def test_a_client_of_the_planner_is_never_accused(
     policy: Policy, failures: list[Failure], seed: int, busy: float
 ) -> None:
     """No policy, failure, jitter or busy machine leads to a finding for a caller that follows

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -283,7 +283,7 @@ def test_the_items_of_a_list_are_judged_each_for_itself(
     st.sampled_from([b"[", b'{"a":', b'{"details":[']),
     st.sampled_from([404, 207, 200]),
 )
-@settings(max_examples=20, deadline=None)  # a busy machine takes its time over megabytes
+@examples(150, steady=20)  # a body has megabytes
 def test_any_depth_is_judged(depth: int, opening: bytes, status: int) -> None:
     """Nesting, however deep, closed or not, is a finding at most."""
     closing = {b"[": b"]", b'{"a":': b"1}", b'{"details":[': b"]}"}[opening]

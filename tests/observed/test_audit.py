@@ -19,7 +19,7 @@ import jsonschema
 import pytest
 import requests
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.test_conform_command import faultspec
@@ -40,6 +40,7 @@ from faultspec_conformance.orders.demo import service
 from faultspec_conformance.results.model import Report, exit_code
 from judge.test_judge_laws import exchanges
 from paths import ROOT
+from support.examples import examples
 
 TAXONOMY = str(ROOT / "taxonomy.yaml")
 TOKEN = next(iter(CALLERS))
@@ -346,7 +347,7 @@ def test_only_the_service_that_is_meant(tmp_path: Path) -> None:
     assert clauses(ours, theirs, options=AuditOptions(base="https://api.acme")) == {}
 
 
-@settings(max_examples=40)
+@examples(300)
 @given(exchange=exchanges, lacks=st.frozensets(st.sampled_from(sorted(GROUPABLE | VALUES))))
 def test_what_is_lacking_only_ever_silences(exchange: Exchange, lacks: frozenset[str]) -> None:
     """Removing facts from a recording never exercises or breaks a clause that the whole

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from faultspec.openapi import resources, service
 from faultspec.openapi.text import parse_leniently
-from faultspec_conformance import sampling
+from faultspec_conformance.session import sampling
 from miniatures.core_platform import openapi as notebooks
 from support.examples import examples
 

@@ -156,7 +156,7 @@ def found(report: Report) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("per_tenant", [True, False])
-def test_an_equal_id_is_no_proof(tmp_path: Path, per_tenant: bool) -> None:
+def test_an_equal_id_is_not_a_proof(tmp_path: Path, per_tenant: bool) -> None:
     """Tenants who each count from 1 conceal their tickets as well as those who share a row, and both clauses are seen to hold."""
     report = judged(tmp_path, tickets(per_tenant=per_tenant))
     assert found(report) == set()
@@ -164,12 +164,12 @@ def test_an_equal_id_is_no_proof(tmp_path: Path, per_tenant: bool) -> None:
     assert report.result.clauses["idempotency/isolation"].verdict == "passed"
 
 
-def test_a_ticket_of_the_strangers_own_is_no_leak(tmp_path: Path) -> None:
+def test_a_ticket_of_the_strangers_own_is_not_a_leak(tmp_path: Path) -> None:
     """Where the other tenant had a ticket of that id before the run, its own is not taken for the owner's."""
     assert found(judged(tmp_path, tickets(seeded=True))) == set()
 
 
-def test_a_value_taken_anywhere_is_no_matter_of_keys(tmp_path: Path) -> None:
+def test_a_value_taken_anywhere_does_not_depend_on_keys(tmp_path: Path) -> None:
     """A title that must be the only one of all tenants says nothing about the keys."""
     assert "idempotency/isolation" not in {
         clause for clause, _ in found(judged(tmp_path, tickets(sin="forbids-titles")))

@@ -601,7 +601,7 @@ def test_an_unexpected_error_is_one_line(project: Path) -> None:
             assert done.stderr.startswith("error[internal-error]: RuntimeError: a bug\n")
 
 
-def test_a_reader_that_leaves_is_no_error(project: Path) -> None:
+def test_a_reader_that_leaves_is_not_an_error(project: Path) -> None:
     """`faultspec … | head` ends quietly."""
     run("compile")
     (project / "taxonomy.yaml").write_text(TAXONOMY.replace("Nothing", "Nothing at all"))

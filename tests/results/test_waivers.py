@@ -42,7 +42,7 @@ def test_a_waiver_covers_warnings_as_well(level: Level) -> None:
     assert list(unused_waivers({KNOWN: used[KNOWN]}, ["provoke/code"])) == []
 
 
-def test_a_waiver_of_something_else_is_no_excuse() -> None:
+def test_a_waiver_of_something_else_excuses_nothing() -> None:
     """A finding that a waiver does not name stays, and the waiver is reported as unused."""
     finding = Finding("provoke/code", "said", operation="GET /things", code="forbidden")
     used: Counter[Waiver] = Counter()

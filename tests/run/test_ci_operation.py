@@ -321,7 +321,7 @@ def test_a_shard_without_a_report_could_not_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"faultspec_report": 1}', "\ud800"])
-def test_what_is_no_report_is_not_merged(text: str, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_report_is_not_merged(text: str, tmp_path: Path) -> None:
     """Exit code 2, the file's name and why."""
     (tmp_path / "a.json").write_bytes(text.encode("utf-8", "surrogatepass"))
     for name in ("a.json", "nowhere.json"):

@@ -154,7 +154,7 @@ def test_each_sin_meets_its_clause(sin: str) -> None:
         ),
     ],
 )
-def test_who_follows_the_planner_trips_nothing(request_: str) -> None:
+def test_a_client_of_the_planner_trips_nothing(request_: str) -> None:
     """A client on the generated bindings has no finding, for any request."""
     result = watched(None, Watched("", request_))
     assert [(each.finding.clause, each.finding.message) for each in result.findings] == []
@@ -165,7 +165,7 @@ def test_who_follows_the_planner_trips_nothing(request_: str) -> None:
     assert {name for name, each in result.coverage.items() if each.observed} == set(CODES) - unstale
 
 
-def test_who_follows_the_planner_passes_every_clause() -> None:
+def test_a_client_of_the_planner_passes_every_clause() -> None:
     """A write with a key, a write with a validator and enough waits exercise all clauses, and
     all pass.
     """
@@ -261,7 +261,7 @@ def refetching(
 
 
 @pytest.mark.parametrize("held", ["v1", "v2"])
-def test_who_reads_again_gets_another_validator(tmp_path: Path, held: str) -> None:
+def test_a_client_that_reads_again_gets_another_validator(tmp_path: Path, held: str) -> None:
     """A refused validator never comes back. So a client that uses what it reads again passes,
     and another fails, for any taxonomy, validator and address.
     """

@@ -177,7 +177,7 @@ TEXT = (b"content-type", b"text/plain")
 
 @pytest.mark.parametrize("status", [404, 405, 406, 413, 415, 422, 500, 503])
 @pytest.mark.parametrize("body", [b"Not Found", b"", b'{"detail":"Not Found"}', b"\xff"])
-def test_an_error_that_is_no_envelope_becomes_one(status, body):
+def test_an_error_that_is_not_an_envelope_becomes_one(status, body):
     """Whatever a framework says by itself from 400 on leaves as the envelope, not stored, of the right length."""
     reply = call(replies(status, [JSON, (b"content-length", str(len(body)).encode())], body))
     assert reply.status == status
@@ -258,7 +258,7 @@ def test_an_error_is_never_stored(given_header, expected):
 
 
 @pytest.mark.parametrize("status", [200, 204, 304, 399])
-def test_what_is_no_error_passes_as_it_comes(status):
+def test_an_answer_that_is_not_an_error_passes_as_it_comes(status):
     """Below 400 only the correlation id is added: no cache rule, no buffering, message for message."""
     reply = call(replies(status, [TEXT], b"one", b"two", b"three"))
     assert [each.get("body") for each in reply.messages] == [None, b"one", b"two", b"three"]

@@ -128,7 +128,7 @@ def test_one_format_of_several_is_enough():
     assert not matches([], "anything")
 
 
-def test_a_format_that_there_is_not_is_named():
+def test_a_format_that_does_not_exist_is_named():
     """The error lists the known formats."""
     with pytest.raises(ValueError, match=r"no format called 'uuid9' \(formats: uuid, uuid4"):
         new("uuid9")

@@ -303,7 +303,7 @@ def test_each_departure_is_reported_at_its_place_and_the_rest_still_read():
 
 
 @pytest.mark.parametrize("body", [None, True, 5, "refused", [], ["x"]])
-def test_a_body_that_is_no_object_is_one_mismatch_at_the_root(body):
+def test_a_body_that_is_not_an_object_is_one_mismatch_at_the_root(body):
     """The root's pointer is the empty string, and nothing below it is reported missing."""
     read = extract(compile_shape(PLATFORM), body)
     assert [tuple(each) for each in read.mismatched] == [("", "an object", body)]

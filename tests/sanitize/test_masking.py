@@ -328,7 +328,7 @@ def test_a_secret_in_base64url_is_masked(before: str) -> None:
 
 
 @given(st.text(max_size=60), st.lists(st.text(min_size=4, max_size=12), max_size=3))
-def test_masking_leaves_alone_what_is_no_secret(text: str, secrets: list[str]) -> None:
+def test_masking_leaves_other_texts_alone(text: str, secrets: list[str]) -> None:
     """Masking replaces parts of a text with words; a text without secrets stays unchanged."""
     hidden = build_masking([], [(each, "\ue000") for each in secrets])
     masked = hidden.text(text)

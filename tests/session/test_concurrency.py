@@ -178,7 +178,7 @@ def judged(app: ASGIApp, **limits: Any) -> Result:
     ("status", "code"),
     [(409, "conflict"), (429, "rate_limited"), (503, "dependency_unavailable"), (202, None)],
 )
-def test_who_is_busy_may_say_so(status: int, code: str | None) -> None:
+def test_a_busy_service_may_refuse(status: int, code: str | None) -> None:
     """A request that arrives while the first is written may get a refusal or 202, as long as one thing is created."""
     result = judged(busy(make_app(), status, code))
     assert [
@@ -190,7 +190,7 @@ def test_who_is_busy_may_say_so(status: int, code: str | None) -> None:
     assert result.clauses["idempotency/replay"].verdict == "passed"
 
 
-def test_a_crash_is_no_proof_of_anything() -> None:
+def test_a_crash_proves_nothing() -> None:
     """A service that fails the other requests does not show how often it wrote."""
     result = judged(busy(make_app(), 500, "internal_error"))
     assert result.findings == ()

@@ -133,7 +133,7 @@ def test_every_sin_and_every_clause_is_accounted_for() -> None:
     assert proven == {each for each in service_clauses(aileron()) if each.startswith("upstream/")}
 
 
-def test_who_behaves_passes_everything() -> None:
+def test_a_behaving_service_passes_everything() -> None:
     """The relay trips nothing, whatever clause it is, and every clause about upstreams was exercised."""
     result = watched(None, only=None)
     assert [(each.finding.clause, each.finding.message) for each in result.findings] == []
@@ -147,7 +147,7 @@ def test_who_behaves_passes_everything() -> None:
 
 
 @pytest.mark.full
-def test_who_behaves_in_little_room_passes_everything() -> None:
+def test_a_behaving_service_of_little_room_passes_everything() -> None:
     """A call is repeated until its waits are enough, and they lie where they may."""
     result = watched(None, pace=NARROW)
     assert [(each.finding.clause, each.finding.message) for each in result.findings] == []

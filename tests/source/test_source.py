@@ -616,7 +616,7 @@ def test_load_with_findings(tmp_path: Path) -> None:
     assert caught.value.document.data == {"a": 1}
 
 
-def test_paths_that_are_no_files(tmp_path: Path) -> None:
+def test_paths_that_are_not_files(tmp_path: Path) -> None:
     """A path that is not a regular file is an error, without waiting for it."""
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")

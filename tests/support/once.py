@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 
 
-def build_once(
-    factory: pytest.TempPathFactory, name: str, build: Callable[[Path], None]
-) -> Path:
+def build_once(factory: pytest.TempPathFactory, name: str, build: Callable[[Path], None]) -> Path:
     """The folder that ``build`` fills, once in a run of pytest. The first worker that asks builds it, others wait.
 
     Paths inside the folder must be relative: it is built beside its place, and moved there when it is whole.

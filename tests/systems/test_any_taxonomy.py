@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -23,6 +23,7 @@ from faultspec.language.model import Code, Schema, Taxonomy
 from faultspec.render import render
 from faultspec.targets import SHIPPED
 from support.bodies import places
+from support.examples import examples
 
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,9}", fullmatch=True)
 WORDS = st.text(
@@ -165,7 +166,7 @@ def given_details(code: Code) -> dict[str, Any]:
     return {name: sample(member.schema) for name, member in code.details.items()}
 
 
-settle = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+settle = examples(200, suppress_health_check=list(HealthCheck))
 
 
 @settle

@@ -133,7 +133,7 @@ def test_a_connection_makes_no_difference(name: str) -> None:
 
 
 @pytest.mark.parametrize("turn", range(5))
-def test_who_behaves_passes_everything(turn: int) -> None:
+def test_a_behaving_service_passes_everything(turn: int) -> None:
     """Of the behaving notebooks nothing is left unexercised but what nobody can check, in run after run."""
     result = judged("notebooks")
     left = {

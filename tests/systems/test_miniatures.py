@@ -171,7 +171,9 @@ def test_a_malformed_correlation_id_is_replaced(birch: httpx.Client, inbound: st
     assert UUID7.fullmatch(answer.headers["x-correlation-id"])
 
 
-def test_who_may_do_what(birch: httpx.Client, anyone: httpx.Client) -> None:
+def test_callers_may_do_what_the_taxonomy_permits(
+    birch: httpx.Client, anyone: httpx.Client
+) -> None:
     """No token and a bad one are 401 with a challenge, a missing scope and a missing role are 403 (C9)."""
     for headers in (
         {},
@@ -314,7 +316,9 @@ def test_an_archived_notebook_is_in_conflict_with_a_change(birch: httpx.Client) 
         b'{"pages": NaN, "title": "x"}',
     ],
 )
-def test_what_is_no_json_object_is_an_invalid_request(birch: httpx.Client, body: bytes) -> None:
+def test_a_line_that_is_not_a_json_object_is_an_invalid_request(
+    birch: httpx.Client, body: bytes
+) -> None:
     """Malformed JSON of every kind carries the envelope (C26)."""
     answer = birch.post("/notebooks", content=body, headers={"Content-Type": "application/json"})
     refused(answer, 400, "invalid_request")

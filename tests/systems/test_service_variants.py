@@ -8,7 +8,7 @@ from support.kill_matrix import NOTEBOOKS, judge, served, taxonomy
 
 
 @pytest.mark.parametrize("name", list(VARIANTS))
-def test_who_behaves_otherwise_trips_nothing(name: str) -> None:
+def test_a_service_that_behaves_otherwise_trips_nothing(name: str) -> None:
     """Neither a failure nor a warning, and nothing that could not run; but its document describes only
     the way of the notebooks.
     """

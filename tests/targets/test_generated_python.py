@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from faultspec.contract.model import build_contract
@@ -456,7 +456,7 @@ def _rules(draw: st.DrawFn, *, codes: bool) -> dict[str, list[dict[str, object]]
     return draw(st.dictionaries(names, st.lists(each, min_size=1, max_size=3), max_size=2))
 
 
-@settings(max_examples=25, deadline=None)
+@examples(150, steady=15)
 @given(general=_rules(codes=True), own=_rules(codes=False))
 def test_a_header_whose_value_is_known_is_sent(
     tmp_path_factory: pytest.TempPathFactory, general: dict[str, Any], own: dict[str, Any]
@@ -666,7 +666,7 @@ def test_a_status_by_condition_is_the_one_the_details_ask_for(
     )
 
 
-def test_a_flag_by_condition_asks_who_raises_the_error(
+def test_a_flag_by_condition_asks_the_raiser_of_the_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A fact that an error cannot know of itself is an argument of its constructor, stays with a copy, and decides the flag unless the
@@ -828,7 +828,7 @@ def test_a_message_nobody_sent_is_the_codes(folder: Path) -> None:
     )
 
 
-def test_the_summary_is_no_template(folder: Path) -> None:
+def test_the_summary_is_not_a_template(folder: Path) -> None:
     """The slot for the summary has the code's summary, whatever its message."""
     package = imported(folder, "aileron_errors")
     assert package.CapabilityDenied.summary == "A capability check refused the operation."

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import Phase, example, given, settings
+from hypothesis import Phase, example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
@@ -27,6 +27,7 @@ from faultspec.render import render, write
 from faultspec.targets import SHIPPED
 from paths import ROOT
 from support.command_line import faultspec
+from support.examples import examples
 
 FLAGSHIP = ROOT / "taxonomy.yaml"
 TAXONOMIES = [FLAGSHIP, *sorted((ROOT / "tests/taxonomies").glob("*.yaml"))]
@@ -50,9 +51,12 @@ def tree(path: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python packages of every taxonomy, side by side."""
+    """The Python packages of every taxonomy, those of the examples included, side by side."""
     folder = tmp_path_factory.mktemp("compiled")
-    trees = [render(taxonomy(path), [SHIPPED["python"]], path.name) for path in TAXONOMIES]
+    paths = [*TAXONOMIES, *sorted((ROOT / "examples").glob("*/taxonomy.yaml"))]
+    trees = [render(taxonomy(path), [SHIPPED["python"]], path.name) for path in paths]
+    packages = [file for each in trees for file in each if file.endswith("/errors.py")]
+    assert len(packages) == len({*packages}) == len(paths)
     write({file: text for each in trees for file, text in each.items()}, folder, ["python"])
     return folder / "python"
 
@@ -176,7 +180,7 @@ codes = st.fixed_dictionaries(
 @example(
     FLAGSHIP, 0, "aaa", {"summary": "Any other.", "retriable": False, "http": "4xx"}
 )  # beside a fallback for 4xx
-@settings(max_examples=40, deadline=None)
+@examples(120)
 def test_a_new_code_only_adds_lines(
     path: Path, position: int, name: str, code: dict[str, object]
 ) -> None:
@@ -594,7 +598,7 @@ def awkward(draw: st.DrawFn) -> Taxonomy:
 
 
 # Unshrunk: the diff that ruff prints says what is wrong whatever the size of the taxonomy.
-@settings(max_examples=25, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@examples(100, steady=12, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(awkward())
 def test_any_names_are_laid_out(
     tmp_path_factory: pytest.TempPathFactory, taxonomy: Taxonomy

@@ -162,7 +162,7 @@ def annotated(lead: str, annotation: str, tail: str, indent: int) -> str:
     """``lead``, a type and ``tail``; a type that is too long is broken at its bars or in its
     brackets.
 
-    Without a ``tail`` it is a statement, in which parentheses go around a union.
+    Without a ``tail`` it is a statement, in which parentheses go around a union or a name.
     """
     if indent + columns(lead) + columns(annotation) + columns(tail) <= WIDTH:
         return f"{lead}{annotation}{tail}"
@@ -174,7 +174,7 @@ def annotated(lead: str, annotation: str, tail: str, indent: int) -> str:
             parts.append(piece)
     if len(parts) > 1 and tail:
         return lead + f"\n{' ' * indent}| ".join(parts) + tail
-    if len(parts) > 1 and "[" not in annotation and indent + 4 + columns(annotation) <= WIDTH:
+    if not tail and "[" not in annotation and indent + 4 + columns(annotation) <= WIDTH:
         return fold(f"{lead}(", annotation, ")", indent)
     outer, bracket, inner = annotation.partition("[")
     if bracket and inner.endswith("]"):
