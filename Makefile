@@ -4,8 +4,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SOURCES := pyproject.toml constraints.txt
 
-# Compiled modules are kept: without them every worker, and every program that a test starts, compiles
-# all of the product and rewrites the assertions of all plugins of pytest.
+# Compiled modules are kept. Without them every worker, and every program that a test starts,
+# compiles all of the product and rewrites the assertions of all plugins of pytest.
 unexport PYTHONDONTWRITEBYTECODE
 
 # Twice as many processes as the two cores of CI: half of the time a test waits for a service.
@@ -70,7 +70,8 @@ docs: $(VENV)/.dev
 	$(BIN)/python -m faultspec.docs.trace taxonomy.yaml $(TRACED) > docs/trace.md.new
 	mv docs/trace.md.new docs/trace.md
 
-# Imports every service of botocore and lints what came of it: under a minute, too long for each `make docs`.
+# Imports every service of botocore and lints what came of it: under a minute, too long for each
+# `make docs`.
 botocore: $(VENV)/.dev
 	$(BIN)/python -m faultspec.docs.botocore docs/botocore.md
 

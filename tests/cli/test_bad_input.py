@@ -163,7 +163,9 @@ def test_odd_files_are_read(kind: str, folder: Path) -> None:
 
 
 def test_a_path_without_a_file_is_2_everywhere(folder: Path) -> None:
-    """A directory, a pipe, a device, a file of 100 MB and one that is not there: refused before anything is read."""
+    """A directory, a pipe, a device, a file of 100 MB and one that is not there: refused before
+    anything is read.
+    """
     os.mkfifo("pipe")
     Path("folder").mkdir()
     with Path("large.yaml").open("wb") as file:
@@ -201,7 +203,9 @@ def test_a_file_without_leave_is_2_everywhere(folder: Path) -> None:
 
 
 def test_every_command_says_its_exit_codes() -> None:
-    """The one habit of exit codes stands in the help of the whole; bad usage is 2 in every command."""
+    """The one habit of exit codes stands in the help of the whole; bad usage is 2 in every
+    command.
+    """
     assert "0 clean, 1 findings, 2 could not run" in " ".join(faultspec("--help")[1].split())
     for name in COMMANDS:
         assert faultspec(name, "--no-such-option")[0] == 2
@@ -319,7 +323,9 @@ class Real:
 
 @st.composite
 def broken(draw: st.DrawFn, files: list[Real]) -> str:
-    """A real file with one to three edits of its structure; later edits are made where the first ones left the places."""
+    """A real file with one to three edits of its structure; later edits are made where the first
+    ones left the places.
+    """
     real = draw(st.sampled_from(files))
     edits: list[tuple[int, int, str]] = []
     for _ in range(draw(st.integers(1, 3))):
@@ -447,7 +453,9 @@ def test_no_edit_of_real_waivers_gives_a_traceback(text: str) -> None:
 def test_the_command_line_survives_broken_files(
     tmp_path_factory: pytest.TempPathFactory, text: str
 ) -> None:
-    """Through the command line: 0, 1 or 2, the diagnostics on the stream that the command promises, and no traceback."""
+    """Through the command line: 0, 1 or 2, the diagnostics on the stream that the command promises,
+    and no traceback.
+    """
     path = tmp_path_factory.mktemp("broken") / "t.yaml"
     path.write_text(text, encoding="utf-8", errors="surrogatepass", newline="")
     code, out, err = faultspec("lint", str(path))

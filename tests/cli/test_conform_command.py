@@ -1,4 +1,6 @@
-"""`faultspec conform` and `faultspec init conformance` as a user meets them: exit codes, messages, reports."""
+"""`faultspec conform` and `faultspec init conformance` as a user meets them: exit codes, messages,
+reports.
+"""
 
 import itertools
 import json
@@ -219,7 +221,9 @@ def test_waivers(sin: str, expires: str, code: int, phrase: str, tmp_path: Path)
 
 
 def test_the_first_draft_runs(behaving: str, tmp_path: Path) -> None:
-    """The draft of a configuration is understood as it is, runs, and finds nothing in a service that behaves."""
+    """The draft of a configuration is understood as it is, runs, and finds nothing in a service
+    that behaves.
+    """
     draft = tmp_path / "conformance.yaml"
     taxonomy = str(ROOT / "taxonomy.yaml")
     done = faultspec(
@@ -385,7 +389,9 @@ def test_an_interrupted_run_writes_its_results_so_far(tmp_path: Path) -> None:
 def test_an_observed_code_that_was_declared_impossible_is_reported(
     behaving: str, tmp_path: Path
 ) -> None:
-    """A code that the file calls not provokable, and that the run observed, is noted: the declaration is wrong."""
+    """A code that the file calls not provokable, and that the run observed, is noted: the
+    declaration is wrong.
+    """
     config = tmp_path / "conformance.yaml"
     text = Path(CONFIG).read_text().replace("../../taxonomy.yaml", str(ROOT / "taxonomy.yaml"))
     text = text.replace(

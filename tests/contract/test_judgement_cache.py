@@ -32,7 +32,8 @@ TAXONOMIES = {
     "tests/miniatures/alike-taxonomy.yaml": "GET /orders/1",
 }
 
-#: What a value may be changed into: ids of several formats, words of the taxonomies, lengths at a bound, leaks, relations.
+#: What a value may be changed into: ids of several formats, words of the taxonomies, lengths at a
+#: bound, leaks, relations.
 TEXTS = (
     *(ids.new(each) for each in ids.FORMATS),
     *(

@@ -1,4 +1,6 @@
-"""The house of ARCHITECTURE.md: which room may import which, and which outside package only one module may import."""
+"""The house of ARCHITECTURE.md: which room may import which, and which outside package only one
+module may import.
+"""
 
 import ast
 import os
@@ -46,7 +48,9 @@ ROOMS: Mapping[str, str] = {
     "faultspec_conformance.orders": "The reference service, and the demo",
     "faultspec.cli": "The composition root: a table of commands, each imported when it is called",
 }
-"""Every room of both packages from the ground up, with what it contains. A room imports only rooms that stand before it."""
+"""Every room of both packages from the ground up, with what it contains. A room imports only rooms
+that stand before it.
+"""
 
 FLOOR = {name: index for index, name in enumerate(ROOMS)}
 
@@ -81,7 +85,9 @@ def imports(path: Path) -> Iterator[tuple[str, int]]:
 
 
 def absolute(path: Path, node: ast.ImportFrom) -> str:
-    """The absolute name of the module of a ``from`` import; a relative one outside the product stays as it is."""
+    """The absolute name of the module of a ``from`` import; a relative one outside the product
+    stays as it is.
+    """
     if not node.level:
         return node.module or ""
     for package, root in SOURCES.items():
@@ -92,7 +98,9 @@ def absolute(path: Path, node: ast.ImportFrom) -> str:
 
 
 def room(name: str) -> str | None:
-    """``faultspec.language.model`` is in the room ``faultspec.language``; None outside the two packages."""
+    """``faultspec.language.model`` is in the room ``faultspec.language``; None outside the two
+    packages.
+    """
     parts = name.split(".")
     return ".".join(parts[:2]) if parts[0] in SOURCES and len(parts) > 1 else None
 
@@ -126,7 +134,9 @@ def test_rooms_import_downwards(package: str, path: Path) -> None:
 
 
 def test_every_module_stands_in_a_room() -> None:
-    """Beside the rooms a package has nothing but its ``__init__.py``, and every room of the table exists."""
+    """Beside the rooms a package has nothing but its ``__init__.py``, and every room of the table
+    exists.
+    """
     loose = [
         path
         for root in SOURCES.values()
@@ -179,7 +189,9 @@ def table() -> str:
 
 
 def test_the_page_shows_the_rooms() -> None:
-    """The table of ARCHITECTURE.md is the one that is enforced; with FAULTSPEC_WRITE set it is written."""
+    """The table of ARCHITECTURE.md is the one that is enforced; with FAULTSPEC_WRITE set it is
+    written.
+    """
     text = PAGE.read_text(encoding="utf-8")
     before, _, rest = text.partition(_START)
     shown, _, after = rest.partition(_END)
@@ -191,7 +203,9 @@ def test_the_page_shows_the_rooms() -> None:
 
 @pytest.mark.parametrize("path", modules(COMPILER / "runtime"), ids=lambda p: p.name)
 def test_the_runtime_is_standard_library_only(path: Path) -> None:
-    """The runtime is copied into generated code, so it imports the standard library and itself, relatively."""
+    """The runtime is copied into generated code, so it imports the standard library and itself,
+    relatively.
+    """
     for name, line in imports(path):
         own = name.startswith("faultspec.runtime")
         assert own or name.split(".")[0] in sys.stdlib_module_names, f"{path}:{line} imports {name}"
@@ -215,7 +229,9 @@ def test_one_module_knows_the_mcp_library(path: Path) -> None:
 
 @pytest.mark.parametrize("path", modules(SUITE), ids=lambda p: str(p.relative_to(SUITE)))
 def test_the_suite_knows_no_service(path: Path) -> None:
-    """Nothing but the orders service itself imports the orders service: the suite judges any service."""
+    """Nothing but the orders service itself imports the orders service: the suite judges any
+    service.
+    """
     relative = path.relative_to(SUITE)
     if relative.parts[0] != "orders":
         assert not any(name.startswith("faultspec_conformance.orders") for name, _ in imports(path))
@@ -252,7 +268,9 @@ def test_the_check_sees_what_it_forbids(tmp_path: Path) -> None:
 
 
 def reached(name: str, seen: set[str]) -> set[str]:
-    """The modules of the conformance package that a module of it imports, and those that they import, and so on."""
+    """The modules of the conformance package that a module of it imports, and those that they
+    import, and so on.
+    """
     if name not in seen:
         seen.add(name)
         path = ROOT / "conformance" / "faultspec_conformance" / name.replace(".", "/")

@@ -23,7 +23,9 @@ def fixed_numbers(source: str) -> Iterator[int]:
 
 @pytest.mark.parametrize("folder", sorted({path.parent for path in FILES}), ids=lambda p: p.name)
 def test_no_law_has_a_fixed_number_of_examples(folder: Path) -> None:
-    """A law takes its examples from `support.examples.examples`, which the profile of a search widens."""
+    """A law takes its examples from `support.examples.examples`, which the profile of a search
+    widens.
+    """
     found = [
         f"{path}:{line}"
         for path in FILES

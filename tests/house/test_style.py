@@ -17,6 +17,11 @@ PRODUCT = sorted(
     for path in (ROOT / folder).rglob("*.py")
     if not path.resolve().is_relative_to(ROOT / "generated")
 )
+EXAMPLES = sorted(
+    path
+    for path in (ROOT / "examples").glob("**/*.py")
+    if "generated" not in path.parts and ".cache" not in path.parts
+)
 TESTS = sorted(path for path in (ROOT / "tests").rglob("*.py") if path != Path(__file__).resolve())
 TEMPLATES = sorted((ROOT / "templates").rglob("*.jinja"))
 TYPESCRIPT = sorted((ROOT / "compiler" / "faultspec" / "runtime" / "typescript").glob("*.ts"))
@@ -25,6 +30,13 @@ TAXONOMIES = [
     *sorted((ROOT / "examples").glob("**/taxonomy.yaml")),
     *sorted((ROOT / "tests" / "taxonomies").glob("*.yaml")),
 ]
+CONFIGURATIONS = [
+    *sorted((ROOT / "examples").glob("**/conformance.yaml")),
+    *sorted((ROOT / "examples").glob("**/waivers.yaml")),
+    *sorted((ROOT / "tests" / "miniatures").glob("*.yaml")),
+    ROOT / "conformance" / "faultspec_conformance" / "orders" / "conformance.yaml",
+]
+BUILDS = [ROOT / "Makefile", ROOT / "pyproject.toml", ROOT / ".ci" / "run"]
 PAGES = sorted(
     [
         *ROOT.glob("*.md"),
@@ -143,7 +155,9 @@ def prose(page: str) -> Iterator[tuple[str, int]]:
 
 
 def paragraphs(page: str) -> Iterator[tuple[str, int]]:
-    """The paragraphs and table rows of a page, with the line on which each begins; quoted code is left out."""
+    """The paragraphs and table rows of a page, with the line on which each begins; quoted code is
+    left out.
+    """
     block: list[str] = []
     start = 0
     for line, number in (*prose(page), ("", 0)):
@@ -155,9 +169,9 @@ def paragraphs(page: str) -> Iterator[tuple[str, int]]:
             block.append(line)
 
 
-@pytest.mark.parametrize("path", [*PRODUCT, *TESTS], ids=relative)
+@pytest.mark.parametrize("path", [*PRODUCT, *TESTS, *EXAMPLES], ids=relative)
 def test_names_are_words_of_the_field(path: Path) -> None:
-    """No identifier of the product or of its tests has a banned part."""
+    """No identifier of the product, of its tests or of an example has a banned part."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     found = [
         f"{line}: {name}"
@@ -168,10 +182,14 @@ def test_names_are_words_of_the_field(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", [*PRODUCT, *TESTS, *TEMPLATES, *TYPESCRIPT, *TAXONOMIES], ids=relative
+    "path",
+    [*PRODUCT, *TESTS, *EXAMPLES, *TEMPLATES, *TYPESCRIPT, *TAXONOMIES, *CONFIGURATIONS, *BUILDS],
+    ids=relative,
 )
 def test_code_speaks_plainly(path: Path) -> None:
-    """No docstring, comment or message has a banned construction; no text of a taxonomy has one."""
+    """No docstring, comment or message has a banned construction; no text of a taxonomy, of a
+    configuration or of waivers has one.
+    """
     source = path.read_text(encoding="utf-8")
     parts = texts(source) if path.suffix == ".py" else [(source, 1)]
     assert [f"{line}: {phrase}" for text, line in parts for phrase in banned(text)] == []
@@ -184,6 +202,54 @@ def test_pages_speak_plainly(path: Path) -> None:
         return
     page = path.read_text(encoding="utf-8")
     assert [f"{line}: {phrase}" for text, line in paragraphs(page) for phrase in banned(text)] == []
+
+
+def sentence_of(name: str) -> str:
+    """Return the name of a test as a sentence."""
+    return name.removeprefix("test_").replace("_", " ").capitalize()
+
+
+@pytest.mark.parametrize("path", TESTS, ids=relative)
+def test_names_of_tests_speak_plainly(path: Path) -> None:
+    """The name of a test, read as a sentence, has no banned construction."""
+    names = [
+        (node.name, node.lineno)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    ]
+    found = [f"{line}: {phrase}" for name, line in names for phrase in banned(sentence_of(name))]
+    assert found == []
+
+
+def prose_lines(source: str) -> Iterator[int]:
+    """Yield the lines of a module that have a comment or a part of a docstring."""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT and "noqa" not in token.string:
+            yield token.start[0]
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            yield from range(node.lineno, (node.end_lineno or node.lineno) + 1)
+
+
+@pytest.mark.parametrize("path", [*PRODUCT, *TESTS, *EXAMPLES], ids=relative)
+def test_comments_wrap(path: Path) -> None:
+    """Comments and docstrings end at 100 columns. ruff wraps code; a literal may be wider."""
+    source = path.read_text(encoding="utf-8")
+    lines = source.splitlines()
+    assert [number for number in prose_lines(source) if len(lines[number - 1]) > WIDTH] == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [*BUILDS, *(path for path in TEMPLATES if "markdown" not in path.parts)],
+    ids=relative,
+)
+def test_build_files_and_templates_wrap(path: Path) -> None:
+    """Build files and templates end at 100 columns. A line of a Markdown template is a paragraph or
+    a row of the page, so it may be wider.
+    """
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert [number for number, line in enumerate(lines, 1) if len(line) > WIDTH] == []
 
 
 @pytest.mark.parametrize("path", PRODUCT, ids=relative)
@@ -215,7 +281,9 @@ def public_functions(paths: Iterable[Path]) -> dict[str, list[str]]:
 
 
 def test_no_function_name_for_two_things() -> None:
-    """A public function has a name of its own, unless modules share a verb for one and the same act."""
+    """A public function has a name of its own, unless modules share a verb for one and the same
+    act.
+    """
     paths = [path for path in PRODUCT if not any(map(path.is_relative_to, NOTATIONS))]
     repeated = {name: places for name, places in public_functions(paths).items() if len(places) > 1}
     assert {name: repeated[name] for name in repeated.keys() - SHARED_NAMES.keys()} == {}
@@ -241,10 +309,15 @@ def test_the_check_sees_what_it_forbids() -> None:
     assert len(phrases) == 4
     assert {name for name, _ in identifiers(ast.parse(source))} == {"said", "told"}
     assert list(banned("There is no retry policy; it is no longer used.")) == []
+    assert list(banned(sentence_of("test_who_asks_is_answered")))
+    assert list(banned(sentence_of("test_an_answer_is_no_error")))
+    assert {*prose_lines("x = 1  # why\n\n\ndef f():\n    '''One.\n    '''\n")} == {1, 5, 6}
 
 
 def test_an_f_string_is_one_text() -> None:
-    """The texts of a module are the same on every version of Python, values of f-strings left out."""
+    """The texts of a module are the same on every version of Python, values of f-strings left
+    out.
+    """
     source = 'f"{a} is no " f"{b!r:>{c}} client"\n# said here\n"""One."""\nx = "two words"\n'
     assert sorted(text for text, _ in texts(source)) == [
         "said here",

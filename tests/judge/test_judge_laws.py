@@ -389,7 +389,9 @@ def edited(
 def test_the_judge_and_the_schema_agree(
     body: dict[str, object], changes: list[tuple[tuple[str, ...], object]]
 ) -> None:
-    """Law 9: envelope clauses are silent exactly when the generated JSON Schema accepts the body."""
+    """Law 9: envelope clauses are silent exactly when the generated JSON Schema accepts the
+    body.
+    """
     body = edited(body, changes)
     judged = judge(platform(), answered(500, json.dumps(body).encode()))
     found = [f for f in judged.findings if f.clause in SCHEMA_CLAUSES and f.level == "error"]

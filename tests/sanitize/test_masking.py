@@ -167,7 +167,8 @@ ENCODINGS: Mapping[str, Callable[[str], str]] = {
     ).decode(),
 }
 
-#: A text that is not a word of any report: a secret that equals a word cannot be distinguished from it.
+#: A text that is not a word of any report: a secret that equals a word cannot be distinguished from
+#: it.
 SECRETS = st.text(
     st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=10, max_size=24
 ).filter(lambda each: sum(map(str.isalnum, each)) >= 4 and len(set(each)) >= 6) | st.from_regex(
@@ -431,7 +432,9 @@ def test_large_bodies_are_made_by_the_shell() -> None:
 
 @pytest.mark.skipif(SHELL is None, reason="a POSIX shell reads the command line")
 def test_large_headers_are_made_by_the_shell() -> None:
-    """Nor is a header of 128 KiB, in a command line or beside it, and the shell makes the same of it."""
+    """Nor is a header of 128 KiB, in a command line or beside it, and the shell makes the same of
+    it.
+    """
     asked = Request("GET", "/", (("X-Padding", "x" * 131072), ("Accept", "*/*")))
     line = curl.command_line("http://h", asked)
     assert SHELL is not None

@@ -1,4 +1,6 @@
-"""How many examples hypothesis draws: few of the same ones in `make test`, many new ones in `make search`."""
+"""How many examples hypothesis draws: few of the same ones in `make test`, many new ones in `make
+search`.
+"""
 
 from typing import Any
 
@@ -9,7 +11,8 @@ STEADY, SEARCH = 25, 300
 
 
 def examples(number: int, *, steady: int = STEADY, **rest: Any) -> settings:
-    """Settings of a law that `make search` tests by ``number`` examples, and `make test` by ``steady`` at most.
+    """Settings of a law that `make search` tests by ``number`` examples, and `make test` by
+    ``steady`` at most.
 
     ``steady`` differs from its default where an example takes long.
     """

@@ -10,9 +10,11 @@ import pytest
 
 
 def build_once(factory: pytest.TempPathFactory, name: str, build: Callable[[Path], None]) -> Path:
-    """The folder that ``build`` fills, once in a run of pytest. The first worker that asks builds it, others wait.
+    """The folder that ``build`` fills, once in a run of pytest. The first worker that asks builds
+    it, others wait.
 
-    Paths inside the folder must be relative: it is built beside its place, and moved there when it is whole.
+    Paths inside the folder must be relative: it is built beside its place, and moved there when it
+    is whole.
     """
     base = factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:

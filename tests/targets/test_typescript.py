@@ -1,7 +1,8 @@
-"""Laws of the TypeScript target: it compiles under every strictness, a switch over its errors is checked for wholeness,
-and what it says of an answer and of a retry is what Python says.
+"""Laws of the TypeScript target: it compiles under every strictness, a switch over its errors is
+checked for wholeness, and what it says of an answer and of a retry is what Python says.
 
-Node and npm have to be there. The compiler and prettier are installed once a machine, below ``.cache``.
+Node and npm have to be there. The compiler and prettier are installed once a machine, below
+``.cache``.
 """
 
 import importlib
@@ -73,7 +74,9 @@ def tsc(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def odd() -> Taxonomy:
-    """A taxonomy whose codes, operations, slots and details are called as nobody should call them."""
+    """A taxonomy whose codes, operations, slots and details are called as nobody should call
+    them.
+    """
     words = [
         *(
             "class",
@@ -238,7 +241,8 @@ codes: {gone: {summary: Gone., wire: 1001, http: 409, retriable: false}}
 operations: {show: {errors: {own: {summary: Own., wire: 7, http: 409, retriable: false}}}}
 """
 
-#: Codes that some services send bare and others behind a namespace, as the JSON protocols of AWS do.
+#: Codes that some services send bare and others behind a namespace, as the JSON protocols of AWS
+#: do.
 QUALIFIED = """
 faultspec: 1
 taxonomy: {name: qualified, version: 1.0.0}
@@ -388,7 +392,9 @@ def sources(folder: Path) -> list[str]:
 
 
 def test_it_compiles_for_bundlers_too(type_errors: Mapping[str, list[str]]) -> None:
-    """Modules that node accepts, a bundler accepts. The compilation for node permits no library but that of 2020."""
+    """Modules that node accepts, a bundler accepts. The compilation for node permits no library but
+    that of 2020.
+    """
     assert type_errors["packages"] == []
 
 
@@ -455,7 +461,9 @@ if (isKnown(error) && error.code === "stale_read") {{
 
 
 def clients(home: Path) -> Mapping[str, str]:
-    """Clients of the generated packages, by file. Writes the packages with one more code to ``home``."""
+    """Clients of the generated packages, by file. Writes the packages with one more code to
+    ``home``.
+    """
     texts: dict[str, str] = {}
     for system, (path, *_) in SYSTEMS.items():
         before = load(str(ROOT / path)).taxonomy
@@ -529,7 +537,9 @@ def test_the_example_of_the_readme_compiles(type_errors: Mapping[str, list[str]]
 
 
 def camelled(value: Any) -> Any:
-    """What the port takes for a named tuple of the runtime; the kinds of a policy keep their names."""
+    """What the port takes for a named tuple of the runtime; the kinds of a policy keep their
+    names.
+    """
     if hasattr(value, "_asdict"):
         return {camel(name): camelled(each) for name, each in value._asdict().items()}
     if isinstance(value, Mapping):
@@ -538,8 +548,8 @@ def camelled(value: Any) -> Any:
 
 
 def test_the_aws_cases_through_a_policy_in_yaml(compiled: Compiled) -> None:
-    """Written in the language, compiled, and run: outcome, tokens and delay of every step are what the SDKs publish, in
-    TypeScript and in Python.
+    """Written in the language, compiled, and run: outcome, tokens and delay of every step are what
+    the SDKs publish, in TypeScript and in Python.
     """
     package = compiled.python("aws")
     questions, wanted = [], []
@@ -756,7 +766,9 @@ def drawn(dice: random.Random) -> tuple[retry.Policy, retry.State, retry.Failure
 
 
 def test_both_planners_decide_alike(compiled: Compiled) -> None:
-    """Decision, delay, band, state and every sentence: for policies, states, failures and hints of all kinds."""
+    """Decision, delay, band, state and every sentence: for policies, states, failures and hints of
+    all kinds.
+    """
     dice = random.Random(20_26)
     module = compiled.module("aws", "_runtime/retry")
     questions: list[dict[str, Any]] = []
@@ -783,7 +795,9 @@ def test_both_planners_decide_alike(compiled: Compiled) -> None:
 
 
 def test_both_read_a_code_inside_a_text(compiled: Compiled) -> None:
-    """`namespace#Code` is the code, where the taxonomy draws it so, and the bare code stays one; both write the bare one."""
+    """`namespace#Code` is the code, where the taxonomy draws it so, and the bare code stays one;
+    both write the bare one.
+    """
     wires = [
         "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException",
         "ResourceNotFoundException",
@@ -818,7 +832,9 @@ def test_both_read_a_code_inside_a_text(compiled: Compiled) -> None:
 
 
 def test_both_read_a_number_inside_a_text(compiled: Compiled) -> None:
-    """A code that is a number is known inside a text, where it is drawn there and nowhere else: a shared one and an operation's own."""
+    """A code that is a number is known inside a text, where it is drawn there and nowhere else: a
+    shared one and an operation's own.
+    """
     bodies: list[dict[str, object]] = [
         {"type": f"urn:err:{each}", "title": "m"} for each in ("1001", "7", "1009", "x")
     ]
@@ -838,8 +854,8 @@ def test_both_read_a_number_inside_a_text(compiled: Compiled) -> None:
 
 
 def test_both_prefer_the_envelope_whose_code_is_declared(compiled: Compiled) -> None:
-    """Of the envelopes that a body fits it is read as the one in which its code is a declared one, wherever it is written;
-    where there is none, as the first.
+    """Of the envelopes that a body fits it is read as the one in which its code is a declared one,
+    wherever it is written; where there is none, as the first.
     """
     wires = {
         "com.amazonaws.tables#ThrottlingException": "ThrottlingException",
@@ -870,7 +886,9 @@ def test_both_prefer_the_envelope_whose_code_is_declared(compiled: Compiled) -> 
 
 
 def test_both_know_one_kind_of_number(compiled: Compiled) -> None:
-    """`1001.0` is 1001 in JSON, as a code and in whatever slot holds an integer; true is not a number."""
+    """`1001.0` is 1001 in JSON, as a code and in whatever slot holds an integer; true is not a
+    number.
+    """
     texts = [
         '{"error": {"code": 1001.0, "status": 503.0, "attempt": 2.0}}',
         '{"error": {"code": 1.001e3, "status": 5.03e2, "attempt": 2}}',
@@ -925,7 +943,9 @@ def test_both_know_one_kind_of_number(compiled: Compiled) -> None:
 def test_both_know_the_kind_of_a_code(
     compiled: Compiled, code: str, delay: float, left: float
 ) -> None:
-    """What a policy says of a kind holds for the codes of the kind; a caller that names another kind has the say."""
+    """What a policy says of a kind holds for the codes of the kind; a caller that names another
+    kind has the say.
+    """
     body: dict[str, object] = {"__type": code, "message": "m"}
     python = compiled.python("qualified")
     error = python.parse(body, status=400)
@@ -948,7 +968,9 @@ def test_both_know_the_kind_of_a_code(
 
 @pytest.mark.parametrize("idempotent", [True, False])
 def test_both_ask_the_caller_what_no_answer_says(compiled: Compiled, idempotent: bool) -> None:
-    """A rule that asks whether the operation is idempotent is decided by an argument of the planner, as no answer has the fact."""
+    """A rule that asks whether the operation is idempotent is decided by an argument of the
+    planner, as no answer has the fact.
+    """
     body: dict[str, object] = {"__type": "Broken", "message": "m"}
     python = compiled.python("qualified")
     error = python.parse(body, status=503)
@@ -1127,7 +1149,9 @@ STRANGE: tuple[Any, ...] = (
 
 
 def heard(compiled: Compiled) -> Iterator[Heard]:
-    """The examples of the documents, each of their variations, a body of every code, and bodies that are not errors."""
+    """The examples of the documents, each of their variations, a body of every code, and bodies
+    that are not errors.
+    """
     for shown in SHOWN:
         for number, (_, body) in enumerate([("", shown.body), *changed(shown.body)]):
             headers = (None, *HEADERS)[number % 4]
@@ -1198,8 +1222,9 @@ def facts_of(error: Any, members: Mapping[str, str]) -> dict[str, Any]:
 
 
 def test_both_bindings_hear_alike(compiled: Compiled) -> None:
-    """Code, message, status, flag, wait, boundary, headers, details and slots; facts, guards and the plan of a retry: of
-    the documents' examples, of each variation of them, of every code, and of bodies that are not errors. Nothing throws.
+    """Code, message, status, flag, wait, boundary, headers, details and slots; facts, guards and
+    the plan of a retry: of the documents' examples, of each variation of them, of every code, and
+    of bodies that are not errors. Nothing throws.
     """
     answers = list(heard(compiled))
     questions = [
@@ -1249,7 +1274,9 @@ def test_both_bindings_hear_alike(compiled: Compiled) -> None:
 
 
 def test_both_heed_the_rules_of_a_policy(compiled: Compiled) -> None:
-    """The first rule of `eligible_when` that holds decides in both whether a policy is for an error, flag or no flag."""
+    """The first rule of `eligible_when` that holds decides in both whether a policy is for an
+    error, flag or no flag.
+    """
     package = compiled.python("aileron")
     cases = [
         (status, idempotent)
@@ -1288,7 +1315,9 @@ def test_both_heed_the_rules_of_a_policy(compiled: Compiled) -> None:
 
 
 def test_both_know_the_same_of_a_code(compiled: Compiled) -> None:
-    """The facts of every code, what a client does about it, and about a code that nobody declared."""
+    """The facts of every code, what a client does about it, and about a code that nobody
+    declared.
+    """
     for system in (*SYSTEMS, "kinto"):
         package, module = compiled.python(system), compiled.module(system)
         asked = [*(str(each) for each in package.ErrorCode), "constructor", "no_such_code", None]
@@ -1333,7 +1362,9 @@ def test_both_know_the_same_of_a_code(compiled: Compiled) -> None:
 
 
 def test_odd_names_stay_distinct(compiled: Compiled) -> None:
-    """Reserved words, names of the language's own objects, and names that differ by case or underscores alone."""
+    """Reserved words, names of the language's own objects, and names that differ by case or
+    underscores alone.
+    """
     taxonomy = compiled.taxonomies["odd"]
     own = [("get", "lost", "own"), ("__proto__", "lost", "own")]
     asked = [*((None, code.name, code.wire) for code in taxonomy.shared_live_codes()), *own]
@@ -1363,7 +1394,9 @@ def test_odd_names_stay_distinct(compiled: Compiled) -> None:
 
 
 def test_ailerons_tool_message_is_drawn(compiled: Compiled) -> None:
-    """The document's tool message comes of an error with its parts; a line whose part is missing is left out (A32)."""
+    """The document's tool message comes of an error with its parts; a line whose part is missing is
+    left out (A32).
+    """
     wanted = json.loads((SEEDS / "aileron/tool_message.json").read_text())
     error = {
         "class": "external_api_error",
