@@ -21,7 +21,7 @@ UNITS := $(filter-out $(SERVICES) $(BINDINGS),$(FOLDERS))
 TRACED := $(patsubst %,examples/%/taxonomy.yaml,aileron alknet theodosia keenbench)
 
 .PHONY: demo test check test-unit test-services test-bindings
-.PHONY: real full search docs botocore generate bench clean
+.PHONY: real full search mutants docs botocore generate bench clean
 
 demo: $(VENV)/.user
 	$(BIN)/faultspec demo
@@ -56,6 +56,11 @@ full: $(VENV)/.dev
 # Laws that hypothesis tests, each over hundreds of examples that it never drew before.
 search: $(VENV)/.dev
 	$(PYTEST) --hypothesis-profile=search -m hypothesis
+
+# Changes one expression of the product at a time, and prints the changes that no test notices.
+# `make mutants ONLY=compiler/faultspec/judge/code.py` takes minutes, without ONLY hours.
+mutants: $(VENV)/.mutants
+	$(BIN)/python benchmarks/mutants.py $(ONLY)
 
 # Judges services that nobody here wrote, each over its own transport: brings them into .cache/,
 # starts them on loopback, judges them, and stops them. The waivers.yaml of each lists its known
@@ -99,6 +104,10 @@ $(VENV)/.dev: $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) install --constraint constraints.txt --editable '.[dev]'
 	touch $@ $(VENV)/.user
+
+$(VENV)/.mutants: $(VENV)/.dev
+	$(PIP) install 'mutmut>=3.8,<4'
+	touch $@
 
 clean:
 	rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis

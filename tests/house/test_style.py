@@ -221,13 +221,17 @@ def test_names_of_tests_speak_plainly(path: Path) -> None:
     assert found == []
 
 
+#: A suppression stands on the line that it is for, with its reason, however long that is.
+SUPPRESSION = re.compile(r"#\s*(?:noqa|type: ignore)")
+
+
 def prose_lines(source: str) -> Iterator[int]:
     """Yield the lines of a module that have a comment or a part of a docstring."""
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT and "noqa" not in token.string:
+        if token.type == tokenize.COMMENT and not SUPPRESSION.search(token.string):
             yield token.start[0]
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        if isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str):
             yield from range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 
