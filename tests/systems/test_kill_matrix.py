@@ -65,7 +65,7 @@ def test_only_clauses_are_named() -> None:
         assert {clause.removeprefix("~") for clause in expected(name)} <= known
 
 
-#: Clauses about who calls: a service calling its upstreams (`tests/session/test_upstreams.py`), and
+#: Clauses about who calls: a service calling its upstreams (`tests/probes/test_upstreams.py`), and
 #: clients (`tests/run/test_clients.py`).
 CALLING = {each for each in CLAUSES if each.partition("/")[0] in ("upstream", "client")}
 
