@@ -95,8 +95,9 @@ def main(scopes: list[str]) -> None:
         sys.exit(f"{' '.join(unknown or scopes)}: expected files or rooms below {', '.join(TESTS)}")
     copy_checkout()
     configure(scopes)
-    summary = mutmut("run")
-    print(summary.rsplit("\r", 1)[-1].strip())
+    # The progress bar is one line after another; the last one that counts is the summary.
+    counts = [line for line in mutmut("run").splitlines() if "🎉" in line]
+    print("killed 🎉, without tests 🫥, survived 🙁:", *counts[-1:])
     survivors = [line.split(":")[0].strip() for line in mutmut("results").splitlines() if line]
     for name in survivors:
         print(mutmut("show", name))
