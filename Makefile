@@ -4,6 +4,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SOURCES := pyproject.toml constraints.txt
 
+# Compiled modules are kept. Without them every worker, and every program that a test starts,
+# compiles all of the product and rewrites the assertions of all plugins of pytest.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Twice as many processes as the two cores of CI: half of the time a test waits for a service.
 PYTEST = $(BIN)/python -m pytest -q -n 4 --dist worksteal
 
@@ -13,8 +17,11 @@ BINDINGS := $(addprefix tests/,render runtime targets)
 FOLDERS := $(patsubst %/,%,$(sort $(dir $(wildcard tests/*/test_*.py))))
 UNITS := $(filter-out $(SERVICES) $(BINDINGS),$(FOLDERS))
 
+# The systems whose taxonomies docs/trace.md compares with their documents.
+TRACED := $(patsubst %,examples/%/taxonomy.yaml,aileron alknet theodosia keenbench)
+
 .PHONY: demo test check test-unit test-services test-bindings
-.PHONY: real full search docs botocore generate bench clean
+.PHONY: real full search mutants docs botocore generate bench clean
 
 demo: $(VENV)/.user
 	$(BIN)/faultspec demo
@@ -29,7 +36,9 @@ check: $(VENV)/.dev
 	$(BIN)/mypy compiler conformance
 	$(BIN)/faultspec lint taxonomy.yaml examples/*/taxonomy.yaml
 	$(BIN)/faultspec compile --check
-	for each in examples/*/; do $(BIN)/faultspec compile --check $${each}taxonomy.yaml --out $${each}generated || exit 1; done
+	for folder in examples/*/; do \
+	  $(BIN)/faultspec compile --check $${folder}taxonomy.yaml --out $${folder}generated || exit 1; \
+	done
 
 test-unit: $(VENV)/.dev
 	$(PYTEST) $(UNITS)
@@ -48,8 +57,14 @@ full: $(VENV)/.dev
 search: $(VENV)/.dev
 	$(PYTEST) --hypothesis-profile=search -m hypothesis
 
-# Judges services that nobody here wrote, each over its own transport: brings them into .cache/, starts them on loopback, judges them,
-# stops them. What is known of each stands in its waivers.yaml; a finding that is new, and one that is gone, fails.
+# Changes one expression of the product at a time, and prints the changes that no test notices.
+# `make mutants ONLY=compiler/faultspec/judge/code.py` takes minutes, without ONLY hours.
+mutants: $(VENV)/.mutants
+	$(BIN)/python benchmarks/mutants.py $(ONLY)
+
+# Judges services that nobody here wrote, each over its own transport: brings them into .cache/,
+# starts them on loopback, judges them, and stops them. The waivers.yaml of each lists its known
+# findings. A new finding fails, and so does one that is gone.
 real: $(VENV)/.user
 	$(BIN)/python examples/kinto/run.py
 	$(BIN)/python examples/theodosia/real/run.py
@@ -57,16 +72,19 @@ real: $(VENV)/.user
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m faultspec.docs.pages docs
-	$(BIN)/python -m faultspec.docs.trace taxonomy.yaml $(foreach system,aileron alknet theodosia keenbench,examples/$(system)/taxonomy.yaml) > docs/trace.md.new
+	$(BIN)/python -m faultspec.docs.trace taxonomy.yaml $(TRACED) > docs/trace.md.new
 	mv docs/trace.md.new docs/trace.md
 
-# Imports every service of botocore and lints what came of it: under a minute, too long for each `make docs`.
+# Imports every service of botocore and lints what came of it: under a minute, too long for each
+# `make docs`.
 botocore: $(VENV)/.dev
 	$(BIN)/python -m faultspec.docs.botocore docs/botocore.md
 
 generate: $(VENV)/.user
 	$(BIN)/faultspec compile
-	for each in examples/*/; do $(BIN)/faultspec compile $${each}taxonomy.yaml --out $${each}generated || exit 1; done
+	for folder in examples/*/; do \
+	  $(BIN)/faultspec compile $${folder}taxonomy.yaml --out $${folder}generated || exit 1; \
+	done
 
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/startup.py
@@ -86,6 +104,10 @@ $(VENV)/.dev: $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) install --constraint constraints.txt --editable '.[dev]'
 	touch $@ $(VENV)/.user
+
+$(VENV)/.mutants: $(VENV)/.dev
+	$(PIP) install 'mutmut>=3.8,<4'
+	touch $@
 
 clean:
 	rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -106,7 +106,9 @@ TIMEOUT = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One tool on one service. ``failures``: what was broken, and where; None: it did not finish."""
+    """One tool on one service. ``failures``: what was broken, and where; None: it did not
+    finish.
+    """
 
     failures: frozenset[tuple[str, str]] | None
     seconds: float

@@ -1,5 +1,5 @@
-"""`faultspec conform` beside `st run`: what each reports of the same service, with how many requests,
-in how many seconds.
+"""`faultspec conform` beside `st run`: what each reports of the same service, with how many
+requests, in how many seconds.
 
 The lending library of `tests/miniatures` without sins, with each of them, and with all. `st run`
 has all its phases and the checks that conclude from what happened; the sweep of `conform` may send

@@ -226,7 +226,7 @@ def refused(request: Request, error: Refused) -> Response:
 
 
 def caller(request: Request) -> str:
-    """Who calls."""
+    """The caller."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or token not in CALLERS:
         raise Refused(401, "unauthenticated", "A token is needed")
@@ -250,7 +250,7 @@ async def read(request: Request) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         raise Refused(400, "malformed", "The body is not JSON") from None
     if not isinstance(data, dict):
-        raise Refused(422, "invalid", "The body is no object")
+        raise Refused(422, "invalid", "The body is not an object")
     return data
 
 

@@ -106,7 +106,7 @@ async def sleep(given: Mapping[str, Any]) -> object:
 
 
 async def fail(given: Mapping[str, Any]) -> object:
-    """A handler that fails as its author did not foresee: by a code of his own, or by a crash."""
+    """A handler that fails as its author did not foresee: by a code of their own, or by a crash."""
     if given["how"] == "code":
         raise Undeclared("QUOTA_EXCEEDED")
     raise RuntimeError("cursor closed: postgres://alknet:hunter2@10.0.0.7/calls")
@@ -191,15 +191,15 @@ def asked(body: bytes) -> tuple[str, Mapping[str, Any]]:
     except (ValueError, RecursionError):
         raise InvalidInput("The body is not JSON") from None
     if not isinstance(data, dict) or set(data) - {"operation", "input"}:
-        raise InvalidInput("The body is no call")
+        raise InvalidInput("The body is not a call")
     name, given = data.get("operation"), data.get("input", {})
     if not isinstance(name, str) or not isinstance(given, dict):
-        raise InvalidInput("The body is no call")
+        raise InvalidInput("The body is not a call")
     return name, given
 
 
 def chosen(problem: Problem) -> AlknetError | None:
-    """An unknown path is no call that could be made."""
+    """An unknown path names no operation."""
     return None if problem.status != 404 else NotFound()
 
 

@@ -93,7 +93,7 @@ class Engine:
         self.budget = 100
 
     def hello(self) -> object:
-        """Who is there."""
+        """The engine and its version."""
         return {"engine": "keenbench", "api_version": API_VERSION}
 
     def set_budget(self, requests: int) -> object:
@@ -223,23 +223,23 @@ def answer(engine: Engine, message: object) -> object:
             and isinstance(message.get("method"), str)
             and isinstance(message.get("params", {}), dict | list)
         ):
-            raise Protocol(INVALID, "This is no request")
+            raise Protocol(INVALID, "This is not a request")
         if message["method"] not in METHODS:
             raise Protocol(NO_METHOD, "There is no such method")
         method, required, optional = METHODS[message["method"]]
         result = method(engine, **checked(message.get("params", {}), required, optional))
-        said: object = {"jsonrpc": "2.0", "id": identifier, "result": result}
+        answered: object = {"jsonrpc": "2.0", "id": identifier, "result": result}
     except KeenbenchError as error:
         error.request_id = identifier if identifier is not None else 0
-        said = to_envelope(error)
+        answered = to_envelope(error)
         engine.tell("engine.failed", {"error": to_envelope(error, envelope="error_info")})
     except Protocol as error:
-        said = _protocol(identifier, error.code, error.message)
+        answered = _protocol(identifier, error.code, error.message)
         if error.code == INVALID:
-            return said
+            return answered
     except Exception:
-        said = _protocol(identifier, INTERNAL, "The engine failed")
-    return said if isinstance(message, dict) and "id" in message else None
+        answered = _protocol(identifier, INTERNAL, "The engine failed")
+    return answered if isinstance(message, dict) and "id" in message else None
 
 
 def handled(engine: Engine, line: str) -> object:
@@ -254,7 +254,9 @@ def handled(engine: Engine, line: str) -> object:
         return answer(engine, message)
     if not message:
         return _protocol(None, INVALID, "The batch is empty")
-    return [said for said in (answer(engine, each) for each in message) if said is not None] or None
+    return [
+        answered for answered in (answer(engine, each) for each in message) if answered is not None
+    ] or None
 
 
 def _protocol(identifier: object, code: int, message: str) -> object:
@@ -274,9 +276,9 @@ def main() -> None:
         lambda method, params: say({"jsonrpc": "2.0", "method": method, "params": params})
     )
     for line in sys.stdin:
-        said = handled(engine, line)
-        if said is not None:
-            say(said)
+        answered = handled(engine, line)
+        if answered is not None:
+            say(answered)
 
 
 if __name__ == "__main__":

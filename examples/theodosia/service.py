@@ -69,7 +69,7 @@ async def pay(inputs: Inputs) -> object:
 
 
 async def fetch_report(inputs: Inputs) -> object:
-    """Takes as long as it is told to."""
+    """Takes the seconds of its input."""
     await anyio.sleep(inputs.get("seconds", 0))
     return {"report": "all well"}
 
@@ -137,14 +137,14 @@ class Order:
         code = None
         marked = False
         try:
-            said: Any = {
+            content: Any = {
                 "action": action,
                 "result": await self.step(action, inputs),
                 "state": self.state,
             }
-            said["valid_next_actions"] = self.offers
+            content["valid_next_actions"] = self.offers
         except TheodosiaError as error:
-            said, code = to_envelope(error), error.facts.wire
+            content, code = to_envelope(error), error.facts.wire
             marked = isinstance(error, ActionTimeout | ActionError)
         record = {
             "seq": len(self.history),
@@ -153,8 +153,8 @@ class Order:
             "refused": code is not None,
         }
         self.history.append({**record, "refusal_reason": code} if code else record)
-        content = types.TextContent(type="text", text=json.dumps(said))
-        return types.CallToolResult(content=[content], structured_content=said, is_error=marked)
+        content = types.TextContent(type="text", text=json.dumps(content))
+        return types.CallToolResult(content=[content], structured_content=content, is_error=marked)
 
 
 Orders = dict[str, Order]
@@ -195,7 +195,7 @@ async def list_tools(
 
 
 async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-    """Take a step; what is no step is no matter of the graph, and refused by the protocol."""
+    """Take a step. The protocol refuses a call of anything else."""
     given = params.arguments or {}
     if params.name != STEP.name:
         raise MCPError(types.INVALID_PARAMS, "There is no such tool")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from faultspec import source
@@ -162,8 +162,10 @@ def test_odd_files_are_read(kind: str, folder: Path) -> None:
     assert faultspec("explain", "nothing-such", "--taxonomy", "t.yaml")[0] == 1
 
 
-def test_what_is_no_file_is_2_everywhere(folder: Path) -> None:
-    """A directory, a pipe, a device, a file of 100 MB and one that is not there: refused before anything is read."""
+def test_a_path_without_a_file_is_2_everywhere(folder: Path) -> None:
+    """A directory, a pipe, a device, a file of 100 MB and one that is not there: refused before
+    anything is read.
+    """
     os.mkfifo("pipe")
     Path("folder").mkdir()
     with Path("large.yaml").open("wb") as file:
@@ -201,7 +203,9 @@ def test_a_file_without_leave_is_2_everywhere(folder: Path) -> None:
 
 
 def test_every_command_says_its_exit_codes() -> None:
-    """The one habit of exit codes stands in the help of the whole; bad usage is 2 in every command."""
+    """The one habit of exit codes stands in the help of the whole; bad usage is 2 in every
+    command.
+    """
     assert "0 clean, 1 findings, 2 could not run" in " ".join(faultspec("--help")[1].split())
     for name in COMMANDS:
         assert faultspec(name, "--no-such-option")[0] == 2
@@ -319,7 +323,9 @@ class Real:
 
 @st.composite
 def broken(draw: st.DrawFn, files: list[Real]) -> str:
-    """A real file with one to three edits of its structure; later edits are made where the first ones left the places."""
+    """A real file with one to three edits of its structure; later edits are made where the first
+    ones left the places.
+    """
     real = draw(st.sampled_from(files))
     edits: list[tuple[int, int, str]] = []
     for _ in range(draw(st.integers(1, 3))):
@@ -381,10 +387,8 @@ def check_places(found: list[Diagnostic], text: str, name: str) -> None:
         assert isinstance(printer(found, {name: text}), str)
 
 
-FAST = examples(
-    100,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
+FAST = examples(100, suppress_health_check=SLOW)
 REAL_TAXONOMIES, REAL_CONFIGURATIONS = (
     [Real(each) for each in TAXONOMIES],
     [Real(each) for each in CONFIGURATIONS],
@@ -444,12 +448,14 @@ def test_no_edit_of_real_waivers_gives_a_traceback(text: str) -> None:
     check_places([*before, *found, *waivers.check_waivers(loaded, FLAGSHIP)], text, "waivers.yaml")
 
 
-@settings(FAST, max_examples=25)
+@examples(200, suppress_health_check=SLOW)
 @given(broken(REAL_TAXONOMIES[1:]))
 def test_the_command_line_survives_broken_files(
     tmp_path_factory: pytest.TempPathFactory, text: str
 ) -> None:
-    """Through the command line: 0, 1 or 2, the diagnostics on the stream that the command promises, and no traceback."""
+    """Through the command line: 0, 1 or 2, the diagnostics on the stream that the command promises,
+    and no traceback.
+    """
     path = tmp_path_factory.mktemp("broken") / "t.yaml"
     path.write_text(text, encoding="utf-8", errors="surrogatepass", newline="")
     code, out, err = faultspec("lint", str(path))

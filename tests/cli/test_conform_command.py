@@ -1,4 +1,6 @@
-"""`faultspec conform` and `faultspec init conformance` as a user meets them: exit codes, messages, reports."""
+"""`faultspec conform` and `faultspec init conformance` as a user meets them: exit codes, messages,
+reports.
+"""
 
 import itertools
 import json
@@ -48,7 +50,7 @@ def behaving() -> Iterator[str]:
         yield base
 
 
-def test_who_behaves_is_clean(behaving: str, tmp_path: Path) -> None:
+def test_a_behaving_service_is_clean(behaving: str, tmp_path: Path) -> None:
     """Exit code 0, the table on standard output, and each report that was asked for."""
     files = {name: tmp_path / "deep" / f"report.{name}" for name in reports.FORMATS}
     options = [option for name, path in files.items() for option in ("--report", f"{name}={path}")]
@@ -70,7 +72,7 @@ def test_who_behaves_is_clean(behaving: str, tmp_path: Path) -> None:
     )
 
 
-def test_who_sins_is_caught() -> None:
+def test_a_sinning_service_is_caught() -> None:
     """Exit code 1, and the finding on standard output with a command line that reproduces it."""
     with serving(sinning("no-store-missing-on-404")) as base:
         done = faultspec("conform", CONFIG, "--no-sweep", "--format", "json", BASE_URL=base)
@@ -219,7 +221,9 @@ def test_waivers(sin: str, expires: str, code: int, phrase: str, tmp_path: Path)
 
 
 def test_the_first_draft_runs(behaving: str, tmp_path: Path) -> None:
-    """The draft of a configuration is understood as it is, runs, and finds nothing in a service that behaves."""
+    """The draft of a configuration is understood as it is, runs, and finds nothing in a service
+    that behaves.
+    """
     draft = tmp_path / "conformance.yaml"
     taxonomy = str(ROOT / "taxonomy.yaml")
     done = faultspec(
@@ -346,7 +350,7 @@ def test_a_missing_document_is_reported_as_missing(behaving: str) -> None:
     assert "running" not in done.stderr
 
 
-def test_who_is_interrupted_writes_what_he_has(tmp_path: Path) -> None:
+def test_an_interrupted_run_writes_its_results_so_far(tmp_path: Path) -> None:
     """SIGINT in mid-run leaves a report, unreached clauses could not run, and the exit code is
     130.
     """
@@ -385,7 +389,9 @@ def test_who_is_interrupted_writes_what_he_has(tmp_path: Path) -> None:
 def test_an_observed_code_that_was_declared_impossible_is_reported(
     behaving: str, tmp_path: Path
 ) -> None:
-    """A code that the file calls not provokable, and that the run observed, is noted: the declaration is wrong."""
+    """A code that the file calls not provokable, and that the run observed, is noted: the
+    declaration is wrong.
+    """
     config = tmp_path / "conformance.yaml"
     text = Path(CONFIG).read_text().replace("../../taxonomy.yaml", str(ROOT / "taxonomy.yaml"))
     text = text.replace(

@@ -197,7 +197,9 @@ def test_without_the_construct_of_its_reason_a_clause_does_not_apply(
 
 
 def test_clauses_without_a_requirement_need_no_construct() -> None:
-    """Only what every service does is checked for every taxonomy, and what its own document says."""
+    """Only what every service does is checked for every taxonomy, and what its own document
+    says.
+    """
     free = {address for address, clause in CLAUSES.items() if not clause.requires}
     assert {address for address in free if not address.startswith("document/")} == {
         "surface/known",

@@ -7,7 +7,7 @@ from functools import cache
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from faultspec.contract.judgement_cache import MAX_BODY, MAX_ENTRIES, cache_key
@@ -21,6 +21,7 @@ from faultspec.runtime.nodes import slot_places
 from faultspec.runtime.shape import render
 from judge.test_judge_laws import exchanges
 from paths import ROOT
+from support.examples import examples
 
 #: A taxonomy, and a request whose errors it describes.
 TAXONOMIES = {
@@ -31,7 +32,8 @@ TAXONOMIES = {
     "tests/miniatures/alike-taxonomy.yaml": "GET /orders/1",
 }
 
-#: What a value may be changed into: ids of several formats, words of the taxonomies, lengths at a bound, leaks, relations.
+#: What a value may be changed into: ids of several formats, words of the taxonomies, lengths at a
+#: bound, leaks, relations.
 TEXTS = (
     *(ids.new(each) for each in ids.FORMATS),
     *(
@@ -262,7 +264,7 @@ def test_memory_changes_no_judgement(name: str) -> None:
     assert 0 < len(learning.cache.judgements) < judged / 4
 
 
-@settings(max_examples=15, deadline=None)
+@examples(150, steady=15)
 @given(st.lists(exchanges, min_size=2, max_size=6))
 def test_nor_that_of_anything_else(run: list[Exchange]) -> None:
     """Exchanges of any kind are judged as without a cache."""

@@ -243,7 +243,9 @@ def test_colour_only_adds_colour() -> None:
 
 
 def test_of_very_many_a_text_shows_the_most_severe() -> None:
-    """A text shows the most severe diagnostics in file order, and counts the others; JSON has all."""
+    """A text shows the most severe diagnostics in file order, and counts the others; JSON has
+    all.
+    """
     many = [
         Diagnostic("c", "m", "f", Span(line, 1, line, 2), severity="note" if line % 2 else "error")
         for line in range(1, 2 * printers.SHOWN + 1)
@@ -351,7 +353,8 @@ _FIX = _closed(
 )
 _LOCATION = _closed("physicalLocation", physicalLocation=_PHYSICAL, id=_COUNT, message=_TEXT)
 
-#: The part of the SARIF 2.1.0 schema that we use, closed as that is, and stricter about what may be left out.
+#: The part of the SARIF 2.1.0 schema that we use, closed as that is, and stricter about what may be
+#: left out.
 SARIF = _closed(
     "$schema version runs",
     **{"$schema": {"type": "string"}},

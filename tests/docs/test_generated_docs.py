@@ -1,4 +1,6 @@
-"""Laws of the generated pages: they are current, whole, and the published schema says what the grammar says."""
+"""Laws of the generated pages: they are current, whole, and the published schema says what the
+grammar says.
+"""
 
 import copy
 import json
@@ -105,7 +107,9 @@ def test_the_schema_is_a_schema() -> None:
 
 
 def agree(data: Any) -> None:
-    """Grammar and schema give the same verdict, but for a key that stands there with `?` and without."""
+    """Grammar and schema give the same verdict, but for a key that stands there with `?` and
+    without.
+    """
     problems = [each for each in grammar.check_data(DOCUMENT, data) if each.code != "duplicate-key"]
     errors = list(VALIDATOR.iter_errors(data))
     assert bool(problems) == bool(errors), (problems, errors)

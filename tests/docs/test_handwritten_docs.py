@@ -31,5 +31,7 @@ def keys(type: Type) -> set[str]:
 
 @pytest.mark.parametrize("key", sorted(keys(CONFIGURATION) | keys(WAIVER)))
 def test_the_page_on_the_suite_names_every_key(key: str) -> None:
-    """A key of ``conformance.yaml`` or of a waiver that the page does not mention is one nobody finds."""
+    """A key of ``conformance.yaml`` or of a waiver that the page does not mention is one nobody
+    finds.
+    """
     assert f"`{key}`" in PAGE or f"`{key}:" in PAGE or f"{key}:" in PAGE

@@ -1,4 +1,6 @@
-"""The transcripts of the README and of docs/audit.md are real: each command in a ``console`` block is run, and what it prints is what stands there."""
+"""The transcripts of the README and of docs/audit.md are real: each command in a ``console`` block
+is run, and what it prints is what stands there.
+"""
 
 import doctest
 import os
@@ -64,7 +66,9 @@ def test_every_transcript_is_what_happens(workplace: Path) -> None:
 
 
 def test_every_transcript_of_the_audit_is_what_happens(tmp_path: Path) -> None:
-    """So does that page, beside the flagship as `platform.yaml` and the test module that stands on it."""
+    """So does that page, beside the flagship as `platform.yaml` and the test module that stands on
+    it.
+    """
     (tmp_path / "platform.yaml").write_bytes((ROOT / "taxonomy.yaml").read_bytes())
     for name, module in re.findall(
         r"^```python\n# (\w+\.py)\n(.*?)^```", AUDIT, re.MULTILINE | re.DOTALL

@@ -63,7 +63,9 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\nX-A: 1\r\nX-
 
 
 def test_sends_exactly_what_it_is_given() -> None:
-    """No header is added but those that HTTP needs, a body of any bytes goes out as it is, the target is not normalised."""
+    """No header is added but those that HTTP needs, a body of any bytes goes out as it is, the
+    target is not normalised.
+    """
     with answering(OK) as (base, seen), HttpDriver(base, WRITES) as driver:
         answer = driver.send(
             Request(
@@ -85,7 +87,9 @@ def test_sends_exactly_what_it_is_given() -> None:
 
 
 def test_nothing_is_written_without_leave() -> None:
-    """Without `writes` no method but GET, HEAD and OPTIONS leaves the machine, nor a request that asks for another."""
+    """Without `writes` no method but GET, HEAD and OPTIONS leaves the machine, nor a request that
+    asks for another.
+    """
     unsafe = [
         Request(method, "/") for method in ("POST", "PUT", "PATCH", "DELETE", "TRACE", "FROBNICATE")
     ]
@@ -135,7 +139,7 @@ def test_the_budget_of_seconds_holds() -> None:
         (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}", "garbled"),
     ],
 )
-def test_what_is_no_answer_is_a_value(raw: bytes, kind: str) -> None:
+def test_a_line_that_is_not_an_answer_is_a_value(raw: bytes, kind: str) -> None:
     """A connection that closes, breaks off or speaks another protocol is a value, not an
     exception.
     """

@@ -1,4 +1,6 @@
-"""JSON-RPC drivers: every answer finds its request, every deadline is kept, and nothing is left behind."""
+"""JSON-RPC drivers: every answer finds its request, every deadline is kept, and nothing is left
+behind.
+"""
 
 import json
 import os
@@ -63,7 +65,9 @@ def test_an_answer_finds_its_request(framing: tuple[str, ...], habit: tuple[str,
 
 
 def test_a_notification_waits_for_silence_only() -> None:
-    """Nothing is due, so nothing is waited for longer than a moment; the next answer is not confused by it."""
+    """Nothing is due, so nothing is waited for longer than a moment; the next answer is not
+    confused by it.
+    """
     with peer(timeout=600) as driver:
         began = time.monotonic()
         heard = driver.send(Message("echo", b'{"jsonrpc": "2.0", "method": "echo"}', due=False))

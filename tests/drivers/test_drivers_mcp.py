@@ -1,4 +1,6 @@
-"""The MCP driver: the same answers in process and over HTTP, each deadline kept, and no thread left behind."""
+"""The MCP driver: the same answers in process and over HTTP, each deadline kept, and no thread left
+behind.
+"""
 
 import json
 import socket

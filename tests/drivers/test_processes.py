@@ -46,7 +46,9 @@ class Mortal(Running):
 
 
 def test_an_address_that_answers_before_the_start_is_refused(tmp_path: Path) -> None:
-    """A service that listens already is never judged in place of the command, which is not started."""
+    """A service that listens already is never judged in place of the command, which is not
+    started.
+    """
     mark = tmp_path / "started"
     with socket.create_server(("127.0.0.1", 0)) as other:
         url = f"http://127.0.0.1:{other.getsockname()[1]}"

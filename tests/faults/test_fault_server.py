@@ -94,7 +94,9 @@ def travelling(taxonomy: Taxonomy) -> Iterator[tuple[Surface, Operation | None, 
 
 @pytest.mark.parametrize("system", TAXONOMIES)
 def test_whatever_is_served_obeys_the_taxonomy(system: str) -> None:
-    """Each live code, under each of its statuses, on each HTTP surface that sends it, is judged without a finding."""
+    """Each live code, under each of its statuses, on each HTTP surface that sends it, is judged
+    without a finding.
+    """
     rules = build_contract(taxonomy(system))
     seen = 0
     for surface, operation, code in travelling(rules.taxonomy):
@@ -124,7 +126,7 @@ def test_whatever_is_served_obeys_the_taxonomy(system: str) -> None:
 
 
 @pytest.mark.parametrize("system", TAXONOMIES)
-def test_a_good_answer_is_no_error(system: str) -> None:
+def test_a_good_answer_is_not_an_error(system: str) -> None:
     """A success has no findings, whatever the request is."""
     rules = build_contract(taxonomy(system))
     for surface in rules.taxonomy.surfaces.values():
@@ -136,7 +138,7 @@ def test_a_good_answer_is_no_error(system: str) -> None:
             assert judgement.findings == ()
 
 
-def test_who_asks_decides_where_a_condition_says_so() -> None:
+def test_the_caller_decides_where_a_condition_asks_for_them() -> None:
     """alknet's FORBIDDEN is 401 to a caller without credentials and 403 to one with."""
     rules = build_contract(taxonomy("alknet"))
     fault = server(rules, Fault("FORBIDDEN"))
@@ -157,14 +159,18 @@ def test_who_asks_decides_where_a_condition_says_so() -> None:
 def test_what_does_not_travel_here_is_refused(
     system: str, code: str, request_: Request, where: str
 ) -> None:
-    """The server never sends an error where the taxonomy has none; it says where it travels instead."""
+    """The server never sends an error where the taxonomy has none; it says where it travels
+    instead.
+    """
     served = server(build_contract(taxonomy(system)), Fault(code)).answer(request_)
     assert served.response.status == 501
     assert where in served.response.body.decode()
 
 
 def test_ids_come_back_and_are_new_otherwise() -> None:
-    """A well-formed correlation id is echoed in body and header; a malformed one, or none, is replaced by a new one."""
+    """A well-formed correlation id is echoed in body and header; a malformed one, or none, is
+    replaced by a new one.
+    """
     rules = build_contract(taxonomy(""))
     fault = server(rules, Fault("timeout"))
     sent = ids.new("uuid7")
@@ -180,7 +186,9 @@ def test_ids_come_back_and_are_new_otherwise() -> None:
 
 
 def test_a_stale_write_has_a_newer_validator() -> None:
-    """Each refusal of a stale write names another entity tag, in header and details, and a read then has the same."""
+    """Each refusal of a stale write names another entity tag, in header and details, and a read
+    then has the same.
+    """
     fault = server(build_contract(taxonomy("")), Fault("stale_read"), times=2)
     tags = [
         dict(fault.answer(Request("PUT", "/orders/1")).response.headers)["ETag"] for _ in range(2)
@@ -217,7 +225,9 @@ def test_a_request_may_ask_by_header_query_or_path() -> None:
 def test_a_script_is_played_as_written(
     codes: list[str], after: int, times: int | None, requests: int
 ) -> None:
-    """First the good answers, then each fault in a row, then good answers, or the last fault for ever."""
+    """First the good answers, then each fault in a row, then good answers, or the last fault for
+    ever.
+    """
     turns = ScriptProgress(Script(tuple(map(Fault, codes)), after, times), Random(0))
     played = [turns.next() for _ in range(requests)]
     due = [Fault(code) for code in codes for _ in range(times or 1)]
@@ -227,7 +237,9 @@ def test_a_script_is_played_as_written(
 
 @given(st.floats(0, 1), st.integers(0, 5))
 def test_chance_is_the_seed(probability: float, seed: int) -> None:
-    """With the same seed the same requests fail; never with probability 0, always with 1; none of the faults is skipped."""
+    """With the same seed the same requests fail; never with probability 0, always with 1; none of
+    the faults is skipped.
+    """
     script = Script((Fault("a"), Fault("b")), times=3, probability=probability)
     one, two = (
         [turns.next() for turns in [ScriptProgress(script, Random(seed))] for _ in range(40)]
@@ -251,7 +263,7 @@ def test_any_text_is_a_fault_or_a_sentence(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["timeout,", "timeout,504", "timeout,status=200", "timeout,retry-after=soon"]
 )
-def test_what_is_no_fault_is_refused(text: str) -> None:
+def test_a_text_that_is_not_a_fault_is_refused(text: str) -> None:
     """The settings after the code are an error status and whole seconds, or the fault is
     refused.
     """
@@ -342,7 +354,9 @@ COMMAND = (sys.executable, "-c", "from faultspec.cli import main; main()", "serv
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_the_command_serves_until_it_is_ended(ending: signal.Signals) -> None:
-    """It prints its address when it listens, on loopback; a signal ends it with exit code 0 and nothing but its lines."""
+    """It prints its address when it listens, on loopback; a signal ends it with exit code 0 and
+    nothing but its lines.
+    """
     command = [
         *COMMAND,
         str(ROOT / "taxonomy.yaml"),
@@ -402,7 +416,9 @@ PAGE = (ROOT / "docs" / "fault-server.md").read_text(encoding="utf-8")
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the page asks with curl")
 def test_the_transcript_of_the_page_is_what_happens(tmp_path: Path) -> None:
-    """The server of the first block answers the commands of the second as the page shows, and says so as the third does."""
+    """The server of the first block answers the commands of the second as the page shows, and says
+    so as the third does.
+    """
     started, asked, shown = re.findall(r"^```console\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[
         :3
     ]

@@ -89,7 +89,7 @@ def behaving(policy: Policy, failures: list[Failure], seed: int, busy: float) ->
     st.integers(0, 99),
     st.sampled_from([0.0, 0.001, 0.1, 0.25]),
 )
-def test_who_follows_the_planner_is_never_accused(
+def test_a_client_of_the_planner_is_never_accused(
     policy: Policy, failures: list[Failure], seed: int, busy: float
 ) -> None:
     """No policy, failure, jitter or busy machine leads to a finding for a caller that follows
@@ -187,7 +187,9 @@ def test_chance_is_not_taken_for_its_absence(seed: int, count: int) -> None:
 
 @given(st.integers(0, 400), st.integers(13, 40), st.floats(0, 1))
 def test_the_absence_of_chance_is_seen_through_noise(seed: int, count: int, place: float) -> None:
-    """Waits that always lie at one place are improbable, though a clock blurs all and a busy machine delays two."""
+    """Waits that always lie at one place are improbable, though a clock blurs all and a busy
+    machine delays two.
+    """
     chance = Random(seed)
     blurred = [place + 0.05 * chance.random() for _ in range(count - 2)]
     assert suffice(count)
@@ -217,7 +219,9 @@ def test_a_busy_machine_is_not_taken_for_a_slow_policy(seed: int, rounds: int, o
 
 
 def test_more_jitter_than_declared_is_seen_in_many_waits() -> None:
-    """One and a half times the wait instead of a quarter is found nearly always, though no single wait is late."""
+    """One and a half times the wait instead of a quarter is found nearly always, though no single
+    wait is late.
+    """
     found = [count_late_waits(jittered(Random(seed), 1.5, 0.02, 13)) > 0 for seed in range(200)]
     assert sum(found) > 190
 

@@ -1,4 +1,6 @@
-"""Conditional values answer questions; no other module takes them apart or evaluates their rules."""
+"""Conditional values answer questions; no other module takes them apart or evaluates their
+rules.
+"""
 
 import ast
 from collections.abc import Iterator, Mapping
@@ -46,7 +48,9 @@ def modules_with(*wanted: str) -> set[str]:
 
 
 def test_only_renderers_read_the_kind_of_a_flag() -> None:
-    """Outside ``language/conditions.py`` only modules that print the kind of a Retriable read it."""
+    """Outside ``language/conditions.py`` only modules that print the kind of a Retriable read
+    it.
+    """
     assert modules_with("flag_kind") == {*READERS}
 
 

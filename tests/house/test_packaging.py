@@ -1,4 +1,6 @@
-"""What is installed works where it is installed: outside the checkout, from a wheel that was built from the sdist."""
+"""What is installed works where it is installed: outside the checkout, from a wheel that was built
+from the sdist.
+"""
 
 import os
 import subprocess
@@ -16,7 +18,9 @@ EXTRA = ("schemathesis", "hypothesis", "pytest", "starlette", "uvicorn", "httpx"
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder into which the wheel, built from the sdist, was installed without its dependencies."""
+    """A folder into which the wheel, built from the sdist, was installed without its
+    dependencies.
+    """
     work = tmp_path_factory.mktemp("packaging")
     run = {"check": True, "stdout": subprocess.DEVNULL, "cwd": work}
     subprocess.run(
@@ -60,7 +64,9 @@ def faultspec(
 
 
 def test_the_wheel_compiles_outside_the_checkout(installed: Path, tmp_path: Path) -> None:
-    """The base install compiles a taxonomy of one's own, with nothing of the conformance extra importable."""
+    """The base install compiles a taxonomy of one's own, with nothing of the conformance extra
+    importable.
+    """
     started = faultspec(installed, "init", "taxonomy.yaml", cwd=tmp_path, block=EXTRA)
     assert started.returncode == 0, started.stderr
     compiled = faultspec(installed, "compile", cwd=tmp_path, block=EXTRA)
@@ -79,7 +85,9 @@ def test_the_wheel_compiles_outside_the_checkout(installed: Path, tmp_path: Path
 
 
 def test_a_command_that_needs_the_extra_says_so(installed: Path, tmp_path: Path) -> None:
-    """Without the extra, ``conform`` ends in one line that names what to install, not in a traceback."""
+    """Without the extra, ``conform`` ends in one line that names what to install, not in a
+    traceback.
+    """
     (tmp_path / "conformance.yaml").write_text(
         "taxonomy: taxonomy.yaml\ntarget: {http: 'http://127.0.0.1:9'}\n"
     )

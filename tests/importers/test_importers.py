@@ -526,7 +526,9 @@ def test_a_schema_that_names_its_codes_is_believed() -> None:
     "media", ["*/*", "application/*", "application/*; q=0.5", "APPLICATION/*+JSON"]
 )
 def test_a_range_of_media_types_that_includes_json_is_read_as_json(media: str) -> None:
-    """A range that includes JSON is read as JSON, and its other media types are reported as lost."""
+    """A range that includes JSON is read as JSON, and its other media types are reported as
+    lost.
+    """
     schema = {"schema": {"$ref": "#/components/schemas/Error"}}
     found = openapi.read(document(**{"409": {"description": "No.", "content": {media: schema}}}))
     known = taken_in(found)
@@ -666,7 +668,9 @@ def test_a_code_of_the_form_of_imported_ones_is_called_otherwise() -> None:
     ],
 )
 def test_other_documents_are_refused(made: object, code: str) -> None:
-    """A document that is not OpenAPI 3 or Swagger 2.0, or has no failure, is refused with a code."""
+    """A document that is not OpenAPI 3 or Swagger 2.0, or has no failure, is refused with a
+    code.
+    """
     with pytest.raises(NotImportable) as caught:
         openapi.read(made)
     assert caught.value.code == code

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -283,7 +283,7 @@ def test_the_items_of_a_list_are_judged_each_for_itself(
     st.sampled_from([b"[", b'{"a":', b'{"details":[']),
     st.sampled_from([404, 207, 200]),
 )
-@settings(max_examples=20, deadline=None)  # a busy machine takes its time over megabytes
+@examples(150, steady=20)  # a body has megabytes
 def test_any_depth_is_judged(depth: int, opening: bytes, status: int) -> None:
     """Nesting, however deep, closed or not, is a finding at most."""
     closing = {b"[": b"]", b'{"a":': b"1}", b'{"details":[': b"]}"}[opening]
@@ -389,7 +389,9 @@ def edited(
 def test_the_judge_and_the_schema_agree(
     body: dict[str, object], changes: list[tuple[tuple[str, ...], object]]
 ) -> None:
-    """Law 9: envelope clauses are silent exactly when the generated JSON Schema accepts the body."""
+    """Law 9: envelope clauses are silent exactly when the generated JSON Schema accepts the
+    body.
+    """
     body = edited(body, changes)
     judged = judge(platform(), answered(500, json.dumps(body).encode()))
     found = [f for f in judged.findings if f.clause in SCHEMA_CLAUSES and f.level == "error"]

@@ -202,5 +202,7 @@ def test_vocabularies_are_asked() -> None:
 def test_imported_schemas_are_applied_without_leaving_the_machine(
     schema: Any, value: Any, pointers: list[str]
 ) -> None:
-    """`jsonschema` checks an imported schema; an unknown reference is a problem, never a request."""
+    """`jsonschema` checks an imported schema; an unknown reference is a problem, never a
+    request.
+    """
     assert [each.pointer for each in values.check_value(Schema(opaque=schema), value)] == pointers

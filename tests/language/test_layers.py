@@ -45,7 +45,9 @@ def reported(folder: Path, text: str) -> list[tuple[str, str, str]]:
 
 
 def test_what_the_base_allows_is_laid_over_it(base: Path) -> None:
-    """New codes follow the base's, allowed values replace the base's, the header is the overlay's."""
+    """New codes follow the base's, allowed values replace the base's, the header is the
+    overlay's.
+    """
     (base / "team.yaml").write_text(
         HEAD
         + """\

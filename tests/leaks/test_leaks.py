@@ -633,18 +633,16 @@ def test_harmless_text_trips_nothing(text: str) -> None:
 
 
 @pytest.mark.parametrize("dress", DRESSES)
-@pytest.mark.parametrize(
-    ("kind", "text"),
-    [(kind, text) for kind, texts in LEAKS.items() for text in texts if len(text) > 24],
-)
-def test_a_leak_is_seen_below_tags_and_one_encoding(kind: str, text: str, dress: str) -> None:
+@pytest.mark.parametrize("kind", LEAKS)
+def test_a_leak_is_seen_below_tags_and_one_encoding(kind: str, dress: str) -> None:
     """A leak in tags, or in any encoding that a reader undoes, is found at its place."""
-    if not text.isascii():
-        return
-    dressed = DRESSES[dress](text)
-    found = [leak for leak in detect(dressed, [kind]) if leak.kind == kind]
-    assert found, dressed
-    assert all(0 <= leak.start < leak.end <= len(dressed) for leak in found)
+    for text in LEAKS[kind]:
+        if len(text) <= 24 or not text.isascii():
+            continue
+        dressed = DRESSES[dress](text)
+        found = [leak for leak in detect(dressed, [kind]) if leak.kind == kind]
+        assert found, dressed
+        assert all(0 <= leak.start < leak.end <= len(dressed) for leak in found)
 
 
 @pytest.mark.parametrize("around", SURROUNDINGS)

@@ -1,4 +1,6 @@
-"""Laws of the lint: a rule reports its bad example and not its good one, at exactly the right places."""
+"""Laws of the lint: a rule reports its bad example and not its good one, at exactly the right
+places.
+"""
 
 import json
 import pkgutil
@@ -93,7 +95,9 @@ codes: {busy: {summary: Too much to do., http: 503, retriable: true, retry: odd}
 
 
 def test_ids_are_unique_and_spelled_alike() -> None:
-    """An id is unique and is the name of its function; a purpose is one line and ends with a full stop."""
+    """An id is unique and is the name of its function; a purpose is one line and ends with a full
+    stop.
+    """
     assert len(BY_ID) == len(RULES)
     for lint_rule in RULES:
         assert re.fullmatch(r"[a-z]+(-[a-z]+)+|concealment", lint_rule.id)
@@ -125,7 +129,9 @@ def test_every_module_of_rules_is_listed() -> None:
     ],
 )
 def test_a_malformed_docstring_is_refused(docstring: str | None) -> None:
-    """A rule without a purpose and both examples in its docstring cannot be made; its id is named."""
+    """A rule without a purpose and both examples in its docstring cannot be made; its id is
+    named.
+    """
 
     def check(_: Subject) -> Iterator[Remark]:
         return iter(())
@@ -1083,7 +1089,9 @@ def run(command: click.Command, *arguments: str) -> tuple[int, str, str]:
 
 
 def test_init_makes_a_taxonomy_that_is_clean(folder: Path) -> None:
-    """The taxonomy of `init` is clean with `--strict`, names the schema beside it, and is never overwritten."""
+    """The taxonomy of `init` is clean with `--strict`, names the schema beside it, and is never
+    overwritten.
+    """
     code, out, _ = run(init)
     assert (code, out.split()) == (0, ["taxonomy.yaml", "faultspec.schema.json"])
     assert run(lint_command, "--strict") == (0, "", "1 taxonomy: no findings\n")
@@ -1121,7 +1129,9 @@ def test_init_reports_an_unwritable_place(folder: Path) -> None:
 def test_lint_exits_by_what_it_found(
     folder: Path, text: str | None, options: tuple[str, ...], code: int
 ) -> None:
-    """0 without errors, 1 with findings, 2 for invalid YAML; diagnostics on stdout, the summary on stderr."""
+    """0 without errors, 1 with findings, 2 for invalid YAML; diagnostics on stdout, the summary on
+    stderr.
+    """
     if text is not None:
         Path("a.yaml").write_text(text, encoding="utf-8")
     found_code, out, err = run(lint_command, "a.yaml", *options)
@@ -1166,7 +1176,9 @@ def test_explain_knows_every_kind_of_name(name: str, text: str) -> None:
 
 
 def test_explain_suggests(folder: Path) -> None:
-    """An unknown name gets a suggestion; without a taxonomy it may be a code, so the exit code is 2."""
+    """An unknown name gets a suggestion; without a taxonomy it may be a code, so the exit code is
+    2.
+    """
     code, out, err = run(explain, "retriable-statuses")
     assert (code, out) == (2, "")
     assert "did you mean `retriable-status`?" in err

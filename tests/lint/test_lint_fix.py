@@ -71,7 +71,8 @@ CERTAIN: tuple[tuple[str, str, str], ...] = (
     ),
 )
 
-#: Mistakes with several corrections, or with one that a comment or another diagnostic makes doubtful.
+#: Mistakes with several corrections, or with one that a comment or another diagnostic makes
+#: doubtful.
 UNCERTAIN: tuple[tuple[str, str, str], ...] = (
     ("presence: required", "presence: re", "bad-value"),
     ("on: [429, 503]", "o: [429, 503]", "unknown-key"),

@@ -3,13 +3,17 @@
 import time
 
 PAUSE_SECONDS = 0.8
-"""The shortest gap that a client makes on purpose: it waits at least a second where an answer says `Retry-After`."""
+"""The shortest gap that a client makes on purpose: it waits at least a second where an answer says
+`Retry-After`.
+"""
 STEP_SECONDS = 0.02
 """What a shorter gap counts at most."""
 
 
 class Unhurried:
-    """Seconds since the epoch, less what a busy machine adds: a burst of requests stays in the window of a rate limit."""
+    """Seconds since the epoch, less what a busy machine adds: a burst of requests stays in the
+    window of a rate limit.
+    """
 
     def __init__(self) -> None:
         self._now, self._read = time.time(), time.monotonic()

@@ -1,12 +1,14 @@
-"""Notebooks of two tenants: a service that keeps the Core Platform error contract, written from the document alone.
+"""Notebooks of two tenants: a service that keeps the Core Platform error contract, written from the
+document alone.
 
-What the document leaves open is decided so: 405, 406, 413, 414 and 431 speak as `invalid_request`; `constraint_violation`
-is 422 and `serialization_failure` 503; a malformed inbound correlation id is replaced; an Idempotency-Key that comes back
-with another request is a `conflict`; every 4xx and 5xx is `no-store`, 429 too; `stale_read` says `retryable: true` in the
-sense of the document's own example: after a refetch.
+What the document leaves open is decided so: 405, 406, 413, 414 and 431 speak as `invalid_request`;
+`constraint_violation` is 422 and `serialization_failure` 503; a malformed inbound correlation id is
+replaced; an Idempotency-Key that comes back with another request is a `conflict`; every 4xx and 5xx
+is `no-store`, 429 too; `stale_read` says `retryable: true` in the sense of the document's own
+example: after a refetch.
 
-The header `X-Fault` is the documented switch that makes any route behind a token fail with one of `FAULTS`.
-All state belongs to the application that `make_app` returns.
+The header `X-Fault` is the documented switch that makes any route behind a token fail with one of
+`FAULTS`. All state belongs to the application that `make_app` returns.
 """
 
 import asyncio
@@ -31,12 +33,16 @@ BODY_LIMIT = 64 * 1024
 HEADER_LIMIT = 8 * 1024
 """Characters of one header value (431) or of the request target (414)."""
 SEARCH_LIMIT, SEARCH_WINDOW = 5, 1
-"""Requests per token and window, and the window in seconds: short, so that waiting for it costs a test one second."""
+"""Requests per token and window, and the window in seconds: short, so that waiting for it costs a
+test one second.
+"""
 REPLAY_WINDOW = 24 * 60 * 60
 """Seconds for which an Idempotency-Key is remembered."""
 
 LOOKUP = 0.1
-"""Seconds between a look-up and what is done by it, where nothing keeps others from coming in between."""
+"""Seconds between a look-up and what is done by it, where nothing keeps others from coming in
+between.
+"""
 
 UUID7 = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE
@@ -121,7 +127,9 @@ SWITCHES = frozenset(
         "webhook-accepts-what-it-lost",
     }
 )
-"""The sins that need another behaviour, not another rendering: the names that `make_app` understands."""
+"""The sins that need another behaviour, not another rendering: the names that `make_app`
+understands.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +164,9 @@ TOKENS: Mapping[str, tuple[str, Caller]] = {
         Caller("tnt-cedar-c06e42", EDITOR),
     ),
 }
-"""By the name of the environment variable that carries it in `notebooks.yaml`: a token and its caller."""
+"""By the name of the environment variable that carries it in `notebooks.yaml`: a token and its
+caller.
+"""
 
 ENVIRONMENT: Mapping[str, str] = {name: token for name, (token, _) in TOKENS.items()} | {
     "NOTEBOOKS_BIRCH_TENANT": "tnt-birch-7f3a91",
@@ -219,7 +229,8 @@ class Reply:
 class Refused(Exception):
     """A failure that an answer reports to its caller.
 
-    `details` is left out of the envelope where nothing is worth saying; otherwise it always says `retryable`.
+    `details` is left out of the envelope where nothing is worth saying; otherwise it always says
+    `retryable`.
     """
 
     def __init__(
@@ -333,7 +344,9 @@ def make_app(
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """Everything that is the same for every operation of a path; no operations at all mean an unknown path."""
+    """Everything that is the same for every operation of a path; no operations at all mean an
+    unknown path.
+    """
 
     service: "Service"
     operations: Mapping[str, Operation] | None
@@ -437,7 +450,9 @@ class Service:
         return known
 
     def correlation_id(self, inbound: list[str]) -> str:
-        """The inbound id when there is exactly one and it is well formed, else a new UUID version 7."""
+        """The inbound id when there is exactly one and it is well formed, else a new UUID version
+        7.
+        """
         if len(inbound) == 1 and (UUID7.fullmatch(inbound[0]) or ULID.fullmatch(inbound[0])):
             return inbound[0]
         return uuid7(self.clock())
@@ -642,7 +657,9 @@ class Service:
             raise Refused(412, "stale_read", "The notebook has changed", details, {"ETag": etag})
 
     def drafted(self, call: Call, payload: object, base: Notebook | None) -> Notebook:
-        """The notebook that a payload describes, on top of `base` where a change may leave members out."""
+        """The notebook that a payload describes, on top of `base` where a change may leave members
+        out.
+        """
         if not isinstance(payload, dict):
             raise invalid("items", "A notebook is an object")
         title = payload.get("title", base.title if base else None)
@@ -702,7 +719,9 @@ class Service:
         return self.made(self.keep(self.drafted(call, parsed(call.body), None)))
 
     def create_many(self, call: Call) -> Reply:
-        """POST /notebooks/batch: 201 when all succeed, one envelope when all fail, 207 only for both at once."""
+        """POST /notebooks/batch: 201 when all succeed, one envelope when all fail, 207 only for
+        both at once.
+        """
         items = parsed(call.body).get("items")
         if not isinstance(items, list) or not 1 <= len(items) <= 20:
             raise invalid("items", "`items` must be a list of 1 to 20 notebooks")
@@ -783,7 +802,9 @@ class Service:
         return Reply(204, about=notebook.id)
 
     def export(self, call: Call) -> Reply:
-        """GET /notebooks/{notebook}/export: a fault comes in the middle, as an event with the envelope."""
+        """GET /notebooks/{notebook}/export: a fault comes in the middle, as an event with the
+        envelope.
+        """
         notebook = self.find(call)
         code = call.headers.get("x-fault", "")
         last = notebook.pages // 2 if code in FAULTS else notebook.pages
@@ -834,7 +855,9 @@ class Service:
 
 
 async def read_at_most(request: Request, limit: int) -> bytes | None:
-    """The whole body, or None when it is larger; always read to its end, so that the answer can be received."""
+    """The whole body, or None when it is larger; always read to its end, so that the answer can be
+    received.
+    """
     kept, size = [], 0
     async for chunk in request.stream():
         size += len(chunk)
@@ -895,7 +918,9 @@ def accepts(header: str, produced: str) -> bool:
 
 
 def entity_tags(header: str) -> frozenset[str]:
-    """The entity tags of a precondition; weak ones are kept as they are, so they match nothing strong."""
+    """The entity tags of a precondition; weak ones are kept as they are, so they match nothing
+    strong.
+    """
     return frozenset(re.findall(r'(?:W/)?"[^"]*"', header))
 
 

@@ -1,5 +1,5 @@
-"""A library that lends books, whose faults break its own document. Without faults it keeps its document
-and its taxonomy. Two of them only generated traffic meets.
+"""A library that lends books, whose faults break its own document. Without faults it keeps its
+document and its taxonomy. Two of them only generated traffic meets.
 """
 
 import json

@@ -1,4 +1,6 @@
-"""A JSON-RPC peer on standard streams, by itself or with one bad habit: `python peer.py [HABIT] [--content-length]`."""
+"""A JSON-RPC peer on standard streams, by itself or with one bad habit: `python peer.py [HABIT]
+[--content-length]`.
+"""
 
 import json
 import os

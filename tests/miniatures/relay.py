@@ -1,7 +1,9 @@
-"""The relay: a service that asks a provider behind it, and tries again as the Aileron document says; or sins.
+"""The relay: a service that asks a provider behind it, and tries again as the Aileron document
+says; or sins.
 
-It knows the document (ADR-0010: statements A1 and A24 to A31) and nothing of ours. `make_app(provider)` is an ASGI
-application; `python -m miniatures.relay` serves it as its environment says: RELAY_PORT, RELAY_SCALE, PROVIDER_URL, RELAY_SIN.
+It knows the document (ADR-0010: statements A1 and A24 to A31) and nothing of ours.
+`make_app(provider)` is an ASGI application; `python -m miniatures.relay` serves it as its
+environment says: RELAY_PORT, RELAY_SCALE, PROVIDER_URL, RELAY_SIN.
 """
 
 import asyncio
@@ -63,7 +65,8 @@ def make_app(
 ) -> Starlette:
     """The service, calling the provider at that address.
 
-    Every delay is multiplied by ``scale``, with up to ``spread`` of it more; ``pause`` waits so many seconds.
+    Every delay is multiplied by ``scale``, with up to ``spread`` of it more; ``pause`` waits so
+    many seconds.
     """
     client = httpx.AsyncClient(base_url=provider, trust_env=False)
 

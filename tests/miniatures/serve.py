@@ -1,4 +1,6 @@
-"""A miniature on a real connection: `with serving(app) as base_url`, or `python -m miniatures.serve --sin NAME`."""
+"""A miniature on a real connection: `with serving(app) as base_url`, or `python -m miniatures.serve
+--sin NAME`.
+"""
 
 import argparse
 import asyncio
@@ -17,13 +19,16 @@ from .sins import SINS, sinning
 from .wire import RAW_WRITE
 
 HEADER_BYTES = 256 * 1024
-"""uvicorn answers longer heads by itself, in plain text; the services' own limit lies well below."""
+"""uvicorn answers longer heads by itself, in plain text; the services' own limit lies well below.
+"""
 START_SECONDS = 5.0
 """Starting takes a few hundredths of a second; a machine under load may need more."""
 
 
 class WireProtocol(H11Protocol):
-    """HTTP/1.1 that lets an application write past it: some sins are forbidden by every HTTP library."""
+    """HTTP/1.1 that lets an application write past it: some sins are forbidden by every HTTP
+    library.
+    """
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
@@ -40,7 +45,8 @@ class WireProtocol(H11Protocol):
 def serving(
     app: ASGIApp, port: int = 0, *, lifespan: Literal["on", "off"] = "off"
 ) -> Iterator[str]:
-    """Serve an application on 127.0.0.1 in a thread and yield its base URL; port 0 takes a free one.
+    """Serve an application on 127.0.0.1 in a thread and yield its base URL; port 0 takes a free
+    one.
 
     Raises RuntimeError and OSError as `serving_on` does.
     """
@@ -52,11 +58,14 @@ def serving(
 def serving_on(
     app: ASGIApp, port: int = 0, *, lifespan: Literal["on", "off"] = "off"
 ) -> Iterator[tuple[str, asyncio.AbstractEventLoop]]:
-    """Serve an application as `serving` does, and yield the event loop too, on which others may call it.
+    """Serve an application as `serving` does, and yield the event loop too, on which others may
+    call it.
 
-    Raises RuntimeError when it hasn't started after `START_SECONDS`, OSError when the port is taken.
+    Raises RuntimeError when it hasn't started after `START_SECONDS`, OSError when the port is
+    taken.
     """
-    # With the protocol named, asyncio turns Nagle's algorithm off; else every answer in two parts waits 40 ms for the second.
+    # With the protocol named, asyncio turns Nagle's algorithm off; else every answer in two parts
+    # waits 40 ms for the second.
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listening.bind(("127.0.0.1", port))

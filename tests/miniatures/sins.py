@@ -1,7 +1,8 @@
 """What real teams do wrong with the Core Platform contract, one mistake at a time.
 
-Most sins change the answers or the requests of the behaving service from outside; those that need another behaviour are
-switches of `core_platform.make_app` under the same name. Many are narrow (one status, one route), as real defects are.
+Most sins change the answers or the requests of the behaving service from outside; those that need
+another behaviour are switches of `core_platform.make_app` under the same name. Many are narrow (one
+status, one route), as real defects are.
 """
 
 import hashlib
@@ -28,8 +29,9 @@ Change = Callable[[Asked, Answer], Answer]
 class Sin:
     """One mistake.
 
-    `statements` are the statements of the document that it breaks (C…, and T1–T6 for the companion's checklist).
-    `report_only` gives the reason why no one may fail a service for it: the document is silent or soft there.
+    `statements` are the statements of the document that it breaks (C…, and T1–T6 for the
+    companion's checklist). `report_only` gives the reason why no one may fail a service for it: the
+    document is silent or soft there.
     """
 
     name: str
@@ -40,7 +42,9 @@ class Sin:
 
 
 def sinning(*names: str, clock: Callable[[], float] | None = None) -> ASGIApp:
-    """A fresh service that commits these sins; none at all: the behaving one. Raises KeyError for an unknown name."""
+    """A fresh service that commits these sins; none at all: the behaving one. Raises KeyError for
+    an unknown name.
+    """
     chosen = [SINS[name] for name in names]
     app = make_app(frozenset(names) & SWITCHES, clock=clock or Unhurried())
     for sin in chosen:
@@ -66,7 +70,9 @@ def on(
     method: str | None = None,
     every: bool = False,
 ) -> Wrapper:
-    """Apply a change to the error answers that fit (to all answers with `every`); `path` is a regular expression."""
+    """Apply a change to the error answers that fit (to all answers with `every`); `path` is a
+    regular expression.
+    """
     statuses = (
         None if status is None else frozenset([status] if isinstance(status, int) else status)
     )
@@ -422,7 +428,9 @@ def html(title: str) -> Change:
 
 
 def head_body(fits: Callable[[Answer], bool]) -> Wrapper:
-    """Answer HEAD like GET, body and all; on a real connection past the server, which would hold it back."""
+    """Answer HEAD like GET, body and all; on a real connection past the server, which would hold it
+    back.
+    """
 
     def wrap(app: ASGIApp) -> ASGIApp:
         async def wrapped(scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,7 +1,9 @@
-"""What is done wrong with the contracts of the other systems, one mistake at a time, as changes of what was asked and answered.
+"""What is done wrong with the contracts of the other systems, one mistake at a time, as changes of
+what was asked and answered.
 
-A sin gets the request and the answer as JSON and gives another answer, whatever carried the two: a body of HTTP, a line of
-standard streams, a result of MCP. D1 to D23 are deviations that public implementations have from their own documents.
+A sin gets the request and the answer as JSON and gives another answer, whatever carried the two: a
+body of HTTP, a line of standard streams, a result of MCP. D1 to D23 are deviations that public
+implementations have from their own documents.
 """
 
 import copy
@@ -23,7 +25,9 @@ Change = Callable[[Any, Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class Lapse:
-    """A sin of a system. ``deviation``: the public one that it is taken from. ``status``: another status, on HTTP."""
+    """A sin of a system. ``deviation``: the public one that it is taken from. ``status``: another
+    status, on HTTP.
+    """
 
     name: str
     system: str
@@ -491,7 +495,9 @@ _TRACE = "Traceback (most recent call last):\n  File \"/srv/desk/a.py\", line 3,
 
 
 def _refusal(name: str | None, edit: Callable[[Any, Any], Any]) -> Change:
-    """Edit what the protocol refused, of the tool `step` or of others; the edit gets the arguments and the answer."""
+    """Edit what the protocol refused, of the tool `step` or of others; the edit gets the arguments
+    and the answer.
+    """
 
     def change(asked: Any, answer: Any) -> Any:
         if (
@@ -1049,13 +1055,16 @@ def _mirrored(before: Any, after: Any) -> Any:
 
 
 def over_streams(sin: str, command: list[str]) -> None:
-    """The sin between our standard streams and those of a command that answers each line before it reads the next."""
+    """The sin between our standard streams and those of a command that answers each line before it
+    reads the next.
+    """
     found = LAPSES[sin]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as peer:
         assert peer.stdin is not None
         assert peer.stdout is not None
         for line in sys.stdin.buffer:
-            # A marker after each line tells where its answers end; it is not a request, so it is answered under its id or null.
+            # A marker after each line tells where its answers end; it is not a request, so it is
+            # answered under its id or null.
             peer.stdin.write(
                 line + b'{"jsonrpc": "2.0", "id": "marker", "method": "marker", "params": {}}\n'
             )

@@ -1,4 +1,6 @@
-"""Other ways of keeping the Core Platform contract: what real services do, and nobody may be blamed for."""
+"""Other ways of keeping the Core Platform contract: what real services do, and nobody may be blamed
+for.
+"""
 
 import itertools
 import json

@@ -1,7 +1,9 @@
-"""A vault of boxes: numbers for codes, an envelope that repeats the status and names the layer, one operation with a code of its own.
+"""A vault of boxes: numbers for codes, an envelope that repeats the status and names the layer, one
+operation with a code of its own.
 
-What the notebooks' contract gives no meaning has one here; `vault-taxonomy.yaml` is the contract. The header `X-Jam` makes
-every operation behind a token fail. All state belongs to the application that `make_app` returns.
+What the notebooks' contract gives no meaning has one here; `vault-taxonomy.yaml` is the contract.
+The header `X-Jam` makes every operation behind a token fail. All state belongs to the application
+that `make_app` returns.
 """
 
 import json
@@ -19,7 +21,8 @@ TOKENS: Mapping[str, tuple[str, str]] = {
     "VAULT_ADA": ("tok-vault-ada-71c0de55b2a94f38", "ada"),
     "VAULT_BOB": ("tok-vault-bob-2f9d3c6610e7ab84", "bob"),
 }
-"""By the name of the environment variable that carries it in `vault.yaml`: a token and its owner."""
+"""By the name of the environment variable that carries it in `vault.yaml`: a token and its owner.
+"""
 
 ENVIRONMENT: Mapping[str, str] = {name: token for name, (token, _) in TOKENS.items()}
 """What `vault.yaml` expects in the environment, but for the address of the service."""
@@ -109,7 +112,9 @@ class Call:
 
 
 def make_app(sins: frozenset[str] = frozenset()) -> ASGIApp:
-    """The service, with its own empty state. Raises ValueError for a sin that isn't one of `SINS`."""
+    """The service, with its own empty state. Raises ValueError for a sin that isn't one of
+    `SINS`.
+    """
     if unknown := sins - SINS.keys():
         raise ValueError(f"no such sin: {', '.join(sorted(unknown))}")
     vault = Vault(sins)

@@ -1,4 +1,6 @@
-"""One HTTP exchange as values, and the two ways to stand between a client and an ASGI application."""
+"""One HTTP exchange as values, and the two ways to stand between a client and an ASGI
+application.
+"""
 
 import json
 from collections.abc import Callable, Mapping, MutableMapping
@@ -12,7 +14,8 @@ Pairs = tuple[tuple[str, str], ...]
 Wrapper = Callable[[ASGIApp], ASGIApp]
 
 RAW_WRITE = "miniatures.raw_write"
-"""Scope extension of `serving`: writes bytes to the connection behind the back of the HTTP library."""
+"""Scope extension of `serving`: writes bytes to the connection behind the back of the HTTP library.
+"""
 
 BODILESS = frozenset({204, 304})
 

@@ -19,7 +19,7 @@ import jsonschema
 import pytest
 import requests
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.test_conform_command import faultspec
@@ -40,6 +40,7 @@ from faultspec_conformance.orders.demo import service
 from faultspec_conformance.results.model import Report, exit_code
 from judge.test_judge_laws import exchanges
 from paths import ROOT
+from support.examples import examples
 
 TAXONOMY = str(ROOT / "taxonomy.yaml")
 TOKEN = next(iter(CALLERS))
@@ -162,7 +163,9 @@ def test_what_schemathesis_recorded_is_judged(schemathesis_files: dict[str, Path
 def test_what_vcrpy_recorded_is_judged(
     serializer: str, sin: str | None, expected: dict[str, int], tmp_path: Path
 ) -> None:
-    """A cassette of a team's own tests: nothing of a service that behaves, its sin of one that does not, at the right line."""
+    """A cassette of a team's own tests: nothing of a service that behaves, its sin of one that does
+    not, at the right line.
+    """
     vcr = pytest.importorskip("vcr", reason="vcrpy comes with the dev extra")
     cassette = tmp_path / f"cassette.{serializer}"
     with serving(service(sin)) as url, vcr.VCR(serializer=serializer).use_cassette(str(cassette)):
@@ -346,7 +349,7 @@ def test_only_the_service_that_is_meant(tmp_path: Path) -> None:
     assert clauses(ours, theirs, options=AuditOptions(base="https://api.acme")) == {}
 
 
-@settings(max_examples=40)
+@examples(300)
 @given(exchange=exchanges, lacks=st.frozensets(st.sampled_from(sorted(GROUPABLE | VALUES))))
 def test_what_is_lacking_only_ever_silences(exchange: Exchange, lacks: frozenset[str]) -> None:
     """Removing facts from a recording never exercises or breaks a clause that the whole
@@ -653,7 +656,8 @@ def test_what_breaks_off_was_not_read(tmp_path: Path, form: str, packed: bool) -
     everything = judged(data).result.requests
     assert everything == 9
     cuts = [int(len(data) * share) for share in (0.5, 0.8, 0.95)]
-    # YAML that is cut within a text is YAML; a cut between the members of an interaction can be detected.
+    # YAML that is cut within a text is YAML; a cut between the members of an interaction can be
+    # detected.
     cuts = (
         [data.rindex(b"  response:", 0, each) for each in cuts]
         if (form, packed) == ("yaml", False)
@@ -772,7 +776,9 @@ def test_no_secret_of_a_recording_is_shown(tmp_path: Path) -> None:
 
 
 def test_the_command(tmp_path: Path) -> None:
-    """0: nothing is wrong. 1: something is. 2: nothing is, and a file could not be read; or nothing was there to judge."""
+    """0: nothing is wrong. 1: something is. 2: nothing is, and a file could not be read; or nothing
+    was there to judge.
+    """
     good, bad, none = tmp_path / "good.har", tmp_path / "bad.har", tmp_path / "none.txt"
     good.write_text(har(answer(1)))
     bad.write_text(har(answer(1, status=500)))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from faultspec.openapi import resources, service
 from faultspec.openapi.text import parse_leniently
-from faultspec_conformance import sampling
+from faultspec_conformance.session import sampling
 from miniatures.core_platform import openapi as notebooks
 from support.examples import examples
 
@@ -236,7 +236,9 @@ def test_no_document_raises(document: dict[str, object]) -> None:
 def test_notes_on_a_document(
     document: dict[str, object], path: str, templates: list[str], note: str | None
 ) -> None:
-    """A base path is put before paths once. A note says so, or reports a document without operations."""
+    """A base path is put before paths once. A note says so, or reports a document without
+    operations.
+    """
     described, notes = service.read_at(document, path)
     assert [operation.template for operation in described.operations] == templates
     assert [note in text for text in notes if note] == ([True] if note else [])

@@ -1,4 +1,6 @@
-"""What the document and the taxonomy promise is asked of every operation that it is promised of: each test says the law it holds."""
+"""What the document and the taxonomy promise is asked of every operation that it is promised of:
+each test says the law it holds.
+"""
 
 from collections.abc import Mapping
 from itertools import count
@@ -52,10 +54,12 @@ def shelf(
     spells: bool = False,
     own: bool = False,
 ) -> Starlette:
-    """Things of tenants, with notes; transfers and searches. ``unchecked``: the query parameter that is not looked at;
-    ``corrects``: whatever is too large is taken for the largest there is; ``forgets``: where the key is not looked at;
-    ``everywhere``: `title`, of which a thing is the only one for all tenants, and `name`, which its maker chooses for its id;
-    ``spells``: a refusal tells the id of the thing that is there; ``own``: whatever id another tenant's thing has, the caller has one of the same.
+    """Things of tenants, with notes; transfers and searches. ``unchecked``: the query parameter
+    that is not looked at; ``corrects``: whatever is too large is taken for the largest there is;
+    ``forgets``: where the key is not looked at; ``everywhere``: `title`, of which a thing is the
+    only one for all tenants, and `name`, which its maker chooses for its id; ``spells``: a refusal
+    tells the id of the thing that is there; ``own``: whatever id another tenant's thing has, the
+    caller has one of the same.
     """
     numbers = count(1)
     things: dict[str, tuple[str, dict[str, object]]] = {}
@@ -201,7 +205,9 @@ def findings_of(result: Result) -> list[tuple[str, str]]:
 
 
 def test_whatever_bounds_a_query_is_tried(tmp_path: Path) -> None:
-    """Of every query parameter a value beyond its bounds must be refused, however it is bounded; a service that does is silent."""
+    """Of every query parameter a value beyond its bounds must be refused, however it is bounded; a
+    service that does is silent.
+    """
     assert findings_of(judged(tmp_path, shelf(), "framework/invalid-input")) == []
     for name in BOUNDS:
         result = judged(tmp_path, shelf(unchecked=name), "framework/invalid-input")
@@ -213,7 +219,9 @@ def test_whatever_bounds_a_query_is_tried(tmp_path: Path) -> None:
 
 
 def test_what_is_too_large_is_tried_only_where_nothing_is_too_small(tmp_path: Path) -> None:
-    """A service may answer a too large page size with its largest page, if the document has a lower bound too."""
+    """A service may answer a too large page size with its largest page, if the document has a lower
+    bound too.
+    """
     result = judged(tmp_path, shelf(corrects=True), "framework/invalid-input")
     assert [each.finding.message for each in result.findings] == [
         "the service accepted `top` beyond its bounds (51), which the document forbids; expected an error"
@@ -227,7 +235,9 @@ def test_what_is_too_large_is_tried_only_where_nothing_is_too_small(tmp_path: Pa
 def test_whatever_is_made_is_made_once_under_one_key(
     tmp_path: Path, forgets: str, operation: str | None
 ) -> None:
-    """Every POST that makes something is replayed, whatever its document says of the key; one that makes nothing is not."""
+    """Every POST that makes something is replayed, whatever its document says of the key; one that
+    makes nothing is not.
+    """
     result = judged(tmp_path, shelf(forgets=forgets), "idempotency/*")
     assert findings_of(result) == ([("error", operation)] if operation else [])
     assert result.clauses["idempotency/replay"].occasions
@@ -253,7 +263,8 @@ def test_whatever_is_made_is_made_once_under_one_key(
 def test_another_tenants_resource_is_not_named(
     tmp_path: Path, app: Starlette, levels: list[str]
 ) -> None:
-    """That a name is taken elsewhere is a warning, for names may be for all by design; whose it is, by its id, is a failure.
+    """That a name is taken elsewhere is a warning, for names may be for all by design; whose it is,
+    by its id, is a failure.
 
     An id that the caller sent, or of the caller's own resource, names nothing of another tenant.
     """

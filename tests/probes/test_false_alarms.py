@@ -113,7 +113,9 @@ def recipe(code: str, until: int | None = None, at_most: int = 1) -> ServiceConf
 def test_a_throttle_in_place_of_a_code_is_waited_out(
     code: str, answers: list[Response], kind: str
 ) -> None:
-    """A recipe for another code waits as long as the 429 asks; the code of the 429 itself needs no wait."""
+    """A recipe for another code waits as long as the 429 asks; the code of the 429 itself needs no
+    wait.
+    """
     script = iter(answers)
     session = http_session(lambda request: next(script), TAXONOMY, recipe(code))
     assert [each.kind for each in outcomes(provoke.recipes(session), "provoke/code")] == [kind]
@@ -132,7 +134,9 @@ def test_a_throttle_in_place_of_a_code_is_waited_out(
 def test_a_slow_network_is_not_a_missing_limit(
     delay: float, burst: float, limiter: bool, kind: str
 ) -> None:
-    """A repeated request that is too slow goes out at once; if that is too slow too, the recipe could not run, with the rate."""
+    """A repeated request that is too slow goes out at once; if that is too slow too, the recipe
+    could not run, with the rate.
+    """
     now = [0.0]
     times: list[float] = []
 
@@ -189,7 +193,9 @@ SECURED = {
 
 @pytest.mark.parametrize(("known", "kind"), [(False, "not_exercised"), (True, "failed")])
 def test_where_nobody_has_credentials_none_can_be_missing(known: bool, kind: str) -> None:
-    """A service may run without authentication; an open operation is a mistake if a caller has credentials."""
+    """A service may run without authentication; an open operation is a mistake if a caller has
+    credentials.
+    """
     caller = Identity("ada", (("Authorization", "Bearer ada"),))
     config = ServiceConfig(identities={"ada": caller} if known else {}, limits=Limits())
     session = http_session(lambda request: answer(200, []), TAXONOMY, config, SECURED)
@@ -339,7 +345,9 @@ def booked(*, forgets_keys: bool, loses_races: bool) -> list[Outcome]:
 
 
 def test_the_id_of_a_parent_does_not_identify_what_was_created() -> None:
-    """Bookings of one room all have its id; a second booking with the same new text is a mistake."""
+    """Bookings of one room all have its id; a second booking with the same new text is a
+    mistake.
+    """
     kinds = {each.kind for each in booked(forgets_keys=False, loses_races=False)}
     assert "failed" not in kinds
     lost = booked(forgets_keys=True, loses_races=False)
@@ -370,7 +378,9 @@ def test_an_id_that_names_nothing_is_not_a_second_resource() -> None:
 def test_a_session_that_ends_during_the_run_is_reported(
     answers: list[int], lost: str | None
 ) -> None:
-    """An identity that was accepted, and is refused everywhere afterwards, with the request that came before."""
+    """An identity that was accepted, and is refused everywhere afterwards, with the request that
+    came before.
+    """
     caller = Identity("ada", (("Authorization", "Bearer ada"),))
     script = iter(answers)
 

@@ -32,7 +32,9 @@ privacy:
 
 
 def tickets(*, per_tenant: bool = True, seeded: bool = False, sin: str = "") -> Starlette:
-    """Tickets under counted ids, each tenant's from 1 or all in one row; ``seeded``: everybody has some from the start."""
+    """Tickets under counted ids, each tenant's from 1 or all in one row; ``seeded``: everybody has
+    some from the start.
+    """
     made: list[tuple[str, int, Mapping[str, object]]] = []
     keys: dict[tuple[str, str], tuple[object, Response]] = {}
     if seeded:
@@ -156,20 +158,24 @@ def found(report: Report) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("per_tenant", [True, False])
-def test_an_equal_id_is_no_proof(tmp_path: Path, per_tenant: bool) -> None:
-    """Tenants who each count from 1 conceal their tickets as well as those who share a row, and both clauses are seen to hold."""
+def test_an_equal_id_is_not_a_proof(tmp_path: Path, per_tenant: bool) -> None:
+    """Tenants who each count from 1 conceal their tickets as well as those who share a row, and
+    both clauses are seen to hold.
+    """
     report = judged(tmp_path, tickets(per_tenant=per_tenant))
     assert found(report) == set()
     assert report.result.clauses["tenancy/concealed"].verdict == "passed"
     assert report.result.clauses["idempotency/isolation"].verdict == "passed"
 
 
-def test_a_ticket_of_the_strangers_own_is_no_leak(tmp_path: Path) -> None:
-    """Where the other tenant had a ticket of that id before the run, its own is not taken for the owner's."""
+def test_a_ticket_of_the_strangers_own_is_not_a_leak(tmp_path: Path) -> None:
+    """Where the other tenant had a ticket of that id before the run, its own is not taken for the
+    owner's.
+    """
     assert found(judged(tmp_path, tickets(seeded=True))) == set()
 
 
-def test_a_value_taken_anywhere_is_no_matter_of_keys(tmp_path: Path) -> None:
+def test_a_value_taken_anywhere_does_not_depend_on_keys(tmp_path: Path) -> None:
     """A title that must be the only one of all tenants says nothing about the keys."""
     assert "idempotency/isolation" not in {
         clause for clause, _ in found(judged(tmp_path, tickets(sin="forbids-titles")))
@@ -188,5 +194,7 @@ def test_a_value_taken_anywhere_is_no_matter_of_keys(tmp_path: Path) -> None:
 def test_the_owners_own_value_is_proof(
     tmp_path: Path, sin: str, clause: str, operation: str
 ) -> None:
-    """A value that only the owner sent is a leak if another tenant gets it, although ids are counted; so is a refused key."""
+    """A value that only the owner sent is a leak if another tenant gets it, although ids are
+    counted; so is a refused key.
+    """
     assert found(judged(tmp_path, tickets(per_tenant=False, sin=sin))) >= {(clause, operation)}

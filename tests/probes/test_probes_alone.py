@@ -112,7 +112,9 @@ def _copy(value: object) -> object:
 def test_an_unknown_route_is_refused_in_the_declared_form(
     status: int, body: object, verdict: str
 ) -> None:
-    """The verdict follows from the answers alone, and the probe records nothing but its exchanges."""
+    """The verdict follows from the answers alone, and the probe records nothing but its
+    exchanges.
+    """
     session = http_session(lambda request: answer(status, body), TAXONOMY)
     before = records(session)
     results = list(routes.unknown_routes(session))
@@ -149,7 +151,9 @@ def versions(*, checks: bool) -> HttpSession:
 
 
 def test_a_stale_write_must_be_refused() -> None:
-    """A service that compares validators passes both clauses; one that ignores them fails the first."""
+    """A service that compares validators passes both clauses; one that ignores them fails the
+    first.
+    """
     both = [("preconditions/stale", "passed"), ("preconditions/recovers", "passed")]
     session = versions(checks=True)
     before = records(session) | {"spare": {}}  # the session hands the spare resource out
@@ -160,7 +164,9 @@ def test_a_stale_write_must_be_refused() -> None:
 
 
 def test_a_recipe_yields_why_it_could_not_be_carried_out() -> None:
-    """A step without the value that a later one needs makes the recipe unmet, by results that the probe yields."""
+    """A step without the value that a later one needs makes the recipe unmet, by results that the
+    probe yields.
+    """
     first = Step(ConfiguredCall("POST", "/articles"), save={"id": "/id"})
     recipe = Recipe("absent", (first, Step(ConfiguredCall("GET", "/articles/${id}"))))
     config = ServiceConfig(recipes=(recipe,), limits=WRITES)
@@ -183,7 +189,9 @@ def test_a_recipe_is_met_by_its_code() -> None:
 
 
 def test_a_missing_answer_ends_one_attempt_of_a_series() -> None:
-    """After a timeout the clause could not run and the series goes on; a spent budget ends the series."""
+    """After a timeout the clause could not run and the series goes on; a spent budget ends the
+    series.
+    """
 
     def series(kind: str) -> Iterable[ProbeResult]:
         yield not_exercised("a/b", "first")
@@ -306,7 +314,9 @@ def test_a_probe_of_http_reads_the_session(probe: Probe[HttpSession]) -> None:
 
 
 def test_facts_of_a_probe_reach_other_probes() -> None:
-    """The session records facts that probes yield: a spare resource, and operations that were asked."""
+    """The session records facts that probes yield: a spare resource, and operations that were
+    asked.
+    """
     probes = {probe.name: probe for probe in PROBES}
     for name, kind in (("replays", SpareResource), ("other-tenants", AbsentIdRequest)):
         session = shelf_session()

@@ -1,4 +1,6 @@
-"""Which operations probes ask, and how they try faults until one is conclusive: each test says the law it holds."""
+"""Which operations probes ask, and how they try faults until one is conclusive: each test says the
+law it holds.
+"""
 
 import json
 from collections.abc import Mapping
@@ -134,7 +136,9 @@ def test_without_a_document_the_named_operations_are_known() -> None:
 
 
 def test_unknown_routes_are_asked_below_each_surface() -> None:
-    """Each prefix under which a surface claims every route is asked, and no route outside of them."""
+    """Each prefix under which a surface claims every route is asked, and no route outside of
+    them.
+    """
     shop = Shop()
     list(routes.unknown_routes(session_of(shop)))
     asked = {request.target.split("/")[1] for request in shop.asked}
@@ -143,7 +147,9 @@ def test_unknown_routes_are_asked_below_each_surface() -> None:
 
 @pytest.mark.parametrize(("lapse", "clauses"), [("", []), ("list", ["framework/malformed-json"])])
 def test_every_fault_of_a_body_is_tried(lapse: str, clauses: list[str]) -> None:
-    """An operation that checks something else first is followed by the next; a service that refuses them all is silent."""
+    """An operation that checks something else first is followed by the next; a service that refuses
+    them all is silent.
+    """
     shop = Shop(lapse)
     assert failures(bodies.malformed_bodies(session_of(shop))) == clauses
     assert len(shop.asked) <= 2 * len(bodies._FAULTS)

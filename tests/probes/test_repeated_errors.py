@@ -1,4 +1,6 @@
-"""Errors that one surface repeats of another: none is missed, whenever it comes, and nothing is asked of who can't be heard."""
+"""Errors that one surface repeats of another: none is missed, whenever it comes, and nothing is
+asked of who can't be heard.
+"""
 
 import json
 import sys
@@ -96,8 +98,8 @@ def verdicts(exchanges: list[Observation], rules: Contract = RULES, unkept: int 
 def test_the_missing_notifications_are_counted(
     failed: list[dict[str, Any]], dropped: int, random: Random
 ) -> None:
-    """In whatever order notifications come, whatever they count on to and in whichever order they list what they list: each
-    that is missing is one failure, and the others held.
+    """In whatever order notifications come, whatever they count on to and in whichever order they
+    list what they list: each that is missing is one failure, and the others held.
     """
     dropped = min(dropped, len(failed))
     moved = [
@@ -115,7 +117,9 @@ def test_the_missing_notifications_are_counted(
 def test_a_different_notification_is_not_a_repetition(
     info: dict[str, Any], place: tuple[str, ...]
 ) -> None:
-    """A notification with another code, word of a vocabulary, list of actions or text among the details is another error."""
+    """A notification with another code, word of a vocabulary, list of actions or text among the
+    details is another error.
+    """
     others = {
         "kind": ["full", "busy"],
         "phase": ["plan", "act"],
@@ -134,8 +138,9 @@ def test_a_different_notification_is_not_a_repetition(
 
 
 def test_what_may_be_left_out() -> None:
-    """What should be repeated is a warning; what a surface does not list, what no envelope of it carries and what was too much
-    to be kept is nothing; a chain of surfaces repeats what its end says.
+    """What should be repeated is a warning; what a surface does not list, what no envelope of it
+    carries and what was too much to be kept is nothing; a chain of surfaces repeats what its end
+    says.
     """
     info = {"kind": "full", "phase": "plan", "ways": [], "more": {}}
     for old, new, expected in (
@@ -187,12 +192,16 @@ def judged(folder: Path, habit: str) -> Result:
     ("habit", "verdict"), [("before", "passed"), ("after", "passed"), ("never", "failed")]
 )
 def test_a_notification_has_time(tmp_path: Path, habit: str, verdict: str) -> None:
-    """It may come before its answer or a moment after it; one that never comes is missed, by itself with `--only`."""
+    """It may come before its answer or a moment after it; one that never comes is missed, by itself
+    with `--only`.
+    """
     assert judged(tmp_path, habit).clauses["surface/repeated"].verdict == verdict
 
 
 def test_a_surface_that_was_not_looked_at_is_not_passed() -> None:
-    """If no error was due on a surface, nothing passed there, and the row of the clause names the surface."""
+    """If no error was due on a surface, nothing passed there, and the row of the clause names the
+    surface.
+    """
     second = TAXONOMY.replace(
         "codes:\n",
         "  late: {transport: event, match: {names: [late]}, error_when: {present: /params/late}, at: /params/late, "

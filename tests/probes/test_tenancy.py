@@ -33,8 +33,9 @@ privacy:
 def things(
     *, read_reveals: bool = False, creates: bool = True, asks_first: bool = False
 ) -> Starlette:
-    """The things of all tenants, under names of the caller's choice: a PUT makes one, unless another tenant has it. ``creates``: else
-    a PUT only changes. ``asks_first``: the service checks the version of a thing before it checks the tenant.
+    """The things of all tenants, under names of the caller's choice: a PUT makes one, unless
+    another tenant has it. ``creates``: else a PUT only changes. ``asks_first``: the service checks
+    the version of a thing before it checks the tenant.
     """
     owners: dict[str, str] = {}
 
@@ -139,7 +140,9 @@ def test_reads_are_held_to_concealment_whatever_a_put_creates(
 
 
 def test_a_precondition_that_is_checked_first_proves_nothing(tmp_path: Path) -> None:
-    """Where a change has to name a version (428), the same is asked of a foreign thing and of none."""
+    """Where a change has to name a version (428), the same is asked of a foreign thing and of
+    none.
+    """
     assert concealment(tmp_path, things(creates=False), "200") == []
     assert concealment(tmp_path, things(creates=False, asks_first=True), "200") == [
         "PUT /things/{name}"

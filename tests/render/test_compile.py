@@ -1,4 +1,6 @@
-"""`faultspec compile`: writing is all or nothing, checking sees every kind of drift, templates may come from anywhere."""
+"""`faultspec compile`: writing is all or nothing, checking sees every kind of drift, templates may
+come from anywhere.
+"""
 
 import io
 import json
@@ -46,7 +48,9 @@ def faultspec(*arguments: str) -> Result:
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the whole command line, exit code included, in this process, which takes a tenth of the time of a new one."""
+    """Run the whole command line, exit code included, in this process, which takes a tenth of the
+    time of a new one.
+    """
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ended:
         main(arguments)
@@ -77,7 +81,9 @@ def test_a_second_compile_touches_nothing(project: Path) -> None:
 
 
 def test_a_compile_counts_the_files_it_produces(project: Path) -> None:
-    """As many files are written as there are, or as changed; the list of them is not one of them."""
+    """As many files are written as there are, or as changed; the list of them is not one of
+    them.
+    """
     first = run("compile").stderr
     count = len(files(project / "generated")) - 1
     assert first == f"generated: wrote {count} of {count} files\n"
@@ -103,7 +109,9 @@ def test_a_file_in_pieces_replaces_what_differs(tmp_path: Path, present: bytes |
 
 
 def test_what_is_no_longer_produced_is_removed(project: Path) -> None:
-    """A stale file goes, with the folder it left empty; a file no compile wrote stays, whatever it is."""
+    """A stale file goes, with the folder it left empty; a file no compile wrote stays, whatever it
+    is.
+    """
     run("compile")
     keep = project / "generated/python/tiny_errors/notes.txt"
     keep.write_text("mine")
@@ -189,7 +197,9 @@ def test_a_template_that_fails_changes_nothing(project: Path) -> None:
 
 
 def test_a_taxonomy_with_errors_changes_nothing(project: Path) -> None:
-    """A compile that cannot understand its input exits with 2, says where, and leaves the tree as it was."""
+    """A compile that cannot understand its input exits with 2, says where, and leaves the tree as
+    it was.
+    """
     run("compile")
     before = files(project / "generated")
     (project / "taxonomy.yaml").write_text(TAXONOMY.replace("retriable: true", "retriabel: true"))
@@ -233,7 +243,9 @@ def test_a_link_out_of_the_folder_is_not_followed(project: Path) -> None:
 
 
 def test_check_sees_every_kind_of_drift(project: Path) -> None:
-    """Modified, missing, stale and untracked files are named, with a diff where there is one; nothing is written."""
+    """Modified, missing, stale and untracked files are named, with a diff where there is one;
+    nothing is written.
+    """
     run("compile")
     out = project / "generated"
     (out / "python/tiny_errors/codes.py").write_text("edited\n")
@@ -271,7 +283,9 @@ def test_check_is_silent_on_a_fresh_tree(project: Path) -> None:
 
 
 def test_check_for_a_machine_is_one_document(project: Path) -> None:
-    """In a machine's format what differs is diagnostics, a file each, and nothing else is on standard output."""
+    """In a machine's format what differs is diagnostics, a file each, and nothing else is on
+    standard output.
+    """
     run("compile")
     changed = next((project / "generated/python").rglob("codes.py"))
     changed.write_text("edited\n")
@@ -303,7 +317,9 @@ def test_check_sees_a_manifest_that_is_wrong(project: Path) -> None:
 
 
 def test_check_of_a_folder_that_is_more_than_output(project: Path) -> None:
-    """Where the taxonomy lies in the output folder, files beside the targets' own folders are none of check's business."""
+    """Where the taxonomy lies in the output folder, files beside the targets' own folders are none
+    of check's business.
+    """
     assert run("compile", "--out", ".").returncode == 0
     (project / "README.md").write_text("hello")
     (project / "python/stray.py").write_text("")
@@ -336,7 +352,9 @@ def test_a_template_overrides_a_shipped_one(project: Path) -> None:
 
 @pytest.mark.parametrize("path", [ROOT / "taxonomy.yaml", ROOT / "tests/taxonomies/watched.yaml"])
 def test_the_sandbox_changes_no_file(path: Path, tmp_path: Path) -> None:
-    """Shipped templates make the same files in the sandbox of a folder of templates and without it."""
+    """Shipped templates make the same files in the sandbox of a folder of templates and without
+    it.
+    """
     (tmp_path / "python").mkdir()
     shutil.copy(ROOT / "templates/python/ruff.toml.jinja", tmp_path / "python")
     taxonomy = load(str(path)).taxonomy
@@ -364,7 +382,9 @@ def test_the_sandbox_changes_no_file(path: Path, tmp_path: Path) -> None:
 def test_a_template_that_nothing_asks_for_is_refused(
     project: Path, path: str | None, says: str
 ) -> None:
-    """A misspelled override would be the shipped template without a word; so would one in the wrong folder."""
+    """A misspelled override would be the shipped template without a word; so would one in the wrong
+    folder.
+    """
     (project / "mine/python").mkdir(parents=True)
     if path is not None:
         (project / "mine/python/_macros.jinja").write_text("{# included below #}\n")
@@ -378,8 +398,8 @@ def test_a_template_that_nothing_asks_for_is_refused(
 
 
 def test_a_target_that_is_no_more_leaves_nothing(project: Path) -> None:
-    """The files of a target of one's own are stale once it is no longer asked for, and the next compile removes them;
-    one of a few targets leaves them alone.
+    """The files of a target of one's own are stale once it is no longer asked for, and the next
+    compile removes them; one of a few targets leaves them alone.
     """
     mine = project / "mine/wiki"
     mine.mkdir(parents=True)
@@ -405,7 +425,9 @@ def test_what_nobody_compiled_is_not_for_a_compile_to_mend(project: Path) -> Non
 
 
 def test_a_folder_adds_a_target(project: Path) -> None:
-    """A target of one's own: a table of templates and paths, one file for all or one for each code."""
+    """A target of one's own: a table of templates and paths, one file for all or one for each
+    code.
+    """
     mine = project / "mine/wiki"
     mine.mkdir(parents=True)
     (mine / "target.yaml").write_text(
@@ -475,7 +497,9 @@ def test_an_output_path_cannot_leave_the_folder(project: Path, path: str, says: 
     ],
 )
 def test_a_bad_template_is_a_diagnostic(project: Path, template: str, says: str) -> None:
-    """Whatever a template does, it is sandboxed, and its mistake is named with the template's file and line."""
+    """Whatever a template does, it is sandboxed, and its mistake is named with the template's file
+    and line.
+    """
     mine = project / "mine/bad"
     mine.mkdir(parents=True)
     (mine / "target.yaml").write_text("files: [{template: x.jinja, path: x}]\n")
@@ -520,7 +544,9 @@ def test_a_bad_target_is_a_diagnostic(project: Path, text: str, says: str) -> No
 
 
 def test_a_folder_without_a_description_is_refused(project: Path) -> None:
-    """A folder that is not a shipped target and does not describe one is a mistake, not something to pass over."""
+    """A folder that is not a shipped target and does not describe one is a mistake, not something
+    to pass over.
+    """
     (project / "mine/pyhton").mkdir(parents=True)
     done = run("compile", "--templates", "mine")
     assert done.returncode == 2
@@ -618,7 +644,7 @@ def test_an_unexpected_error_is_one_line(project: Path) -> None:
             assert done.stderr.startswith("error[internal-error]: RuntimeError: a bug\n")
 
 
-def test_a_reader_that_leaves_is_no_error(project: Path) -> None:
+def test_a_reader_that_leaves_is_not_an_error(project: Path) -> None:
     """`faultspec … | head` ends quietly."""
     run("compile")
     (project / "taxonomy.yaml").write_text(TAXONOMY.replace("Nothing", "Nothing at all"))

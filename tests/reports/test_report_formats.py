@@ -12,7 +12,7 @@ from importlib.resources import files
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from faultspec.exchange.finding import Finding
@@ -235,7 +235,7 @@ SARIF: Mapping[str, object] = json.loads(
 SARIF_VALIDATOR = jsonschema.validators.validator_for(SARIF)(SARIF)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(200)
 @given(TEXT, st.binary(max_size=20), st.none() | TEXT)
 def test_sarif_obeys_its_schema(text: str, body: bytes, waived: str | None) -> None:
     """Every SARIF report is valid under the schema of SARIF 2.1.0."""
@@ -365,7 +365,7 @@ def test_markdown_says_what_counts_as_what() -> None:
     assert "- fixed: leaks/sql GET /a x" in shown
 
 
-@settings(max_examples=5, deadline=None)
+@examples(60, steady=5)
 @given(
     TEXT,
     st.binary(max_size=20)

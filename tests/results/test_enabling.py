@@ -92,7 +92,9 @@ def test_a_clean_run_names_the_worst_gap_first() -> None:
 
 
 def test_a_run_that_may_not_write_says_so_for_all_writes() -> None:
-    """In a run without writes, relations between writes name `limits`, whatever their own reason."""
+    """In a run without writes, relations between writes name `limits`, whatever their own
+    reason.
+    """
     idle = ClauseResult("duplicates/refused", not_exercised=("no resource could be made",))
     found = enablings(result(UNWRITTEN, idle))
     assert {each.line for each in found.values()} == {"limits: {writes: true}"}

@@ -32,7 +32,9 @@ def result(errors: int | None, held: int) -> Result:
 def test_a_run_that_judged_hardly_any_error_could_not_run(
     errors: int | None, held: int, code: int
 ) -> None:
-    """Fewer than a tenth of the errors held to an envelope or a code: exit code 2, one sentence with both numbers."""
+    """Fewer than a tenth of the errors held to an envelope or a code: exit code 2, one sentence
+    with both numbers.
+    """
     concluded = conclude(result(errors, held), DAY)
     assert exit_code(concluded) == code
     assert len(concluded.not_run) == (code == 2)
@@ -74,7 +76,9 @@ def observed(
 
 
 def test_what_counts_as_held() -> None:
-    """An envelope, a code, or a finding that no surface claims the answer; not an answer without a body."""
+    """An envelope, a code, or a finding that no surface claims the answer; not an answer without a
+    body.
+    """
     known = observed(404, "surface/known", "envelope/json")
     foreign = observed(404, "surface/known")
     unclaimed = observed(404, "surface/known", found="surface/known")

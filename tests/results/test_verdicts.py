@@ -160,7 +160,9 @@ def test_shards_merge_in_any_grouping(first: Result, second: Result, third: Resu
 
 @given(RESULTS, RESULTS)
 def test_merging_keeps_the_stronger_verdict(first: Result, second: Result) -> None:
-    """A clause that failed in one shard fails in the whole; one that passed in any and failed in none passed."""
+    """A clause that failed in one shard fails in the whole; one that passed in any and failed in
+    none passed.
+    """
     whole = merge_results(first, second)
     for address, each in whole.clauses.items():
         verdicts = {

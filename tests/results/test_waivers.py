@@ -42,7 +42,7 @@ def test_a_waiver_covers_warnings_as_well(level: Level) -> None:
     assert list(unused_waivers({KNOWN: used[KNOWN]}, ["provoke/code"])) == []
 
 
-def test_a_waiver_of_something_else_is_no_excuse() -> None:
+def test_a_waiver_of_something_else_excuses_nothing() -> None:
     """A finding that a waiver does not name stays, and the waiver is reported as unused."""
     finding = Finding("provoke/code", "said", operation="GET /things", code="forbidden")
     used: Counter[Waiver] = Counter()
@@ -85,7 +85,9 @@ def test_a_condition_is_asked_wherever_waivers_are_read(
 
 
 def test_what_was_not_all_asked_calls_no_waiver_needless() -> None:
-    """A run that a budget cut short, or a shard of it, cannot tell that a failure is gone; one that has expired it can."""
+    """A run that a budget cut short, or a shard of it, cannot tell that a failure is gone; one that
+    has expired it can.
+    """
     seen = Result(
         "t", "t 1", {"provoke/code": ClauseResult("provoke/code", occasions=3)}, waivers={KNOWN: 0}
     )
@@ -102,7 +104,9 @@ def test_what_was_not_all_asked_calls_no_waiver_needless() -> None:
 def test_a_run_knows_whether_it_asked_everything(
     requests: int, complete: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A budget that ends in the middle of the probes leaves the run incomplete, which its report says."""
+    """A budget that ends in the middle of the probes leaves the run incomplete, which its report
+    says.
+    """
     taxonomy = language.load(str(ROOT / "taxonomy.yaml")).taxonomy
     assert taxonomy is not None
     monkeypatch.setattr(

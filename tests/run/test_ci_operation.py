@@ -155,7 +155,9 @@ STALE = Waiver("leaks/*", "thought to be known", "edge", date(2027, 1, 1))
 def test_shards_merged_equal_one_run(
     taxonomy: Taxonomy, of: int, sins: tuple[str, ...], waivers: tuple[Waiver, ...]
 ) -> None:
-    """Law 11: verdicts, coverage, fingerprints, stale waivers and the exit code are those of one run."""
+    """Law 11: verdicts, coverage, fingerprints, stale waivers and the exit code are those of one
+    run.
+    """
     options = RunOptions(sweep=False, waivers=waivers, today=TODAY, seed=len("".join(sins)) % 7)
     one, many = whole_and_merged(taxonomy, of, options, *sins)
     assert comparable(many) == comparable(one)
@@ -181,7 +183,9 @@ PAGES = SINS | {
     )
     for status in (401, 404, 412, 500)
 }
-"""Beside the shipped sins, some that break the form of answers that many probes meet, each in a place of its own."""
+"""Beside the shipped sins, some that break the form of answers that many probes meet, each in a
+place of its own.
+"""
 
 
 @pytest.mark.parametrize(
@@ -207,7 +211,9 @@ def test_what_a_unit_asks_and_finds_depends_on_no_other(
         taxonomy, len(UNITS), RunOptions(sweep=False, today=TODAY, seed=seed), *sins
     )
     assert comparable(many) == comparable(one)
-    if not sins:  # what failed once in its shard is asked again there, and what failed twice in the whole run is not
+    # what failed once in its shard is asked again there, and what failed twice in the whole run is
+    # not
+    if not sins:
         assert many.result.requests == one.result.requests + 2 * (len(UNITS) - 1)
 
 
@@ -301,7 +307,9 @@ def part(**changes: object) -> Report:
     ],
 )
 def test_what_is_not_of_one_run_is_not_merged(other: Report, phrase: str, tmp_path: Path) -> None:
-    """Reports by another taxonomy, of another service or of another cut are refused by name, with exit code 2."""
+    """Reports by another taxonomy, of another service or of another cut are refused by name, with
+    exit code 2.
+    """
     for name, report in {"a.json": part(), "b.json": other}.items():
         (tmp_path / name).write_text(reports.json(report))
     done = faultspec("report", "merge", "a.json", "b.json", cwd=tmp_path)
@@ -312,7 +320,9 @@ def test_what_is_not_of_one_run_is_not_merged(other: Report, phrase: str, tmp_pa
 
 
 def test_a_shard_without_a_report_could_not_run(tmp_path: Path) -> None:
-    """Nothing is passed for want of a report: the exit code is 2, and the report says which is missing."""
+    """Nothing is passed for want of a report: the exit code is 2, and the report says which is
+    missing.
+    """
     (tmp_path / "a.json").write_text(reports.json(part()))
     done = faultspec("report", "merge", "a.json", "--report", "json=all.json", cwd=tmp_path)
     assert done.returncode == 2, done.stderr
@@ -321,7 +331,7 @@ def test_a_shard_without_a_report_could_not_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"faultspec_report": 1}', "\ud800"])
-def test_what_is_no_report_is_not_merged(text: str, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_report_is_not_merged(text: str, tmp_path: Path) -> None:
     """Exit code 2, the file's name and why."""
     (tmp_path / "a.json").write_bytes(text.encode("utf-8", "surrogatepass"))
     for name in ("a.json", "nowhere.json"):
@@ -448,7 +458,9 @@ def test_what_was_not_exercised_is_not_fixed() -> None:
 
 
 def test_a_baseline_on_the_command_line(tmp_path: Path) -> None:
-    """The report of a run is the baseline of the next: exit code 0, then 1 with one sin more, which alone is new."""
+    """The report of a run is the baseline of the next: exit code 0, then 1 with one sin more, which
+    alone is new.
+    """
     with serving(sinful("cacheable-404")) as url:
         environment = {**demo.service_environment(url, TAXONOMY)}
         arguments = ("conform", str(CONFIG), "--no-sweep", "--only", "headers/*")
@@ -472,7 +484,9 @@ def test_a_baseline_on_the_command_line(tmp_path: Path) -> None:
 
 
 def test_fingerprints_hold_no_value_of_a_run(taxonomy: Taxonomy) -> None:
-    """Two runs on fresh services with fresh ids and tokens have the same fingerprints; an index is any index."""
+    """Two runs on fresh services with fresh ids and tokens have the same fingerprints; an index is
+    any index.
+    """
     first, second = (judged(sinful(*SINS), taxonomy, RunOptions(sweep=False)) for _ in range(2))
     prints = [
         {each.finding.fingerprint for each in report.result.findings} for report in (first, second)
@@ -557,7 +571,9 @@ def forbidden(scope: Scope) -> bool:
 def test_what_does_not_happen_again_is_flaky(
     taxonomy: Taxonomy, times: int, standing: str, code: int
 ) -> None:
-    """A failure that asking again does not show stands apart and fails nothing; one that does show again fails."""
+    """A failure that asking again does not show stands apart and fails nothing; one that does show
+    again fails.
+    """
     app = sometimes(times, without_cache_control, forbidden)
     result = judged(app, taxonomy, RunOptions(sweep=False)).result
     assert {(each.finding.clause, each.standing) for each in result.findings} == {
@@ -609,7 +625,9 @@ def test_a_leak_is_never_flaky(taxonomy: Taxonomy) -> None:
 
 
 def test_a_waiver_is_in_force_where_its_condition_holds() -> None:
-    """Each variable has a value of its pattern; elsewhere the waiver excuses nothing and is not stale."""
+    """Each variable has a value of its pattern; elsewhere the waiver excuses nothing and is not
+    stale.
+    """
     waiver = replace(NEEDED, condition=(("DEPLOYMENT", "staging-*"), ("REGION", "eu")))
     assert waiver.holds({"DEPLOYMENT": "staging-2", "REGION": "eu"})
     assert not waiver.holds({"DEPLOYMENT": "production", "REGION": "eu"})
@@ -671,7 +689,9 @@ def noting(
 
 @pytest.mark.parametrize("more", [("--no-sweep",), pytest.param((), marks=pytest.mark.full)])
 def test_production_meets_no_write(more: tuple[str, ...], tmp_path: Path) -> None:
-    """With --read-only no method but GET, HEAD and OPTIONS arrives, though the file allows writes and the sweep runs."""
+    """With --read-only no method but GET, HEAD and OPTIONS arrives, though the file allows writes
+    and the sweep runs.
+    """
     seen: list[tuple[float, str, str, bytes]] = []
     with serving(noting(Orders(Unhurried()).app(), seen)) as url:
         done = faultspec(
@@ -690,7 +710,9 @@ def test_production_meets_no_write(more: tuple[str, ...], tmp_path: Path) -> Non
 
 
 def test_a_rate_is_kept(taxonomy: Taxonomy) -> None:
-    """Between two requests at the service lies the time that the rate gives, and the budget of seconds still holds."""
+    """Between two requests at the service lies the time that the rate gives, and the budget of
+    seconds still holds.
+    """
     seen: list[tuple[float, str, str, bytes]] = []
     clock = Clock()
     with serving(noting(Orders(Unhurried()).app(), seen, clock)) as url:
@@ -779,7 +801,9 @@ def test_the_same_seed_asks_the_same(
     monkeypatch: pytest.MonkeyPatch,
     sweep: bool,
 ) -> None:
-    """With a seed a service in the same state meets the same requests, byte for byte; with another, others."""
+    """With a seed a service in the same state meets the same requests, byte for byte; with another,
+    others.
+    """
     monkeypatch.setattr(
         orders, "RATE", 10_000
     )  # what a service refuses by the clock depends on the machine

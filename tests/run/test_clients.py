@@ -1,4 +1,6 @@
-"""Laws of watching clients: each sin is caught by its clause, and a client that follows the generated planner is left alone."""
+"""Laws of watching clients: each sin is caught by its clause, and a client that follows the
+generated planner is left alone.
+"""
 
 import json
 import os
@@ -89,7 +91,9 @@ def configured(text: str) -> config.ServiceConfig:
 
 
 def here(sin: str | None) -> Callable[[ClientConfig, str, Callable[[], bool]], str | None]:
-    """Run the client in this process, where it takes no time to start; it can't be ended, so it ends when it has shown enough."""
+    """Run the client in this process, where it takes no time to start; it can't be ended, so it
+    ends when it has shown enough.
+    """
 
     def launch(client: ClientConfig, url: str, shown: Callable[[], bool]) -> str | None:
         class Enough(Exception):
@@ -154,7 +158,7 @@ def test_each_sin_meets_its_clause(sin: str) -> None:
         ),
     ],
 )
-def test_who_follows_the_planner_trips_nothing(request_: str) -> None:
+def test_a_client_of_the_planner_trips_nothing(request_: str) -> None:
     """A client on the generated bindings has no finding, for any request."""
     result = watched(None, Watched("", request_))
     assert [(each.finding.clause, each.finding.message) for each in result.findings] == []
@@ -165,7 +169,7 @@ def test_who_follows_the_planner_trips_nothing(request_: str) -> None:
     assert {name for name, each in result.coverage.items() if each.observed} == set(CODES) - unstale
 
 
-def test_who_follows_the_planner_passes_every_clause() -> None:
+def test_a_client_of_the_planner_passes_every_clause() -> None:
     """A write with a key, a write with a validator and enough waits exercise all clauses, and
     all pass.
     """
@@ -177,7 +181,8 @@ def test_who_follows_the_planner_passes_every_clause() -> None:
         result = watched(None, seen)
         assert [(each.finding.clause, each.finding.message) for each in result.findings] == []
         passed |= {address for address, each in result.clauses.items() if each.verdict == "passed"}
-    # The tries of a client do not show what it left out; without correlation ids, its ids are not judged.
+    # The tries of a client do not show what it left out; without correlation ids, its ids are not
+    # judged.
     assert set(client_clauses(platform())) - passed == {"client/unsafe", "client/correlation"}
 
 
@@ -261,7 +266,7 @@ def refetching(
 
 
 @pytest.mark.parametrize("held", ["v1", "v2"])
-def test_who_reads_again_gets_another_validator(tmp_path: Path, held: str) -> None:
+def test_a_client_that_reads_again_gets_another_validator(tmp_path: Path, held: str) -> None:
     """A refused validator never comes back. So a client that uses what it reads again passes,
     and another fails, for any taxonomy, validator and address.
     """
@@ -289,8 +294,8 @@ def test_who_reads_again_gets_another_validator(tmp_path: Path, held: str) -> No
 def test_stale_is_a_request_with_its_own_precondition(
     tmp_path: Path, method: str, statuses: str, headers: Mapping[str, str], answered: bool
 ) -> None:
-    """412 is the answer to a precondition, and 428 to a change without one; a client that can meet neither has nothing to
-    read again. 409 may meet any write.
+    """412 is the answer to a precondition, and 428 to a change without one; a client that can meet
+    neither has nothing to read again. 409 may meet any write.
     """
     result = refetching(tmp_path, method, statuses, headers, reads=False)
     assert result.coverage["moved_on"].observed == answered
@@ -301,7 +306,8 @@ def test_stale_is_a_request_with_its_own_precondition(
 
 # somebody else's client
 
-#: What a client on urllib3's own retries does that the Core Platform's policies do not, read one by one: clause and code.
+#: What a client on urllib3's own retries does that the Core Platform's policies do not, read one by
+#: one: clause and code.
 URLLIB3: Mapping[str, Mapping[tuple[str, str], str]] = {
     "GET /orders/{id}": {
         (
@@ -393,7 +399,9 @@ def conform(
 
 
 def test_the_command_runs_the_client_and_ends_it(tmp_path: Path) -> None:
-    """A client as its own process is judged, one that never ends is ended, and the report has its schema's form."""
+    """A client as its own process is judged, one that never ends is ended, and the report has its
+    schema's form.
+    """
     (tmp_path / "client.py").write_text(SLEEPER)
     (tmp_path / "conformance.yaml").write_text(f"""
 taxonomy: {ROOT / "examples" / "alknet" / "taxonomy.yaml"}
@@ -450,7 +458,9 @@ def test_a_client_that_cannot_be_watched_is_reported(
 
 @pytest.mark.full
 def test_every_code_of_the_platform_is_played(tmp_path: Path) -> None:
-    """The whole taxonomy, with the client as a process: nothing is found, and every code was met that a POST may meet."""
+    """The whole taxonomy, with the client as a process: nothing is found, and every code was met
+    that a POST may meet.
+    """
     (tmp_path / "conformance.yaml").write_text(f"""
 taxonomy: {ROOT / "taxonomy.yaml"}
 client:

@@ -71,7 +71,9 @@ def after(first: Response, then: Response, requests: int = 400, spent: int = 0) 
 def test_only_the_same_occasion_proves_that_a_failure_is_flaky(
     then: Response, flaky: list[str]
 ) -> None:
-    """The right answer of the same class does. A success, a refusal of the caller or of the moment proves nothing."""
+    """The right answer of the same class does. A success, a refusal of the caller or of the moment
+    proves nothing.
+    """
     assert after(WRONG, then) == flaky
 
 

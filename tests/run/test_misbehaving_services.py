@@ -49,7 +49,8 @@ DOCUMENT = json.dumps(
     }
 ).encode()
 
-#: Seconds that a run has, and those that it may take beyond on a busy machine: judging what came last, and the reports.
+#: Seconds that a run has, and those that it may take beyond on a busy machine: judging what came
+#: last, and the reports.
 SECONDS, SLACK = 4.0, 60.0
 
 #: So many requests are answered before the trouble begins: the document, and some probes.
@@ -144,7 +145,9 @@ TROUBLES: tuple[Trouble, ...] = (
 
 @contextmanager
 def serving(trouble: Trouble | None, sound: int) -> Iterator[str]:
-    """A service that makes trouble after so many requests, but on HEAD; with None it stops to listen, as a process that died."""
+    """A service that makes trouble after so many requests, but on HEAD; with None it stops to
+    listen, as a process that died.
+    """
     asked = itertools.count()
 
     class Handler(socketserver.BaseRequestHandler):
@@ -299,7 +302,9 @@ def test_a_service_that_dies_ends_the_run() -> None:
     ],
 )
 def test_trouble_from_the_first_request_on(trouble: Trouble) -> None:
-    """The first answer is none already: the service failed, or nothing can be judged, and never is the run clean."""
+    """The first answer is none already: the service failed, or nothing can be judged, and never is
+    the run clean.
+    """
     report, seconds = judged(trouble, sound=0)
     assert seconds < SECONDS + SLACK
     assert isinstance(report, Unreachable) or exit_code(report.result) == 1

@@ -166,7 +166,9 @@ def _write_once(description: Description) -> list[GeneratedRequest]:
 
 @dataclass
 class Recorder:
-    """An application that answers every request as it should be answered, with an empty success, and remembers it."""
+    """An application that answers every request as it should be answered, with an empty success,
+    and remembers it.
+    """
 
     seen: list[Request] = field(default_factory=list)
 
@@ -240,7 +242,9 @@ def findings(here: HttpSession) -> list[Finding]:
 
 @pytest.mark.usefixtures("written_once")
 def test_the_notebooks_have_nothing_to_fear() -> None:
-    """On a service that keeps its contract the sweep finds nothing, and it does reach codes of every class."""
+    """On a service that keeps its contract the sweep finds nothing, and it does reach codes of
+    every class.
+    """
     outcome, here = notebooks()
     assert outcome == Swept(complete=True)
     assert findings(here) == []
@@ -293,7 +297,9 @@ def test_the_orders_have_nothing_to_fear() -> None:
 )
 @pytest.mark.usefixtures("written_once")
 def test_the_sweep_judges(sin: str, clause: str) -> None:
-    """Generated traffic alone catches a sin that single answers show, and names the operation that committed it."""
+    """Generated traffic alone catches a sin that single answers show, and names the operation that
+    committed it.
+    """
     _, here = notebooks(sin)
     caught = [each for each in findings(here) if each.clause == clause]
     assert caught, sorted({each.clause for each in findings(here)})
@@ -485,7 +491,9 @@ def test_the_same_document_writes_the_same_requests(capfd: pytest.CaptureFixture
 
 @pytest.mark.usefixtures("written_once")
 def test_the_budget_is_shared() -> None:
-    """The sweep sends no more than is left of the limit, shares it among the operations, and counts in the total."""
+    """The sweep sends no more than is left of the limit, shares it among the operations, and counts
+    in the total.
+    """
     _, seen, here = recorded(Limits(requests=12, writes=True))
     assert 8 <= len(seen) <= 12
     assert len(seen) == here.driver.requests == len(here.observations.exchanges)
@@ -495,7 +503,9 @@ def test_the_budget_is_shared() -> None:
 
 
 def test_a_spent_budget_is_reported() -> None:
-    """A sweep that was asked for and had nothing left to send is a run that did not take place, not a clean one."""
+    """A sweep that was asked for and had nothing left to send is a run that did not take place, not
+    a clean one.
+    """
     outcome, seen, _ = recorded(Limits(requests=0))
     assert outcome.not_run
     assert not seen
@@ -600,7 +610,9 @@ def test_a_service_that_dies_is_a_reason() -> None:
 
 @pytest.mark.usefixtures("written_once")
 def test_a_service_that_hangs_up_is_a_finding() -> None:
-    """A connection closed without an answer, and closed again on a second try, is a finding that names the operation."""
+    """A connection closed without an answer, and closed again on a second try, is a finding that
+    names the operation.
+    """
 
     class HangsUp(socketserver.BaseRequestHandler):
         def handle(self) -> None:
@@ -651,7 +663,9 @@ def test_a_run_counts_the_sweep(tmp_path: Path) -> None:
 
 
 def test_the_suite_does_not_import_schemathesis() -> None:
-    """Not even the sweep imports it: its second of import time is paid in its own process, and only by a sweep."""
+    """Not even the sweep imports it: its second of import time is paid in its own process, and only
+    by a sweep.
+    """
     code = (
         "import sys, faultspec_conformance.run.service, faultspec_conformance.run.sweep;"
         "sys.exit(any(name.split('.')[0] in ('schemathesis', 'hypothesis') for name in sys.modules))"

@@ -33,7 +33,9 @@ def envelope(code, correlation_id):
 
 
 def render(problem):
-    """What a generated binding would do with a problem: a declared exception keeps its code, all else goes by status."""
+    """What a generated binding would do with a problem: a declared exception keeps its code, all
+    else goes by status.
+    """
     if isinstance(problem.exception, RateLimitedError):
         status, code, extra = 429, "rate_limited", ((b"Retry-After", b"8"),)
     else:
@@ -177,8 +179,10 @@ TEXT = (b"content-type", b"text/plain")
 
 @pytest.mark.parametrize("status", [404, 405, 406, 413, 415, 422, 500, 503])
 @pytest.mark.parametrize("body", [b"Not Found", b"", b'{"detail":"Not Found"}', b"\xff"])
-def test_an_error_that_is_no_envelope_becomes_one(status, body):
-    """Whatever a framework says by itself from 400 on leaves as the envelope, not stored, of the right length."""
+def test_an_error_that_is_not_an_envelope_becomes_one(status, body):
+    """Whatever a framework says by itself from 400 on leaves as the envelope, not stored, of the
+    right length.
+    """
     reply = call(replies(status, [JSON, (b"content-length", str(len(body)).encode())], body))
     assert reply.status == status
     assert reply.headers["content-type"] == "application/json"
@@ -225,7 +229,9 @@ def test_a_kept_header_wins_over_a_rendered_one():
 
 
 def test_the_service_s_own_envelope_passes():
-    """Body, status and headers stay; only no-store and the correlation id are added where they are missing."""
+    """Body, status and headers stay; only no-store and the correlation id are added where they are
+    missing.
+    """
     body = envelope("conflict", GIVEN)
     own = [
         JSON,
@@ -258,8 +264,10 @@ def test_an_error_is_never_stored(given_header, expected):
 
 
 @pytest.mark.parametrize("status", [200, 204, 304, 399])
-def test_what_is_no_error_passes_as_it_comes(status):
-    """Below 400 only the correlation id is added: no cache rule, no buffering, message for message."""
+def test_an_answer_that_is_not_an_error_passes_as_it_comes(status):
+    """Below 400 only the correlation id is added: no cache rule, no buffering, message for
+    message.
+    """
     reply = call(replies(status, [TEXT], b"one", b"two", b"three"))
     assert [each.get("body") for each in reply.messages] == [None, b"one", b"two", b"three"]
     assert set(reply.headers) == {"content-type", "x-correlation-id"}
@@ -323,7 +331,9 @@ def test_no_inbound_id_can_split_a_header(text):
 
 
 def test_a_replayed_response_keeps_its_own_id():
-    """A response that names a well-formed id is of another exchange, and its body agrees with it; a malformed one isn't."""
+    """A response that names a well-formed id is of another exchange, and its body agrees with it; a
+    malformed one isn't.
+    """
     body = envelope("conflict", GIVEN)
     reply = call(replies(409, [JSON, (b"X-Correlation-Id", GIVEN.encode())], body))
     assert reply.correlation_id == GIVEN
@@ -333,7 +343,9 @@ def test_a_replayed_response_keeps_its_own_id():
 
 
 def test_an_exception_becomes_the_envelope_and_a_line_in_the_log(caplog):
-    """Type, text and traceback are in the log, with the correlation id, and nowhere in the response."""
+    """Type, text and traceback are in the log, with the correlation id, and nowhere in the
+    response.
+    """
     reply = call(
         raises(ValueError("password=hunter2")), path="/a\nb", headers=[("X-Correlation-Id", GIVEN)]
     )
@@ -363,7 +375,9 @@ def test_a_framework_that_answers_500_before_it_raises_is_overruled():
 
 
 def test_an_exception_after_the_response_has_begun_is_raised_again(caplog):
-    """Nothing is sent after half a response: neither after a success nor after an envelope that has left."""
+    """Nothing is sent after half a response: neither after a success nor after an envelope that has
+    left.
+    """
     for status, body in ((200, b"half"), (409, envelope("conflict", GIVEN))):
         failure = ValueError("late")
         reply = call(replies(status, [JSON], body, then=failure))
@@ -373,7 +387,9 @@ def test_an_exception_after_the_response_has_begun_is_raised_again(caplog):
 
 
 def test_a_render_that_fails_still_ends_the_exchange(caplog):
-    """The last resort is an envelope too, not stored, with the correlation id, and there are two lines in the log."""
+    """The last resort is an envelope too, not stored, with the correlation id, and there are two
+    lines in the log.
+    """
 
     def broken(problem):
         raise KeyError("no such code")
@@ -412,7 +428,9 @@ def test_head_has_the_headers_of_get_and_no_body(app):
 
 
 def test_head_of_an_own_envelope_passes_by_its_media_type():
-    """Without a body the media type is all there is to judge by, so the service's status and headers stay."""
+    """Without a body the media type is all there is to judge by, so the service's status and
+    headers stay.
+    """
     reply = call(
         replies(409, [(b"content-type", b"Application/JSON; charset=utf-8"), (b"x-own", b"1")]),
         method="HEAD",
@@ -456,7 +474,9 @@ async def falls_silent(scope, receive, send):
 
 @pytest.mark.parametrize("app", [reads_body, swallows, shrugs, falls_silent])
 def test_a_streamed_body_beyond_the_limit_is_413(app, caplog):
-    """Whatever the application makes of it, and without an error in the log; up to the limit all is well."""
+    """Whatever the application makes of it, and without an error in the log; up to the limit all is
+    well.
+    """
     assert call(app, limit=10, chunks=(b"12345", b"67890")).body == b"10"
     reply = call(app, limit=10, chunks=(b"12345", b"67890", b"1"))
     assert (reply.status, reply.code) == (413, "invalid_request")
@@ -479,7 +499,9 @@ def test_without_a_limit_any_body_is_read():
 
 
 def test_a_huge_error_is_not_held_in_memory_to_be_judged():
-    """A body beyond a mebibyte is not an envelope: the answer leaves before the body ends, unchanged."""
+    """A body beyond a mebibyte is not an envelope: the answer leaves before the body ends,
+    unchanged.
+    """
     sent, judged, answered = [], [], []
 
     async def endless(scope, receive, send):
@@ -570,7 +592,9 @@ OPTIONS = {
 
 @pytest.mark.parametrize("place", ["around", "inside", "inside, debug"])
 def test_starlette_s_own_errors_become_envelopes(place):
-    """Unknown route, wrong method, bug, refusal, text error: around the application or as its middleware, all the same."""
+    """Unknown route, wrong method, bug, refusal, text error: around the application or as its
+    middleware, all the same.
+    """
     if place == "around":
         app = ErrorBoundary(Starlette(routes=ROUTES), **OPTIONS)
     else:
@@ -605,7 +629,9 @@ def test_starlette_s_own_errors_become_envelopes(place):
 
 
 def test_a_header_of_an_error_cannot_begin_another():
-    """A line break in the value of a rendered header goes out as a space, so no second header begins there."""
+    """A line break in the value of a rendered header goes out as a space, so no second header
+    begins there.
+    """
     boundary = around(
         raises(RuntimeError("boom")),
         render=lambda problem: render(problem)._replace(

@@ -83,8 +83,8 @@ def refused(check: Check, value: object) -> bool:
 
 @given(st.recursive(plain, within, max_leaves=3), data)
 def test_the_runtime_and_the_judge_agree(schema: Schema, value: Any) -> None:
-    """The compiled check refuses exactly the values in which the judge finds an error; what it only warns of, and formats
-    beyond those of ids, are not the constructor's business.
+    """The compiled check refuses exactly the values in which the judge finds an error; what it only
+    warns of, and formats beyond those of ids, are not the constructor's business.
     """
     found = any(each.severity == "error" for each in check_value(schema, value, known=ids.PATTERNS))
     assert refused(check_of(schema, NO_TERMS), value) is found
@@ -116,6 +116,8 @@ NO_TERMS: Taxonomy = None  # type: ignore[assignment]
 def test_a_refusal_says_what_and_why(
     check: Check, value: object, kind: type[Exception], message: str
 ) -> None:
-    """A wrong type is a TypeError, a wrong value a ValueError; both name the place and what was expected there."""
+    """A wrong type is a TypeError, a wrong value a ValueError; both name the place and what was
+    expected there.
+    """
     with pytest.raises(kind, match=message):
         refuse(check, value, "it")

@@ -39,7 +39,9 @@ NUMBERS = [-1, 10**400, float("nan"), float("inf"), True]
 
 @pytest.mark.parametrize("text", [*UNITLESS, *FOREIGN, *NUMBERS])
 def test_anything_else_is_refused_with_the_text_in_the_message(text):
-    """No sign, exponent, calendar unit or foreign digit, and nothing infinite: a ValueError that shows the input."""
+    """No sign, exponent, calendar unit or foreign digit, and nothing infinite: a ValueError that
+    shows the input.
+    """
     with pytest.raises(ValueError, match=r"a duration"):
         seconds(text)
 

@@ -34,7 +34,9 @@ near_misses = st.one_of(
 @example("ffffffff-ffff-ffff-ffff-ffffffffffff")
 @example("01JAH8ZJ0Z8Z0N7M1X6JZ8QW0T")
 def test_patterns_and_formats_agree(value):
-    """A JSON Schema with the pattern accepts what the format accepts; only Python's `$` sees past a last newline."""
+    """A JSON Schema with the pattern accepts what the format accepts; only Python's `$` sees past a
+    last newline.
+    """
     for name, pattern in PATTERNS.items():
         accepted = Draft202012Validator({"pattern": pattern}).is_valid(
             value
@@ -44,7 +46,9 @@ def test_patterns_and_formats_agree(value):
 
 @given(st.uuids() | st.binary(min_size=16, max_size=16).map(lambda raw: uuid.UUID(bytes=raw)))
 def test_uuids_are_those_of_rfc_9562(value):
-    """Variant and version decide, as the standard library reads them; Nil and Max are UUIDs of no version."""
+    """Variant and version decide, as the standard library reads them; Nil and Max are UUIDs of no
+    version.
+    """
     text = str(value)
     standard = value.variant == uuid.RFC_4122
     extremes = value.int in (0, 2**128 - 1)
@@ -65,7 +69,9 @@ def test_ulids_are_128_bits(number):
 @pytest.mark.parametrize("name", FORMATS)
 @given(moments, entropies)
 def test_a_new_identifier_has_its_format(name, now, entropy):
-    """What `new` makes, whatever the clock and the entropy, `matches` accepts; so every format can be made."""
+    """What `new` makes, whatever the clock and the entropy, `matches` accepts; so every format can
+    be made.
+    """
     made = new(name, clock=lambda: now, entropy=entropy)
     assert matches([name], made)
     assert made.isascii()
@@ -116,7 +122,9 @@ def test_a_uuid7_holds_the_milliseconds():
     ],
 )
 def test_near_misses_are_refused(name, value):
-    """Wrong version, variant, alphabet, case where case counts, and anything that could split a header."""
+    """Wrong version, variant, alphabet, case where case counts, and anything that could split a
+    header.
+    """
     assert not matches([name], value)
 
 
@@ -128,7 +136,7 @@ def test_one_format_of_several_is_enough():
     assert not matches([], "anything")
 
 
-def test_a_format_that_there_is_not_is_named():
+def test_a_format_that_does_not_exist_is_named():
     """The error lists the known formats."""
     with pytest.raises(ValueError, match=r"no format called 'uuid9' \(formats: uuid, uuid4"):
         new("uuid9")

@@ -30,7 +30,9 @@ def test_modules_import_only_the_standard_library_and_each_other(module):
 
 
 def test_a_copy_under_another_name_works(tmp_path):
-    """Copied as a private package of generated code, every module imports and none of ours is loaded."""
+    """Copied as a private package of generated code, every module imports and none of ours is
+    loaded.
+    """
     copy = tmp_path / "orders_errors" / "_runtime"
     copy.mkdir(parents=True)
     (tmp_path / "orders_errors" / "__init__.py").touch()
@@ -72,7 +74,9 @@ HEAVY = {
 
 @pytest.mark.parametrize("name", ["shape", "ids", "retry", "durations"])
 def test_importing_a_module_stays_cheap(name):
-    """What a client needs loads none of the slow modules of the standard library, beyond what `typing` brings itself."""
+    """What a client needs loads none of the slow modules of the standard library, beyond what
+    `typing` brings itself.
+    """
     code = (
         "import sys, typing, re, collections.abc, types, os, time; before = set(sys.modules);"
         f"sys.path.insert(0, {str(HOME.parent)!r}); import runtime.{name};"

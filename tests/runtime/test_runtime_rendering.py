@@ -24,7 +24,9 @@ from faultspec.runtime.rendering import filled
     ],
 )
 def test_parameters_are_replaced_where_they_stand(picture: object, expected: object) -> None:
-    """A parameter alone is its value, in text it is its text; a line goes without its value, an optional member too."""
+    """A parameter alone is its value, in text it is its text; a line goes without its value, an
+    optional member too.
+    """
     values = {"count": 3, "details.host": "h", "flag": True, "list": ["ä"], "nothing": None}
     assert filled(picture, values) == expected
 

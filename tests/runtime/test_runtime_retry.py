@@ -45,7 +45,9 @@ def standard_v1(given):
 
 
 def standard_v21(given):
-    """Standard mode 2.1: 14 tokens a retry, 5 and a longer base when throttled, and a hint that is bounded both ways."""
+    """Standard mode 2.1: 14 tokens a retry, 5 and a longer base when throttled, and a hint that is
+    bounded both ways.
+    """
     return Policy(
         "standard v2.1",
         max_attempts=given.get("max_attempts", 3),
@@ -85,7 +87,9 @@ def failure_of(extras):
     ],
 )
 def test_the_aws_cases(make, case):
-    """Outcome, tokens and delay of every step are those that the AWS SDKs publish, with chance fixed at its greatest."""
+    """Outcome, tokens and delay of every step are those that the AWS SDKs publish, with chance
+    fixed at its greatest.
+    """
     policy = make(case["given"])
     state = start(policy, tokens=case["given"].get("tokens", 500))
     for status, outcome, tokens, delay, *extras in case["steps"]:
@@ -164,7 +168,9 @@ chances = st.floats(0, 1)
 
 @given(policies, st.lists(st.tuples(failures, chances), max_size=10))
 def test_a_plan_is_consistent(policy, story):
-    """Any policy, any story: delays lie in their band, tokens never go below zero, and a refusal changes nothing."""
+    """Any policy, any story: delays lie in their band, tokens never go below zero, and a refusal
+    changes nothing.
+    """
     state = start(policy)
     for failure, chance in story:
         decision = plan(
@@ -234,7 +240,9 @@ def test_an_observer_of_the_delays_sees_them_within_bounds(policy, draws):
     ],
 )
 def test_a_success_gives_back_what_the_last_retry_cost(budget, retries, tokens):
-    """Or nothing, if the policy says so; a call without a retry earns a little, up to the size of the bucket."""
+    """Or nothing, if the policy says so; a call without a retry earns a little, up to the size of
+    the bucket.
+    """
     policy = Policy("p", None, budget=budget)
     state = start(policy, tokens=50)
     for _ in range(retries):
@@ -253,7 +261,9 @@ def delays(policy, count):
 
 
 def test_linear_for_thirty_seconds_then_exponential():
-    """The Core Platform's `dependency_unavailable`: the second phase begins where the first ran out, at its own base."""
+    """The Core Platform's `dependency_unavailable`: the second phase begins where the first ran
+    out, at its own base.
+    """
     policy = Policy(
         "linear_then_exponential",
         max_attempts=None,

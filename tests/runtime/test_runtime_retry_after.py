@@ -29,7 +29,8 @@ def epoch(moment):
     return calendar.timegm(moment.timetuple())
 
 
-# What a value is: strictly, leniently, and to urllib3's client; None is "not readable". Each row that differs says why.
+# What a value is: strictly, leniently, and to urllib3's client; None is "not readable". Each row
+# that differs says why.
 TABLE = [
     # value, strict, lenient, urllib3, why lenient and urllib3 differ by design
     ("8", 8, 8, 8, ""),
@@ -103,7 +104,9 @@ TABLE = [
 def test_strict_lenient_and_urllib3_differ_only_as_the_table_says(
     value, strict, lenient, theirs, why, monkeypatch
 ):
-    """Strict takes least; lenient agrees with urllib3's client unless a reason stands in the row."""
+    """Strict takes least; lenient agrees with urllib3's client unless a reason stands in the
+    row.
+    """
     assert parse(value, now=NOW, lenient=False).seconds == strict
     assert parse(value, now=NOW, lenient=True).seconds == lenient
     monkeypatch.setattr("time.time", lambda: NOW)
@@ -139,7 +142,9 @@ def passes_httplint(value):
 
 @pytest.mark.parametrize("value", [row[0] for row in TABLE] + list(MORE_THAN_A_GRAMMAR), ids=repr)
 def test_strict_refuses_all_that_httplint_refuses(value):
-    """The suite takes nothing that breaks the grammar, and what it refuses beyond it has its reason."""
+    """The suite takes nothing that breaks the grammar, and what it refuses beyond it has its
+    reason.
+    """
     strict, theirs = parse(value, now=NOW, lenient=False).ok, passes_httplint(value)
     assert theirs or not strict
     assert (theirs and not strict) == (value in MORE_THAN_A_GRAMMAR)
@@ -187,7 +192,9 @@ def test_the_documented_table_is_true(value, strict, lenient, theirs, why, monke
 @example("9" * 5000, 0.0)
 @example("9" * 5000 + ".5", 0.0)
 def test_any_value_is_read_or_has_a_problem(value, now):
-    """Never an exception: ok has seconds between 0 and 2^31 and a form, not ok has a problem; strict implies lenient."""
+    """Never an exception: ok has seconds between 0 and 2^31 and a form, not ok has a problem;
+    strict implies lenient.
+    """
     strict, lenient = (parse(value, now=now, lenient=each) for each in (False, True))
     for read in (strict, lenient):
         assert read.ok == (read.seconds is not None) == (read.problem is None)

@@ -152,7 +152,9 @@ SLOTS = {
     ],
 )
 def test_each_system_s_envelope_renders_to_its_wire_form_and_reads_back(name, body):
-    """The five systems' shapes (and RFC 9457's) put every slot where the wire has it, and read it from there."""
+    """The five systems' shapes (and RFC 9457's) put every slot where the wire has it, and read it
+    from there.
+    """
     node = compile_shape(SHAPES[name], USES)
     assert render(node, SLOTS) == body
     read = extract(node, body)
@@ -161,7 +163,8 @@ def test_each_system_s_envelope_renders_to_its_wire_form_and_reads_back(name, bo
     assert read.slots == {slot: SLOTS[slot] for slot in slot_places(node)}
 
 
-# A template splits at its separators, so a value that contains one can't come back; everything else can.
+# A template splits at its separators, so a value that contains one can't come back; everything else
+# can.
 names = st.from_regex(r"[a-z_][a-z0-9_]{0,3}", fullmatch=True)
 scalars = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8)
@@ -226,7 +229,9 @@ def shapes(draw):
 
 @given(shapes())
 def test_what_is_rendered_is_read_back(shape_and_slots):
-    """extract(render(slots)) has no departures and gives the slots back; only a None left out may be absent."""
+    """extract(render(slots)) has no departures and gives the slots back; only a None left out may
+    be absent.
+    """
     data, slots = shape_and_slots
     node = compile_shape(data)
     read = extract(node, render(node, slots))
@@ -273,7 +278,9 @@ def test_a_body_nested_beyond_the_recursion_limit_is_read():
 
 
 def test_each_departure_is_reported_at_its_place_and_the_rest_still_read():
-    """Reading is tolerant: what can be read is, and missing, mismatched and unexpected members are named apart."""
+    """Reading is tolerant: what can be read is, and missing, mismatched and unexpected members are
+    named apart.
+    """
     node = compile_shape(KEENBENCH, USES)
     read = extract(
         node,
@@ -303,7 +310,7 @@ def test_each_departure_is_reported_at_its_place_and_the_rest_still_read():
 
 
 @pytest.mark.parametrize("body", [None, True, 5, "refused", [], ["x"]])
-def test_a_body_that_is_no_object_is_one_mismatch_at_the_root(body):
+def test_a_body_that_is_not_an_object_is_one_mismatch_at_the_root(body):
     """The root's pointer is the empty string, and nothing below it is reported missing."""
     read = extract(compile_shape(PLATFORM), body)
     assert [tuple(each) for each in read.mismatched] == [("", "an object", body)]
@@ -312,7 +319,9 @@ def test_a_body_that_is_no_object_is_one_mismatch_at_the_root(body):
 
 
 def test_further_items_of_a_list_are_read_too():
-    """The first item counts, `more` has the others in order, and departures of all of them are reported."""
+    """The first item counts, `more` has the others in order, and departures of all of them are
+    reported.
+    """
     node = compile_shape(REGISTRY)
     read = extract(
         node,
@@ -371,7 +380,9 @@ def test_a_value_read_on_its_own_is_compared_as_json_from_then_on():
 
 
 def test_a_slot_of_its_own_says_more_than_one_in_a_string():
-    """A number that also stands inside a string is read as the number, whichever comes first, and agrees with it."""
+    """A number that also stands inside a string is read as the number, whichever comes first, and
+    agrees with it.
+    """
     for shape in (
         {"type": "e/${status}", "status": "$status"},
         {"status": "$status", "type": "e/${status}"},
@@ -397,7 +408,9 @@ def test_a_slot_of_its_own_says_more_than_one_in_a_string():
     ],
 )
 def test_a_template_is_read_from_the_left(template, text, slots):
-    """Each slot takes as little as lets the rest match; texts neither overlap nor mean anything but themselves."""
+    """Each slot takes as little as lets the rest match; texts neither overlap nor mean anything but
+    themselves.
+    """
     read = extract(compile_shape(template), text)
     assert (read.slots if read.fits else None) == slots
 
@@ -416,7 +429,9 @@ def test_numbers_are_compared_as_json_compares_them():
 
 
 def test_optional_members_are_left_out_and_required_ones_are_not():
-    """None leaves an optional member out and is null in a required one; an absent required slot is an error with its place."""
+    """None leaves an optional member out and is null in a required one; an absent required slot is
+    an error with its place.
+    """
     assert render(compile_shape({"a?": "$a", "b": "$b"}), {"a": None, "b": None}) == {"b": None}
     assert render(compile_shape({"x?": {"a": "$a", "k": 1}, "y?": 5}), {}) == {"y": 5}
     assert render(compile_shape({"t?": "${a} of ${b}"}), {"a": "1", "b": None}) == {}

@@ -167,7 +167,8 @@ ENCODINGS: Mapping[str, Callable[[str], str]] = {
     ).decode(),
 }
 
-#: A text that is not a word of any report: a secret that equals a word cannot be distinguished from it.
+#: A text that is not a word of any report: a secret that equals a word cannot be distinguished from
+#: it.
 SECRETS = st.text(
     st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=10, max_size=24
 ).filter(lambda each: sum(map(str.isalnum, each)) >= 4 and len(set(each)) >= 6) | st.from_regex(
@@ -328,7 +329,7 @@ def test_a_secret_in_base64url_is_masked(before: str) -> None:
 
 
 @given(st.text(max_size=60), st.lists(st.text(min_size=4, max_size=12), max_size=3))
-def test_masking_leaves_alone_what_is_no_secret(text: str, secrets: list[str]) -> None:
+def test_masking_leaves_other_texts_alone(text: str, secrets: list[str]) -> None:
     """Masking replaces parts of a text with words; a text without secrets stays unchanged."""
     hidden = build_masking([], [(each, "\ue000") for each in secrets])
     masked = hidden.text(text)
@@ -431,7 +432,9 @@ def test_large_bodies_are_made_by_the_shell() -> None:
 
 @pytest.mark.skipif(SHELL is None, reason="a POSIX shell reads the command line")
 def test_large_headers_are_made_by_the_shell() -> None:
-    """Nor is a header of 128 KiB, in a command line or beside it, and the shell makes the same of it."""
+    """Nor is a header of 128 KiB, in a command line or beside it, and the shell makes the same of
+    it.
+    """
     asked = Request("GET", "/", (("X-Padding", "x" * 131072), ("Accept", "*/*")))
     line = curl.command_line("http://h", asked)
     assert SHELL is not None

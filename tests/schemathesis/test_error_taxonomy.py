@@ -46,7 +46,9 @@ def test_a_sound_answer_passes() -> None:
 
 
 def test_each_broken_clause_is_a_failure() -> None:
-    """An answer that breaks several clauses has one failure for each; their places tell them apart."""
+    """An answer that breaks several clauses has one failure for each; their places tell them
+    apart.
+    """
     broken = answer(404, {"code": "gone", "message": 7})
     with pytest.raises(FailureGroup) as caught:
         case().validate_response(broken, checks=[error_taxonomy])

@@ -12,8 +12,8 @@ from support.law import CHECKS, reported_by_conform, reported_by_schemathesis
 @pytest.mark.full  # each takes twenty seconds
 @pytest.mark.parametrize("sins", [(), tuple(lending.SINS), *((sin,) for sin in lending.SINS)])
 def test_everything_that_schemathesis_reports(sins: tuple[str, ...], tmp_path: Path) -> None:
-    """With the same budget, `conform` reports what `st run` reports; of a service without faults both
-    report nothing.
+    """With the same budget, `conform` reports what `st run` reports; of a service without faults
+    both report nothing.
     """
     requests, checks = reported_by_schemathesis(sins, tmp_path)
     result = reported_by_conform(sins, requests)

@@ -1,4 +1,6 @@
-"""The process that generates requests learns from the answers of the gateway, and shrinks findings."""
+"""The process that generates requests learns from the answers of the gateway, and shrinks
+findings.
+"""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,6 @@
-"""Operations that end the session of the caller are recognised by their names, and left out of probes."""
+"""Operations that end the session of the caller are recognised by their names, and left out of
+probes.
+"""
 
 import pytest
 

@@ -62,7 +62,7 @@ codes:
         ("request: GET /crash", "POST /crash", {}, b"", False),
     ],
 )
-def test_what_a_recipe_does_is_no_crash_elsewhere(
+def test_the_steps_of_a_recipe_are_not_a_crash_elsewhere(
     recipe: str, line: str, headers: dict[str, str], body: bytes, excused: bool
 ) -> None:
     """A request is excused if it has the header, the query parameter, or the place and the literal

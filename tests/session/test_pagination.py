@@ -1,4 +1,6 @@
-"""Later pages of a list, where two bodies differ, addresses that are none, and kinds of resource after the first few."""
+"""Later pages of a list, where two bodies differ, addresses that are none, and kinds of resource
+after the first few.
+"""
 
 import json
 from collections.abc import Mapping
@@ -89,7 +91,9 @@ def test_what_follows_is_asked_for_as_the_document_says(
     first: dict[str, object],
     second: dict[str, object] | None,
 ) -> None:
-    """By a link, an offset, a page's number or a cursor that the first page told; not at all where nothing says how."""
+    """By a link, an offset, a page's number or a cursor that the first page told; not at all where
+    nothing says how.
+    """
     assert pagination.opening(listing(*parameters)) == first
     assert pagination.following(listing(*parameters), answered(body, *headers)) == second
 
@@ -107,7 +111,9 @@ def test_what_follows_is_asked_for_as_the_document_says(
 def test_a_difference_has_its_place_and_both_values(
     one: object, two: object, expected: tuple[str, str, str]
 ) -> None:
-    """The first place where two bodies differ, as a JSON Pointer, with what stood and what stands there."""
+    """The first place where two bodies differ, as a JSON Pointer, with what stood and what stands
+    there.
+    """
     assert difference(one, two) == expected
 
 
@@ -148,7 +154,9 @@ KINDS = ("atlases", "books", "charts", "diaries", "essays", "folders")
 
 
 def shelves(sin: str) -> Starlette:
-    """Six kinds of resource, all alike; of the one named ``sin`` what is not there is answered 200."""
+    """Six kinds of resource, all alike; of the one named ``sin`` what is not there is answered
+    200.
+    """
     made: dict[str, int] = {}
 
     async def collection(request: Request) -> Response:

@@ -1,4 +1,6 @@
-"""Laws of requests as values: what goes on the wire depends on the value, the caller and the correlation id alone."""
+"""Laws of requests as values: what goes on the wire depends on the value, the caller and the
+correlation id alone.
+"""
 
 import pytest
 from hypothesis import given
@@ -11,7 +13,9 @@ ADA = Identity("ada", headers=(("Authorization", "Bearer t"), ("X-Tenant", "nort
 
 
 def test_a_later_header_replaces_an_earlier_one() -> None:
-    """The order is: defaults, correlation id, identity, request; a value of None removes the header."""
+    """The order is: defaults, correlation id, identity, request; a value of None removes the
+    header.
+    """
     headers = {"authorization": None, "x-correlation-id": "mine", "Accept": "text/html"}
     spec = RequestSpec("GET", "/a", headers=headers)
     sent = wire_request(spec, ADA, ("X-Correlation-Id", "c"))
@@ -39,7 +43,9 @@ def test_a_target_has_its_values_and_its_query(spec: RequestSpec, target: str) -
 
 @given(st.binary(max_size=20), st.booleans())
 def test_raw_content_is_sent_as_it_is(raw: bytes, typed: bool) -> None:
-    """Raw content replaces the body, and has a content type even if it is empty; without content there is none."""
+    """Raw content replaces the body, and has a content type even if it is empty; without content
+    there is none.
+    """
     spec = RequestSpec(
         "POST", "/a", body={"b": 1}, raw=raw, content_type="text/x" if typed else None
     )

@@ -1,4 +1,6 @@
-"""Services that one request is too much for: their ways to fail are distinguished, and the request is named."""
+"""Services that one request is too much for: their ways to fail are distinguished, and the request
+is named.
+"""
 
 import json
 import subprocess
@@ -178,7 +180,9 @@ def losses(report: Report) -> list[ReportedFinding]:
     ],
 )
 def test_the_request_that_was_too_much_is_named(judged: Judge, mode: str, words: str) -> None:
-    """A failure of `service/alive` says what became of the service, and has the request and a command line, masked."""
+    """A failure of `service/alive` says what became of the service, and has the request and a
+    command line, masked.
+    """
     report = judged(mode)
     first = losses(report)[0]
     assert first.level == "error"
@@ -199,7 +203,9 @@ def test_the_request_that_was_too_much_is_named(judged: Judge, mode: str, words:
 
 @pytest.mark.parametrize("mode", ["dies", "answers and dies"])
 def test_after_the_end_nothing_else_is_judged(judged: Judge, mode: str) -> None:
-    """What was not reached could not run, for that reason; nothing is failed, or passed, for want of a service."""
+    """What was not reached could not run, for that reason; nothing is failed, or passed, for want
+    of a service.
+    """
     report = judged(mode)
     assert [each.finding.clause for each in report.result.findings if each.level == "error"] == [
         "service/alive"

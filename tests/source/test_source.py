@@ -171,7 +171,8 @@ def test_numbers_end(number: str) -> None:
 
 # The same as anyone else's reading, where the dialects agree
 
-#: No control characters, surrogates, or the line ends that only YAML 1.1 knows: those are refused, see below.
+#: No control characters, surrogates, or the line ends that only YAML 1.1 knows: those are refused,
+#: see below.
 _texts = st.text(
     st.characters(
         exclude_categories=("Cc", "Cs"), exclude_characters="\ufeff\u2028\u2029\ufffe\uffff"
@@ -199,7 +200,8 @@ def test_json_is_read_as_json(data: Any) -> None:
 
 
 def _same_in_both(text: str) -> bool:
-    # YAML 1.1 wants a dot and a signed exponent in a float, so that PyYAML writes this text without quotes.
+    # YAML 1.1 wants a dot and a signed exponent in a float, so that PyYAML writes this text without
+    # quotes.
     return re.fullmatch(r"-?[0-9]+(\.[0-9]+)?[eE][0-9]+|-?[0-9]+[eE][-+][0-9]+", text) is None
 
 
@@ -616,7 +618,7 @@ def test_load_with_findings(tmp_path: Path) -> None:
     assert caught.value.document.data == {"a": 1}
 
 
-def test_paths_that_are_no_files(tmp_path: Path) -> None:
+def test_paths_that_are_not_files(tmp_path: Path) -> None:
     """A path that is not a regular file is an error, without waiting for it."""
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")

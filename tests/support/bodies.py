@@ -1,4 +1,6 @@
-"""What tests of schemas and judge share: places in a value, and the clauses that a schema can express."""
+"""What tests of schemas and judge share: places in a value, and the clauses that a schema can
+express.
+"""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,6 @@
-"""Runs whose requests reach an ASGI application without a connection, and the clock that such a run moves."""
+"""Runs whose requests reach an ASGI application without a connection, and the clock that such a run
+moves.
+"""
 
 import asyncio
 import time
@@ -11,11 +13,15 @@ import httpx
 from starlette.types import ASGIApp, Message, Scope
 
 REQUEST_SECONDS = 0.02
-"""Seconds that a request takes by the clock: few enough that a burst stays in the window of a rate limit."""
+"""Seconds that a request takes by the clock: few enough that a burst stays in the window of a rate
+limit.
+"""
 
 
 class Clock:
-    """Seconds since the epoch. They pass by requests and pauses alone, however busy the machine is."""
+    """Seconds since the epoch. They pass by requests and pauses alone, however busy the machine
+    is.
+    """
 
     def __init__(self) -> None:
         self._now = time.time()

@@ -140,7 +140,8 @@ Connect = Callable[[str, Limits], HttpDriver]
 Opened = Callable[[str | None, bool], AbstractContextManager[tuple[ServiceConfig, Connect]]]
 """Starts a service with a sin, or behaving; yields its configuration and the way to it; ends it.
 
-With True, requests go over connections; with False, those of a service over HTTP stay in the process.
+With True, requests go over connections; with False, those of a service over HTTP stay in the
+process.
 """
 
 
@@ -148,7 +149,9 @@ With True, requests go over connections; with False, those of a service over HTT
 def _reached(
     app: ASGIApp, clock: Clock | None, *, lifespan: Literal["on", "off"] = "off"
 ) -> Iterator[tuple[str, Connect]]:
-    """The address of an application that is served, and the way to it: within the process where there is a clock."""
+    """The address of an application that is served, and the way to it: within the process where
+    there is a clock.
+    """
     with serving_on(app, lifespan=lifespan) as (base, loop):
         if clock is None:
             yield base, HttpDriver
@@ -209,7 +212,9 @@ def _of_system(system: str) -> Opened:
 
 @dataclass(frozen=True, slots=True)
 class Miniature:
-    """A service to be judged, and its ``sins``, each with what it does; ``opened`` has it with one of them, or behaving."""
+    """A service to be judged, and its ``sins``, each with what it does; ``opened`` has it with one
+    of them, or behaving.
+    """
 
     taxonomy: Path
     sins: Mapping[str, str]
@@ -241,11 +246,15 @@ MINIATURES: Mapping[str, Miniature] = {
         for system in services.SYSTEMS
     },
 }
-"""The notebooks keep the Core Platform contract; the vault has one that gives a meaning to the clauses it has no use for; the lending
-library breaks its own document; the others are the services of `examples/`."""
+"""The notebooks keep the Core Platform contract; the vault has one that gives a meaning to the
+clauses it has no use for; the lending library breaks its own document; the others are the services
+of `examples/`.
+"""
 
 WIRED = frozenset({"panics-on-one-route"})
-"""Sins that show only on a connection: they write past the HTTP library, or are of the server and not of the application."""
+"""Sins that show only on a connection: they write past the HTTP library, or are of the server and
+not of the application.
+"""
 
 
 @cache
@@ -276,7 +285,9 @@ def judge(
 
 
 def judged(miniature: str, sin: str | None = None, *, wired: bool = False) -> Result:
-    """Judge a miniature with this sin, by probes alone; over a connection where asked for, or where the sin needs one."""
+    """Judge a miniature with this sin, by probes alone; over a connection where asked for, or where
+    the sin needs one.
+    """
     with MINIATURES[miniature].opened(sin, wired or sin in WIRED) as (target, connect):
         return judge(target, taxonomy(miniature), connect)
 

@@ -16,8 +16,9 @@ from faultspec_conformance.session.options import RunOptions
 from miniatures import lending
 from miniatures.serve import serving
 
-#: The checks of schemathesis that conclude from what happened, and the clauses that report the same.
-#: An answer that is not sound by its taxonomy is reported by it, and not held to the document.
+#: The checks of schemathesis that conclude from what happened, and the clauses that report the
+#: same. An answer that is not sound by its taxonomy is reported by it, and not held to the
+#: document.
 _BROKEN = ("envelope/", "code/", "surface/")
 CHECKS = {
     "not_a_server_error": ("service/", *_BROKEN),

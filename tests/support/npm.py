@@ -33,7 +33,8 @@ def installed(tools: Mapping[str, str], proof: str) -> Path:
         if npm is None:
             pytest.skip(f"npm is not installed, and {names} are not in .cache")
         folder.parent.mkdir(parents=True, exist_ok=True)
-        # Installed beside its place and moved there: an interrupted installation is not taken for a whole one.
+        # Installed beside its place and moved there: an interrupted installation is not taken for a
+        # whole one.
         with tempfile.TemporaryDirectory(dir=folder.parent) as staging:
             (Path(staging) / "package.json").write_text('{"private": true}')
             packages = [f"{tool}@{version}" for tool, version in tools.items()]

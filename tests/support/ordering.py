@@ -1,6 +1,8 @@
-"""A client of the orders API, written on the generated bindings: it does what the planner says, or sins.
+"""A client of the orders API, written on the generated bindings: it does what the planner says, or
+sins.
 
-`call(url, method, path)` makes one call; `python ordering.py METHOD PATH` calls the address in ORDERS_URL.
+`call(url, method, path)` makes one call; `python ordering.py METHOD PATH` calls the address in
+ORDERS_URL.
 """
 
 import json

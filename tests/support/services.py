@@ -70,7 +70,8 @@ def taxonomy(system: str) -> Taxonomy:
 
 @contextmanager
 def started(system: str, wrapped: Wrapper | None = None) -> Iterator[dict[str, str]]:
-    """The service, running where it has to be started, and the environment of its configuration; ``wrapped`` in what sins.
+    """The service, running where it has to be started, and the environment of its configuration;
+    ``wrapped`` in what sins.
 
     An answer of MCP is then plain JSON instead of a stream of events, so that it can be changed.
     """
@@ -87,7 +88,9 @@ def started(system: str, wrapped: Wrapper | None = None) -> Iterator[dict[str, s
 
 
 def application(system: str, clock: Callable[[], float] = time.monotonic) -> ASGIApp:
-    """A fresh service of a system over HTTP. Only that of alknet limits a rate, by the ``clock``."""
+    """A fresh service of a system over HTTP. Only that of alknet limits a rate, by the
+    ``clock``.
+    """
     module = service(system)
     app: ASGIApp = (module.Gateway(clock) if system == "alknet" else module.Runtime()).app()
     return app

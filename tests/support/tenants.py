@@ -24,7 +24,9 @@ def judged(
     requests: int,
     only: str | None = None,
 ) -> Report:
-    """The report of the probes; ``document``: the OpenAPI document of the service, which is written into the folder."""
+    """The report of the probes; ``document``: the OpenAPI document of the service, which is written
+    into the folder.
+    """
     place = folder / "openapi.json"
     place.write_text(json.dumps(document), encoding="utf-8")
     loaded = read(taxonomy, "taxonomy.yaml")

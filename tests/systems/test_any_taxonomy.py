@@ -1,4 +1,6 @@
-"""Whatever valid taxonomy there is: it compiles, its Python round-trips, and its schemas and the judge say the same."""
+"""Whatever valid taxonomy there is: it compiles, its Python round-trips, and its schemas and the
+judge say the same.
+"""
 
 import ast
 import copy
@@ -11,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -23,6 +25,7 @@ from faultspec.language.model import Code, Schema, Taxonomy
 from faultspec.render import render
 from faultspec.targets import SHIPPED
 from support.bodies import places
+from support.examples import examples
 
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,9}", fullmatch=True)
 WORDS = st.text(
@@ -165,7 +168,7 @@ def given_details(code: Code) -> dict[str, Any]:
     return {name: sample(member.schema) for name, member in code.details.items()}
 
 
-settle = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+settle = examples(200, suppress_health_check=list(HealthCheck))
 
 
 @settle
@@ -187,7 +190,9 @@ def test_it_compiles_and_every_file_can_be_read(data: dict[str, Any]) -> None:
 @settle
 @given(documents())
 def test_what_its_python_sends_is_what_it_reads(data: dict[str, Any]) -> None:
-    """Raised, rendered and parsed again, an error is what it was, and its envelope is what the schema accepts."""
+    """Raised, rendered and parsed again, an error is what it was, and its envelope is what the
+    schema accepts.
+    """
     taxonomy = taxonomy_of(data)
     assume(taxonomy is not None)
     assert taxonomy is not None
@@ -207,7 +212,9 @@ def test_what_its_python_sends_is_what_it_reads(data: dict[str, Any]) -> None:
 
 
 def arguments(cls: Any, code: Code) -> dict[str, Any]:
-    """What the constructor wants: each detail under the parameter that the constructor has for it, and the free slots."""
+    """What the constructor wants: each detail under the parameter that the constructor has for it,
+    and the free slots.
+    """
     parameters = cls.__init__.__annotations__
     found: dict[str, Any] = {}
     for name, value in given_details(code).items():
@@ -255,7 +262,9 @@ SUBSTITUTES: tuple[Any, ...] = (GONE, True, 7, "else", None, [], {})
 
 
 def changed(value: Any) -> Iterator[Any]:
-    """Every body that comes of taking away one member or putting something else in the place of one value."""
+    """Every body that comes of taking away one member or putting something else in the place of one
+    value.
+    """
     for path in places(value):
         for what in SUBSTITUTES:
             body = copy.deepcopy(value)
@@ -273,7 +282,9 @@ def changed(value: Any) -> Iterator[Any]:
 @settle
 @given(documents())
 def test_judge_and_schema_agree_on_every_mutation(data: dict[str, Any]) -> None:
-    """A change that breaks no rule is accepted by the schema and passed by the judge; one that does, by neither."""
+    """A change that breaks no rule is accepted by the schema and passed by the judge; one that
+    does, by neither.
+    """
     taxonomy = taxonomy_of(data)
     assume(taxonomy is not None)
     assert taxonomy is not None

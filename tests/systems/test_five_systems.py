@@ -1,7 +1,8 @@
 """One language for five systems: each taxonomy below ``examples`` against its own document.
 
-``fixtures/seed_examples`` holds the JSON of the documents as it stands there, written down by hand (members shown as
-``{ ... }`` are empty objects). KeenBench's document shows no JSON: its one body is assembled from the list of fields.
+``fixtures/seed_examples`` holds the JSON of the documents as it stands there, written down by hand
+(members shown as ``{ ... }`` are empty objects). KeenBench's document shows no JSON: its one body
+is assembled from the list of fields.
 """
 
 import copy
@@ -138,21 +139,17 @@ def cited(value: object) -> Iterator[str]:
             yield from cited(each)
 
 
-def test_the_generated_python_is_typed_and_formatted(folder: Path) -> None:
-    """It satisfies mypy --strict, and ruff as it comes, with no settings at all, whatever the system."""
-    packages = [str(each) for each in sorted((folder / "python").iterdir()) if each.is_dir()]
-    layout = ["ruff", "format", "--check", "--isolated", "--no-cache", *packages]
-    rules = ["ruff", "check", "--isolated", "--no-cache", *packages]
-    types = ["mypy", "--strict", "--no-incremental", "--config-file=", *packages]
-    for command in (layout, rules, types):
-        done = subprocess.run(
-            [sys.executable, "-m", *command],
-            cwd=folder / "python",
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
+def test_the_generated_python_is_typed(folder: Path) -> None:
+    """It satisfies mypy --strict, whatever the system. `tests/targets` has what ruff demands."""
+    packages = [str(path) for path in sorted((folder / "python").iterdir()) if path.is_dir()]
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--config-file=", *packages],
+        cwd=folder / "python",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 # The documents' own examples
@@ -161,8 +158,8 @@ def test_the_generated_python_is_typed_and_formatted(folder: Path) -> None:
 class Shown(NamedTuple):
     """A body of a document: the envelope it has, how it travels, and what it says.
 
-    ``status`` is None where the transport has none. ``target``: the route, tool, method or operation that was asked.
-    ``framed``: the event that carries the payload.
+    ``status`` is None where the transport has none. ``target``: the route, tool, method or
+    operation that was asked. ``framed``: the event that carries the payload.
     """
 
     system: str
@@ -187,7 +184,9 @@ class Shown(NamedTuple):
         )
 
     def whole(self, body: object) -> object:
-        """What travels when a body is this one's; a tool's is the structured content of its result."""
+        """What travels when a body is this one's; a tool's is the structured content of its
+        result.
+        """
         if self.transport != "mcp":
             return body
         return {
@@ -318,7 +317,9 @@ SUBSTITUTES: tuple[Any, ...] = (GONE, True, 7, "else", None, [], {})
 
 
 def changed(value: Any) -> Iterator[tuple[str, Any]]:
-    """Every body that comes of taking away one member, or of putting something else in the place of one value."""
+    """Every body that comes of taking away one member, or of putting something else in the place of
+    one value.
+    """
     for path in places(value):
         for what in SUBSTITUTES:
             body = copy.deepcopy(value)
@@ -347,7 +348,8 @@ def test_judge_and_schema_agree_on_every_variation(shown: Shown, folder: Path) -
     """What the judge calls an error is what no generated schema of the surface accepts."""
     surface = rules(shown.system).claim(shown.exchange(shown.body))
     assert surface is not None
-    # The gateway lets bodies of another shape pass; an install is answered with the same envelope and does not.
+    # The gateway lets bodies of another shape pass; an install is answered with the same envelope
+    # and does not.
     shown = shown._replace(target="/v1/actions/send") if surface.surface.reason else shown
     schemas = [validator(folder, shown.system, each.name) for each in surface.envelopes]
     beyond = {"deadline/kept"}  # the time an answer took is not in it
@@ -366,7 +368,9 @@ def test_judge_and_schema_agree_on_every_variation(shown: Shown, folder: Path) -
 
 
 def examples(system: str) -> Iterator[tuple[str, Code, Example, Surface, Envelope]]:
-    """Every example of a taxonomy on every surface that may carry it, in each envelope that it can fill."""
+    """Every example of a taxonomy on every surface that may carry it, in each envelope that it can
+    fill.
+    """
     known = taxonomy(system)
     own = [(each.name, code) for each in known.operations.values() for code in each.errors.values()]
     for operation, code in [*((None, code) for code in known.shared_live_codes()), *own]:
@@ -400,7 +404,9 @@ def filled(code: Code, example: Example, envelope: Envelope) -> object:
 
 @pytest.mark.parametrize("system", ["alknet", "theodosia", "keenbench"])
 def test_the_judge_is_silent_on_the_taxonomys_examples(system: str) -> None:
-    """Each code's example fills an envelope of each surface beyond HTTP, and keeps the contract there."""
+    """Each code's example fills an envelope of each surface beyond HTTP, and keeps the contract
+    there.
+    """
     silent: dict[tuple[str, str], bool] = {}
     for operation, code, example, surface, envelope in examples(system):
         key = (surface.name, f"{code.name}: {example.message}")
@@ -448,7 +454,9 @@ PARSE_ERROR = {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message"
 def test_the_protocols_errors_are_described_beside_ours(
     error: object, accepted: bool, folder: Path
 ) -> None:
-    """What fails before the application is asked has a number of JSON-RPC's own and no ErrorInfo (B14)."""
+    """What fails before the application is asked has a number of JSON-RPC's own and no ErrorInfo
+    (B14).
+    """
     assert validator(folder, "keenbench", "engine", "surfaces").is_valid(error) is accepted
     exchange = Exchange(
         Request("POST", "x"), Response(None, (), json.dumps(error).encode()), "jsonrpc"
@@ -457,7 +465,9 @@ def test_the_protocols_errors_are_described_beside_ours(
 
 
 def test_a_tools_output_schema_holds_refusals_and_successes(folder: Path) -> None:
-    """What `step` answers conforms to its output schema, refused or not; a success without the next actions does not (T1, T2)."""
+    """What `step` answers conforms to its output schema, refused or not; a success without the next
+    actions does not (T1, T2).
+    """
     schema = validator(folder, "theodosia", "step.output", "mcp")
     assert (
         json.loads((folder / "theodosia/mcp/step.output.schema.json").read_text())["type"]
@@ -470,8 +480,10 @@ def test_a_tools_output_schema_holds_refusals_and_successes(folder: Path) -> Non
     assert not schema.is_valid({"error": "no_such_refusal", "valid_next_actions": []})
 
 
-def test_a_mark_that_is_not_the_codes_is_no_result_of_the_tool(folder: Path) -> None:
-    """The schema of the surface holds `isError` to what the code declares; left out, it is false (T12)."""
+def test_a_mark_that_is_not_the_codes_is_not_a_result_of_the_tool(folder: Path) -> None:
+    """The schema of the surface holds `isError` to what the code declares; left out, it is false
+    (T12).
+    """
     schema = validator(folder, "theodosia", "step", "surfaces")
     for shown in (each for each in SHOWN if each.system == "theodosia"):
         whole = cast(dict[str, Any], shown.whole(shown.body))
@@ -482,7 +494,9 @@ def test_a_mark_that_is_not_the_codes_is_no_result_of_the_tool(folder: Path) -> 
 
 
 def test_records_are_described(folder: Path) -> None:
-    """An audit record names a declared class; a record of a step may be one of a success (A34, T11)."""
+    """An audit record names a declared class; a record of a step may be one of a success (A34,
+    T11).
+    """
     schema = validator(folder, "aileron", "audit", "records")
     record = {
         "class": "network_error",
@@ -506,7 +520,9 @@ def test_records_are_described(folder: Path) -> None:
 
 
 def test_aileron_has_two_envelopes_and_no_third() -> None:
-    """Each route has its envelope; the other one, and `error` as a bare string, are refused there (A8, A9)."""
+    """Each route has its envelope; the other one, and `error` as a bare string, are refused there
+    (A8, A9).
+    """
     failure = json.loads((SEEDS / "aileron/non_idempotent_connector.json").read_text())
     api_error = {
         "error": {"code": "not_found", "message": "no such intent", "details": [{"id": "7"}]}
@@ -525,7 +541,9 @@ def test_aileron_has_two_envelopes_and_no_third() -> None:
 
 
 def test_aileron_keeps_reserved_classes_for_later(bindings: Any) -> None:
-    """A class for approvals is not constructible, is unknown to clients, and is a finding on the wire (A12)."""
+    """A class for approvals is not constructible, is unknown to clients, and is a finding on the
+    wire (A12).
+    """
     body = json.loads((SEEDS / "aileron/persistent_external_api_error.json").read_text())
     body["error"] |= {"class": "approval_denied", "boundary": "user"}
     package = bindings("aileron")
@@ -540,7 +558,9 @@ def test_aileron_keeps_reserved_classes_for_later(bindings: Any) -> None:
     [(400, False), (404, False), (429, True), (499, False), (500, True), (503, True)],
 )
 def test_ailerons_flag_follows_the_status(status: int, retriable: bool, bindings: Any) -> None:
-    """An upstream's 429 and 5xx are retriable and its other answers are not, for bindings and judge alike (A19)."""
+    """An upstream's 429 and 5xx are retriable and its other answers are not, for bindings and judge
+    alike (A19).
+    """
     error = bindings("aileron").ExternalApiError(status_=status, audit_id="audit-1")
     assert error.retriable is retriable
     install = SHOWN[0]._replace(target="/v1/actions/send")
@@ -551,7 +571,9 @@ def test_ailerons_flag_follows_the_status(status: int, retriable: bool, bindings
 
 
 def test_no_error_lacks_what_its_envelope_requires(bindings: Any, folder: Path) -> None:
-    """What an envelope requires and nothing fills is a mandatory argument; what only the request knows is asked for (A6, T3, B1)."""
+    """What an envelope requires and nothing fills is a mandatory argument; what only the request
+    knows is asked for (A6, T3, B1).
+    """
     with pytest.raises(TypeError, match="audit_id"):
         bindings("aileron").HashMismatch()
     with pytest.raises(TypeError, match=r"requested.*valid_next_actions"):
@@ -566,7 +588,9 @@ def test_no_error_lacks_what_its_envelope_requires(bindings: Any, folder: Path) 
 
 
 def test_a_boundary_completes_what_it_answers(bindings: Any) -> None:
-    """The audit id of an error that nobody raised comes from the service; without one it is null, and still an answer."""
+    """The audit id of an error that nobody raised comes from the service; without one it is null,
+    and still an answer.
+    """
     bindings("aileron")
     asgi, runtime = (
         importlib.import_module(f"aileron_errors.{each}") for each in ("asgi", "_runtime.asgi")
@@ -579,7 +603,9 @@ def test_a_boundary_completes_what_it_answers(bindings: Any) -> None:
 
 
 def test_a_wait_in_the_details_is_the_one_in_the_header(bindings: Any) -> None:
-    """A detail that repeats Retry-After is given once and sent twice; without it there is no header (K23)."""
+    """A detail that repeats Retry-After is given once and sent twice; without it there is no header
+    (K23).
+    """
     package = bindings("alknet")
     error = package.CreateMachineRateLimited(details_retry_after=1.5)
     rendered = package.render(error)
@@ -593,7 +619,9 @@ def test_a_wait_in_the_details_is_the_one_in_the_header(bindings: Any) -> None:
 
 
 def test_the_raising_code_states_facts_that_rules_cannot_know(bindings: Any) -> None:
-    """A flag that depends on the operation may be given, as in the document's third example; else the rules hold (A29)."""
+    """A flag that depends on the operation may be given, as in the document's third example; else
+    the rules hold (A29).
+    """
     package = bindings("aileron")
     refused = package.NetworkError(audit_id="audit-1", retriable=False)
     assert package.to_envelope(refused)["error"]["retriable"] is False
@@ -622,7 +650,9 @@ def test_ailerons_runtime_retries_three_times(bindings: Any) -> None:
 
 
 def test_ailerons_runtime_retries_two_classes_only(bindings: Any) -> None:
-    """The flag alone makes the runtime retry nothing: the class must be one of two (A26); nor does it without the flag."""
+    """The flag alone makes the runtime retry nothing: the class must be one of two (A26); nor does
+    it without the flag.
+    """
     package = bindings("aileron")
     retried = {
         "network_error": package.NetworkError(audit_id="audit-1"),
@@ -658,8 +688,8 @@ def test_ailerons_runtime_retries_two_classes_only(bindings: Any) -> None:
 def test_ailerons_runtime_goes_by_the_status_of_the_upstream(
     status: int, idempotent: bool, retried: bool, bindings: Any
 ) -> None:
-    """Whatever the flag says, the first rule that holds decides whether the policy is for an error: a 4xx is not retried,
-    but for 429; a status that no rule is for leaves it to the class (A26).
+    """Whatever the flag says, the first rule that holds decides whether the policy is for an error:
+    a 4xx is not retried, but for 429; a status that no rule is for leaves it to the class (A26).
     """
     package = bindings("aileron")
     error = package.ExternalApiError(audit_id="audit-1", status_=status, retriable=True)
@@ -668,7 +698,9 @@ def test_ailerons_runtime_goes_by_the_status_of_the_upstream(
 
 
 def test_ailerons_tool_message_is_the_documents(bindings: Any) -> None:
-    """Rendered for a chat completion, a failure reads word for word as in the document; without a suggestion that line goes (A32, A33)."""
+    """Rendered for a chat completion, a failure reads word for word as in the document; without a
+    suggestion that line goes (A32, A33).
+    """
     package = bindings("aileron")
     renderings = importlib.import_module("aileron_errors.renderings")
     shown = json.loads((SEEDS / "aileron/tool_message.json").read_text())
@@ -690,7 +722,9 @@ def test_ailerons_tool_message_is_the_documents(bindings: Any) -> None:
 
 
 def test_ailerons_tool_message_names_a_class_and_an_audit_id() -> None:
-    """The sentence for a language model holds a declared class, and an id of the form of the field's."""
+    """The sentence for a language model holds a declared class, and an id of the form of the
+    field's.
+    """
     message = json.loads((SEEDS / "aileron/tool_message.json").read_text())
     match = re.search(r"failed: (\w+) \(", message["content"])
     assert match
@@ -702,7 +736,9 @@ def test_ailerons_tool_message_names_a_class_and_an_audit_id() -> None:
 
 
 def test_alknets_operations_declare_what_they_publish() -> None:
-    """The codes, summaries, statuses and details of readFile are those of its published schema (K5, K18)."""
+    """The codes, summaries, statuses and details of readFile are those of its published schema (K5,
+    K18).
+    """
     published = json.loads((SEEDS / "alknet/services_schema.json").read_text())
     operation = taxonomy("alknet").operations["readFile"]
     assert operation.wire == published["name"]
@@ -721,7 +757,9 @@ def test_alknets_operations_declare_what_they_publish() -> None:
 
 
 def test_alknets_clients_treat_an_unknown_code_as_internal(bindings: Any) -> None:
-    """Whatever its flag says, an error with a code of a later version is INTERNAL and not retryable (K8)."""
+    """Whatever its flag says, an error with a code of a later version is INTERNAL and not retryable
+    (K8).
+    """
     package = bindings("alknet")
     error = package.parse({"code": "QUOTA_EXCEEDED", "message": "x", "retryable": True})
     assert (error.code, error.retriable, error.original_code) == (
@@ -732,7 +770,9 @@ def test_alknets_clients_treat_an_unknown_code_as_internal(bindings: Any) -> Non
 
 
 def test_alknet_keeps_an_undeclared_code_among_the_details(bindings: Any) -> None:
-    """An error that no operation declares becomes INTERNAL, with its own code in the details (K13)."""
+    """An error that no operation declares becomes INTERNAL, with its own code in the details
+    (K13).
+    """
     package = bindings("alknet")
     error = importlib.import_module("alknet_errors.errors").undeclared("QUOTA_EXCEEDED")
     body = package.to_envelope(error)
@@ -744,7 +784,9 @@ def test_alknet_keeps_an_undeclared_code_among_the_details(bindings: Any) -> Non
 
 
 def test_an_operation_goes_by_what_it_is_called_by(bindings: Any) -> None:
-    """A client that knows an operation by its name on the wire alone reads the operation's own errors (K5)."""
+    """A client that knows an operation by its name on the wire alone reads the operation's own
+    errors (K5).
+    """
     package = bindings("alknet")
     body = package.to_envelope(package.ReadFileFileNotFound(path="/x"), envelope="error")
     for name in ("readFile", "fs/readFile"):
@@ -761,7 +803,9 @@ def test_a_code_of_one_operation_is_not_another_ones() -> None:
 
 
 def test_only_what_http_sends_is_an_http_response(folder: Path) -> None:
-    """Events, tools and lines have no HTTP responses, nor has an envelope whose codes are not the taxonomy's (A8, K2, B1, T1)."""
+    """Events, tools and lines have no HTTP responses, nor has an envelope whose codes are not the
+    taxonomy's (A8, K2, B1, T1).
+    """
     documents = {
         system: json.loads((folder / system / "openapi/openapi-3.1.json").read_text())["components"]
         for system in SYSTEMS
@@ -784,7 +828,9 @@ def test_only_what_http_sends_is_an_http_response(folder: Path) -> None:
 
 
 def test_a_code_travels_in_the_envelope_of_its_surface(bindings: Any) -> None:
-    """Unless told otherwise an error is in an envelope that its surface has, and the one its example fills (A8, K2, B1, T1)."""
+    """Unless told otherwise an error is in an envelope that its surface has, and the one its
+    example fills (A8, K2, B1, T1).
+    """
     disk_full = bindings("keenbench").DiskFull(phase="publish")
     assert bindings("keenbench").to_envelope(disk_full, slots={"request_id": 7})["jsonrpc"] == "2.0"
     lost, missing = (
@@ -807,7 +853,9 @@ def test_a_code_travels_in_the_envelope_of_its_surface(bindings: Any) -> None:
 
 @pytest.mark.parametrize("system", ["aileron", "theodosia", "keenbench"])
 def test_an_unknown_error_is_taken_for_no_other(system: str, bindings: Any) -> None:
-    """Where the taxonomy says nothing of unknown codes, one has no code, is nobody's default and is not sent again."""
+    """Where the taxonomy says nothing of unknown codes, one has no code, is nobody's default and is
+    not sent again.
+    """
     package = bindings(system)
     body = {"error": {"code": "teapot", "class": "teapot", "message": "x", "retriable": True}}
     error = package.parse(body, status=503)
@@ -824,14 +872,18 @@ def test_an_unknown_error_is_taken_for_no_other(system: str, bindings: Any) -> N
 
 
 def test_keenbenchs_retryable_codes_offer_a_retry() -> None:
-    """Whatever may be sent again by a machine may be by a person: its actions have retry or resume (B6)."""
+    """Whatever may be sent again by a machine may be by a person: its actions have retry or resume
+    (B6).
+    """
     for code in taxonomy("keenbench").shared_live_codes():
         if code.retriable.flag_kind in ("always", "caller"):
             assert {"retry", "resume"} & set(code.actions), code.name
 
 
 def test_theodosias_exceptions_may_say_what_they_like_but_no_secret() -> None:
-    """The text of an exception is passed on with its paths; a credential in it is a leak all the same (T8)."""
+    """The text of an exception is passed on with its paths; a credential in it is a leak all the
+    same (T8).
+    """
     shown = next(each for each in SHOWN if each.file == "action_error")
     body = shown.body
     body["error_message"] = "Traceback (most recent call last): cannot open /home/agent/notes.db"

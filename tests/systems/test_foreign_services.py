@@ -1,4 +1,6 @@
-"""Services unlike the flagship: other envelopes, routes, ids and credentials, and habits that are not mistakes."""
+"""Services unlike the flagship: other envelopes, routes, ids and credentials, and habits that are
+not mistakes.
+"""
 
 import itertools
 import json
@@ -54,8 +56,9 @@ def error(status: int, code: str, text: str) -> JSONResponse:
 def pets(*, forgets: str = "") -> ASGIApp:
     """Pets with numbers for ids, under /api/v2, behind an API key; lenient where HTTP lets it be.
 
-    A wrong method is an unknown route, as with routers that keep one table; any media type is read; the key is looked at
-    before anything else; what is not there can be deleted; names are unique and nothing points at who has them.
+    A wrong method is an unknown route, as with routers that keep one table; any media type is read;
+    the key is looked at before anything else; what is not there can be deleted; names are unique
+    and nothing points at who has them.
     """
     kept: dict[int, dict[str, Any]] = {}
     numbers = itertools.count(1)
@@ -184,7 +187,9 @@ def judged(app: ASGIApp, tmp_path: Path, more: str = "", key: str = KEY) -> Repo
 
 
 def test_a_lenient_service_of_another_kind_trips_nothing(tmp_path: Path) -> None:
-    """A nested envelope, numeric ids, an API key, 404 for a wrong method and no regard for media types are not findings."""
+    """A nested envelope, numeric ids, an API key, 404 for a wrong method and no regard for media
+    types are not findings.
+    """
     report = judged(pets(), tmp_path)
     assert [
         (each.finding.clause, each.finding.message)
@@ -259,7 +264,9 @@ def test_its_mistakes_are_seen(forgets: str, clause: str, tmp_path: Path) -> Non
 def test_a_request_of_the_file_that_could_not_be_met_is_reported(
     more: str, key: str, reason: str, tmp_path: Path
 ) -> None:
-    """What the file asks for and the service refuses is neither passed nor silent, and no mistake of the service's."""
+    """What the file asks for and the service refuses is neither passed nor silent, and no mistake
+    of the service's.
+    """
     result = judged(pets(), tmp_path, more, key).result
     assert result.not_run == (reason,)
     assert [each.finding.message for each in result.findings if each.level == "error"] == []
@@ -268,7 +275,9 @@ def test_a_request_of_the_file_that_could_not_be_met_is_reported(
 
 @pytest.mark.parametrize("base", ["", "/api/v2"])
 def test_paths_may_leave_the_base_out_everywhere(base: str, tmp_path: Path) -> None:
-    """A resource and a recipe are sent to the same place, with the base path or without it, and reported with it."""
+    """A resource and a recipe are sent to the same place, with the base path or without it, and
+    reported with it.
+    """
     more = f"""
 resources: {{pet: {{create: {{request: POST {base}/pets, body: {{name: "${{unique}}"}}, id: /data/pet_id}}}}}}
 provoke: {{no_such_thing: {{request: GET {base}/pets/0}}, bad_input: {{request: POST {base}/pets, body: {{}}}}}}

@@ -56,14 +56,17 @@ def test_every_sin_is_accounted_for() -> None:
 
 
 def test_only_clauses_are_named() -> None:
-    """The matrix and its golden file name sins and clauses that the taxonomy of the sin's miniature has."""
+    """The matrix and its golden file name sins and clauses that the taxonomy of the sin's miniature
+    has.
+    """
     assert not consequences().keys() - KILLS.keys()
     for name, kill in KILLS.items():
         known = set(service_clauses(taxonomy(kill.miniature)))
         assert {clause.removeprefix("~") for clause in expected(name)} <= known
 
 
-#: Clauses about who calls: a service calling its upstreams (`tests/session/test_upstreams.py`), and clients (`tests/run/test_clients.py`).
+#: Clauses about who calls: a service calling its upstreams (`tests/probes/test_upstreams.py`), and
+#: clients (`tests/run/test_clients.py`).
 CALLING = {each for each in CLAUSES if each.partition("/")[0] in ("upstream", "client")}
 
 #: Clauses that need an extra, which no miniature's taxonomy asks for (`tests/judge/test_judge.py`).
@@ -88,7 +91,9 @@ def first_of_each_clause() -> set[str]:
 
 
 def selection() -> Iterator[object]:
-    """The correct service and one sin a clause always run; the other sins, which take minutes, with `make full`."""
+    """The correct service and one sin a clause always run; the other sins, which take minutes, with
+    `make full`.
+    """
     always = {*BEHAVING, *first_of_each_clause()}
     for name in (*BEHAVING, *KILLS, *SURVIVORS):
         yield name if name in always else pytest.param(name, marks=pytest.mark.full)
@@ -96,7 +101,8 @@ def selection() -> Iterator[object]:
 
 @pytest.mark.parametrize("name", list(selection()))
 def test_each_sin_meets_its_clause(name: str) -> None:
-    """A sin trips its clause and its declared consequences, and nothing else; a service that behaves trips nothing.
+    """A sin trips its clause and its declared consequences, and nothing else; a service that
+    behaves trips nothing.
 
     With FAULTSPEC_WRITE set, its consequences are written into the golden file.
     """
@@ -133,8 +139,10 @@ def test_a_connection_makes_no_difference(name: str) -> None:
 
 
 @pytest.mark.parametrize("turn", range(5))
-def test_who_behaves_passes_everything(turn: int) -> None:
-    """Of the behaving notebooks nothing is left unexercised but what nobody can check, in run after run."""
+def test_a_behaving_service_passes_everything(turn: int) -> None:
+    """Of the behaving notebooks nothing is left unexercised but what nobody can check, in run after
+    run.
+    """
     result = judged("notebooks")
     left = {
         address: each.verdict

@@ -1,4 +1,6 @@
-"""The notebooks keep the Core Platform contract as its document has it, and every sin is one that someone can see."""
+"""The notebooks keep the Core Platform contract as its document has it, and every sin is one that
+someone can see.
+"""
 
 import asyncio
 import json
@@ -114,7 +116,9 @@ def refused(response: httpx.Response, status: int, code: str) -> dict[str, Any]:
 
 
 def test_a_notebook_lives_through_its_whole_life(birch: httpx.Client) -> None:
-    """Create, read, read unchanged, replace, change, delete: the happy path carries no envelope (C2)."""
+    """Create, read, read unchanged, replace, change, delete: the happy path carries no envelope
+    (C2).
+    """
     made = create(birch)
     read = birch.get(f"/notebooks/{made['id']}")
     assert read.json() == made
@@ -171,8 +175,12 @@ def test_a_malformed_correlation_id_is_replaced(birch: httpx.Client, inbound: st
     assert UUID7.fullmatch(answer.headers["x-correlation-id"])
 
 
-def test_who_may_do_what(birch: httpx.Client, anyone: httpx.Client) -> None:
-    """No token and a bad one are 401 with a challenge, a missing scope and a missing role are 403 (C9)."""
+def test_callers_may_do_what_the_taxonomy_permits(
+    birch: httpx.Client, anyone: httpx.Client
+) -> None:
+    """No token and a bad one are 401 with a challenge, a missing scope and a missing role are 403
+    (C9).
+    """
     for headers in (
         {},
         {"Authorization": "Bearer nope"},
@@ -250,7 +258,9 @@ def test_a_replayed_write_has_the_same_outcome(birch: httpx.Client, method: str)
 
 
 def test_a_key_is_one_request_of_one_tenant(birch: httpx.Client, cedar: httpx.Client) -> None:
-    """Another body is a conflict with a pointer (X10); another tenant's key is another key (C23)."""
+    """Another body is a conflict with a pointer (X10); another tenant's key is another key
+    (C23).
+    """
     headers = {"Idempotency-Key": title()}
     first = birch.post("/notebooks", json={"title": title()}, headers=headers).json()
     details = refused(
@@ -314,7 +324,9 @@ def test_an_archived_notebook_is_in_conflict_with_a_change(birch: httpx.Client) 
         b'{"pages": NaN, "title": "x"}',
     ],
 )
-def test_what_is_no_json_object_is_an_invalid_request(birch: httpx.Client, body: bytes) -> None:
+def test_a_line_that_is_not_a_json_object_is_an_invalid_request(
+    birch: httpx.Client, body: bytes
+) -> None:
     """Malformed JSON of every kind carries the envelope (C26)."""
     answer = birch.post("/notebooks", content=body, headers={"Content-Type": "application/json"})
     refused(answer, 400, "invalid_request")
@@ -366,7 +378,9 @@ def test_what_frameworks_answer_by_themselves_is_in_the_envelope(birch: httpx.Cl
 
 
 def test_the_rate_is_limited_and_recovers(birch: httpx.Client) -> None:
-    """429 has its Retry-After, its limit and its window; after the wait the caller gets through (C12, T4)."""
+    """429 has its Retry-After, its limit and its window; after the wait the caller gets through
+    (C12, T4).
+    """
     answers = [birch.get("/search", params={"q": "T"}) for _ in range(20)]
     limited = next(each for each in answers if each.status_code == 429)
     details = refused(limited, 429, "rate_limited")
@@ -386,7 +400,9 @@ def test_the_rate_is_limited_and_recovers(birch: httpx.Client) -> None:
     ],
 )
 def test_faults_have_their_statuses(birch: httpx.Client, code: str, status: int) -> None:
-    """The map of C9, and the rulings for what C10 leaves open; a crash tells nothing of itself (C25)."""
+    """The map of C9, and the rulings for what C10 leaves open; a crash tells nothing of itself
+    (C25).
+    """
     made = create(birch)
     for method, path, body in (
         ("GET", "/notebooks", None),
@@ -466,7 +482,9 @@ def test_the_openapi_document_is_honest(anyone: httpx.Client, birch: httpx.Clien
 
 
 def test_the_configuration_fits_the_service() -> None:
-    """`notebooks.yaml` needs no other variable than ENVIRONMENT and the address, and speaks of existing paths only."""
+    """`notebooks.yaml` needs no other variable than ENVIRONMENT and the address, and speaks of
+    existing paths only.
+    """
     text = (HERE / "miniatures" / "notebooks.yaml").read_text()
     assert set(re.findall(r"\$\{([A-Z_]+)\}", text)) == {*ENVIRONMENT, "BASE_URL"}
     paths = asyncio.run(exchange(make_app(), "GET", "/openapi.json")).json()["paths"]
@@ -731,7 +749,9 @@ async def story(app: ASGIApp, clock: Clock) -> dict[str, Answer]:
 
 
 def tell(app: ASGIApp, clock: Clock) -> dict[str, str]:
-    """The story with its generated ids replaced by their version and the place where they were first seen."""
+    """The story with its generated ids replaced by their version and the place where they were
+    first seen.
+    """
     names: dict[str, str] = {}
 
     def shown(step: str, answer: Answer) -> str:
@@ -776,7 +796,9 @@ def test_standing_between_changes_nothing() -> None:
 
 @pytest.mark.parametrize("name", SINS)
 def test_every_sin_can_be_seen(name: str) -> None:
-    """At least one exchange differs from the behaving service's: a sin that changes nothing proves nothing."""
+    """At least one exchange differs from the behaving service's: a sin that changes nothing proves
+    nothing.
+    """
     different = [step for step, shown in committed(name).items() if shown != behaved()[step]]
     assert different
 
@@ -791,7 +813,9 @@ def test_no_two_sins_are_the_same() -> None:
 
 
 def test_sins_are_named_and_stand_for_statements() -> None:
-    """Names are kebab-case, statements are of the document or the companion's checklist, sentences say what went wrong."""
+    """Names are kebab-case, statements are of the document or the companion's checklist, sentences
+    say what went wrong.
+    """
     for name, sin in SINS.items():
         assert isinstance(sin, Sin)
         assert name == sin.name
@@ -803,14 +827,18 @@ def test_sins_are_named_and_stand_for_statements() -> None:
 
 
 def test_every_switch_is_a_sin() -> None:
-    """What the service can do wrong by itself has a name among the sins; other names are refused."""
+    """What the service can do wrong by itself has a name among the sins; other names are
+    refused.
+    """
     assert set(SINS) >= SWITCHES
     with pytest.raises(ValueError, match="no such switch: no-such-sin"):
         make_app(frozenset({"no-such-sin"}))
 
 
 def test_every_blackbox_statement_has_a_sin() -> None:
-    """C1–C37 but for what no one can check from outside or what has no wire on HTTP, and the whole checklist."""
+    """C1–C37 but for what no one can check from outside or what has no wire on HTTP, and the whole
+    checklist.
+    """
     unseen = {
         "C6": "a promise of clients",
         "C11": "prose",
@@ -869,13 +897,17 @@ def example(name: str) -> tuple[int, dict[str, str], str]:
 def test_the_documents_examples_are_transcribed(
     name: str, status: int, code: str, headers: set[str]
 ) -> None:
-    """Three HTTP examples, as they stand there: with elided ids, and without the headers that other sections demand."""
+    """Three HTTP examples, as they stand there: with elided ids, and without the headers that other
+    sections demand.
+    """
     seen_status, seen_headers, body = example(name)
     assert (seen_status, set(seen_headers), json.loads(body)["code"]) == (status, headers, code)
 
 
 def test_the_behaving_service_answers_in_the_shape_of_the_examples() -> None:
-    """For each example there is an exchange with its status, its code, at least its headers and its details' keys."""
+    """For each example there is an exchange with its status, its code, at least its headers and its
+    details' keys.
+    """
     clock = Clock()
     answers = asyncio.run(story(sinning(clock=clock), clock))
     for name, step in (

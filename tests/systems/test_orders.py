@@ -1,4 +1,6 @@
-"""The reference service keeps the contract it is generated from, and the suite says so cheaply and every time alike."""
+"""The reference service keeps the contract it is generated from, and the suite says so cheaply and
+every time alike.
+"""
 
 import pytest
 
@@ -48,8 +50,8 @@ def test_every_code_is_observed(clean: Report) -> None:
 
 
 def test_every_clause_but_the_uncheckable_is_exercised(clean: Report) -> None:
-    """On the reference service probes exercise every clause but that of generated traffic: it is there
-    to show all of them.
+    """On the reference service probes exercise every clause but that of generated traffic: it is
+    there to show all of them.
     """
     idle = {
         address
@@ -64,7 +66,9 @@ def test_every_clause_but_the_uncheckable_is_exercised(clean: Report) -> None:
 
 
 def test_the_run_costs_at_most_a_hundred_requests(clean: Report) -> None:
-    """The budget of a run without the sweep; a probe that needs more has to share its requests with another."""
+    """The budget of a run without the sweep; a probe that needs more has to share its requests with
+    another.
+    """
     assert clean.result.requests <= 100
 
 

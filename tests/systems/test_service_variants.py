@@ -1,4 +1,6 @@
-"""A service that keeps the contract gets no finding, in whatever way it keeps it: a false alarm costs more trust than a miss."""
+"""A service that keeps the contract gets no finding, in whatever way it keeps it: a false alarm
+costs more trust than a miss.
+"""
 
 import pytest
 
@@ -8,9 +10,9 @@ from support.kill_matrix import NOTEBOOKS, judge, served, taxonomy
 
 
 @pytest.mark.parametrize("name", list(VARIANTS))
-def test_who_behaves_otherwise_trips_nothing(name: str) -> None:
-    """Neither a failure nor a warning, and nothing that could not run; but its document describes only
-    the way of the notebooks.
+def test_a_service_that_behaves_otherwise_trips_nothing(name: str) -> None:
+    """Neither a failure nor a warning, and nothing that could not run; but its document describes
+    only the way of the notebooks.
     """
     opened = served(NOTEBOOKS, ENVIRONMENT, lambda _, clock: varied(VARIANTS[name], clock=clock))
     with opened(None, False) as (target, connect):

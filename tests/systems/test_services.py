@@ -1,4 +1,6 @@
-"""The behaving services of the five systems: the suite finds nothing, over whatever they are spoken to."""
+"""The behaving services of the five systems: the suite finds nothing, over whatever they are spoken
+to.
+"""
 
 import pytest
 
@@ -74,7 +76,9 @@ def test_only_what_is_asked_for_is_exercised() -> None:
 
 
 def test_without_leave_nothing_is_called_that_may_write() -> None:
-    """Only calls that are safe, and what reaches no method; what is therefore not exercised is reported."""
+    """Only calls that are safe, and what reaches no method; what is therefore not exercised is
+    reported.
+    """
     from dataclasses import replace
 
     from faultspec_conformance.results.model import Report

@@ -49,7 +49,9 @@ def test_errors_are_as_written(
 
 
 def test_a_box_is_opened_with_its_combination_by_its_owner() -> None:
-    """Any other combination is 201, which nothing else is; to another owner the box is not there."""
+    """Any other combination is 201, which nothing else is; to another owner the box is not
+    there.
+    """
     app = make_app()
     box = ask(app, "POST /v2/boxes", LETTERS).json()["id"]
     opening = f"POST /v2/boxes/{box}/opening"
@@ -60,7 +62,9 @@ def test_a_box_is_opened_with_its_combination_by_its_owner() -> None:
 
 
 def test_a_key_is_for_one_body_of_one_owner() -> None:
-    """The same write again is the first answer again, another body is refused, another owner adds an own box."""
+    """The same write again is the first answer again, another body is refused, another owner adds
+    an own box.
+    """
     app, key = make_app(), {"Idempotency-Key": "k"}
     first = ask(app, "POST /v2/boxes", LETTERS, {**ADA, **key})
     assert ask(app, "POST /v2/boxes", LETTERS, {**ADA, **key}).body == first.body

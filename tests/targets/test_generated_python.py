@@ -1,4 +1,6 @@
-"""The generated Python at work: what can be constructed, what goes over the wire and comes back, when to try again."""
+"""The generated Python at work: what can be constructed, what goes over the wire and comes back,
+when to try again.
+"""
 
 import ast
 import copy
@@ -17,7 +19,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from faultspec.contract.model import build_contract
@@ -75,7 +77,9 @@ def test_a_code_takes_its_own_details_only(platform: Any) -> None:
     [(-1, ValueError), (math.nan, ValueError), (math.inf, ValueError), ("8", TypeError)],
 )
 def test_a_wait_is_a_number_of_seconds(platform: Any, wait: Any, refused: type[Exception]) -> None:
-    """What no `Retry-After` can say is refused where it is raised, and not made to something else on its way."""
+    """What no `Retry-After` can say is refused where it is raised, and not made to something else
+    on its way.
+    """
     with pytest.raises(refused, match="retry_after"):
         platform.RateLimited(retry_after=wait)
 
@@ -99,7 +103,9 @@ def test_only_declared_codes_can_be_raised(platform: Any) -> None:
 
 
 def test_boundary_and_status_are_the_declared_ones(platform: Any) -> None:
-    """A boundary or a status that the taxonomy does not give the code is refused, also where no type checker looks."""
+    """A boundary or a status that the taxonomy does not give the code is refused, also where no
+    type checker looks.
+    """
     assert platform.Timeout().status == 504
     assert platform.Timeout(status=503, boundary="dependency").boundary == "dependency"
     with pytest.raises(
@@ -111,7 +117,9 @@ def test_boundary_and_status_are_the_declared_ones(platform: Any) -> None:
 
 
 def test_a_fallback_code_takes_the_statuses_nobody_claims(platform: Any) -> None:
-    """The code of unclaimed statuses may be raised with each of them, and with none that another code claims."""
+    """The code of unclaimed statuses may be raised with each of them, and with none that another
+    code claims.
+    """
     assert platform.InvalidRequest(status=413).status == 413
     with pytest.raises(ValueError, match="does not travel under 404"):
         platform.InvalidRequest(status=404)
@@ -166,7 +174,9 @@ def test_type_checkers_refuse_what_the_taxonomy_does_not_allow(
 
 
 def test_each_code_goes_over_the_wire_and_comes_back(platform: Any) -> None:
-    """An error that is rendered and parsed is of the same class, with the same details, status and id."""
+    """An error that is rendered and parsed is of the same class, with the same details, status and
+    id.
+    """
     made: list[Any] = [
         platform.RateLimited("slow down", retry_after=8, limit=2000, window_sec=60),
         platform.StaleRead(expected_etag="abc"),
@@ -188,7 +198,9 @@ def test_each_code_goes_over_the_wire_and_comes_back(platform: Any) -> None:
 
 
 def test_an_answer_has_the_headers_of_its_status(platform: Any) -> None:
-    """no-store and the correlation id on every error; Retry-After, ETag and Allow where they belong."""
+    """no-store and the correlation id on every error; Retry-After, ETag and Allow where they
+    belong.
+    """
     _, headers, body = platform.render(platform.RateLimited(retry_after=1.2))
     assert headers["Cache-Control"] == "no-store"
     assert headers["Retry-After"] == "2"
@@ -201,7 +213,9 @@ def test_an_answer_has_the_headers_of_its_status(platform: Any) -> None:
 
 
 def test_the_flag_among_the_details_agrees_with_the_code(platform: Any) -> None:
-    """`details.retryable` says whether the client action is retry; where the caller decides, what the caller said."""
+    """`details.retryable` says whether the client action is retry; where the caller decides, what
+    the caller said.
+    """
     assert platform.Timeout().details["retryable"] is True
     assert platform.NotFound().details["retryable"] is False
     assert platform.StaleRead(expected_etag="x").details["retryable"] is False
@@ -223,7 +237,9 @@ def test_the_flag_among_the_details_agrees_with_the_code(platform: Any) -> None:
     ],
 )
 def test_what_is_not_declared_is_unknown_and_kept(platform: Any, body: bytes) -> None:
-    """A body that is not a declared error comes back as UnknownError with the body as it was; it is not retried."""
+    """A body that is not a declared error comes back as UnknownError with the body as it was; it is
+    not retried.
+    """
     error = platform.parse(body, status=503, headers={"Retry-After": "1"})
     assert type(error) is platform.UnknownError
     assert (error.raw, error.status, error.code) == (body, 503, platform.ErrorCode.INTERNAL_ERROR)
@@ -252,7 +268,9 @@ json_values = st.recursive(
 )
 @examples(150)
 def test_parse_never_raises(folder: Path, body: bytes, status: int | None) -> None:
-    """Whatever a service answers, parse returns an error that can be completed, rendered, pickled and planned for."""
+    """Whatever a service answers, parse returns an error that can be completed, rendered, pickled
+    and planned for.
+    """
     for name in (
         "platform_errors",
         "aileron_errors",
@@ -284,7 +302,9 @@ def test_headers_of_one_answer_stay_with_it(platform: Any) -> None:
 
 @given(text=st.text(max_size=30))
 def test_no_value_ends_a_header(folder: Path, text: str) -> None:
-    """Whatever values an error gets, no header of its answer has a line end or a NUL in it (RFC 9110 section 5.5)."""
+    """Whatever values an error gets, no header of its answer has a line end or a NUL in it (RFC
+    9110 section 5.5).
+    """
     platform = imported(folder, "platform_errors")
     error = platform.NotFound(correlation_id=ULID, headers={"X-Note": text})
     body = json.dumps({"code": "not_found", "message": "x", "correlation_id": text})
@@ -299,8 +319,8 @@ def test_no_value_ends_a_header(folder: Path, text: str) -> None:
 def test_slots_are_checked_where_every_envelope_agrees(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a constructor takes for a slot is what the envelope's schema takes, so that no error it makes is refused; what was
-    read from the wire is kept as it is.
+    """What a constructor takes for a slot is what the envelope's schema takes, so that no error it
+    makes is refused; what was read from the wire is kept as it is.
     """
     text = """
 faultspec: 1
@@ -341,7 +361,9 @@ codes: {bad: {summary: Bad., http: 400}, worse: {summary: Worse., http: 409, act
 def test_a_detail_that_is_not_text_is_rendered_as_json(
     value: object, rendered: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A default message shows a detail that is not a text as JSON, as TypeScript does, and is the summary where one is missing."""
+    """A default message shows a detail that is not a text as JSON, as TypeScript does, and is the
+    summary where one is missing.
+    """
     text = """
 faultspec: 1
 taxonomy: {name: telling, version: 1.0.0}
@@ -377,7 +399,9 @@ def test_errors_copy_and_pickle(platform: Any) -> None:
 
 
 def test_facts_answer_questions_about_codes(platform: Any) -> None:
-    """is_retryable, client_action, http_status and codes_for say what the taxonomy says, of text as of members."""
+    """is_retryable, client_action, http_status and codes_for say what the taxonomy says, of text as
+    of members.
+    """
     assert platform.is_retryable("rate_limited")
     assert not platform.is_retryable("stale_read")
     assert not platform.is_retryable("teapot")
@@ -428,7 +452,9 @@ def shelves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_an_error_cannot_be_made_without_the_header_of_its_status(shelves: Any) -> None:
-    """A header that only some statuses of a code require is demanded under those, whether the caller or the taxonomy gives it."""
+    """A header that only some statuses of a code require is demanded under those, whether the
+    caller or the taxonomy gives it.
+    """
     assert shelves.StoreDown().status == 502
     assert (
         shelves.render(shelves.StoreDown(status=503, retry_after=2)).headers["Retry-After"] == "2"
@@ -456,13 +482,13 @@ def _rules(draw: st.DrawFn, *, codes: bool) -> dict[str, list[dict[str, object]]
     return draw(st.dictionaries(names, st.lists(each, min_size=1, max_size=3), max_size=2))
 
 
-@settings(max_examples=25, deadline=None)
+@examples(150, steady=15)
 @given(general=_rules(codes=True), own=_rules(codes=False))
 def test_a_header_whose_value_is_known_is_sent(
     tmp_path_factory: pytest.TempPathFactory, general: dict[str, Any], own: dict[str, Any]
 ) -> None:
-    """Whatever rules give directives, by status, by code or of a code's own: no constructor asks for them, and the judge
-    misses nothing in what `render` sends.
+    """Whatever rules give directives, by status, by code or of a code's own: no constructor asks
+    for them, and the judge misses nothing in what `render` sends.
     """
     common = {"summary": "S.", "message": "m", "retriable": False}
     text = {
@@ -517,8 +543,8 @@ def test_a_header_whose_value_is_known_is_sent(
 def test_the_header_that_a_caller_gives_stands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A header given where the error is raised takes the place of the known one, however its name is written; where the
-    rules leave the value open, it is asked for.
+    """A header given where the error is raised takes the place of the known one, however its name
+    is written; where the rules leave the value open, it is asked for.
     """
     text = """
 faultspec: 1
@@ -547,7 +573,9 @@ codes: {a: {summary: A., http: 400}, b: {summary: B., http: 405}}
 
 @given(name=st.text(max_size=8) | st.sampled_from(["X-A\r\nX-B", "X A", "", "é", "X:", "X-A\n"]))
 def test_only_what_is_a_token_names_a_header(folder: Path, name: str) -> None:
-    """A header is refused by the constructor, and not met in an answer, if its name is not a token (RFC 9110 section 5.6.2)."""
+    """A header is refused by the constructor, and not met in an answer, if its name is not a token
+    (RFC 9110 section 5.6.2).
+    """
     platform = imported(folder, "platform_errors")
     sound = name != "" and set(name) <= {*"!#$%&'*+-.^_`|~", *string.ascii_letters, *string.digits}
     if sound:
@@ -565,7 +593,9 @@ def test_headers_are_strings(platform: Any, headers: Any) -> None:
 
 
 def test_an_error_takes_no_detail_that_its_code_does_not_declare_so(shelves: Any) -> None:
-    """Types, enumerations, lengths and bounds hold where no type checker looks, and the detail is named."""
+    """Types, enumerations, lengths and bounds hold where no type checker looks, and the detail is
+    named.
+    """
     assert shelves.BadInput(reason="too_long", copies=0).details == {
         "reason": "too_long",
         "copies": 0,
@@ -617,7 +647,9 @@ codes:
 def test_the_documentation_says_what_the_planner_does(
     retriable: str, expected: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A docstring says that clients do not retry only of codes that the planner never sends again."""
+    """A docstring says that clients do not retry only of codes that the planner never sends
+    again.
+    """
     name = "planned_" + "".join(filter(str.isalpha, retriable))
     text = f"""
 faultspec: 1
@@ -640,8 +672,8 @@ codes: {{busy: {{summary: Busy., http: 409, retry: gentle, {retriable}}}}}
 def test_a_status_by_condition_is_the_one_the_details_ask_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The constructor takes the status from the details; one that the rules exclude is refused, one that they leave open
-    by what an error does not know is not.
+    """The constructor takes the status from the details; one that the rules exclude is refused, one
+    that they leave open by what an error does not know is not.
     """
     loaded = read(CONDITIONAL, "c.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics
@@ -666,11 +698,11 @@ def test_a_status_by_condition_is_the_one_the_details_ask_for(
     )
 
 
-def test_a_flag_by_condition_asks_who_raises_the_error(
+def test_a_flag_by_condition_asks_the_raiser_of_the_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A fact that an error cannot know of itself is an argument of its constructor, stays with a copy, and decides the flag unless the
-    flag is given too.
+    """A fact that an error cannot know of itself is an argument of its constructor, stays with a
+    copy, and decides the flag unless the flag is given too.
     """
     text = """
 faultspec: 1
@@ -703,7 +735,9 @@ codes:
 def test_an_unknown_code_follows_the_taxonomy(
     retriable: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a client does about a code that nobody declared is what `unknown` says, not whatever an absence comes to."""
+    """What a client does about a code that nobody declared is what `unknown` says, not whatever an
+    absence comes to.
+    """
     text = (
         (ROOT / "taxonomy.yaml")
         .read_text()
@@ -762,7 +796,9 @@ def test_a_plan_follows_the_policy_of_the_code(platform: Any) -> None:
 
 
 def test_a_write_that_may_have_happened_is_not_repeated(platform: Any) -> None:
-    """Without an idempotency key, an error whose effect is unknown is not retried; one without effect is."""
+    """Without an idempotency key, an error whose effect is unknown is not retried; one without
+    effect is.
+    """
     state = platform.start_retry(platform.Timeout())
     assert (
         platform.plan_retry(platform.Timeout(), state, idempotent=False).reason == "not_idempotent"
@@ -785,7 +821,9 @@ def test_the_seconds_of_a_date_are_read(platform: Any) -> None:
 
 
 def test_nested_envelopes_and_several_boundaries(folder: Path) -> None:
-    """A nested envelope is rendered and read; keywords of Python and reserved names are details like any other."""
+    """A nested envelope is rendered and read; keywords of Python and reserved names are details
+    like any other.
+    """
     package = imported(folder, "aileron_errors")
     denied = package.CapabilityDenied(host="evil.example", boundary="action", audit_id="audit-1")
     body = package.to_envelope(denied)
@@ -814,7 +852,9 @@ def test_nested_envelopes_and_several_boundaries(folder: Path) -> None:
 
 
 def test_a_message_nobody_sent_is_the_codes(folder: Path) -> None:
-    """Without a message on the wire it is filled from the details, or is the summary where one of them is missing."""
+    """Without a message on the wire it is filled from the details, or is the summary where one of
+    them is missing.
+    """
     package = imported(folder, "aileron_errors")
     body: dict[str, Any] = {
         "error": {"class": "capability_denied", "retriable": False, "boundary": "action"}
@@ -828,7 +868,7 @@ def test_a_message_nobody_sent_is_the_codes(folder: Path) -> None:
     )
 
 
-def test_the_summary_is_no_template(folder: Path) -> None:
+def test_the_summary_is_not_a_template(folder: Path) -> None:
     """The slot for the summary has the code's summary, whatever its message."""
     package = imported(folder, "aileron_errors")
     assert package.CapabilityDenied.summary == "A capability check refused the operation."
@@ -864,7 +904,9 @@ def test_operations_have_codes_of_their_own(folder: Path) -> None:
 
 
 def test_spread_details_and_colliding_names(folder: Path) -> None:
-    """Details spread into the envelope come back as details; names that Python or the module keep are got round."""
+    """Details spread into the envelope come back as details; names that Python or the module keep
+    are got round.
+    """
     package = imported(folder, "theodosia_errors")
     error = package.InvalidTransition(requested="pay", valid_next_actions=["take_order"])
     body = package.to_envelope(error)
@@ -891,8 +933,8 @@ def test_spread_details_and_colliding_names(folder: Path) -> None:
 def test_a_slot_may_be_called_whatever_the_package_uses(
     platform: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Slots called like every name in the module of exceptions, builtins and parameters too: it imports, an error of it
-    is made and comes back, pickles, and mypy --strict has nothing to say.
+    """Slots called like every name in the module of exceptions, builtins and parameters too: it
+    imports, an error of it is made and comes back, pickles, and mypy --strict has nothing to say.
     """
     module = Path(importlib.import_module("platform_errors.errors").__file__ or "")
     nodes = list(ast.walk(ast.parse(module.read_text(encoding="utf-8"))))
@@ -948,7 +990,9 @@ def test_a_slot_may_be_called_whatever_the_package_uses(
 
 
 def test_json_rpc_and_vocabularies(folder: Path) -> None:
-    """One payload in two carriers: alone in a log, and as the data of a JSON-RPC error with the request's id."""
+    """One payload in two carriers: alone in a log, and as the data of a JSON-RPC error with the
+    request's id.
+    """
     package = imported(folder, "keen_bench_errors")
     error = package.ProviderRateLimited(phase="workshop")
     alone = package.to_envelope(error, envelope="error_info")
@@ -1044,7 +1088,9 @@ def _answering(status: int, **headers: str) -> Any:
 
 
 def test_the_boundary_answers_for_what_is_raised(folder: Path, platform: Any) -> None:
-    """A declared error is answered as itself, under the request's correlation id; anything else as an internal error."""
+    """A declared error is answered as itself, under the request's correlation id; anything else as
+    an internal error.
+    """
     app = _raising(platform.Conflict("Taken", existing_id="7"))
     status, headers, body = _served(folder, app, headers=[(b"x-correlation-id", ULID.encode())])
     body = json.loads(body)
@@ -1075,7 +1121,9 @@ def test_the_boundary_answers_for_a_service_behind(folder: Path, platform: Any) 
     ],
 )
 def test_the_boundary_answers_for_the_framework(folder: Path, status: int, code: str) -> None:
-    """What a framework answered by itself leaves in the envelope, under its own status and with its Allow."""
+    """What a framework answered by itself leaves in the envelope, under its own status and with its
+    Allow.
+    """
     answered, headers, body = _served(
         folder, _answering(status, allow="GET", content_type="text/plain")
     )

@@ -1,4 +1,6 @@
-"""What a service publishes of its operations' errors: generated, served, and read by a client that knows nothing else."""
+"""What a service publishes of its operations' errors: generated, served, and read by a client that
+knows nothing else.
+"""
 
 import json
 import threading
@@ -27,8 +29,9 @@ SEEDS = TESTS / "fixtures/seed_examples"
 
 
 def test_a_service_answers_with_what_is_generated() -> None:
-    """The gateway of alknet answers for each operation what the generated file has for it; what its document shows of readFile
-    is in it, and an operation without errors has an empty list (K5, K10, K18, K21).
+    """The gateway of alknet answers for each operation what the generated file has for it; what its
+    document shows of readFile is in it, and an operation without errors has an empty list (K5, K10,
+    K18, K21).
     """
     published = json.loads(
         (EXAMPLES / "alknet/generated/discovery/schema.json").read_text(encoding="utf-8")
@@ -56,8 +59,8 @@ def test_a_service_answers_with_what_is_generated() -> None:
 
 
 def test_a_client_validates_details_by_what_is_published() -> None:
-    """The details of an error that an operation really ends with are those of the schema that the service publishes for its
-    code, under its status; others are not (K11, K21).
+    """The details of an error that an operation really ends with are those of the schema that the
+    service publishes for its code, under its status; others are not (K11, K21).
     """
     call = {"operation": "vastai/createMachine", "input": {"gpus": 1}}
     with started("alknet") as environment, httpx.Client(base_url=environment["BASE_URL"]) as client:
@@ -147,8 +150,9 @@ def verdict(published: dict[str, Any], contract: Taxonomy, folder: Path) -> str:
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
 def test_what_is_generated_is_what_the_suite_wants_published(form: str, tmp_path: Path) -> None:
-    """However errors are published: a service that answers with the generated document agrees with its contract, and one that
-    publishes for an operation what another one has does not; what nothing produces yet is not published.
+    """However errors are published: a service that answers with the generated document agrees with
+    its contract, and one that publishes for an operation what another one has does not; what
+    nothing produces yet is not published.
     """
     loaded = read(DOCUMENT % form, "published.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics

@@ -1,4 +1,6 @@
-"""The Markdown reference as a reader of Markdown sees it: markdown-it-py, CommonMark with tables."""
+"""The Markdown reference as a reader of Markdown sees it: markdown-it-py, CommonMark with
+tables.
+"""
 
 import re
 from collections import Counter
@@ -29,7 +31,9 @@ READER = MarkdownIt("commonmark").enable("table")
 
 
 class Page(HTMLParser):
-    """What a browser makes of a page: anchors, links, the cells of each row, tags, and all of the text."""
+    """What a browser makes of a page: anchors, links, the cells of each row, tags, and all of the
+    text.
+    """
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -82,7 +86,9 @@ def page(path: Path) -> Page:
 
 @PATHS
 def test_each_code_has_one_anchor(path: Path) -> None:
-    """Every declared code, an operation's own and those that are gone included, is reached by exactly one anchor."""
+    """Every declared code, an operation's own and those that are gone included, is reached by
+    exactly one anchor.
+    """
     expected = [
         code.name if place[0] == "codes" else f"{place[1]}.{code.name}"
         for place, code in taxonomy(path).located_codes()
@@ -104,7 +110,9 @@ def test_each_link_leads_somewhere(path: Path) -> None:
 
 @PATHS
 def test_each_row_has_the_columns_of_its_table(path: Path) -> None:
-    """No text opens a column or ends a row; markdown-it would cut what is too much, so the source is counted as well."""
+    """No text opens a column or ends a row; markdown-it would cut what is too much, so the source
+    is counted as well.
+    """
     assert page(path).tables
     for table in page(path).tables:
         assert len(set(table)) == 1
@@ -135,7 +143,9 @@ def test_every_summary_is_on_the_page(path: Path) -> None:
 
 
 def test_numbers_of_a_policy_are_those_of_the_planner() -> None:
-    """Requests in all, delays, jitter and Retry-After stand there with the figures of the taxonomy."""
+    """Requests in all, delays, jitter and Retry-After stand there with the figures of the
+    taxonomy.
+    """
     text = page(ROOT / "tests/taxonomies/watched.yaml").text
     for each in (
         "5 requests in all: the first, and 4 retries.",
@@ -175,7 +185,9 @@ def seen(markdown: str) -> str:
 
 @given(HOSTILE)
 def test_a_quoted_text_is_itself(text: str) -> None:
-    """In a paragraph, in a list, in a heading and in a cell, as text and as code, a quoted text is what it was."""
+    """In a paragraph, in a list, in a heading and in a cell, as text and as code, a quoted text is
+    what it was.
+    """
     whole = " ".join(text.split())
     for quoted in (md(text), md_code(text)):
         assert seen(f"x {quoted} x") == f"x {whole} x".replace("  ", " ")

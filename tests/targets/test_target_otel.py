@@ -1,7 +1,8 @@
 """The semantic conventions, against the part of weaver's schema that they use.
 
-``weaver`` itself is a binary that no package registry of Python or JavaScript has; ``SUBSET`` is written after its
-published schema (open-telemetry/weaver, schemas/semconv.schema.json) and stricter: no key that is not used here.
+``weaver`` itself is a binary that no package registry of Python or JavaScript has; ``SUBSET`` is
+written after its published schema (open-telemetry/weaver, schemas/semconv.schema.json) and
+stricter: no key that is not used here.
 """
 
 from pathlib import Path
@@ -122,7 +123,9 @@ def attributes(known: Taxonomy) -> dict[str, Any]:
 
 @PATHS
 def test_the_registry_has_the_form(path: Path) -> None:
-    """Every group and attribute is one that weaver's schema knows; ids are unique and every reference is defined."""
+    """Every group and attribute is one that weaver's schema knows; ids are unique and every
+    reference is defined.
+    """
     Draft202012Validator.check_schema(SUBSET)
     Draft202012Validator(SUBSET).validate(registry(taxonomy(path)))
     groups = registry(taxonomy(path))["groups"]
@@ -149,7 +152,9 @@ def test_what_holds_the_code_is_closed(path: Path) -> None:
 
 
 def test_what_is_repeated_has_its_type() -> None:
-    """A status is a number, a flag a boolean, a detail what the registry says, an enumeration of the log closed."""
+    """A status is a number, a flag a boolean, a detail what the registry says, an enumeration of
+    the log closed.
+    """
     found = attributes(taxonomy(WATCHED))
     notes = {
         name: each["type"] if isinstance(each["type"], str) else "members"

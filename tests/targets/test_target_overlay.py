@@ -1,4 +1,6 @@
-"""The overlays as processors apply them: oas-patch, and for the standard's sake RFC 9535 queries by jsonpath-rfc9535."""
+"""The overlays as processors apply them: oas-patch, and for the standard's sake RFC 9535 queries by
+jsonpath-rfc9535.
+"""
 
 import copy
 import json
@@ -47,7 +49,9 @@ def applied(path: Path, service: Any, version: str = "3.1") -> Any:
 
 
 def by_the_standard(actions: list[dict[str, Any]], service: Any) -> Any:
-    """The same, by the text of Overlay 1.0: each action on the outcome of those before, objects merged."""
+    """The same, by the text of Overlay 1.0: each action on the outcome of those before, objects
+    merged.
+    """
     found = copy.deepcopy(service)
     for action in actions:
         for node in jsonpath_rfc9535.find(action["target"], found):
@@ -97,7 +101,9 @@ def inlined(value: Any, root: Any) -> Any:
 
 
 def bare(service: Any) -> Any:
-    """The document of a team that wrote down no error: no response of 4xx or 5xx, no component made for them."""
+    """The document of a team that wrote down no error: no response of 4xx or 5xx, no component made
+    for them.
+    """
     found = copy.deepcopy(service)
     for item in found["paths"].values():
         for operation in item.values():
@@ -115,7 +121,9 @@ def bare(service: Any) -> Any:
 
 
 def test_the_orders_service_gets_back_what_was_taken() -> None:
-    """Every response that its own document refers to is there again under its status, equal in all it says."""
+    """Every response that its own document refers to is there again under its status, equal in all
+    it says.
+    """
     whole, stripped = json.loads(json.dumps(document())), bare(json.loads(json.dumps(document())))
     validate(stripped)
     found = applied(FLAGSHIP, stripped)
@@ -133,7 +141,9 @@ def test_the_orders_service_gets_back_what_was_taken() -> None:
 @EVERY
 @pytest.mark.parametrize("version", ["3.1", "3.0"])
 def test_nothing_that_is_there_is_touched(path: Path, version: str) -> None:
-    """What a document has stays as it is, an inline error and components of the same plain names included."""
+    """What a document has stays as it is, an inline error and components of the same plain names
+    included.
+    """
     service = {
         "openapi": f"{version}.0",
         "info": {"title": "Theirs", "version": "1"},
@@ -189,7 +199,9 @@ def _names(path: Path, version: str) -> tuple[str, list[str]]:
 
 @EVERY
 def test_an_overlay_has_the_form(path: Path) -> None:
-    """It has what Overlay 1.0 asks for and nothing else, its queries are JSONPath, and every reference leads somewhere."""
+    """It has what Overlay 1.0 asks for and nothing else, its queries are JSONPath, and every
+    reference leads somewhere.
+    """
     form = yaml.safe_load(
         resources.files("oas_patch").joinpath("schema", "overlay_schema_1.0.0.yml").read_text()
     )
@@ -235,7 +247,9 @@ ADDED = {
 
 
 def test_the_first_surface_that_claims_an_answer_says_what_it_is() -> None:
-    """Routes, statuses, marks, operations by route and by id: each operation has its own errors and no other's."""
+    """Routes, statuses, marks, operations by route and by id: each operation has its own errors and
+    no other's.
+    """
     found = applied(WATCHED, SERVICE)
     for (path, method), statuses in ADDED.items():
         responses = found["paths"][path][method]["responses"]
@@ -245,7 +259,9 @@ def test_the_first_surface_that_claims_an_answer_says_what_it_is() -> None:
 
 
 def test_an_operation_has_its_own_code_under_its_own_status() -> None:
-    """Two operations have a code of one name, and each answers with its own; several envelopes are alternatives."""
+    """Two operations have a code of one name, and each answers with its own; several envelopes are
+    alternatives.
+    """
     found = applied(WATCHED, SERVICE)
     posted = inlined(found["paths"]["/mails/{id}"]["post"]["responses"]["422"], found)
     got = inlined(found["paths"]["/mails/{id}"]["get"]["responses"]["409"], found)

@@ -41,7 +41,9 @@ def validator(schema: Any, label: str | None = None) -> Draft202012Validator:
 
 @PATHS
 def test_each_code_is_a_type(path: Path) -> None:
-    """Every live code that travels over HTTP is registered under a URI of its own, with its title and its status."""
+    """Every live code that travels over HTTP is registered under a URI of its own, with its title
+    and its status.
+    """
     registry, schema = documents(taxonomy(path))
     codes = [
         (definition(operation, code), code)
@@ -75,7 +77,9 @@ def shown(known: Taxonomy) -> Iterator[tuple[str, Any]]:
 
 @pytest.mark.parametrize("path", [WATCHED, REGISTRY], ids=lambda path: path.stem)
 def test_the_types_are_those_on_the_wire(path: Path) -> None:
-    """Where a taxonomy has problem objects, the registry has the URI that stands in them, and the schema accepts them."""
+    """Where a taxonomy has problem objects, the registry has the URI that stands in them, and the
+    schema accepts them.
+    """
     registry, schema = documents(taxonomy(path))
     types = {each["schema"].rpartition("/")[2]: each["type"] for each in registry["problems"]}
     bodies = list(shown(taxonomy(path)))
@@ -92,7 +96,9 @@ def test_the_types_are_those_on_the_wire(path: Path) -> None:
 
 
 def problems(known: Taxonomy) -> Iterator[tuple[str, dict[str, Any]]]:
-    """A problem object of each type of a taxonomy that has no envelope for them, made of its examples."""
+    """A problem object of each type of a taxonomy that has no envelope for them, made of its
+    examples.
+    """
     registry, _ = documents(known)
     types = {each["schema"].rpartition("/")[2]: each for each in registry["problems"]}
     envelope = next(iter(known.envelopes.values()))
@@ -115,7 +121,9 @@ def problems(known: Taxonomy) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def test_a_taxonomy_without_problem_objects_has_types_all_the_same() -> None:
-    """The types are URNs, the examples of the codes are valid problems of them, and of no other code."""
+    """The types are URNs, the examples of the codes are valid problems of them, and of no other
+    code.
+    """
     known = taxonomy(FLAGSHIP)
     _, schema = documents(known)
     found = list(problems(known))

@@ -123,7 +123,9 @@ CASES: Mapping[str, tuple[Path, dict[str, str], tuple[str, ...]]] = {
 @needs_promtool
 @pytest.mark.parametrize("name", CASES)
 def test_an_alert_fires_when_it_should(name: str, tmp_path: Path) -> None:
-    """Over generated series those alerts fire that the sentence in `when` is about, and no other."""
+    """Over generated series those alerts fire that the sentence in `when` is about, and no
+    other.
+    """
     path, series, firing = CASES[name]
     known = rules(taxonomy(path))
     (tmp_path / "alerts.yaml").write_text(compiled(taxonomy(path))["prometheus/alerts.yaml"])
@@ -163,7 +165,9 @@ def test_an_alert_fires_when_it_should(name: str, tmp_path: Path) -> None:
 
 
 def test_each_alert_leads_to_its_runbook() -> None:
-    """A stub is there for every alert, with its steps, and the alert's link ends in the stub's name."""
+    """A stub is there for every alert, with its steps, and the alert's link ends in the stub's
+    name.
+    """
     for path in (FLAGSHIP, WATCHED):
         tree = compiled(taxonomy(path))
         telemetry = taxonomy(path).telemetry
@@ -210,7 +214,9 @@ def shop(text: str) -> Taxonomy:
 
 
 def test_what_is_counted_is_what_is_declared() -> None:
-    """The wire form of the code and each single status are selected, quoted for a regular expression inside a string."""
+    """The wire form of the code and each single status are selected, quoted for a regular
+    expression inside a string.
+    """
     expression = rules(shop(ENOUGH))["one"]["expr"]
     assert 'errors_total{code=~"f\\\\.1\\"", status=~"500|502|503"}[1m30s]' in expression.replace(
         "90s", "1m30s"
@@ -220,7 +226,9 @@ def test_what_is_counted_is_what_is_declared() -> None:
 
 @pytest.mark.parametrize("gone", LACKING)
 def test_nothing_is_guessed(gone: str) -> None:
-    """An alert of which the taxonomy says too little has no rule, and its stub says what is missing."""
+    """An alert of which the taxonomy says too little has no rule, and its stub says what is
+    missing.
+    """
     replaced = "status" if gone.startswith("code: ") else ""
     assert ENOUGH.count(gone) == 1
     tree = compiled(shop(ENOUGH.replace(gone, replaced)))

@@ -1,4 +1,6 @@
-"""What the boundary answers for a status that a framework said without a word of its own is true to the taxonomy."""
+"""What the boundary answers for a status that a framework said without a word of its own is true to
+the taxonomy.
+"""
 
 import asyncio
 import importlib
@@ -114,8 +116,8 @@ def served(app: Any, request_line: str = "POST /v1/actions/send") -> Exchange:
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_whatever_a_framework_says_the_answer_is_valid(system: str) -> None:
-    """Any error status, with headers worth keeping, without, and with malformed ones, is answered with what the judge
-    and the generated JSON Schema accept; so is an exception.
+    """Any error status, with headers worth keeping, without, and with malformed ones, is answered
+    with what the judge and the generated JSON Schema accept; so is an exception.
     """
     name, given = SYSTEMS[system]
     package, asgi = importlib.import_module(name), importlib.import_module(f"{name}.asgi")
@@ -142,7 +144,9 @@ def test_whatever_a_framework_says_the_answer_is_valid(system: str) -> None:
 
 
 def test_what_nobody_can_answer_is_refused_at_the_start() -> None:
-    """Where the taxonomy has no answer for a bare status, the boundary is not made without one, and says for which."""
+    """Where the taxonomy has no answer for a bare status, the boundary is not made without one, and
+    says for which.
+    """
     name, given = SYSTEMS["examples/kinto"]
     package, asgi = importlib.import_module(name), importlib.import_module(f"{name}.asgi")
     with pytest.raises(ValueError, match="no answer to a bare 500, 501, 502 …: pass `choose`"):
@@ -153,8 +157,8 @@ def test_what_nobody_can_answer_is_refused_at_the_start() -> None:
 
 
 def test_what_needs_details_is_answered_as_something_else(caplog: pytest.LogCaptureFixture) -> None:
-    """A bare 409 is not a `conflict`, which names what exists; it is the fallback under the fallback's own status, and the
-    log says so. A service that knows better is asked first.
+    """A bare 409 is not a `conflict`, which names what exists; it is the fallback under the
+    fallback's own status, and the log says so. A service that knows better is asked first.
     """
     package, asgi = (
         importlib.import_module("platform_errors"),
@@ -177,8 +181,9 @@ def test_what_needs_details_is_answered_as_something_else(caplog: pytest.LogCapt
 
 
 def test_a_status_keeps_its_meaning_where_only_a_header_is_missing() -> None:
-    """A bare 401 asks for credentials and a bare 429 to come back later, by the options of the boundary; a
-    header that the framework gave stands. Told to say nothing, it answers them as something else.
+    """A bare 401 asks for credentials and a bare 429 to come back later, by the options of the
+    boundary; a header that the framework gave stands. Told to say nothing, it answers them as
+    something else.
     """
     asgi = importlib.import_module("platform_errors.asgi")
 
@@ -208,7 +213,9 @@ def test_a_status_keeps_its_meaning_where_only_a_header_is_missing() -> None:
 
 
 def test_of_several_codes_the_nearest_speaks() -> None:
-    """No code has 502 for its default; of two that may travel under it, the one of 503 is nearer than the one of 504."""
+    """No code has 502 for its default; of two that may travel under it, the one of 503 is nearer
+    than the one of 504.
+    """
     asgi = importlib.import_module("platform_errors.asgi")
     for status, code in (
         (502, "dependency_unavailable"),
@@ -301,7 +308,9 @@ undeclared: {becomes: internal_error}
 
 
 def test_a_taxonomy_without_any_bare_code_still_has_a_last_resort(compiled: Any) -> None:
-    """Where each code asks for details, and `choose` has no answer, the code and the message leave at least."""
+    """Where each code asks for details, and `choose` has no answer, the code and the message leave
+    at least.
+    """
     compiled(DEMANDING, "demanding")
     asgi = importlib.import_module("demanding_errors.asgi")
     with pytest.raises(ValueError, match="pass `choose`"):
@@ -326,8 +335,9 @@ def answering(status: int, body: dict[str, Any], *headers: tuple[bytes, bytes]) 
 
 
 def test_an_envelope_of_the_application_leaves_as_it_is_only_where_it_is_sound() -> None:
-    """A replayed envelope passes, to the byte. One under another's status is answered as its status; one whose correlation
-    id is none, or not the header's, or that lacks a header, as itself, with what was wrong made right.
+    """A replayed envelope passes, to the byte. One under another's status is answered as its
+    status; one whose correlation id is none, or not the header's, or that lacks a header, as
+    itself, with what was wrong made right.
     """
     asgi = importlib.import_module("platform_errors.asgi")
     body = {
@@ -381,7 +391,9 @@ def test_an_envelope_of_the_application_leaves_as_it_is_only_where_it_is_sound()
 def test_where_no_envelope_is_declared_the_application_is_heard(
     system: str, request_line: str, status: int, kept: bool
 ) -> None:
-    """An error of a surface without an envelope leaves as the application wrote it, whole; an exception is answered there too."""
+    """An error of a surface without an envelope leaves as the application wrote it, whole; an
+    exception is answered there too.
+    """
     name, given = SYSTEMS[system]
     package, asgi = importlib.import_module(name), importlib.import_module(f"{name}.asgi")
     long = b"down " * 300_000

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import Phase, example, given, settings
+from hypothesis import Phase, example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
@@ -28,6 +28,7 @@ from faultspec.render import render, write
 from faultspec.targets import SHIPPED
 from paths import ROOT
 from support.command_line import faultspec
+from support.examples import examples
 
 FLAGSHIP = ROOT / "taxonomy.yaml"
 TAXONOMIES = [FLAGSHIP, *sorted((ROOT / "tests/taxonomies").glob("*.yaml"))]
@@ -78,7 +79,9 @@ def _packages(folder: Path) -> list[Path]:
 def test_the_bytes_depend_on_the_taxonomy_alone(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
-    """Law 1: same YAML, same bytes, under any hash seed, locale and time zone; whatever the folder."""
+    """Law 1: same YAML, same bytes, under any hash seed, locale and time zone; whatever the
+    folder.
+    """
     for path in TAXONOMIES:
         command = [*FAULTSPEC, "compile", path.name, "--out", str(tmp_path / path.stem)]
         subprocess.run(
@@ -128,7 +131,9 @@ def with_code(path: Path, position: int, name: str, code: dict[str, object]) -> 
 
 
 def only_adds(before: str, after: str, *, commas: bool) -> bool:
-    """Whether every line of `before` is still there, in order; with `commas`, a line may have got a comma at its end."""
+    """Whether every line of `before` is still there, in order; with `commas`, a line may have got a
+    comma at its end.
+    """
     lines = iter(after.splitlines())
     return all(
         any(each == line or (commas and f"{each}," == line) for line in lines)
@@ -177,11 +182,13 @@ codes = st.fixed_dictionaries(
 @example(
     FLAGSHIP, 0, "aaa", {"summary": "Any other.", "retriable": False, "http": "4xx"}
 )  # beside a fallback for 4xx
-@settings(max_examples=40, deadline=None)
+@examples(120)
 def test_a_new_code_only_adds_lines(
     path: Path, position: int, name: str, code: dict[str, object]
 ) -> None:
-    """Law 2: wherever a code is added, no line of a generated file changes, but for a trailing comma in JSON."""
+    """Law 2: wherever a code is added, no line of a generated file changes, but for a trailing
+    comma in JSON.
+    """
     if "http" not in code:
         code = {**code, "http": None, "http_reason": "Not over HTTP."}
     if any(isinstance(each.wire, int) for each in taxonomy(path).codes.values()):
@@ -202,7 +209,9 @@ SYSTEMS = [
 
 @pytest.mark.parametrize("path", SYSTEMS, ids=lambda path: path.parent.name)
 def test_a_new_code_of_500_takes_nobodys_place(path: Path) -> None:
-    """Law 2: a code of 500 before all others does not become what an exception, or a bare 500, was answered with."""
+    """Law 2: a code of 500 before all others does not become what an exception, or a bare 500, was
+    answered with.
+    """
     code: dict[str, object] = {
         "summary": "New.",
         "message": "New",
@@ -230,7 +239,9 @@ def test_what_only_adds_means() -> None:
 
 
 def test_the_python_is_clean_as_rendered(written: Path) -> None:
-    """Generated Python passes ruff's formatter and rules, and mypy --strict, with nothing in between."""
+    """Generated Python passes ruff's formatter and rules, and mypy --strict, with nothing in
+    between.
+    """
     alone = ["--isolated", "--no-cache"]
     rules = [
         "--select",
@@ -267,8 +278,8 @@ TREES = [ROOT / "generated", *sorted((ROOT / "examples").glob("*/generated"))]
 @pytest.mark.parametrize("command", [["format", "--check"], ["check"]], ids=["format", "check"])
 @pytest.mark.parametrize("settings", [["--isolated"], []], ids=["strangers", "its-own"])
 def test_what_is_committed_passes_ruff_as_it_comes(command: list[str], settings: list[str]) -> None:
-    """Every generated package passes ruff with its defaults, and with the settings that come with it, which no other
-    width around it changes.
+    """Every generated package passes ruff with its defaults, and with the settings that come with
+    it, which no other width around it changes.
     """
     packages = [str(tree / "python") for tree in TREES]
     assert all((tree / "python/ruff.toml").is_file() for tree in TREES)
@@ -333,7 +344,9 @@ def test_the_openapi_documents_are_valid(path: Path, version: str) -> None:
 
 @PATHS
 def test_each_example_is_what_its_schema_describes(path: Path) -> None:
-    """The examples in OpenAPI satisfy the schema of their code, and the JSON Schema of an envelope, and nothing more."""
+    """The examples in OpenAPI satisfy the schema of their code, and the JSON Schema of an envelope,
+    and nothing more.
+    """
     document = json.loads(tree(path)["openapi/openapi-3.1.json"])
     examples = document["components"].get("examples", {})
     assert examples or not any(code.http.statuses for code in taxonomy(path).shared_live_codes())
@@ -354,7 +367,9 @@ def test_each_example_is_what_its_schema_describes(path: Path) -> None:
 
 
 def test_schemathesis_loads_the_components() -> None:
-    """A service's document that refers to the responses is read by schemathesis, in both versions."""
+    """A service's document that refers to the responses is read by schemathesis, in both
+    versions.
+    """
     schemathesis = pytest.importorskip("schemathesis")
     for version in ("3.0", "3.1"):
         document = json.loads(tree(FLAGSHIP)[f"openapi/openapi-{version}.json"])
@@ -393,7 +408,9 @@ def test_nothing_generated_says_when_or_by_what(path: Path) -> None:
 
 @PATHS
 def test_lines_are_as_platforms_agree(path: Path) -> None:
-    """Every file ends in one line feed, and none holds a carriage return, a tab or white space at the end of a line."""
+    """Every file ends in one line feed, and none holds a carriage return, a tab or white space at
+    the end of a line.
+    """
     for file, text in tree(path).items():
         if "_runtime" in file or not text:
             continue
@@ -489,7 +506,9 @@ def nasty() -> Taxonomy:
 
 
 def test_any_text_is_quoted(tmp_path: Path) -> None:
-    """Quotes, backslashes, tags of templates and invisible characters arrive as text, in Python and in JSON."""
+    """Quotes, backslashes, tags of templates and invisible characters arrive as text, in Python and
+    in JSON.
+    """
     taxonomy = nasty()
     tree = render(taxonomy, SHIPPED.values(), "nasty.yaml")
     write(tree, tmp_path, list(SHIPPED))
@@ -595,12 +614,14 @@ def awkward(draw: st.DrawFn) -> Taxonomy:
 
 
 # Unshrunk: the diff that ruff prints says what is wrong whatever the size of the taxonomy.
-@settings(max_examples=25, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@examples(100, steady=12, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(awkward())
 def test_any_names_are_laid_out(
     tmp_path_factory: pytest.TempPathFactory, taxonomy: Taxonomy
 ) -> None:
-    """ruff, with its defaults, has nothing to change or to find in what is generated, however long the names."""
+    """ruff, with its defaults, has nothing to change or to find in what is generated, however long
+    the names.
+    """
     folder = tmp_path_factory.mktemp("awkward")
     for path, text in render(taxonomy, [SHIPPED["python"]], "awkward.yaml").items():
         if path.endswith(".py") and "/_runtime/" not in path:
@@ -667,7 +688,9 @@ codes:
     ],
 )
 def test_any_pointer_marks_an_error(mark: str, body: object) -> None:
-    """What tells an error may stand anywhere (RFC 6901): at the whole body, under a key with a slash; whatever a delay grows to."""
+    """What tells an error may stand anywhere (RFC 6901): at the whole body, under a key with a
+    slash; whatever a delay grows to.
+    """
     loaded = read(POINTERS % mark, "pointers.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics
     check(loaded)
@@ -681,7 +704,9 @@ def test_any_pointer_marks_an_error(mark: str, body: object) -> None:
 
 
 def test_names_that_differ_by_case_alone_are_two_schemas() -> None:
-    """Each code has a component of its own, whatever the codes are called: a union names none of them twice."""
+    """Each code has a component of its own, whatever the codes are called: a union names none of
+    them twice.
+    """
     text = """
 faultspec: 1
 taxonomy: {name: same, version: 1.0.0}
@@ -724,7 +749,9 @@ codes:
 def test_a_status_that_a_surface_gives_is_one_everywhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A code without a status has the surface's in lint, in what is generated, and for the judge of what that sends."""
+    """A code without a status has the surface's in lint, in what is generated, and for the judge of
+    what that sends.
+    """
     loaded = read(LENT, "lent.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics
     assert not [each for each in check(loaded) if each.severity != "note"]

@@ -1,4 +1,6 @@
-"""The output schema of a tool: whatever tells an error, refusals are held to their codes and successes are not refusals."""
+"""The output schema of a tool: whatever tells an error, refusals are held to their codes and
+successes are not refusals.
+"""
 
 import copy
 import json
@@ -46,7 +48,9 @@ TEXT = '{type: "urn:${code}", title: $message, details?: $details}'
 
 
 class Form(NamedTuple):
-    """A way to tell errors. ``successes``: contents that are none; ``plain``: whether the result says it of the plain code."""
+    """A way to tell errors. ``successes``: contents that are none; ``plain``: whether the result
+    says it of the plain code.
+    """
 
     when: str
     shape: str
@@ -97,7 +101,8 @@ SHOWN = {
         False,
     ),
 }
-#: What the rest of the result says as well, or alone; a success may have anything else where refusals have their code.
+#: What the rest of the result says as well, or alone; a success may have anything else where
+#: refusals have their code.
 UNSHOWN = {
     "none": Form("", FLAT, (*OTHER, {"code": 7}, {"code": "EUR", "rate": 1.1})),
     "is-error": Form(
@@ -172,7 +177,9 @@ GONE: Any = object()
 
 
 def changed(value: Any) -> Iterator[Any]:
-    """Every content that comes of taking away one member, or of putting something else in the place of one value."""
+    """Every content that comes of taking away one member, or of putting something else in the place
+    of one value.
+    """
     for path in places(value):
         for what in (GONE, True, False, 7, "else", None, [], {}):
             body = copy.deepcopy(value)
@@ -188,8 +195,9 @@ def changed(value: Any) -> Iterator[Any]:
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
 def test_errors_are_held_to_their_codes_and_successes_are_none(form: Form) -> None:
-    """However a surface tells its errors: a sound one is accepted, one without what its code requires and one with an unknown
-    code are not, and neither is one whose code nobody would miss; a success is.
+    """However a surface tells its errors: a sound one is accepted, one without what its code
+    requires and one with an unknown code are not, and neither is one whose code nobody would miss;
+    a success is.
     """
     _, valid = made(form.text())
     for code in ("plain", "sized"):
@@ -206,8 +214,8 @@ def test_errors_are_held_to_their_codes_and_successes_are_none(form: Form) -> No
 
 @pytest.mark.parametrize("form", SHOWN.values(), ids=SHOWN.keys())
 def test_content_that_shows_its_mark_is_accepted_as_the_judge_does(form: Form) -> None:
-    """The schema accepts content exactly where there is a result with it that the judge has nothing against, mutation for
-    mutation of an error and of a success.
+    """The schema accepts content exactly where there is a result with it that the judge has nothing
+    against, mutation for mutation of an error and of a success.
     """
     _, valid = made(form.text())
     begun = [refusal(form, "plain"), refusal(form, "sized"), *form.successes]
@@ -219,8 +227,9 @@ def test_content_that_shows_its_mark_is_accepted_as_the_judge_does(form: Form) -
 def test_content_that_does_not_show_its_mark_is_an_error_where_it_looks_like_one(
     form: Form,
 ) -> None:
-    """Where the rest of the result says what is an error, nothing is accepted that the judge has anything against, and no
-    mutation of an error that leaves its code in place but what is another sound error.
+    """Where the rest of the result says what is an error, nothing is accepted that the judge has
+    anything against, and no mutation of an error that leaves its code in place but what is another
+    sound error.
     """
     rules, valid = made(form.text())
     for code in ("plain", "sized"):
@@ -244,7 +253,9 @@ def test_a_tool_of_which_every_answer_is_an_error_has_no_success() -> None:
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
 def test_a_surfaces_schema_accepts_what_is_an_error_and_a_sound_one(form: Form) -> None:
-    """A whole result is accepted exactly where the judge calls it an error and has nothing against it."""
+    """A whole result is accepted exactly where the judge calls it an error and has nothing against
+    it.
+    """
     rules, valid = made(form.text(), "surfaces/tools")
     begun = [refusal(form, "plain"), refusal(form, "sized"), *form.successes]
     for content in (each for one in begun for each in (one, *changed(one))):
@@ -287,8 +298,9 @@ ASKED = ({}, {"size": 1}, {"size": 2})
 
 @pytest.mark.parametrize("tool", ["fs_read", "fs_list", "fs_write", "fs.stat", "chat", "other"])
 def test_a_tool_answers_with_the_codes_of_its_operations(tool: str) -> None:
-    """The schema of a tool accepts a code exactly where some call of the tool may end with it (``code/operation``): those of
-    the first operation that the call is one of, and where it may be none, what is everybody's.
+    """The schema of a tool accepts a code exactly where some call of the tool may end with it
+    (``code/operation``): those of the first operation that the call is one of, and where it may be
+    none, what is everybody's.
     """
     rules, valid = made(OPERATIONS, f"mcp/{tool}.output")
     for code in ("gone", "late", "full", "held", "binary", 7, "dull", "routed", "no_such_code"):

@@ -1,4 +1,6 @@
-"""What several documents share is what each of them would have made for itself, and nobody changes it."""
+"""What several documents share is what each of them would have made for itself, and nobody changes
+it.
+"""
 
 import json
 from collections.abc import Iterator
@@ -17,7 +19,8 @@ from paths import ROOT
 
 SYSTEMS = [".", *(f"examples/{name}" for name in ("aileron", "alknet", "kinto", "theodosia"))]
 
-#: What the envelope says of details changes what the code says of them, in this envelope and not in the other.
+#: What the envelope says of details changes what the code says of them, in this envelope and not in
+#: the other.
 CLOSED = """
 faultspec: 1
 taxonomy: {name: shop, version: 1.0.0}
@@ -53,7 +56,9 @@ def plain(value: Any) -> Any:
 
 @pytest.mark.parametrize("system", [*SYSTEMS, CLOSED], ids=[*SYSTEMS, "closed"])
 def test_what_is_shared_stays_what_it_was(system: str) -> None:
-    """After every target has used a shared part, it is what it was when it was made, and its text is that of its content."""
+    """After every target has used a shared part, it is what it was when it was made, and its text
+    is that of its content.
+    """
     taxonomy = taxonomy_of(system)
     render(taxonomy, SHIPPED.values(), "taxonomy.yaml")
     made = list(shared(taxonomy))
@@ -84,7 +89,9 @@ def test_one_taxonomy_leaves_nothing_to_another() -> None:
 
 
 def test_the_same_is_asked_once_and_another_taxonomy_anew() -> None:
-    """Arguments are distinguished by identity, and what is known goes with the taxonomy that it is of."""
+    """Arguments are distinguished by identity, and what is known goes with the taxonomy that it is
+    of.
+    """
     asked: list[object] = []
 
     @memoized

@@ -1,4 +1,6 @@
-"""Law 9 on five shapes of the wire: a generated JSON Schema accepts a body exactly when the judge's envelope clauses are silent."""
+"""Law 9 on five shapes of the wire: a generated JSON Schema accepts a body exactly when the judge's
+envelope clauses are silent.
+"""
 
 import copy
 import json
@@ -177,9 +179,12 @@ def test_the_judge_and_the_schemas_agree(
         if judged.surface != surface.name or not judged.is_error:
             continue
         if any(json.dumps(wire) in json.dumps(body) for wire in of_operations(contract)):
-            continue  # the code of an operation, in an exchange that names none: its details are not known
+            # the code of an operation, in an exchange that names none: its details are not known
+            continue
         if any(each.clause == "envelope/status" for each in judged.findings):
-            continue  # not the status that it came with: the schema knows those of the code, and not which it was
+            # not the status that it came with: the schema knows those of the code, and not which it
+            # was
+            continue
         findings = [
             each
             for each in judged.findings
@@ -237,8 +242,9 @@ def suggesting(field: str) -> tuple[Contract, Mapping[str, jsonschema_rs.Draft20
 def test_a_code_suggests_its_own_actions(
     field: str, envelope: tuple[str, str], code: str, flag: bool | None, ways: list[object] | None
 ) -> None:
-    """Where a code declares actions its errors suggest some of them and no others, whatever the envelope says of the list:
-    schema and judge are of one mind, and one wrong action is one finding.
+    """Where a code declares actions its errors suggest some of them and no others, whatever the
+    envelope says of the list: schema and judge are of one mind, and one wrong action is one
+    finding.
     """
     contract, schemas = suggesting(field)
     name, path = envelope
@@ -262,7 +268,9 @@ def test_a_code_suggests_its_own_actions(
 
 
 def test_what_30_has_no_word_for() -> None:
-    """3.0 has no word for null, const, lists of types and exclusive numbers; what replaces them accepts the same."""
+    """3.0 has no word for null, const, lists of types and exclusive numbers; what replaces them
+    accepts the same.
+    """
     assert schema.openapi30({"type": ["string", "null"]}) == {"type": "string", "nullable": True}
     assert schema.openapi30({"const": 1}) == {"enum": [1]}
     assert schema.openapi30({"type": ["string", "integer"]}) == {
@@ -278,7 +286,9 @@ def test_what_30_has_no_word_for() -> None:
 
 
 def test_formats_are_patterns() -> None:
-    """Identifier formats hold in any validator, as each is a pattern; other formats remain an annotation."""
+    """Identifier formats hold in any validator, as each is a pattern; other formats remain an
+    annotation.
+    """
     contract, _, _ = loaded(ROOT / "taxonomy.yaml")
     found = schema.of_value(Schema(types=("string",), format=("uuid7", "ulid")), contract.taxonomy)
     validator = Draft202012Validator(found)
@@ -347,8 +357,8 @@ def conditional() -> tuple[Contract, jsonschema_rs.Draft202012Validator]:
 def test_the_schema_knows_the_rules_by_condition(
     code: str, status: int, flag: bool | None, details: dict[str, object], decided: bool | None
 ) -> None:
-    """A flag and a status that conditions decide: the schema accepts exactly what the judge has nothing against, where the
-    body shows what they depend on.
+    """A flag and a status that conditions decide: the schema accepts exactly what the judge has
+    nothing against, where the body shows what they depend on.
     """
     contract, valid = conditional()
     if decided is not None and code in ("upstream", "decided"):
@@ -380,7 +390,9 @@ codes: {gone: {summary: Gone., http: [404, 410], retriable: false}}
 
 
 def test_a_status_inside_a_text_is_text() -> None:
-    """Where a picture has the status, or the flag, in a text (JSON:API), schema and judge take that text, and no number."""
+    """Where a picture has the status, or the flag, in a text (JSON:API), schema and judge take that
+    text, and no number.
+    """
     found = read(TEXTUAL, "textual.yaml")
     assert found.taxonomy is not None, found.diagnostics
     tree = render(found.taxonomy, [SHIPPED["jsonschema"]], "textual.yaml")
@@ -436,8 +448,9 @@ codes:
 def test_a_response_of_json_rpc_has_a_result_or_an_error(
     shape: str, mark: str, codes: str, additional: str
 ) -> None:
-    """Whatever the picture of the envelope and however strict, no response with both members is accepted, ours, an undeclared one
-    or the protocol's (JSON-RPC 2.0 section 5); with the one that is the error's, each is. The judge says the same, once.
+    """Whatever the picture of the envelope and however strict, no response with both members is
+    accepted, ours, an undeclared one or the protocol's (JSON-RPC 2.0 section 5); with the one that
+    is the error's, each is. The judge says the same, once.
     """
 
     def broken(body: object) -> list[tuple[str, str | None]]:
@@ -524,8 +537,9 @@ operations:
 def test_among_matching_pictures_the_number_decides(
     codes: str, envelope: str, number: object, data: object, accepted: bool | None
 ) -> None:
-    """Whether the protocol's errors share the picture of ours or have one that looks the same, an error is ours by the number of
-    a code that may be met there, the protocol's by another of its numbers, and undeclared by any third; schema and judge agree.
+    """Whether the protocol's errors share the picture of ours or have one that looks the same, an
+    error is ours by the number of a code that may be met there, the protocol's by another of its
+    numbers, and undeclared by any third; schema and judge agree.
     """
     found = read(TWINS % (codes, envelope), "rpc.yaml")
     assert found.taxonomy is not None, found.diagnostics
@@ -549,7 +563,9 @@ def test_among_matching_pictures_the_number_decides(
 
 
 def test_a_picture_that_the_protocol_shares_is_still_that_of_our_codes() -> None:
-    """The schema of an envelope takes the codes that travel in it, although other envelopes have errors of this picture."""
+    """The schema of an envelope takes the codes that travel in it, although other envelopes have
+    errors of this picture.
+    """
     found = read(TWINS % ("closed", "ours"), "rpc.yaml")
     assert found.taxonomy is not None, found.diagnostics
     tree = render(found.taxonomy, [SHIPPED["jsonschema"]], "rpc.yaml")
@@ -583,8 +599,9 @@ operations:
 def test_a_code_inside_a_text_is_text_there(
     envelope: str, codes: str, wires: tuple[object, ...]
 ) -> None:
-    """What a code is on its own, a number or a text, makes no difference inside a text: schema and judge read it there, know the
-    declared one, the reserved one and the one of an operation, and take an undeclared one where it is allowed.
+    """What a code is on its own, a number or a text, makes no difference inside a text: schema and
+    judge read it there, know the declared one, the reserved one and the one of an operation, and
+    take an undeclared one where it is allowed.
     """
     mark = "/payload/errors" if envelope == "listed" else "/payload/type"
     found = read(SPELLED % (mark, envelope, codes, *wires), "urn.yaml")

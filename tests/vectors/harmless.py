@@ -1,15 +1,18 @@
-"""Collects error texts of well-known packages: what honest messages look like, written by nobody who knew the detectors.
+"""Collects error texts of well-known packages: what honest messages look like, written by nobody
+who knew the detectors.
 
     python tests/vectors/harmless.py FOLDER > tests/vectors/harmless.jsonl
     python tests/vectors/harmless.py --near FOLDER > tests/vectors/near.jsonl
 
-FOLDER holds wheels of PyPI (`pip download --no-deps`) and tarballs of npm (`npm pack`). Of each package a few texts are taken,
-evenly spread over all that its source raises, declares as messages or marks for translation; nothing is chosen by hand. Each
-line says where it is from: package and version, file, text. Texts have the placeholders that the source has.
+FOLDER holds wheels of PyPI (`pip download --no-deps`) and tarballs of npm (`npm pack`). Of each
+package a few texts are taken, evenly spread over all that its source raises, declares as messages
+or marks for translation; nothing is chosen by hand. Each line says where it is from: package and
+version, file, text. Texts have the placeholders that the source has.
 
-With `--near` the folder holds services and drivers (and botocore, in which the services of AWS describe their errors), and of
-all their texts those are taken that come nearest to a leak: for each pattern of the detectors a few in which one of its
-needles stands, of as many packages as there are. The texts of such a package that the detectors take for leaks are among them.
+With `--near` the folder holds services and drivers (and botocore, in which the services of AWS
+describe their errors), and of all their texts those are taken that come nearest to a leak: for each
+pattern of the detectors a few in which one of its needles stands, of as many packages as there are.
+The texts of such a package that the detectors take for leaks are among them.
 """
 
 import ast
@@ -164,7 +167,9 @@ def spread(rows: list[dict[str, str]], most: int) -> list[dict[str, str]]:
 
 
 def near(rows: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Of each pattern a few texts that it has to look at; a needle that every tenth text holds tells nothing."""
+    """Of each pattern a few texts that it has to look at; a needle that every tenth text holds
+    tells nothing.
+    """
     kept: dict[str, dict[str, str]] = {}
     for pattern in (each for patterns in DETECTORS.values() for each in patterns):
         of_one = [

@@ -1,10 +1,12 @@
-"""Makes `compiler/faultspec/leaks/tokens.py` of the rules of gitleaks: those for tokens that name their vendor.
+"""Makes `compiler/faultspec/leaks/tokens.py` of the rules of gitleaks: those for tokens that name
+their vendor.
 
     python tests/vectors/tokens.py gitleaks.toml v8.30.0 > compiler/faultspec/leaks/tokens.py
 
-The file is `config/gitleaks.toml` of https://github.com/gitleaks/gitleaks (MIT). A rule is taken when one of its keywords is
-a part of the token itself, at least four characters long: what has to be recognised by a name in front of it is a matter of
-source code and configuration, which errors do not hold. RE2's syntax becomes Python's, and every repetition gets a bound.
+The file is `config/gitleaks.toml` of https://github.com/gitleaks/gitleaks (MIT). A rule is taken
+when one of its keywords is a part of the token itself, at least four characters long: what has to
+be recognised by a name in front of it is a matter of source code and configuration, which errors do
+not hold. RE2's syntax becomes Python's, and every repetition gets a bound.
 """
 
 import re

@@ -170,7 +170,9 @@ def is_real(match: re.Match[str]) -> bool:
 
 
 def is_loopback(match: re.Match[str]) -> bool:
-    """Whether a loopback address is outside every URL: the URLs of a server under test contain one."""
+    """Whether a loopback address is outside every URL: the URLs of a server under test contain
+    one.
+    """
     return not re.search(r"https?://$", _before(match), re.I)
 
 
@@ -405,7 +407,9 @@ def is_container(match: re.Match[str]) -> bool:
 
 
 def is_long_random(match: re.Match[str]) -> bool:
-    """Whether the value after a word such as "token" is random, and not a parser's or a page's token."""
+    """Whether the value after a word such as "token" is random, and not a parser's or a page's
+    token.
+    """
     return is_random(match) and is_as_random_as(3)(match) and not _LEXICAL.search(_before(match))
 
 

@@ -37,6 +37,16 @@ class _Protocol(H11Protocol):
         self.app = app
 
 
+async def read_body(receive: Receive) -> bytes:
+    """The whole body of a request."""
+    body = bytearray()
+    while True:
+        message = await receive()
+        body += message.get("body", b"")
+        if message["type"] != "http.request" or not message.get("more_body", False):
+            return bytes(body)
+
+
 @contextmanager
 def serving(app: ASGIApp, port: int = 0) -> Iterator[str]:
     """Yield the base URL of ``app`` on 127.0.0.1. Port 0 is a free one. The server ends with the

@@ -22,9 +22,9 @@ from faultspec.openapi.service import Description
 from faultspec.runtime import ids
 from faultspec.runtime import shape as shapes
 from faultspec.targets import openapi as samples
-from faultspec_conformance import sampling
 from faultspec_conformance.config import CREDENTIALS
 from faultspec_conformance.faults.script import Fault
+from faultspec_conformance.session import sampling
 
 #: The challenge to a caller without credentials (RFC 9110, 11.6.1).
 _CHALLENGE = 'Bearer realm="api"'

@@ -10,6 +10,7 @@ from faultspec.contract.model import Contract
 from faultspec.exchange.model import Request, Response, first
 from faultspec.language.routes import Route
 from faultspec.openapi.service import Description
+from faultspec_conformance.drivers.serving import read_body
 from faultspec_conformance.faults.replies import (
     Unanswerable,
     outdates_validator,
@@ -169,13 +170,3 @@ def _encoded(response: Response) -> list[tuple[bytes, bytes]]:
     if response.status not in (204, 205):
         fields.append((b"content-length", str(len(response.body)).encode()))
     return fields
-
-
-async def read_body(receive: Receive) -> bytes:
-    """The whole body of a request."""
-    body = bytearray()
-    while True:
-        message = await receive()
-        body += message.get("body", b"")
-        if message["type"] != "http.request" or not message.get("more_body", False):
-            return bytes(body)

@@ -11,7 +11,6 @@ from functools import partial
 
 from faultspec.exchange.model import Canary
 from faultspec.openapi.service import ServiceOperation
-from faultspec_conformance import sampling
 from faultspec_conformance.probes.operations import (
     MOST_OPERATIONS,
     first_conclusive,
@@ -27,11 +26,12 @@ from faultspec_conformance.probes.refusals import (
     is_checked_first,
 )
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.sampling import Violation
+from faultspec_conformance.session import sampling
 from faultspec_conformance.session.fixtures import body_for, likely_body, request_to
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation, failed, not_exercised
 from faultspec_conformance.session.resources import content_type
+from faultspec_conformance.session.sampling import Violation
 
 _MALFORMED, _INVALID = "framework/malformed-json", "framework/invalid-input"
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from faultspec.openapi.service import OperationParameter, ServiceOperation
-from faultspec_conformance import sampling
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.probes.operations import MOST_OPERATIONS, json_writes, needs_body
 from faultspec_conformance.probes.refusals import (
@@ -16,6 +15,7 @@ from faultspec_conformance.probes.refusals import (
     is_checked_first,
 )
 from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session import sampling
 from faultspec_conformance.session.fixtures import request_to
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import failed, not_exercised, passed

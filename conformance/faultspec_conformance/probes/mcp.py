@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from faultspec.exchange.body import replaced
 from faultspec.language.model import Navigation
-from faultspec_conformance import sampling
 from faultspec_conformance.config import ABSENT, SampleCall
 from faultspec_conformance.probes import audit
 from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session import sampling
 from faultspec_conformance.session.calls import ToolSession
 from faultspec_conformance.session.observation import (
     Observation,

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 from faultspec.openapi.service import ServiceOperation
-from faultspec_conformance import sampling
 from faultspec_conformance.probes.refusals import is_checked_first
 from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session import sampling
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.resources import is_json_write
 

@@ -14,7 +14,6 @@ from faultspec.exchange.body import steps
 from faultspec.exchange.model import Canary
 from faultspec.language.model import Concealment
 from faultspec.openapi.service import ServiceOperation, shape_of
-from faultspec_conformance import sampling
 from faultspec_conformance.config import Identity
 from faultspec_conformance.probes.idempotency import change_body
 from faultspec_conformance.probes.ownership import (
@@ -27,7 +26,7 @@ from faultspec_conformance.probes.ownership import (
 )
 from faultspec_conformance.probes.refusals import unknown_id
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session import pagination
+from faultspec_conformance.session import pagination, sampling
 from faultspec_conformance.session.fixtures import request_to
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (

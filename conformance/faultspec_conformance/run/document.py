@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 _AGREES = "document/agrees"
 
+#: The clauses about the form of an answer, which a generated error can break.
+_FORM = ("document/media-type", "document/schema")
+
 #: Keywords of JSON Schema about the structure of a body. A generated error may break others, such
 #: as `pattern` or `maxLength`, by its texts alone.
 _STRUCTURAL = frozenset({"required", "type", "additionalProperties", "unevaluatedProperties"})
@@ -116,24 +119,32 @@ class DocumentHold:
             status = int(text) if text.isdigit() else 0
             if not 400 <= status <= 599:
                 continue
-            verdicts = [
-                dict(self.judge.violations(sample)) for sample in self._samples(operation, status)
-            ]
-            for clause in ("document/media-type", "document/schema"):
-                broken = [
-                    violations
-                    for verdict in verdicts
-                    for violations in [[*filter(self._structural, verdict.get(clause, ()))]]
-                    if clause in verdict
-                ]
-                if broken and all(broken):
-                    self.contradicted.add((clause, operation.name, status))
-                    yield _warning(
-                        f"the document describes {status} in a form that no error of the taxonomy "
-                        f"has: {broken[0][0].message}",
-                        operation=operation.name,
-                        status=status,
-                    )
+            for clause, violation in self._common_misfits(operation, status):
+                self.contradicted.add((clause, operation.name, status))
+                yield _warning(
+                    f"the document describes {status} in a form that no error of the taxonomy "
+                    f"has: {violation.message}",
+                    operation=operation.name,
+                    status=status,
+                )
+
+    def _common_misfits(
+        self, operation: ServiceOperation, status: int
+    ) -> Iterator[tuple[str, "DocumentViolation"]]:
+        """Yield each clause about the form that all errors with the status break, and how."""
+        violations: dict[str, DocumentViolation | None] = dict.fromkeys(_FORM)
+        for sample in self._samples(operation, status):
+            for clause, found in self.judge.violations(sample):
+                structural = next(filter(self._structural, found), None)
+                if clause in violations and structural is None:
+                    del violations[clause]  # this error fits
+                elif clause in violations:
+                    violations[clause] = violations[clause] or structural
+            if not violations:
+                return
+        for clause, violation in violations.items():
+            if violation is not None:
+                yield clause, violation
 
     def _structural(self, violation: "DocumentViolation") -> bool:
         """Whether any error of the taxonomy would break the document in this way."""

@@ -15,7 +15,7 @@ from faultspec.openapi.service import (
     Scheme,
     ServiceOperation,
 )
-from faultspec_conformance import sampling
+from faultspec_conformance.session import sampling
 
 #: Statuses that the probes provoke on any service with a route, a body and a token.
 _GENERAL = frozenset({400, 401, 404, 405, 406, 413, 415})

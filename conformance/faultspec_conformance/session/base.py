@@ -10,8 +10,6 @@ from faultspec.exchange.model import Canary, Exchange
 from faultspec.language.model import Taxonomy
 from faultspec_conformance.config import NOBODY, Identity, ServiceConfig
 from faultspec_conformance.drivers import Driver, NoAnswer
-from faultspec_conformance.sampling import ValueSource
-from faultspec_conformance.sampling.tokens import Tokens, seeded
 from faultspec_conformance.session.observation import Unanswered
 from faultspec_conformance.session.observations import (
     Fact,
@@ -20,6 +18,8 @@ from faultspec_conformance.session.observations import (
     ProbeResult,
     ReportedResult,
 )
+from faultspec_conformance.session.sampling import ValueSource
+from faultspec_conformance.session.sampling.tokens import Tokens, seeded
 
 
 @dataclass(slots=True)

@@ -12,8 +12,8 @@ from faultspec.exchange.model import Exchange
 from faultspec.language.model import Field, Taxonomy
 from faultspec.runtime import ids
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.sampling.tokens import Tokens
 from faultspec_conformance.session.observation import Observation, failed, passed, slot_value
+from faultspec_conformance.session.sampling.tokens import Tokens
 
 
 class EchoRule(NamedTuple):

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from faultspec.openapi.service import ServiceOperation, shape_of
-from faultspec_conformance import sampling
 from faultspec_conformance.config import ABSENT, ConfiguredCall, Identity
+from faultspec_conformance.session import sampling
 from faultspec_conformance.session.credentials import authority
 from faultspec_conformance.session.fault_switches import STANDARD
 from faultspec_conformance.session.http import HttpSession

@@ -18,7 +18,6 @@ from faultspec_conformance.config import Identity
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.drivers.processes import Running
-from faultspec_conformance.sampling import ValueSource
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.correlation import (
     CorrelationIds,
@@ -39,6 +38,7 @@ from faultspec_conformance.session.observation import Observation, Unanswered, s
 from faultspec_conformance.session.observations import Fact, PartRecord
 from faultspec_conformance.session.requests import Correlation, RequestSpec, wire_request
 from faultspec_conformance.session.resources import ResourceKind, find_resource_kinds, located
+from faultspec_conformance.session.sampling import ValueSource
 from faultspec_conformance.session.upstreams import ScriptedUpstream
 
 #: Seconds. A longer wait for a limit to lift costs more than the answer is worth.

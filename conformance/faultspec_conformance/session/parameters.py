@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 
 from faultspec.openapi.service import OperationParameter, ServiceOperation, shape_of
-from faultspec_conformance import sampling
-from faultspec_conformance.sampling.tokens import Tokens
+from faultspec_conformance.session import sampling
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.sampling.tokens import Tokens
 
 
 def values_for(session: HttpSession, operation: ServiceOperation) -> dict[str, object]:

@@ -22,8 +22,7 @@ from faultspec_conformance.drivers.processes import (
     run_process,
     wait_until_listening,
 )
-from faultspec_conformance.drivers.serving import HANG_UP, serving
-from faultspec_conformance.faults.server import read_body
+from faultspec_conformance.drivers.serving import HANG_UP, read_body, serving
 
 #: What the upstream does: it answers with a status, or closes the connection.
 Behaviour = int | Literal["closed"]

@@ -30,7 +30,7 @@ def pay(state: State, amount: int) -> State:
 
 @action(reads=[], writes=["report"])
 def fetch_report(state: State, seconds: int) -> State:
-    """Takes as long as it is told to."""
+    """Takes the seconds of its argument."""
     time.sleep(seconds)
     return state.update(report="all well")
 
@@ -64,7 +64,7 @@ def build() -> ApplicationBuilder:
 
 
 def known_modifier(state: dict[str, Any], inputs: dict[str, Any]) -> None:
-    """Refuses a milk that there is not."""
+    """Refuses an unknown milk."""
     got = inputs.get("modifier")
     if got not in ("oat", "soy", "almond"):
         raise theodosia.ValidationFailed(

@@ -4,8 +4,8 @@ import re
 import string
 
 from faultspec.runtime import ids
-from faultspec_conformance.sampling.source import ValueSource
-from faultspec_conformance.sampling.tokens import Tokens
+from faultspec_conformance.session.sampling.source import ValueSource
+from faultspec_conformance.session.sampling.tokens import Tokens
 
 _HEX = "0123456789abcdef"
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 
 from faultspec.openapi.nodes import Json, listed
 from faultspec.runtime import ids
-from faultspec_conformance.sampling.identifiers import scrambled
-from faultspec_conformance.sampling.patterns import fits, matching
-from faultspec_conformance.sampling.schemas import (
+from faultspec_conformance.session.sampling.identifiers import scrambled
+from faultspec_conformance.session.sampling.patterns import fits, matching
+from faultspec_conformance.session.sampling.schemas import (
     DEEPEST,
     example_of,
     is_read_only,
@@ -15,7 +15,7 @@ from faultspec_conformance.sampling.schemas import (
     properties_of,
     required_of,
 )
-from faultspec_conformance.sampling.source import ValueSource
+from faultspec_conformance.session.sampling.source import ValueSource
 
 #: Items of an array, whatever `minItems` says: a body is to stay small.
 _MOST_ITEMS = 5

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from faultspec.openapi.nodes import Json
-from faultspec_conformance.sampling.patterns import compiles, fits
-from faultspec_conformance.sampling.schemas import (
+from faultspec_conformance.session.sampling.patterns import compiles, fits
+from faultspec_conformance.session.sampling.schemas import (
     is_read_only,
     kind,
     merge_all_of,
@@ -13,7 +13,7 @@ from faultspec_conformance.sampling.schemas import (
     required_of,
     types_of,
 )
-from faultspec_conformance.sampling.source import ValueSource
+from faultspec_conformance.session.sampling.source import ValueSource
 
 Body = dict[str, object]
 

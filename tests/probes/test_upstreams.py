@@ -1,4 +1,6 @@
-"""Laws of what is seen of a service's retries: each sin of the relay is caught by its clause, and who behaves is left alone."""
+"""Laws of what is seen of a service's retries: each sin of the relay is caught by its clause, and
+who behaves is left alone.
+"""
 
 import json
 import os
@@ -71,7 +73,8 @@ class Pace(NamedTuple):
     spread: float = 0.2
 
 
-#: Chance needs room beside the clocks of a busy machine, and nobody has the time that 0.2 of a second takes.
+#: Chance needs room beside the clocks of a busy machine, and nobody has the time that 0.2 of a
+#: second takes.
 ROOMY = Pace(0.06, 1.0)
 
 #: The last of three waits has just as much room as it needs, so one call shows one.
@@ -133,8 +136,10 @@ def test_every_sin_and_every_clause_is_accounted_for() -> None:
     assert proven == {each for each in service_clauses(aileron()) if each.startswith("upstream/")}
 
 
-def test_who_behaves_passes_everything() -> None:
-    """The relay trips nothing, whatever clause it is, and every clause about upstreams was exercised."""
+def test_a_behaving_service_passes_everything() -> None:
+    """The relay trips nothing, whatever clause it is, and every clause about upstreams was
+    exercised.
+    """
     result = watched(None, only=None)
     assert [(each.finding.clause, each.finding.message) for each in result.findings] == []
     verdicts = {
@@ -147,7 +152,7 @@ def test_who_behaves_passes_everything() -> None:
 
 
 @pytest.mark.full
-def test_who_behaves_in_little_room_passes_everything() -> None:
+def test_a_behaving_service_of_little_room_passes_everything() -> None:
     """A call is repeated until its waits are enough, and they lie where they may."""
     result = watched(None, pace=NARROW)
     assert [(each.finding.clause, each.finding.message) for each in result.findings] == []
@@ -155,7 +160,9 @@ def test_who_behaves_in_little_room_passes_everything() -> None:
 
 
 def test_where_chance_has_no_room_the_scale_is_blamed() -> None:
-    """A clause that cannot be decided is reported with the scale that it takes, and no request is repeated in vain."""
+    """A clause that cannot be decided is reported with the scale that it takes, and no request is
+    repeated in vain.
+    """
     result = watched("no-jitter", pace=Pace())
     assert result.findings == ()
     assert result.clauses["upstream/jitter"].verdict == "not_exercised"
@@ -221,7 +228,9 @@ def free_port() -> int:
 
 
 def test_the_suite_starts_the_service_and_passes_it_the_address(tmp_path: Path) -> None:
-    """`config.command` is started with the upstream's address in its environment, judged, and gone afterwards."""
+    """`config.command` is started with the upstream's address in its environment, judged, and gone
+    afterwards.
+    """
     port = free_port()
     (tmp_path / "conformance.yaml").write_text(f"""
 taxonomy: {AILERON}

@@ -1,4 +1,6 @@
-"""Laws of what is sent at the same time: it arrives as one, it counts, and a service that writes once, or answers that it is busy, gets no finding."""
+"""Laws of what is sent at the same time: it arrives as one, it counts, and a service that writes
+once, or answers that it is busy, gets no finding.
+"""
 
 import asyncio
 import json
@@ -29,7 +31,9 @@ from miniatures.serve import serving
 
 
 class Meeting(ThreadingHTTPServer):
-    """Answers once three bodies are there whole, or 500 after a second; ``bodies`` are those that came."""
+    """Answers once three bodies are there whole, or 500 after a second; ``bodies`` are those that
+    came.
+    """
 
     daemon_threads = True
 
@@ -83,7 +87,9 @@ def posts(*bodies: str) -> list[Request]:
 
 
 def test_what_is_sent_together_is_under_way_together() -> None:
-    """All are there before any is answered, each counts, and the answers stand in the order of the requests."""
+    """All are there before any is answered, each counts, and the answers stand in the order of the
+    requests.
+    """
     with meeting() as (server, url), HttpDriver(url, Limits(writes=True)) as driver:
         answers = driver.together(posts("a", "bc", "def"))
         assert [each.body for each in answers if isinstance(each, Response)] == [
@@ -124,7 +130,9 @@ def test_a_listening_service_gets_no_finding_for_each_request() -> None:
 
 
 def busy(app: ASGIApp, status: int, code: str | None) -> ASGIApp:
-    """A service that takes a moment to write, and answers so to a request with the same key meanwhile."""
+    """A service that takes a moment to write, and answers so to a request with the same key
+    meanwhile.
+    """
     under_way: set[bytes] = set()
 
     async def wrapped(scope: Scope, receive: Receive, send: Send) -> None:
@@ -178,8 +186,10 @@ def judged(app: ASGIApp, **limits: Any) -> Result:
     ("status", "code"),
     [(409, "conflict"), (429, "rate_limited"), (503, "dependency_unavailable"), (202, None)],
 )
-def test_who_is_busy_may_say_so(status: int, code: str | None) -> None:
-    """A request that arrives while the first is written may get a refusal or 202, as long as one thing is created."""
+def test_a_busy_service_may_refuse(status: int, code: str | None) -> None:
+    """A request that arrives while the first is written may get a refusal or 202, as long as one
+    thing is created.
+    """
     result = judged(busy(make_app(), status, code))
     assert [
         each.finding.message
@@ -190,7 +200,7 @@ def test_who_is_busy_may_say_so(status: int, code: str | None) -> None:
     assert result.clauses["idempotency/replay"].verdict == "passed"
 
 
-def test_a_crash_is_no_proof_of_anything() -> None:
+def test_a_crash_proves_nothing() -> None:
     """A service that fails the other requests does not show how often it wrote."""
     result = judged(busy(make_app(), 500, "internal_error"))
     assert result.findings == ()
@@ -208,7 +218,9 @@ def test_a_second_resource_is_proof() -> None:
 
 
 def test_where_the_rate_is_limited_nothing_is_sent_at_once() -> None:
-    """A rate leaves no two requests at the same time, so the clause has no occasion; the others have."""
+    """A rate leaves no two requests at the same time, so the clause has no occasion; the others
+    have.
+    """
     result = judged(make_app(frozenset({"key-looked-up-long-before"})), rate=60.0)
     assert result.findings == ()
     assert result.clauses["idempotency/concurrent"].verdict == "not_exercised"

@@ -7,7 +7,7 @@ from importlib import import_module
 from random import Random
 from typing import Any
 
-from faultspec_conformance.sampling.source import ValueSource
+from faultspec_conformance.session.sampling.source import ValueSource
 
 #: Repetitions beyond the least number.
 _REPEAT = 6

@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 from faultspec.runtime import ids
-from faultspec_conformance import sampling
+from faultspec_conformance.session import sampling
 
 
 def test_a_circle_of_references_ends() -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from faultspec.openapi.nodes import Json
-from faultspec_conformance.sampling.tokens import Tokens, fresh
+from faultspec_conformance.session.sampling.tokens import Tokens, fresh
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,30 @@
+"""Values that schemas allow, values that they forbid, and values that are new.
+
+All randomness comes from a `ValueSource`.
+"""
+
+from faultspec_conformance.session.sampling.identifiers import another
+from faultspec_conformance.session.sampling.patterns import matching
+from faultspec_conformance.session.sampling.schemas import example_of, kind, merge_all_of
+from faultspec_conformance.session.sampling.source import ValueSource
+from faultspec_conformance.session.sampling.values import free_texts, sample_value, vary
+from faultspec_conformance.session.sampling.violations import (
+    Violation,
+    value_out_of_bounds,
+    violations,
+)
+
+__all__ = [
+    "ValueSource",
+    "Violation",
+    "another",
+    "example_of",
+    "free_texts",
+    "kind",
+    "matching",
+    "merge_all_of",
+    "sample_value",
+    "value_out_of_bounds",
+    "vary",
+    "violations",
+]
