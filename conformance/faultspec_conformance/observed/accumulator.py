@@ -9,9 +9,10 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
+from faultspec.contract import crashes
 from faultspec.contract.clauses import Clause
 from faultspec.contract.model import Contract
-from faultspec.exchange.finding import Finding, Level
+from faultspec.exchange.finding import Finding, Judgement, Level
 from faultspec.exchange.model import Exchange
 from faultspec.judge import judge
 from faultspec.openapi.service import Description
@@ -111,10 +112,10 @@ class Accumulator:
         self.exchanges += 1
         exchange = self._operations.name(exchange)
         inner = tuple(
-            Observation(part, judge(self.contract, part))
+            Observation(part, self._judge(part))
             for part in streamed(exchange, self._wires)
         )
-        judgement = lenient(self._echo, exchange, judge(self.contract, exchange))
+        judgement = lenient(self._echo, exchange, self._judge(exchange))
         self._count_host(exchange)
         found: list[Finding] = []
         for observation in (Observation(exchange, judgement, inner), *inner):
@@ -126,7 +127,7 @@ class Accumulator:
             self._judged = (self._judged[0] + errors, self._judged[1] + held)
             found += (
                 replace(finding, level=self._crashes)
-                if finding.clause == "service/no-crash"
+                if finding.clause == crashes.CLAUSE
                 else finding
                 for finding in observation.judgement.findings
             )
@@ -135,6 +136,13 @@ class Accumulator:
         return tuple(
             self._add_finding(finding, place) for finding in found if self._selects(finding.clause)
         )
+
+    def _judge(self, exchange: Exchange) -> Judgement:
+        """Judge one exchange. Only a crash that fails the audit replaces its other findings."""
+        judgement = judge(self.contract, exchange)
+        if self._crashes != "error" or not self._selects(crashes.CLAUSE):
+            return judgement
+        return crashes.without_consequences(judgement)
 
     def start_recording(self) -> None:
         """Begin another recording. It may repeat exchanges of earlier ones, so their ids are

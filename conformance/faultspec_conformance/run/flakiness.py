@@ -81,6 +81,7 @@ def anew(session: HttpSession) -> HttpSession:
         session.driver,
         session.description,
         hold=session.hold,
+        logins=session.logins,
     )
 
 
