@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import httpx
@@ -137,7 +138,7 @@ def test_waits_that_prove_futile_are_not_repeated() -> None:
         with pytest.raises(Unanswered, match="without Retry-After"):
             session.call(RequestSpec("GET", "/v1/things"))
         before.append(session.driver.requests)
-    assert [after - earlier for earlier, after in zip(before, before[1:], strict=False)] == [4, 4, 4, 1, 1]
+    assert [after - earlier for earlier, after in pairwise(before)] == [4, 4, 4, 1, 1]
 
 
 @pytest.mark.parametrize("until", [None, 429])

@@ -22,7 +22,8 @@ def read_login(
     """The login of an identity. Values that its headers do not use, or lack, are reported."""
     at = (*place, "login")
     if context.transport != "http":
-        context.report("misplaced-key", at, "`login` belongs to services over HTTP", hint="remove the key")
+        message = "`login` belongs to services over HTTP"
+        context.report("misplaced-key", at, message, hint="remove the key")
         return None
     node = dict(child_mapping(identity, "login"))
     for key in ("query", "body", "raw"):

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from faultspec.contract import crashes
 from faultspec.contract.clauses import Clause
 from faultspec.exchange.finding import Finding, Judgement
+from faultspec_conformance.results.code_coverage import coverable_codes, covered_code
 from faultspec_conformance.results.findings import count_finding, join_findings, sort_findings
 from faultspec_conformance.results.model import (
     ClauseResult,
@@ -291,7 +292,7 @@ def count_judged(observations: Iterable[Observation]) -> tuple[int, int]:
 
 
 def coverage(session: Session) -> dict[str, Coverage]:
-    """Return the coverage of every code, in the order of declaration."""
+    """Return the coverage of every code, shared or of an operation, in the order of declaration."""
     observations, config = session.observations, session.config
     statuses: dict[str, set[int]] = {}
     operations: dict[str, dict[str, None]] = {}
@@ -299,16 +300,17 @@ def coverage(session: Session) -> dict[str, Coverage]:
     for observation in observations.exchanges:
         if observation.code is None:
             continue
-        counts[observation.code] += 1
         exchange = observation.exchange
+        name = covered_code(session.contract, exchange, observation.code)
+        counts[name] += 1
         if exchange.response.status is not None:
-            statuses.setdefault(observation.code, set()).add(exchange.response.status)
+            statuses.setdefault(name, set()).add(exchange.response.status)
         if exchange.operation is not None:
-            operations.setdefault(observation.code, {})[exchange.operation] = None
+            operations.setdefault(name, {})[exchange.operation] = None
     declared = {recipe.code: recipe.not_provokable or None for recipe in config.recipes}
     tried = {recipe.code for recipe in config.recipes if recipe.steps}
     found: dict[str, Coverage] = {}
-    for code in session.taxonomy.shared_live_codes():
+    for name, code in coverable_codes(session.taxonomy).items():
         reason = declared.get(code.name)
         if config.transport == "http" and not code.http.carried:
             reason = code.http.reason or "the code never travels on HTTP"
@@ -319,12 +321,12 @@ def coverage(session: Session) -> dict[str, Coverage]:
             reason = "no probe provokes this code, and `provoke` has no recipe for it"
             if not session.writable:
                 reason += " (the run may not write)"
-        found[code.name] = Coverage(
-            code=code.name,
-            count=counts[code.name],
-            statuses=tuple(sorted(statuses.get(code.name, ()))),
-            operations=tuple(operations.get(code.name, ())),
-            reason=None if counts[code.name] else reason,
+        found[name] = Coverage(
+            code=name,
+            count=counts[name],
+            statuses=tuple(sorted(statuses.get(name, ()))),
+            operations=tuple(operations.get(name, ())),
+            reason=None if counts[name] else reason,
             explained=explained,
         )
     return found

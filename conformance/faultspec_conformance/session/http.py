@@ -37,7 +37,7 @@ from faultspec_conformance.session.inventory import Inventory, find_inventory
 from faultspec_conformance.session.knowledge import Knowledge
 from faultspec_conformance.session.logins import Logins, needs_login, read_login
 from faultspec_conformance.session.observation import Observation, Unanswered, streamed
-from faultspec_conformance.session.observations import Fact, NotRun, Note, PartRecord
+from faultspec_conformance.session.observations import Fact, Note, NotRun, PartRecord
 from faultspec_conformance.session.requests import (
     Correlation,
     RequestSpec,
@@ -178,12 +178,7 @@ class HttpSession(Session):
             request,
             caller,
             route=spec.path if spec.route == "same" else spec.route,
-            canaries=spec.canaries,
-            wait_when_limited=spec.wait_when_limited,
-            may_disconnect=spec.may_disconnect,
-            may_fail=spec.may_fail,
-            may_be_refused=spec.may_be_refused,
-            server_may_refuse=spec.server_may_refuse,
+            spec=spec,
         )
         if observation.status == 429 and spec.wait_when_limited:
             raise self.limited(observation)
@@ -211,34 +206,29 @@ class HttpSession(Session):
         caller: Identity,
         *,
         route: str | None,
-        canaries: tuple[Canary, ...] = (),
-        wait_when_limited: bool = True,
-        may_disconnect: bool = False,
-        may_fail: bool = False,
-        may_be_refused: bool = False,
-        server_may_refuse: bool = False,
+        spec: RequestSpec,
     ) -> Observation:
         """Send a finished request, judge and record the answer.
 
-        Raises Unanswered. `RequestSpec` explains the options.
+        ``spec``: what it is made of; only its canaries and options are read. Raises Unanswered.
         """
-        self.observations.plant(canaries)
-        asked = self._asked(request, caller, route, canaries, may_fail=may_fail)
-        may_disconnect = may_disconnect or server_may_refuse
+        self.observations.plant(spec.canaries)
+        asked = self._asked(request, caller, route, spec.canaries, may_fail=spec.may_fail)
+        may_disconnect = spec.may_disconnect or spec.server_may_refuse
         exchange = self._exchanged(asked, may_disconnect)
-        if server_may_refuse and self.of_the_server(exchange):
+        if spec.server_may_refuse and self.of_the_server(exchange):
             return Observation(exchange, judge(self.contract, exchange))
         observation = self.record(exchange)
-        if not may_be_refused and self._renew(caller, observation):
+        if not spec.may_be_refused and self._renew(caller, observation):
             observation = self.record(self._exchanged(asked, may_disconnect))
             if observation.status == 401:
                 self.logins.futile.add((caller.name, observation.exchange.operation))
-        for wait in self.waits(observation) if wait_when_limited else ():
+        for wait in self.waits(observation) if spec.wait_when_limited else ():
             if observation.status != 429 or not self.driver.pause(wait):
                 break
             observation = self.record(self._exchanged(asked, may_disconnect))
         else:
-            self._futile += wait_when_limited and observation.status == 429
+            self._futile += spec.wait_when_limited and observation.status == 429
         return observation
 
     def waits(self, observation: Observation) -> tuple[float, ...]:
@@ -432,7 +422,7 @@ class HttpSession(Session):
         self._log_in(caller)
         if caller.name in logins.failed:
             return False
-        note = f"{caller.name} logged in again: the service refused credentials that it had accepted"
+        note = f"{caller.name} logged in again: the service refused what it had accepted before"
         self.observations.add([Note(note)])
         return True
 
