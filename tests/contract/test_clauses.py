@@ -58,6 +58,7 @@ privacy:
   conceal: [{across: tenant, answer: missing}]
 navigation: {offers: /steps, takes: /step, refused: missing}
 audit: {lookup: {request: GET /audit, items: /items}, record: {code: {type: string}}}
+undeclared: {becomes: busy, original_code: /details/code}
 discovery: {errors: {request: GET /errors, kind: errors, item: {code: /code}}}
 operations: {write: {codes: [busy], errors: {late: {summary: It is late., http: 400,
     retriable: false, client_action: none}}}}

@@ -13,8 +13,9 @@ CLAUSE = "service/no-crash"
 EXPLAINED = f"the answer is a crash, which `{CLAUSE}` reports"
 """Why clauses are undecided that only a crash breaks."""
 
-_INDEPENDENT = ("service/", "leaks/")
-"""Families of clauses that a crash does not explain: a leak is a mistake of its own."""
+_INDEPENDENT = ("service/", "leaks/", "code/original")
+"""Clauses that a crash does not explain. A leak is a mistake of its own; a declared error that was
+reported as undeclared is its cause."""
 
 INTERNAL_ERROR = -32603
 """The number of an internal error (JSON-RPC 2.0 section 5.1)."""
