@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from faultspec.cli.writing import write_whole
 from faultspec.exchange.finding import Finding
 from faultspec_conformance import reports
 from faultspec_conformance.results.model import ClauseResult, Report, ReportedFinding, Result
@@ -167,3 +168,26 @@ def test_a_list_in_flow_style_is_not_edited(tmp_path: Path) -> None:
     assert code == 2
     assert "write each waiver after a `- `" in err
     assert (tmp_path / "waivers.yaml").read_text() == text
+
+
+def test_a_new_file_is_written_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An interruption leaves neither a part of a new file nor a temporary one, and the old content
+    of an existing file. The mode of a file stays.
+    """
+    path = tmp_path / "waivers.yaml"
+    write_whole(path, b"one")
+    path.chmod(0o640)
+    write_whole(path, b"two")
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"two", 0o640)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "replace", interrupt)
+    for place in (path, tmp_path / "new.yaml"):
+        with pytest.raises(KeyboardInterrupt):
+            write_whole(place, b"three")
+    assert path.read_bytes() == b"two"
+    assert [each.name for each in tmp_path.iterdir()] == ["waivers.yaml"]

@@ -846,6 +846,12 @@ lapse(
 )
 lapse(
     _A,
+    "declared-as-undeclared",
+    "a declared code is reported as an undeclared one",
+    errors(sets(details={"code": "INVALID_INPUT"}), "INTERNAL"),
+)
+lapse(
+    _A,
     "details-unchecked",
     "details are not checked against their schema",
     errors(sets(details={"retry_after": "soon"}), "RATE_LIMITED"),

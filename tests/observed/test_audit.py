@@ -339,7 +339,7 @@ def test_only_the_service_that_is_meant(tmp_path: Path) -> None:
     ours, theirs = tmp_path / "ours.har", tmp_path / "theirs.har"
     ours.write_text(har(answer(1)))
     theirs.write_text(
-        har((500, "<html>", {"content-type": "text/html"}), url="https://cdn.example.net/x")
+        har((404, "<html>", {"content-type": "text/html"}), url="https://cdn.example.net/x")
     )
     assert "envelope/json" in clauses(ours, theirs)
     assert clauses(ours, theirs, options=AuditOptions(base="https://api.acme.com")) == {}

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import httpx
@@ -99,6 +100,55 @@ def recipe(code: str, until: int | None = None, at_most: int = 1) -> ServiceConf
     """A configuration with one recipe."""
     step = Step(ConfiguredCall("GET", "/v1/things"), until=until, at_most=at_most)
     return ServiceConfig(recipes=(Recipe(code, (step,)),), limits=Limits())
+
+
+BARE = answer(429, {"code": "slow"})
+OTHER = answer(429, {"code": "queue"}, retry_after="1")
+
+
+@pytest.mark.parametrize(
+    ("code", "answers", "kind"),
+    [
+        ("taken", [BARE, BARE, BARE, answer(409, {"code": "taken"})], "passed"),
+        ("taken", [BARE] * 9, "could_not_run"),
+        ("taken", [BARE, answer(200, {})], "failed"),
+        ("slow", [BARE], "passed"),
+        ("slow", [OTHER, BARE], "passed"),
+        ("slow", [OTHER] * 3, "could_not_run"),
+        ("slow", [answer(409, {"code": "taken"})], "failed"),
+    ],
+)
+def test_a_throttle_that_names_no_wait_is_waited_out_too(
+    code: str, answers: list[Response], kind: str
+) -> None:
+    """Without `Retry-After`, waits grow from one second, three times at most. A limit with another
+    code than that of the recipe proves nothing either.
+    """
+    text = TAXONOMY.replace("  denied:", "  queue: {summary: A queue, http: 429, retriable: true}\n  denied:")
+    script = iter(answers)
+    session = http_session(lambda request: next(script), text, recipe(code))
+    assert [each.kind for each in outcomes(provoke.recipes(session), "provoke/code")] == [kind]
+
+
+def test_waits_that_prove_futile_are_not_repeated() -> None:
+    """After three requests that every wait left refused, a 429 is not waited out any more."""
+    session = http_session(lambda request: BARE, TAXONOMY, recipe("taken"))
+    before = [session.driver.requests]
+    for _ in range(5):
+        with pytest.raises(Unanswered, match="without Retry-After"):
+            session.call(RequestSpec("GET", "/v1/things"))
+        before.append(session.driver.requests)
+    assert [after - earlier for earlier, after in pairwise(before)] == [4, 4, 4, 1, 1]
+
+
+@pytest.mark.parametrize("until", [None, 429])
+def test_another_code_of_a_limit_that_a_recipe_exhausts_is_a_failure(until: int | None) -> None:
+    """A recipe that repeats its request until 429 asks for that limit alone."""
+    script = iter([answer(200, {}), answer(429, {"code": "slow"}), *[BARE] * 9])
+    session = http_session(lambda request: next(script), TAXONOMY, recipe("taken", until, 5))
+    probe = provoke.limits if until else provoke.recipes
+    found = outcomes(probe(session), "provoke/code")
+    assert [each.kind for each in found] == ["failed"]
 
 
 @pytest.mark.parametrize(

@@ -756,6 +756,7 @@ KILLS: Mapping[str, Kill] = {
     "rate-limit-as-500": caught("code/status", of="alknet"),
     "call-timeout-as-500": caught("code/status", of="alknet"),
     "undeclared-passed-on": caught("code/declared", of="alknet"),
+    "declared-as-undeclared": caught("code/original", of="alknet"),
     "details-unchecked": caught("details/schema", of="alknet"),
     "infrastructure-codes": caught("code/declared", of="alknet"),
     "raw-error-as-details": caught("envelope/types", of="alknet"),

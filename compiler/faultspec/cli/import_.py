@@ -12,6 +12,7 @@ from typing import NamedTuple
 import click
 
 from faultspec import source
+from faultspec.cli.writing import write_whole
 from faultspec.diagnostics import printers
 from faultspec.diagnostics.formats.escaping import visible
 from faultspec.diagnostics.model import Diagnostic
@@ -232,9 +233,7 @@ def _write(text: str, out: str | None, force: bool) -> None:
             with target.open("x", encoding="utf-8", newline="\n") as file:
                 file.write(text)
         else:
-            beside = target.with_name(f".{target.name}.new")
-            beside.write_text(text, encoding="utf-8", newline="\n")
-            beside.replace(target)
+            write_whole(target, text.encode("utf-8"))
     except FileExistsError:
         _check_absent(out, False)
         raise _Refused from None

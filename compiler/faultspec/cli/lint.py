@@ -1,13 +1,12 @@
 """``faultspec lint``: check taxonomies."""
 
 import os
-import shutil
 import sys
-import tempfile
 from pathlib import Path
 
 import click
 
+from faultspec.cli.writing import write_whole
 from faultspec.diagnostics import printers
 from faultspec.diagnostics.formats.escaping import visible
 from faultspec.diagnostics.model import Diagnostic
@@ -77,21 +76,12 @@ def _repair(loaded: LoadedTaxonomy) -> LoadedTaxonomy:
 
 def replace_text(path: str, before: str, text: str) -> str | None:
     """Replace the text of a file, wholly or not at all. Returns why that failed, or None."""
-    real = Path(os.path.realpath(path))
     try:
-        content = real.read_bytes()
+        content = Path(path).read_bytes()
         mark = BYTE_ORDER_MARK if content.startswith(BYTE_ORDER_MARK) else b""
         if content != mark + before.encode():
             return "the file changed while it was being checked"
-        handle, beside = tempfile.mkstemp(prefix=f".{real.name}.", dir=real.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(mark + text.encode())
-            shutil.copymode(real, beside)
-            os.replace(beside, real)
-        except OSError:
-            os.unlink(beside)
-            raise
+        write_whole(Path(path), mark + text.encode())
     except OSError as error:
         return f"the file cannot be written: {error.strerror or error}"
     return None

@@ -10,6 +10,7 @@ from faultspec.cli import reporting
 from faultspec.cli.extra import require_conformance
 from faultspec.cli.lint import replace_text
 from faultspec.cli.reporting import COULD_NOT, Refused
+from faultspec.cli.writing import write_whole
 
 if TYPE_CHECKING:
     from faultspec_conformance.results.waivers import LoadedWaivers
@@ -112,7 +113,7 @@ def _write(path: str, loaded: "LoadedWaivers", text: str) -> None:
         return
     if before is None:
         try:
-            Path(path).write_text(text, encoding="utf-8")
+            write_whole(Path(path), text.encode("utf-8"))
             return
         except OSError as error:
             problem: str | None = f"the file cannot be written: {error.strerror or error}"

@@ -3,8 +3,19 @@
 A taxonomy tells them apart from transient failures, such as a dependency that is unavailable.
 """
 
-from faultspec.exchange.finding import Level
+from dataclasses import replace
+
+from faultspec.exchange.finding import Judgement, Level
 from faultspec.language.model import Code, Taxonomy
+
+CLAUSE = "service/no-crash"
+
+EXPLAINED = f"the answer is a crash, which `{CLAUSE}` reports"
+"""Why clauses are undecided that only a crash breaks."""
+
+_INDEPENDENT = ("service/", "leaks/", "code/original")
+"""Clauses that a crash does not explain. A leak is a mistake of its own; a declared error that was
+reported as undeclared is its cause."""
 
 INTERNAL_ERROR = -32603
 """The number of an internal error (JSON-RPC 2.0 section 5.1)."""
@@ -50,4 +61,29 @@ def may_fail(taxonomy: Taxonomy, name: str) -> bool:
         not codes
         or (undeclared is not None and name == undeclared.becomes)
         or any(status >= 500 for code in codes for status in code.http.all())
+    )
+
+
+def is_crash(judgement: Judgement) -> bool:
+    """Whether the answer fails the clause about crashes."""
+    return any(
+        finding.clause == CLAUSE and finding.level == "error" for finding in judgement.findings
+    )
+
+
+def explains(clause: str) -> bool:
+    """Whether a crash explains that its answer breaks the clause: both have one cause."""
+    return not clause.startswith(_INDEPENDENT)
+
+
+def without_consequences(judgement: Judgement) -> Judgement:
+    """The judgement without the findings that a crash explains; their clauses are undecided."""
+    if not is_crash(judgement):
+        return judgement
+    explained = {found.clause for found in judgement.findings if explains(found.clause)}
+    return replace(
+        judgement,
+        findings=tuple(found for found in judgement.findings if found.clause not in explained),
+        exercised=judgement.exercised - explained,
+        undecided={**judgement.undecided, **dict.fromkeys(sorted(explained), EXPLAINED)},
     )

@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
+from faultspec.contract.judged_keys import HEADERS, JUDGED, NOT_JUDGED
 from faultspec.diagnostics import printers
 from faultspec.language import read, reference, schema
 from faultspec.lint import RULES, LintRule, lint, suppressions
@@ -15,9 +16,24 @@ def pages() -> Mapping[str, str]:
     """Maps the path of each page, relative to the folder of documents, to its text."""
     return {
         "faultspec.schema.json": schema.json_schema_text(),
-        "language.md": reference.reference_page(),
+        "language.md": reference.reference_page(_judged_by),
         "lint.md": page(),
     }
+
+
+def _judged_by(address: str) -> str:
+    """The clauses that judge a key, as links; else why none does, in italics."""
+    reason = NOT_JUDGED.get(address)
+    if reason is not None:
+        return f"*{reason}*"
+    return ", ".join(map(_clause_link, JUDGED[address]))
+
+
+def _clause_link(clause: str) -> str:
+    if clause == HEADERS:
+        return "`headers/*`"
+    # The heading of a clause is its address in backquotes, without a slash in the anchor.
+    return f"[`{clause}`](kill-matrix.md#{clause.replace('/', '')})"
 
 
 _INTRODUCTION = """\

@@ -5,6 +5,7 @@ from faultspec.contract.model import Claim, Contract
 from faultspec.exchange.body import DecodedBody, read, read_success, resolve, steps
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Exchange
+from faultspec.judge.code import judge_original_code
 from faultspec.judge.collector import FindingCollector
 from faultspec.judge.crash import judge_crash
 from faultspec.judge.envelope import judge_envelope
@@ -166,6 +167,7 @@ def _judge_body(
     error = judge_envelope(findings, claim, match, at=at, operation=operation, reported=reported)
     if error is not None and error.code is not None:
         judge_mark(findings, error.code, body.value)
+        judge_original_code(findings, error, body.value)
         _judge_deadline(findings, error, error.code)
     return error
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 
+from faultspec.exchange.body import resolve
 from faultspec.exchange.model import Exchange
 from faultspec.judge.collector import FindingCollector, join_or, quote_pointer
 from faultspec.judge.facts import why_undecided
@@ -87,6 +88,35 @@ def judge_code_status(
         f"`{code.name}` came with status {status}; {expected}; {others}",
         source=code.source,
     )
+
+
+def judge_original_code(findings: FindingCollector, error: ErrorReading, body: object) -> None:
+    """Check that the code of undeclared errors did not replace a code that may come here."""
+    undeclared = findings.contract.taxonomy.undeclared
+    if undeclared is None or undeclared.original_code is None or error.code is None:
+        return
+    if error.code.name != undeclared.becomes:
+        return
+    pointer = error.at + undeclared.original_code
+    exists, original = resolve(body, pointer)
+    if not exists:
+        findings.undecide("code/original", "the answer has no original code")
+        return
+    findings.exercise("code/original")
+    if not is_scalar(original) or original == "":
+        message = f"is {shown(original)}; expected the original code, a text or a number"
+        findings.add_at("code/original", pointer, message, source=undeclared.source)
+        return
+    own = error.operation.errors.values() if error.operation else ()
+    shared, _ = declarations(findings.contract, original)
+    known = next((code for code in own if same(code.wire, original)), shared)
+    if known is None or not known.live or known is error.code:
+        return
+    lists = error.claim.surface.codes, error.operation.codes if error.operation else None
+    is_own = known is not shared
+    if is_own or all(listed is None or known.name in listed for listed in lists):
+        message = f"is {shown(original)}, which is declared; expected it as the code of the error"
+        findings.add_at("code/original", pointer, message, source=undeclared.source)
 
 
 def _judge_protocol_number(findings: FindingCollector, error: ErrorReading) -> None:

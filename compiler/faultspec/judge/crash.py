@@ -1,12 +1,10 @@
 """The clause about crashes."""
 
-from faultspec.contract.crashes import INTERNAL_ERROR, crash_level
+from faultspec.contract.crashes import CLAUSE, INTERNAL_ERROR, crash_level
 from faultspec.exchange.body import DecodedBody, resolve
 from faultspec.judge.collector import FindingCollector
 from faultspec.language.model import NOWHERE, Code
 from faultspec.language.values import same
-
-CLAUSE = "service/no-crash"
 
 _JUDGED = frozenset({"http", "jsonrpc", "mcp", "stream"})
 """Transports on which an error answers a request. Events and logs repeat errors."""

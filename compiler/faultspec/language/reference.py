@@ -1,6 +1,6 @@
 """The reference of the language: every construct by its address, and the generated page."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from textwrap import fill
 
@@ -33,15 +33,49 @@ class Construct:
     """A key of the language.
 
     `address` is its path without the names that authors choose, as `codes.retriable.when.if`.
+    `record`: the mapping that has the key.
     """
 
     address: str
     key: Key
+    record: str
 
     @property
     def name(self) -> str:
         """The key itself."""
         return self.address.rpartition(".")[2]
+
+    @property
+    def shared_address(self) -> str:
+        """The address, the same wherever the key is repeated: in every schema, header rule, match
+        and code.
+        """
+        return shared_address(self.address, self.record, self.name)
+
+
+#: Records that occur in several places, and the address that their keys share.
+_SHARED_RECORDS: Mapping[str, str] = {
+    "a schema": "schema",
+    "a member": "schema",
+    "a header rule": "header_rules",
+    "a match": "match",
+    "a source": "source",
+    "a term": "terms",
+}
+
+
+def shared_address(address: str, record: str, name: str) -> str:
+    """The address of a key of a record, the same wherever the key is repeated."""
+    if name == "source":
+        return "source"
+    above = _SHARED_RECORDS.get(record)
+    if record in ("a detail key", "a field") and name in SCHEMA_KEYS:
+        above = "schema"
+    if record == "a recovery action" and name != "sends_again":
+        above = "terms"
+    if above is not None:
+        return f"{above}.{name}"
+    return address.replace("operations.errors.", "codes.", 1)
 
 
 def constructs() -> Mapping[str, Construct]:
@@ -55,7 +89,7 @@ def _walk(type: Type, above: str, entered: tuple[str, ...]) -> Iterator[Construc
             continue
         for name, key in record.keys.items():
             address = f"{above}.{name}" if above else name
-            yield Construct(address, key)
+            yield Construct(address, key, record.name)
             yield from _walk(key.type, address, (*entered, record.name))
 
 
@@ -152,27 +186,34 @@ YAML is read strictly: `NO`, `012`, `1:30` and dates are text, keys are unique, 
 aliases and tags are not allowed. A key such as `limit?` in braces is valid YAML 1.2; YAML 1.1
 readers in Python (`yaml.safe_load`, yamllint) need it in quotes, or on a line of its own.
 
-| key | meaning |
-|---|---|"""
+The last column links the clauses that can fail because of a key, or has in italics why no clause
+does. What a clause checks is in the [kill matrix](kill-matrix.md).
+
+| key | meaning | judged by |
+|---|---|---|"""
 
 
-def reference_page() -> str:
+Judged = Callable[[str], str]
+"""What judges a key, in Markdown, by its shared address."""
+
+
+def reference_page(judged: Judged) -> str:
     """The reference page, in Markdown."""
     out = [_INTRODUCTION]
     for name, key in DOCUMENT.keys.items():
-        out.append(f"| [{_bold(name, key)}](#{name}) | {key.doc} |")
+        out.append(f"| [{_bold(name, key)}](#{name}) | {key.doc} | {judged(name)} |")
     for name, key in DOCUMENT.keys.items():
         out += ["", f"## {name}", "", fill(key.doc, 100), ""]
         out += ["```yaml", EXAMPLES[name].rstrip(), "```"]
         out += (
-            _tables(key.type, name, ())
+            _tables(key.type, name, (), judged)
             if name != "headers"
             else ("", "Each header has [header_rules](#header_rules).")
         )
     out += ["", "# Parts of many constructs"]
     for name in EXPLAINED:
         out += ["", f"## {name}", "", _SHARED_DOCS[name]]
-        out += _tables(SHARED[name], name, ())
+        out += _tables(SHARED[name], name, (), judged)
     out += ["", "# Diagnostic codes", "", "| code | condition |", "|---|---|"]
     out += [
         f"| `{code}` | {_cell(condition)} |"
@@ -200,7 +241,7 @@ _SHARED_DOCS: Mapping[str, str] = {
 _ONCE = ("a source", "a schema", "a header rule", "a code")
 
 
-def _tables(type: Type, address: str, entered: tuple[str, ...]) -> Iterator[str]:
+def _tables(type: Type, address: str, entered: tuple[str, ...], judged: Judged) -> Iterator[str]:
     for record in nested_records(type):
         if record.name in entered or (entered and record.name in _ONCE):
             continue
@@ -211,18 +252,21 @@ def _tables(type: Type, address: str, entered: tuple[str, ...]) -> Iterator[str]
             else f"{record.name[0].upper()}{record.name[1:]}:",
             "",
         )
-        yield from ("| key | takes | meaning |", "|---|---|---|")
+        yield from ("| key | takes | meaning | judged by |", "|---|---|---|---|")
         extends = record.name != "a schema" and record.keys.keys() >= SCHEMA_KEYS.keys()
         keys = {
             name: key for name, key in record.keys.items() if not (extends and name in SCHEMA_KEYS)
         }
         for name, key in keys.items():
-            yield f"| {_bold(name, key)} | {_cell(describe_type(key.type))} | {_cell(key.doc)} |"
+            what = _cell(describe_type(key.type)), _cell(key.doc)
+            by = judged(shared_address(f"{address}.{name}", record.name, name))
+            yield f"| {_bold(name, key)} | {what[0]} | {what[1]} | {by} |"
         if extends:
-            yield "| … | | all keys of a [schema](#schema) |"
+            yield "| … | | all keys of a [schema](#schema) | |"
         for name, key in keys.items():
             if _explained(key.type) is None:
-                yield from _tables(key.type, f"{address}.{name}", (*entered, record.name))
+                below = (*entered, record.name)
+                yield from _tables(key.type, f"{address}.{name}", below, judged)
 
 
 def _bold(name: str, key: Key) -> str:

@@ -18,6 +18,10 @@ from faultspec_conformance.config.model import ANONYMOUS, Transport
 #: A name in capitals is a variable of the environment, so that the file need not contain secrets.
 VARIABLE = re.compile(r"\$\{([A-Z][A-Z0-9_]*)\}")
 
+#: A name that a string refers to. A step or a login saves it, except `unique`, which the suite
+#: provides.
+SAVED_NAME = re.compile(r"\$\{([a-z_]\w*)\}")
+
 #: Control characters that a header field must not contain (RFC 9110, 5.5).
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 

@@ -227,6 +227,23 @@ _TARGET = Record(
         ),
     },
 )
+_LOGIN = Record(
+    "a login",
+    {
+        **_CALL_KEYS,
+        "save": Key(
+            Named(
+                Text(
+                    r"(/([^~/]|~[01])*)+|(header|cookie) [^\s;=]+",
+                    "a JSON Pointer, `header NAME` or `cookie NAME`",
+                ),
+                least=1,
+            ),
+            "The values of the answer that the headers of the identity use as `${name}`, by name.",
+            True,
+        ),
+    },
+)
 _IDENTITY = Record(
     "an identity",
     {
@@ -237,6 +254,12 @@ _IDENTITY = Record(
         "scopes": Key(
             Either((Text(), Many(Text()))),
             "What the identity is allowed to do, if it is not allowed everything.",
+        ),
+        "login": Key(
+            _LOGIN,
+            "The request that yields its credentials. It is sent before the first request of the "
+            "identity, and again if the service refuses credentials that it accepted before. "
+            "`${NAME}` in its body and query comes from the environment.",
         ),
     },
 )

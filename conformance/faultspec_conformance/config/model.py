@@ -48,7 +48,8 @@ class Identity:
 
     ``tenant``: with two identities of different tenants, concealment can be tested. ``scopes``:
     what the caller may do; None if the file does not declare them. ``secrets``: credentials, each
-    with its replacement in reports.
+    with its replacement in reports. ``login``: the request that yields the values of ``${name}`` in
+    its headers.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Identity:
     tenant: str | None = None
     scopes: tuple[str, ...] | None = None
     secrets: tuple[tuple[str, str], ...] = ()
+    login: "Login | None" = None
 
     @property
     def anonymous(self) -> bool:
@@ -91,6 +93,16 @@ class ConfiguredCall:
     query: Mapping[str, str] = field(default_factory=dict)
     body: object = ABSENT
     raw: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """A request that yields credentials. ``save``: where they are in its answer, by name: a JSON
+    Pointer, `header NAME` or `cookie NAME`.
+    """
+
+    call: ConfiguredCall
+    save: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)

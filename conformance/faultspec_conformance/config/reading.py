@@ -20,6 +20,7 @@ from faultspec.language.model import Code, Taxonomy
 from faultspec.language.prune import prune
 from faultspec.source import Document, SourceError, load_document
 from faultspec_conformance.config.context import (
+    SAVED_NAME,
     VARIABLE,
     Node,
     ReadingContext,
@@ -28,6 +29,7 @@ from faultspec_conformance.config.context import (
     header_texts,
 )
 from faultspec_conformance.config.form import CONFIGURATION
+from faultspec_conformance.config.logins import read_login
 from faultspec_conformance.config.model import (
     ANONYMOUS,
     CLIENT_SECONDS,
@@ -469,9 +471,10 @@ def _read_identity(context: ReadingContext, name: str, node: Node) -> Identity:
     headers = context.headers(node, place)
     secrets = context.variables(written.values())
     for key, value in headers.items():
-        if key.lower() in CREDENTIALS and not VARIABLE.search(written[key]):
+        if key.lower() in CREDENTIALS and not _is_filled_in(written[key]):
             variable = "${" + f"{name}-{key}".upper().replace("-", "_") + "}"
             secrets.append((value.partition(" ")[2] or value, variable))
+    login = read_login(context, node, headers, place) if "login" in node else None
     tenant = None
     if node.get("tenant") is not None:
         tenant = context.expand(str(node["tenant"]), (*place, "tenant"))
@@ -483,7 +486,13 @@ def _read_identity(context: ReadingContext, name: str, node: Node) -> Identity:
         tenant=tenant,
         scopes=_words(node["scopes"]) if "scopes" in node else None,
         secrets=tuple(dict.fromkeys(secrets)),
+        login=login,
     )
+
+
+def _is_filled_in(text: str) -> bool:
+    """Whether a value contains one from the environment or from a login."""
+    return VARIABLE.search(text) is not None or SAVED_NAME.search(text) is not None
 
 
 def _read_resource(context: ReadingContext, name: str, node: Node) -> ResourceConfig:

@@ -1,6 +1,5 @@
 """Recipes and sample calls of the configuration."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import cast
@@ -8,6 +7,7 @@ from typing import cast
 from faultspec.diagnostics.model import Path as Place
 from faultspec.language import grammar
 from faultspec_conformance.config.context import (
+    SAVED_NAME,
     Node,
     ReadingContext,
     child_mapping,
@@ -23,9 +23,6 @@ from faultspec_conformance.config.model import (
     Step,
 )
 from faultspec_conformance.config.requests import PLACEHOLDER, query_texts, read_call
-
-#: A name that a string refers to. A step saves it, except `unique`, which the suite provides.
-_NAME = re.compile(r"\$\{([a-z_]\w*)\}")
 
 #: Requests of a repetition without `at_most`.
 _AT_MOST = 60
@@ -169,10 +166,10 @@ def _check_names(context: ReadingContext, data: Node, place: Place) -> None:
             for text in texts_in(step.get(key), (*at, key))
         ]
         for where, text in [((*at, "request"), path), *texts]:
-            for name in _NAME.findall(text):
+            for name in SAVED_NAME.findall(text):
                 _check_saved(context, name, saved, where)
         if not _is_of_resource(context, path):
-            for name in PLACEHOLDER.findall(_NAME.sub("", path)):
+            for name in PLACEHOLDER.findall(SAVED_NAME.sub("", path)):
                 _check_saved(context, name, saved, (*at, "request"), placeholder=True)
         if (*at, "save") in context.lost:
             return
@@ -213,7 +210,7 @@ def read_samples(context: ReadingContext, data: Node) -> Iterator[SampleCall]:
         context.reject_variables(invalid, (*place, "invalid"))
         for key in ("params", "invalid"):
             for path, text in texts_in(node.get(key), (*place, key)):
-                for used in _NAME.findall(text):
+                for used in SAVED_NAME.findall(text):
                     _check_saved(context, used, {"unique"}, path)
         identity = context.known_identity(node, place)
         is_named = context.transport != "http"

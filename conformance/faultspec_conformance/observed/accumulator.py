@@ -10,12 +10,14 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from faultspec.contract.clauses import Clause
+from faultspec.contract.crashes import CLAUSE, EXPLAINED, is_crash, without_consequences
 from faultspec.contract.model import Contract
-from faultspec.exchange.finding import Finding, Level
+from faultspec.exchange.finding import Finding, Judgement, Level
 from faultspec.exchange.model import Exchange
 from faultspec.judge import judge
 from faultspec.openapi.service import Description
 from faultspec_conformance.observed.memory import OperationNames, RecentIds, same_exchange
+from faultspec_conformance.results.code_coverage import coverable_codes, covered_code
 from faultspec_conformance.results.findings import (
     cause_of,
     join_pair,
@@ -84,6 +86,7 @@ class Accumulator:
         self._waivers = waivers
         self._only = only
         self._crashes = crashes
+        self._folds = crashes == "error" and self._selects(CLAUSE)
         self._operations = OperationNames(description)
         self._echo = echo_rule(contract.taxonomy)
         self._wires = frozenset(
@@ -111,10 +114,9 @@ class Accumulator:
         self.exchanges += 1
         exchange = self._operations.name(exchange)
         inner = tuple(
-            Observation(part, judge(self.contract, part))
-            for part in streamed(exchange, self._wires)
+            Observation(part, self._judge(part)) for part in streamed(exchange, self._wires)
         )
-        judgement = lenient(self._echo, exchange, judge(self.contract, exchange))
+        judgement = lenient(self._echo, exchange, self._judge(exchange))
         self._count_host(exchange)
         found: list[Finding] = []
         for observation in (Observation(exchange, judgement, inner), *inner):
@@ -125,9 +127,7 @@ class Accumulator:
             errors, held = count_judged((observation,))
             self._judged = (self._judged[0] + errors, self._judged[1] + held)
             found += (
-                replace(finding, level=self._crashes)
-                if finding.clause == "service/no-crash"
-                else finding
+                replace(finding, level=self._crashes) if finding.clause == CLAUSE else finding
                 for finding in observation.judgement.findings
             )
             found += self._check_relations(observation)
@@ -135,6 +135,11 @@ class Accumulator:
         return tuple(
             self._add_finding(finding, place) for finding in found if self._selects(finding.clause)
         )
+
+    def _judge(self, exchange: Exchange) -> Judgement:
+        """Judge one exchange. Only a crash that fails the audit replaces its other findings."""
+        judgement = judge(self.contract, exchange)
+        return without_consequences(judgement) if self._folds else judgement
 
     def start_recording(self) -> None:
         """Begin another recording. It may repeat exchanges of earlier ones, so their ids are
@@ -159,9 +164,8 @@ class Accumulator:
             if self._selects(address)
         }
         coverage = {
-            code.name: self._codes.get(code.name)
-            or Coverage(code.name, reason="no observed answer has it")
-            for code in taxonomy.shared_live_codes()
+            name: self._codes.get(name) or Coverage(name, reason="no observed answer has it")
+            for name in coverable_codes(taxonomy)
         }
         return Result(
             target=target,
@@ -231,6 +235,9 @@ class Accumulator:
             repeats = finding is not None and outcome.clause == "correlation/unique"
             if repeats and finding is not None and same_exchange(finding.evidence):
                 continue
+            if finding is not None and self._folds and is_crash(observation.judgement):
+                self._undecided.setdefault(outcome.clause, Counter())[EXPLAINED] += 1
+                continue
             self._occasions[outcome.clause] += 1
             if finding is not None:
                 yield with_statements(finding, self.contract.clauses)
@@ -255,9 +262,9 @@ class Accumulator:
         return new
 
     def _count_code(self, observation: Observation) -> None:
-        code = observation.code
-        if code is None:
+        if observation.code is None:
             return
+        code = covered_code(self.contract, observation.exchange, observation.code)
         known = self._codes.get(code) or Coverage(code)
         status, operation = observation.exchange.response.status, observation.exchange.operation
         statuses, operations = known.statuses, known.operations

@@ -8,7 +8,12 @@ from dataclasses import replace
 from faultspec.language.model import Batch
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import ABSENT, ConfiguredCall, Identity
-from faultspec_conformance.probes.idempotency import check_replay
+from faultspec_conformance.probes.idempotency import (
+    check_refused_key,
+    check_replay,
+    new_key,
+    takes_key,
+)
 from faultspec_conformance.probes.refusals import SERVERS_FAULT
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.correlation import new_id
@@ -89,22 +94,22 @@ def _batch(
         yield _check_mixed(session, operation, answer)
     good = request(_with_items(second, [items[1], _first_item(new_body())]))
     key = session.taxonomy.idempotency
-    replayed = (
-        key is not None
-        and operation.method in key.methods
-        and operation.parameter(key.key, "header") is not None
-    )
+    replayed = key is not None and takes_key(session, key, operation)
     headers: Mapping[str, str | None] = {}
     if key is not None and replayed:
-        headers = {key.key: session.tokens.hex(16)}
+        headers = {key.key: new_key(session)}
     good = replace(
         good,
         headers={**good.headers, **headers},
         correlation=new_id(session.echo, session.tokens),
     )
     answer = session.call(good)
-    if key is not None and replayed and answer.ok:
+    if key is None or not replayed:
+        return
+    if answer.ok:
         yield check_replay(key, answer, session.call(good))
+    else:
+        yield check_refused_key(session, key, good, answer)
 
 
 def _check_all_bad(

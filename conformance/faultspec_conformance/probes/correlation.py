@@ -33,9 +33,12 @@ def malformed_ids(session: HttpSession) -> tuple[tuple[str, str], ...]:
 
 
 def check_malformed_id(
-    session: HttpSession, answer: Observation, kind: str, value: str
+    session: HttpSession, answer: Observation, kind: str, value: str, *, usual: int
 ) -> Iterator[Outcome]:
-    """Check the answer to a request with a malformed id."""
+    """Check the answer to a request with a malformed id.
+
+    ``usual``: the status of the answer to the same request with a valid id.
+    """
     if session.echo is None:
         return
     header, rule = session.echo
@@ -55,6 +58,11 @@ def check_malformed_id(
         yield failed(_CLAUSE, f"{what} comes back in the body", answer)
     elif rule.invalid_inbound == "reject" and answer.status not in (400, 422):
         message = f"the service answered {answer} to {what}; expected 400 or 422"
+        yield failed(_CLAUSE, message, answer)
+    elif (
+        rule.invalid_inbound == "replace" and answer.status in (400, 422) and answer.status != usual
+    ):
+        message = f"the service refused {what} ({answer}); expected {usual}, and a new id"
         yield failed(_CLAUSE, message, answer)
     else:
         yield passed(_CLAUSE)

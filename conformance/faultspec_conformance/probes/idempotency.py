@@ -56,13 +56,16 @@ _OTHERS = 12
 #: Statuses that ask a request to wait while the first one with its key is written.
 _BUSY = frozenset({409, 423, 425, 429, 503})
 
+#: Statuses that concern the moment or the caller: they say nothing about a key.
+_MOMENTARY = frozenset({401, 429, 502, 503, 504})
+
 #: Characters. A shorter string may occur in a list by chance.
 _TELLING = 8
 
 
 def replays(session: HttpSession) -> Iterator[ProbeResult]:
     """Create with a key and replay it; then with another key, another body, another tenant; then
-    change with a key.
+    change and delete with a key.
     """
     rule = session.taxonomy.idempotency
     if rule is None:
@@ -84,6 +87,7 @@ def replays(session: HttpSession) -> Iterator[ProbeResult]:
             yield from creation.outcomes(at_once=index == 0)
     for kind in kinds:
         yield from _change(session, rule, kind)
+        yield from _delete(session, rule, kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +111,13 @@ class _Creation:
         """
         session = self.session
         body = self.new_body()
-        spec = self.request(session.tokens.hex(16), body, new_id(session.echo, session.tokens))
+        spec = self.request(new_key(session), body, new_id(session.echo, session.tokens))
         burst: list[Observation] = []
         if at_once and self.operation.method == "POST" and session.driver.limits.rate is None:
             burst = session.together(_AT_ONCE, spec)
         created = [answer for answer in burst if answer.ok] or [session.call(spec)]
         if not created[0].ok:
-            yield not_exercised(
-                _REPLAY, f"the service answered {created[0]} to {self.operation.name}"
-            )
+            yield check_refused_key(session, self.rule, spec, created[0])
             return
         again = session.call(spec)
         identifier = self.identifier(again)
@@ -306,7 +308,7 @@ class _Creation:
             return passed(_ISOLATION)
         if foreign.status in (400, 409, 422):
             # The same with an unused key shows whether the service refuses the key or the body.
-            unused = self.request(self.session.tokens.hex(16), self.new_body())
+            unused = self.request(new_key(self.session), self.new_body())
             if self.session.call(replace(unused, identity=stranger)).ok:
                 message = f"the service refused a key because another tenant used it ({foreign})"
                 return failed(_ISOLATION, message, first, foreign)
@@ -316,7 +318,10 @@ class _Creation:
 def check_replay(rule: Idempotency, first: Observation, again: Observation) -> Outcome:
     """Check that a replay equals the first answer wherever the taxonomy wants it equal."""
     what = f"{again.exchange.operation} with the same {rule.key}"
-    if "status" in rule.equal and again.status != first.status:
+    is_pending = first.status == 202 and again.status in _BUSY
+    if again.status in _MOMENTARY - {first.status} or is_pending:
+        return not_exercised(_REPLAY, f"the service answered {again} to {what}")
+    if not again.ok or ("status" in rule.equal and again.status != first.status):
         message = f"the service answered {again} to {what}; expected {first}, as the first time"
         return failed(_REPLAY, message, first, again)
     if "body" in rule.equal and _body(again) != _body(first):
@@ -357,6 +362,21 @@ def _change(session: HttpSession, rule: Idempotency, kind: ResourceKind) -> Iter
         yield _twice(session, rule, operation, spec)
 
 
+def _delete(session: HttpSession, rule: Idempotency, kind: ResourceKind) -> Iterator[Outcome]:
+    """Delete a resource with a key and replay it: the replay is not a request for what is gone."""
+    operation = kind.operation("delete")
+    if operation is None or operation.method not in rule.methods or operation.method == "POST":
+        return
+    resource = take_untouched(session, kind)
+    if isinstance(resource, str):
+        yield not_exercised(_REPLAY, resource)
+        return
+    spec = request_to(session, operation, resource.values)
+    validator = {"If-Match": resource.creation.header("ETag")}
+    spec = replace(spec, identity=resource.owner, headers={**validator, **spec.headers})
+    yield _twice(session, rule, operation, spec)
+
+
 def replays_below(session: HttpSession) -> Iterator[ProbeResult]:
     """Replay all other writes with a key: below an item if the document says that they take a key,
     and creations by POST.
@@ -392,6 +412,14 @@ def _replayed_here(session: HttpSession, rule: Idempotency, operation: ServiceOp
         for index, kind in enumerate(session.kinds)
     )
     return creates and first_turn and not replayed
+
+
+def takes_key(session: HttpSession, rule: Idempotency, operation: ServiceOperation) -> bool:
+    """Whether an operation takes a key: by the document or, if it names the key nowhere, by the
+    methods of the taxonomy.
+    """
+    documented = any(_takes_key(rule, other) for other in session.description.operations)
+    return operation.method in rule.methods and (not documented or _takes_key(rule, operation))
 
 
 def _takes_key(rule: Idempotency, operation: ServiceOperation) -> bool:
@@ -432,14 +460,33 @@ def _twice(
     """Send a request twice with one key and one correlation id, and compare the answers."""
     spec = replace(
         spec,
-        headers={rule.key: session.tokens.hex(16), **spec.headers},
+        headers={rule.key: new_key(session), **spec.headers},
         content_type=content_type(operation),
         correlation=new_id(session.echo, session.tokens),
     )
     first, again = session.call(spec), session.call(spec)
     if first.ok:
         return check_replay(rule, first, again)
-    return not_exercised(_REPLAY, f"the service answered {first} to {operation.name}")
+    return check_refused_key(session, rule, spec, first)
+
+
+def new_key(session: HttpSession) -> str:
+    """Return a new idempotency key. Services that hold keys to a format want a UUID."""
+    return session.tokens.id("uuid4")
+
+
+def check_refused_key(
+    session: HttpSession, rule: Idempotency, spec: RequestSpec, refused: Observation
+) -> Outcome:
+    """Check a write with a key that was refused: without the key, it must be refused too."""
+    reason = f"the service answered {refused} to {spec.operation}"
+    if refused.status in _MOMENTARY | {403, 404} or refused.status >= 500:
+        return not_exercised(_REPLAY, reason)
+    keyless = session.call(replace(spec, headers={**spec.headers, rule.key: None}))
+    if not keyless.ok:
+        return not_exercised(_REPLAY, reason)
+    message = f"{reason} with {rule.key}, but {keyless} without it"
+    return failed(_REPLAY, message, keyless, refused)
 
 
 def changes(session: HttpSession, kind: ResourceKind) -> list[ServiceOperation]:

@@ -164,14 +164,32 @@ def _step(
     """Send the request of a step; repeat it until its status or the code comes, as often as the
     step allows.
     """
-    wait = not is_last and step.until is None
-    if is_last and step.until is None and not _may_be_429(session, code):
-        wait = True  # a throttle in place of another code proves nothing
+    # A throttle in place of another code proves nothing.
+    wait = step.until != 429 and not (is_last and _may_be_429(session, code))
     answer = session.call(_request(session, step, saved, code, wait_when_limited=wait))
+    if is_last and step.until is None and not wait:
+        return _outlast(session, _request(session, step, saved, code), answer, code)
     for _ in range(step.at_most - 1):
         if step.until is None or _reached(step, answer, code):
             break
-        answer = session.call(_request(session, step, saved, code))
+        answer = session.call(_request(session, step, saved, code, wait_when_limited=wait))
+    return answer
+
+
+def _outlast(
+    session: HttpSession, again: RequestSpec, answer: Observation, code: str
+) -> Observation:
+    """Wait out a 429 with another code than that of the recipe. Raises Unanswered."""
+
+    def is_throttle() -> bool:
+        return answer.status == 429 and answer.code not in (None, code)
+
+    for wait in session.waits(answer):
+        if not is_throttle() or not session.driver.pause(wait):
+            break
+        answer = session.call(again)
+    if is_throttle():
+        raise session.limited(answer)
     return answer
 
 
@@ -244,6 +262,7 @@ def _request(
         route=operation.template,
         wait_when_limited=wait_when_limited,
         may_fail=may_fail(session.taxonomy, code),
+        may_be_refused=allows_401(session, code),
     )
 
 

@@ -67,7 +67,7 @@ def unknown_routes(session: HttpSession) -> Iterator[ProbeResult]:
         )
         answer = session.call(spec)
         return answer, list(
-            correlation.check_malformed_id(session, answer, kind, value)
+            correlation.check_malformed_id(session, answer, kind, value, usual=plain.status)
         ) if kind else []
 
     deeper, outcomes = ask("GET", below)

@@ -15,6 +15,7 @@ from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation, Unanswered
 from faultspec_conformance.session.observations import SWEEP, PartRecord
 from faultspec_conformance.session.options import RunOptions
+from faultspec_conformance.session.requests import RequestSpec
 
 #: Clauses that one failure proves broken, however seldom it happens: a service crashed, a value
 #: leaked, a resource exists twice, two answers have one id.
@@ -81,6 +82,7 @@ def anew(session: HttpSession) -> HttpSession:
         session.driver,
         session.description,
         hold=session.hold,
+        logins=session.logins,
     )
 
 
@@ -115,7 +117,8 @@ def _gone_of_request(again: HttpSession, observation: Observation, once: set[Pla
         return set()
     with suppress(Unanswered):
         caller = again.config.identity(exchange.identity)
-        answer = again.ask(exchange.request, caller, route=exchange.route)
+        spec = RequestSpec(exchange.request.method, exchange.route or exchange.request.target)
+        answer = again.ask(exchange.request, caller, route=exchange.route, spec=spec)
         missing = failures - {place(finding) for finding in answer.judgement.findings}
         return {where for where in missing if _is_occasion(answer, observation, where[0])}
     return set()

@@ -5,10 +5,18 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
+from faultspec.contract import crashes
 from faultspec.contract.clauses import Clause
-from faultspec.exchange.finding import Finding
+from faultspec.exchange.finding import Finding, Judgement
+from faultspec_conformance.results.code_coverage import coverable_codes, covered_code
 from faultspec_conformance.results.findings import count_finding, join_findings, sort_findings
-from faultspec_conformance.results.model import ClauseResult, Coverage, ReportedFinding, Result
+from faultspec_conformance.results.model import (
+    ClauseResult,
+    Coverage,
+    Outcome,
+    ReportedFinding,
+    Result,
+)
 from faultspec_conformance.results.waivers import Waiver, apply_waivers, unknown_clauses
 from faultspec_conformance.run.operation_map import operation_map
 from faultspec_conformance.sanitize.masking import Masking, build_masking
@@ -54,7 +62,8 @@ def summarize(
         if whole or fnmatchcase(address, str(options.only))
     }
     forms_reported = _reported_forms(observations, clauses)
-    results = _clause_results(session, clauses, forms_reported)
+    crashed = _crashed(observations, clauses)
+    results = _clause_results(session, clauses, forms_reported, crashed)
     if whole:
         results |= _obligations(session)
     used: Counter[Waiver] = Counter()
@@ -65,7 +74,9 @@ def summarize(
             flaky=place(finding) in flaky,
             form=form,
         )
-        for finding, form in _findings(observations, results, known, forms_reported)
+        for finding, form in _findings(
+            observations, results, known, forms_reported=forms_reported, crashed=crashed
+        )
     ]
     for finding in reported:
         address = finding.finding.clause
@@ -96,23 +107,30 @@ def summarize(
 
 
 def _clause_results(
-    session: Session, clauses: Mapping[str, Clause], reported: frozenset[int]
+    session: Session,
+    clauses: Mapping[str, Clause],
+    reported: frozenset[int],
+    crashed: frozenset[int],
 ) -> dict[str, ClauseResult]:
     """Return the result of each clause before its findings are counted.
 
-    ``reported``: see `_reported_forms`.
+    ``reported``: see `_reported_forms`. ``crashed``: see `_crashed`.
     """
     observations = session.observations
     occasions: Counter[str] = Counter()
     reasons: dict[str, dict[str, dict[str, None]]] = {}
     undecided: dict[str, Counter[str]] = {}
     for observation in observations.exchanges:
-        occasions.update(observation.judgement.exercised - _repeated(observation, reported))
-        for address, reason in observation.judgement.undecided.items():
+        judgement = _of_crash(observation, crashed)
+        occasions.update(judgement.exercised - _repeated(observation, reported))
+        for address, reason in judgement.undecided.items():
             undecided.setdefault(address, Counter())[reason] += 1
     if observations.exchanges:
         occasions["service/alive"] += 1
     for outcome in observations.outcomes:
+        if _is_explained(outcome, crashed):
+            undecided.setdefault(outcome.clause, Counter())[crashes.EXPLAINED] += 1
+            continue
         if outcome.kind in ("passed", "failed"):
             occasions[outcome.clause] += 1
         if outcome.kind == "undecided":
@@ -160,19 +178,46 @@ def _findings(
     observations: Observations,
     wanted: Container[str],
     known: Mapping[str, Clause],
-    reported: frozenset[int],
+    *,
+    forms_reported: frozenset[int],
+    crashed: frozenset[int],
 ) -> Iterator[tuple[Finding, str | None]]:
     """Yield the findings of the ``wanted`` clauses, each with the clause of form that alone makes
     it one, if any.
     """
     for observation in observations.exchanges:
-        again = _repeated(observation, reported)
-        for finding in observation.judgement.findings:
+        again = _repeated(observation, forms_reported)
+        for finding in _of_crash(observation, crashed).findings:
             if finding.clause in wanted and finding.clause not in again:
                 yield finding, None
     for outcome in observations.outcomes:
-        if outcome.finding is not None and outcome.clause in wanted:
+        explained = _is_explained(outcome, crashed)
+        if outcome.finding is not None and outcome.clause in wanted and not explained:
             yield with_statements(outcome.finding, known), outcome.form
+
+
+def _crashed(observations: Observations, wanted: Container[str]) -> frozenset[int]:
+    """The identities of exchanges whose answer is a crash; empty if crashes are not reported."""
+    return frozenset(
+        id(observation.exchange)
+        for observation in observations.exchanges
+        if crashes.CLAUSE in wanted and crashes.is_crash(observation.judgement)
+    )
+
+
+def _of_crash(observation: Observation, crashed: frozenset[int]) -> Judgement:
+    """The judgement; of a crash without the findings that the crash explains."""
+    if id(observation.exchange) not in crashed:
+        return observation.judgement
+    return crashes.without_consequences(observation.judgement)
+
+
+def _is_explained(outcome: Outcome, crashed: frozenset[int]) -> bool:
+    """Whether a probe failed only because the answer that it blames is a crash."""
+    finding = outcome.finding
+    if finding is None or not finding.evidence or not crashes.explains(outcome.clause):
+        return False
+    return id(finding.evidence[-1]) in crashed
 
 
 def _reported_forms(observations: Observations, wanted: Container[str]) -> frozenset[int]:
@@ -247,7 +292,7 @@ def count_judged(observations: Iterable[Observation]) -> tuple[int, int]:
 
 
 def coverage(session: Session) -> dict[str, Coverage]:
-    """Return the coverage of every code, in the order of declaration."""
+    """Return the coverage of every code, shared or of an operation, in the order of declaration."""
     observations, config = session.observations, session.config
     statuses: dict[str, set[int]] = {}
     operations: dict[str, dict[str, None]] = {}
@@ -255,16 +300,17 @@ def coverage(session: Session) -> dict[str, Coverage]:
     for observation in observations.exchanges:
         if observation.code is None:
             continue
-        counts[observation.code] += 1
         exchange = observation.exchange
+        name = covered_code(session.contract, exchange, observation.code)
+        counts[name] += 1
         if exchange.response.status is not None:
-            statuses.setdefault(observation.code, set()).add(exchange.response.status)
+            statuses.setdefault(name, set()).add(exchange.response.status)
         if exchange.operation is not None:
-            operations.setdefault(observation.code, {})[exchange.operation] = None
+            operations.setdefault(name, {})[exchange.operation] = None
     declared = {recipe.code: recipe.not_provokable or None for recipe in config.recipes}
     tried = {recipe.code for recipe in config.recipes if recipe.steps}
     found: dict[str, Coverage] = {}
-    for code in session.taxonomy.shared_live_codes():
+    for name, code in coverable_codes(session.taxonomy).items():
         reason = declared.get(code.name)
         if config.transport == "http" and not code.http.carried:
             reason = code.http.reason or "the code never travels on HTTP"
@@ -275,12 +321,12 @@ def coverage(session: Session) -> dict[str, Coverage]:
             reason = "no probe provokes this code, and `provoke` has no recipe for it"
             if not session.writable:
                 reason += " (the run may not write)"
-        found[code.name] = Coverage(
-            code=code.name,
-            count=counts[code.name],
-            statuses=tuple(sorted(statuses.get(code.name, ()))),
-            operations=tuple(operations.get(code.name, ())),
-            reason=None if counts[code.name] else reason,
+        found[name] = Coverage(
+            code=name,
+            count=counts[name],
+            statuses=tuple(sorted(statuses.get(name, ()))),
+            operations=tuple(operations.get(name, ())),
+            reason=None if counts[name] else reason,
             explained=explained,
         )
     return found

@@ -36,6 +36,7 @@ from faultspec_conformance.session.observation import (
     passed,
 )
 from faultspec_conformance.session.parameters import known_values
+from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import path_of
 
 #: The share of the time that is left which the sweep may take. The rest repeats failures.
@@ -366,7 +367,8 @@ class Gateway:
         driver = self.session.driver
         before = driver.requests
         try:
-            return self.session.ask(request, caller, route=template, wait_when_limited=patient)
+            spec = RequestSpec(request.method, template, wait_when_limited=patient)
+            return self.session.ask(request, caller, route=template, spec=spec)
         except Unanswered as error:
             answer = error.no_answer
             if answer.kind not in ("budget", "read-only"):

@@ -8,12 +8,10 @@ from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import Identity
 from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.logins import PAST_CREDENTIALS
 from faultspec_conformance.session.observation import Observation
 from faultspec_conformance.session.parameters import readable_operation, required_query
 from faultspec_conformance.session.requests import RequestSpec
-
-#: Statuses that a caller with unknown credentials does not get.
-_PAST_CREDENTIALS = frozenset({403, 409, 412})
 
 #: Requests in a row that got 401, at the end of a run, from which an identity counts as lost.
 _REFUSED = 2
@@ -98,7 +96,7 @@ def _verdicts(
         operation = session.description.at(asked.request.method, path)
         if operation is not None and operation.secured is False:
             continue
-        if observation.ok or observation.status in _PAST_CREDENTIALS:
+        if observation.ok or observation.status in PAST_CREDENTIALS:
             yield observation, True
         elif observation.status == 401:
             yield observation, False
@@ -120,5 +118,5 @@ def confirm_refusal(session: HttpSession, identity: Identity, reason: str | None
         return reason
     query = required_query(session, operation)
     read = session.call(RequestSpec("GET", operation.template, identity=identity, query=query))
-    decides = read.ok or read.status == 401 or read.status in _PAST_CREDENTIALS
+    decides = read.ok or read.status == 401 or read.status in PAST_CREDENTIALS
     return refusal(session, identity, (read,)) if decides else reason

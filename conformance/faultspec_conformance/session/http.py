@@ -34,15 +34,27 @@ from faultspec_conformance.session.declared_facts import (
 from faultspec_conformance.session.fault_switches import FaultSwitch, find_switches
 from faultspec_conformance.session.inventory import Inventory, find_inventory
 from faultspec_conformance.session.knowledge import Knowledge
+from faultspec_conformance.session.logins import Logins, needs_login, read_login
 from faultspec_conformance.session.observation import Observation, Unanswered, streamed
-from faultspec_conformance.session.observations import Fact, PartRecord
-from faultspec_conformance.session.requests import Correlation, RequestSpec, wire_request
+from faultspec_conformance.session.observations import Fact, Note, NotRun, PartRecord
+from faultspec_conformance.session.requests import (
+    Correlation,
+    RequestSpec,
+    login_request,
+    wire_request,
+)
 from faultspec_conformance.session.resources import ResourceKind, find_resource_kinds, located
 from faultspec_conformance.session.sampling import ValueSource
 from faultspec_conformance.session.upstreams import ScriptedUpstream
 
 #: Seconds. A longer wait for a limit to lift costs more than the answer is worth.
 PATIENCE = 10.0
+
+#: Seconds to wait, one after another, after a 429 that does not say how long.
+_BACKOFF = (1.0, 2.0, 4.0)
+
+#: Requests that may be refused after all these waits. The limit is longer than the run can wait.
+_FUTILE = 3
 
 #: Seconds beyond what `Retry-After` asks for: the clocks of two machines differ, and its seconds
 #: are whole.
@@ -63,6 +75,7 @@ class HttpSession(Session):
     ``turn``: the kinds that are tested now. ``idempotent_calls``: what the configuration declares
     of operations. ``refused``: the identities that the service has to refuse.
     ``hold``: adds to a judgement what the service's own document has against the answer.
+    ``logins``: the credentials that login requests yielded.
     """
 
     driver: HttpDriver
@@ -71,6 +84,7 @@ class HttpSession(Session):
     started: Running | None = None
     turn: tuple[ResourceKind, ...] = ()
     hold: Callable[[Exchange, Judgement], Judgement] = _unchanged
+    logins: Logins = field(default_factory=Logins)
     kinds: tuple[ResourceKind, ...] = field(init=False)
     inventory: Inventory = field(init=False)
     correlation: CorrelationIds = field(init=False)
@@ -78,6 +92,7 @@ class HttpSession(Session):
     idempotent_calls: Mapping[str, bool] = field(init=False)
     refused: frozenset[str] = field(init=False)
     knowledge: Knowledge = field(default_factory=Knowledge, init=False)
+    _futile: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self.source = ValueSource(self.description.document, Random(0))
@@ -163,19 +178,20 @@ class HttpSession(Session):
             request,
             caller,
             route=spec.path if spec.route == "same" else spec.route,
-            canaries=spec.canaries,
-            wait_when_limited=spec.wait_when_limited,
-            may_disconnect=spec.may_disconnect,
-            may_fail=spec.may_fail,
-            server_may_refuse=spec.server_may_refuse,
+            spec=spec,
         )
         if observation.status == 429 and spec.wait_when_limited:
-            after = observation.header("Retry-After")
-            reason = f"the service limits the rate: it answered 429 to {spec.operation}"
-            if after:
-                reason += f", Retry-After {after}"
-            raise Unanswered(NoAnswer(request, "limited", reason))
+            raise self.limited(observation)
         return observation
+
+    def limited(self, observation: Observation) -> Unanswered:
+        """Return the exception to raise for a 429 that does not answer the question."""
+        request = observation.exchange.request
+        name = observation.exchange.operation or f"{request.method} {request.target}"
+        reason = f"the service limits the rate: it answered 429 to {name}"
+        after = observation.header("Retry-After")
+        reason += f", Retry-After {after}" if after else ", without Retry-After"
+        return Unanswered(NoAnswer(request, "limited", reason))
 
     def try_call(self, spec: RequestSpec) -> Observation | NoAnswer:
         """Send a request like `call`; return a missing answer instead of raising."""
@@ -190,27 +206,44 @@ class HttpSession(Session):
         caller: Identity,
         *,
         route: str | None,
-        canaries: tuple[Canary, ...] = (),
-        wait_when_limited: bool = True,
-        may_disconnect: bool = False,
-        may_fail: bool = False,
-        server_may_refuse: bool = False,
+        spec: RequestSpec,
     ) -> Observation:
         """Send a finished request, judge and record the answer.
 
-        Raises Unanswered. `RequestSpec` explains the options.
+        ``spec``: what it is made of; only its canaries and options are read. Raises Unanswered.
         """
-        self.observations.plant(canaries)
-        asked = self._asked(request, caller, route, canaries, may_fail=may_fail)
-        may_disconnect = may_disconnect or server_may_refuse
+        self.observations.plant(spec.canaries)
+        asked = self._asked(request, caller, route, spec.canaries, may_fail=spec.may_fail)
+        may_disconnect = spec.may_disconnect or spec.server_may_refuse
         exchange = self._exchanged(asked, may_disconnect)
-        if server_may_refuse and self.of_the_server(exchange):
+        if spec.server_may_refuse and self.of_the_server(exchange):
             return Observation(exchange, judge(self.contract, exchange))
         observation = self.record(exchange)
-        wait = self.wait_asked(observation) if observation.status == 429 else None
-        if wait_when_limited and wait is not None and self.driver.pause(wait):
+        if not spec.may_be_refused and self._renew(caller, observation):
             observation = self.record(self._exchanged(asked, may_disconnect))
+            if observation.status == 401:
+                self.logins.futile.add((caller.name, observation.exchange.operation))
+        for wait in self.waits(observation) if spec.wait_when_limited else ():
+            if observation.status != 429 or not self.driver.pause(wait):
+                break
+            observation = self.record(self._exchanged(asked, may_disconnect))
+        else:
+            self._futile += spec.wait_when_limited and observation.status == 429
         return observation
+
+    def waits(self, observation: Observation) -> tuple[float, ...]:
+        """Return the seconds to wait, one after another, before a refused request is sent again.
+
+        A 429 without `Retry-After` is waited out with a backoff, until that proves futile.
+        """
+        if observation.status != 429:
+            return ()
+        asked = self.wait_asked(observation)
+        if asked is not None:
+            return (asked,)
+        if observation.header("Retry-After") is not None or self._futile >= _FUTILE:
+            return ()
+        return _BACKOFF
 
     def together(self, times: int, spec: RequestSpec) -> list[Observation]:
         """Send one request several times at the same time.
@@ -221,9 +254,9 @@ class HttpSession(Session):
         request = self._wire(spec, caller)
         asked = self._asked(request, caller, spec.path, may_fail=spec.may_fail)
         self.check_running(asked)
-        answers = self.driver.together([request] * times)
+        answers = self.driver.together([self._with_credentials(asked)] * times)
         observations = [
-            self.record(replace(asked, response=answer))
+            self.record(self._answered(asked, answer))
             for answer in answers
             if isinstance(answer, Response)
         ]
@@ -259,6 +292,7 @@ class HttpSession(Session):
                     check_echo(self.taxonomy, self.echo, self.knowledge.generated, judged)
                 )
         self.knowledge.learn(observation, inner)
+        self.logins.learn(observation)
         return observation
 
     def claims_errors(self, path: str) -> bool:
@@ -322,13 +356,75 @@ class HttpSession(Session):
 
     def _exchanged(self, asked: Exchange, may_disconnect: bool) -> Exchange:
         self.check_running(asked)
-        answer = self.driver.send(asked.request)
+        answer = self.driver.send(self._with_credentials(asked))
         if isinstance(answer, NoAnswer):
             raise self.record_missing(asked, answer, may_disconnect=may_disconnect)
         self.observations.note_answer()
-        answered = replace(asked, response=answer)
+        answered = self._answered(asked, answer)
         self.check_process(answered)
         return answered
+
+    # ---- credentials of logins
+
+    def _with_credentials(self, asked: Exchange) -> Request:
+        """Return the request with the credentials of its caller. Raises Unanswered.
+
+        The first request of an identity with a login sends the login before it.
+        """
+        request, identity = asked.request, self.config.identities.get(asked.identity or "")
+        if identity is None or not needs_login(identity, request):
+            return request
+        if identity.name not in self.logins.saved and identity.name not in self.logins.failed:
+            self._log_in(identity)
+        problem = self.logins.failed.get(identity.name)
+        if problem is not None:
+            raise Unanswered(NoAnswer(request, "unsendable", problem))
+        return self.logins.fill_in(identity, request)
+
+    def _answered(self, asked: Exchange, answer: Response) -> Exchange:
+        """Return the exchange with its answer, in which the credentials must not come back."""
+        secrets = self.logins.secrets(asked.identity or "")
+        forbidden = (*asked.forbidden, *(Canary("secret", secret) for secret in secrets))
+        return replace(asked, response=answer, forbidden=forbidden)
+
+    def _log_in(self, identity: Identity) -> None:
+        """Send the login request of an identity and save the values of its answer, or the reason
+        why there are none.
+        """
+        login, limits = identity.login, self.driver.limits
+        assert login is not None, identity.name
+        # The configuration declares the login, so a run that must not write may send it.
+        self.driver.limits = replace(limits, writes=True)
+        try:
+            answer = self.try_call(login_request(login.call))
+        finally:
+            self.driver.limits = replace(self.driver.limits, writes=limits.writes)
+        found = answer.reason if isinstance(answer, NoAnswer) else read_login(login, answer)
+        if isinstance(found, str):
+            problem = f"{identity.name} could not log in: {found}"
+            self.logins.failed[identity.name] = problem
+            self.observations.add([NotRun(problem)])
+            return
+        self.observations.plant(Canary("secret", value) for value in found.values())
+        self.logins.saved[identity.name] = found
+        self.logins.accepted.discard(identity.name)
+
+    def _renew(self, caller: Identity, observation: Observation) -> bool:
+        """Log in again if a 401 may mean that credentials have ended; return whether new ones
+        exist.
+        """
+        exchange, logins = observation.exchange, self.logins
+        if not needs_login(caller, exchange.request):
+            return False
+        if not logins.may_renew(caller, observation):
+            return False
+        logins.renewals[caller.name] += 1
+        self._log_in(caller)
+        if caller.name in logins.failed:
+            return False
+        note = f"{caller.name} logged in again: the service refused what it had accepted before"
+        self.observations.add([Note(note)])
+        return True
 
     def describe_end(self) -> str | None:
         """Return how the service ended that the suite started; None if it runs."""

@@ -7,7 +7,7 @@ from typing import Literal
 from urllib.parse import urlencode
 
 from faultspec.exchange.model import Canary, Request
-from faultspec_conformance.config import ABSENT, Identity
+from faultspec_conformance.config import ABSENT, NOBODY, ConfiguredCall, Identity
 from faultspec_conformance.session.resources import JSON, path_of
 
 #: JSON if the service offers a choice, otherwise any media type, such as a stream of events.
@@ -27,6 +27,7 @@ class RequestSpec:
     itself. ``canaries``: values in it that must not come back. ``route``: the template that reports
     name, `same` is that of the request, and None is for no route. ``wait_when_limited``: after an
     unexpected 429 wait as long as `Retry-After` says, and send the request again.
+    ``may_be_refused``: a 401 is what the request is for, so no login is repeated.
     ``may_disconnect``: servers may close the connection on such a request as long as they keep
     listening. ``may_fail``: the request makes the service fail on purpose, so a crash is not a
     finding. ``server_may_refuse``: they may also refuse it before the application sees it; that
@@ -49,6 +50,7 @@ class RequestSpec:
     wait_when_limited: bool = True
     may_disconnect: bool = False
     may_fail: bool = False
+    may_be_refused: bool = False
     server_may_refuse: bool = False
 
     @property
@@ -60,6 +62,20 @@ class RequestSpec:
     def operation(self) -> str:
         """The method and the path."""
         return f"{self.method} {self.path}"
+
+
+def login_request(call: ConfiguredCall) -> RequestSpec:
+    """Return the request of a login, without credentials."""
+    return RequestSpec(
+        call.method,
+        call.path,
+        identity=NOBODY,
+        query=call.query,
+        headers=call.headers,
+        body=call.body,
+        raw=call.raw.encode() if call.raw is not None else None,
+        may_be_refused=True,
+    )
 
 
 def wire_request(

@@ -97,6 +97,24 @@ CLAUSES = (
             *(operation.source for operation in taxonomy.operations.values()),
         ),
     ),
+    _by_code(
+        address="code/original",
+        title="The code of undeclared errors replaces only codes that are undeclared here",
+        why="A client that would handle the original code gets one that it cannot act on.",
+        occasion="An error with the code of undeclared errors and an original code in it.",
+        reads=("surface", "operation", "code", "detail-values"),
+        needs=("surface", "code", "detail-values"),
+        requires=(
+            ENVELOPE,
+            Requirement(
+                "the taxonomy has no `undeclared.original_code`",
+                lambda taxonomy: bool(
+                    taxonomy.undeclared and taxonomy.undeclared.original_code is not None
+                ),
+            ),
+        ),
+        sources=lambda taxonomy: (taxonomy.undeclared.source,) if taxonomy.undeclared else (),
+    ),
     Clause(
         address="code/status",
         title="The code travels under its HTTP status",

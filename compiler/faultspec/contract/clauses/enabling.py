@@ -25,6 +25,9 @@ LINES: Mapping[str, str] = {
     "no surface restricts its `codes`, and no operation has `codes` or `errors`": (
         "operations: {read_order: {match: {routes: ['GET /orders/{id}']}, codes: [not_found]}}"
     ),
+    "the taxonomy has no `undeclared.original_code`": (
+        "undeclared: {becomes: internal, original_code: /details/code}"
+    ),
     "no code has `boundary`, `domain` or `facts` with a slot in an envelope": (
         "codes: {not_found: {boundary: service}}"
     ),

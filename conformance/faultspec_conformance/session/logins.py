@@ -1,0 +1,114 @@
+"""Credentials that a login request of the configuration yields.
+
+The headers of an identity contain `${name}` in place of a saved value. The value is filled in when
+a request is sent, so no record of the request has it. If the service refuses credentials that it
+accepted before, the login request is sent again.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http.cookies import CookieError, SimpleCookie
+
+from faultspec.exchange.model import Request
+from faultspec_conformance.config import Identity, Login
+from faultspec_conformance.config.context import SAVED_NAME
+from faultspec_conformance.session.observation import Observation, point
+
+#: Logins of one identity in a run, after the first. A service that ends sessions more often is not
+#: judged further as this identity.
+_RENEWALS = 10
+
+#: Characters. A shorter value, such as a number of seconds, may occur in an answer by chance.
+_CREDENTIAL = 8
+
+#: Statuses that a caller with unknown credentials does not get.
+PAST_CREDENTIALS = frozenset({403, 409, 412})
+
+
+@dataclass(slots=True)
+class Logins:
+    """What the logins of a run yielded, by identity.
+
+    ``saved``: the values by name. ``accepted``: the identities whose credentials the service
+    accepted since their last login. ``failed``: why a login yielded nothing. ``futile``: identities
+    and operations that answer 401 to new credentials too. ``renewals``: logins after the first.
+    """
+
+    saved: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    accepted: set[str] = field(default_factory=set)
+    failed: dict[str, str] = field(default_factory=dict)
+    futile: set[tuple[str, str | None]] = field(default_factory=set)
+    renewals: Counter[str] = field(default_factory=Counter)
+
+    def fill_in(self, identity: Identity, request: Request) -> Request:
+        """The request with the saved values in the headers of the identity."""
+        saved = self.saved.get(identity.name, {})
+        own = set(identity.headers)
+        headers = tuple(
+            (name, SAVED_NAME.sub(lambda found: saved.get(found[1], found[0]), value))
+            if (name, value) in own
+            else (name, value)
+            for name, value in request.headers
+        )
+        return Request(request.method, request.target, headers, request.body)
+
+    def secrets(self, name: str) -> tuple[str, ...]:
+        """The saved values of an identity that are long enough to be credentials."""
+        saved = self.saved.get(name, {}).values()
+        return tuple(value for value in saved if len(value) >= _CREDENTIAL)
+
+    def learn(self, observation: Observation) -> None:
+        """Note whether an answer shows that the credentials of its caller are accepted."""
+        name = observation.exchange.identity
+        if name is not None and (observation.ok or observation.status in PAST_CREDENTIALS):
+            self.accepted.add(name)
+
+    def may_renew(self, identity: Identity, observation: Observation) -> bool:
+        """Whether a 401 may mean that the credentials have ended."""
+        return (
+            observation.status == 401
+            and identity.name in self.accepted
+            and (identity.name, observation.exchange.operation) not in self.futile
+            and self.renewals[identity.name] < _RENEWALS
+        )
+
+
+def needs_login(identity: Identity, request: Request) -> bool:
+    """Whether a request has headers of the identity that a login fills in."""
+    sent = set(request.headers)
+    return identity.login is not None and any(
+        header in sent and SAVED_NAME.search(header[1]) for header in identity.headers
+    )
+
+
+def read_login(login: Login, answer: Observation) -> dict[str, str] | str:
+    """The values that a login saves of its answer, or why there are none."""
+    what = f"{login.call.method} {login.call.path}"
+    if not answer.ok:
+        return f"the service answered {answer} to {what}"
+    found: dict[str, str] = {}
+    for name, place in login.save.items():
+        value = _saved_value(answer, place)
+        if value is None:
+            return f"no {place} in the answer ({answer}) to {what}"
+        found[name] = value
+    return found
+
+
+def _saved_value(answer: Observation, place: str) -> str | None:
+    kind, space, name = place.partition(" ")
+    if not space:
+        value = point(answer.json, place)
+        return str(value) if isinstance(value, str | int) and value != "" else None
+    if kind == "header":
+        return answer.header(name)
+    for header, value in answer.exchange.response.headers:
+        if header.lower() == "set-cookie":
+            try:
+                cookies = SimpleCookie(value)
+            except CookieError:
+                continue
+            if name in cookies:
+                return cookies[name].value
+    return None

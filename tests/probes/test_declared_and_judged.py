@@ -1,0 +1,273 @@
+"""Declarations that no clause checked before: refused keys, replayed deletions and batches, malformed
+ids, published details, original codes. Each has a harmless twin.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from faultspec.contract.model import build_contract
+from faultspec.exchange.model import Exchange, Request, Response
+from faultspec.judge import judge
+from faultspec.language import read
+from faultspec_conformance.probes import batch, discovery, idempotency, resources, routes
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.observations import ProbeResult
+from support.scripted import answer, http_session
+
+TAXONOMY = """
+faultspec: 1
+taxonomy: {name: boxes, version: 1.0.0, title: Boxes, owner: nobody}
+detail_keys:
+  code: {type: string}
+  box: {type: string, summary: The box.}
+  row: {type: integer}
+envelopes:
+  error:
+    media_type: application/json
+    shape: {code: $code, id: $id, details?: $details}
+    fields: {id: {type: string, format: uuid7, echo: X-Request-Id, invalid_inbound: replace}}
+surfaces:
+  several: {transport: http, match: {statuses: 207}, envelope: error, items: /items, status: /status}
+  api: {transport: http, error_when: {status: [4xx, 5xx]}, envelope: error}
+codes:
+  bad: {summary: Bad input, http: 400, retriable: false}
+  absent: {summary: Not there, http: 404, retriable: false}
+  internal: {summary: A crash, http: 500, retriable: false, details: {code?: {}}}
+operations:
+  stock:
+    codes: [absent]
+    errors: {empty: {summary: No stock., http: 409, retriable: false, details: {box: {}, row?: {}}}}
+idempotency: {key: Idempotency-Key, methods: [POST, DELETE], replay: {equal: [body]}}
+undeclared: {becomes: internal, original_code: /details/code}
+discovery:
+  errors:
+    request: "GET /errors/${operation}"
+    kind: errors
+    item: {code: /code, summary: /text, details: /schema}
+"""
+
+BOX = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+JSON_BODY = {"application/json": {"schema": BOX}}
+MANY = {"type": "object", "properties": {"boxes": {"type": "array", "items": BOX}}}
+DOCUMENT: Mapping[str, object] = {
+    "openapi": "3.1.0",
+    "paths": {
+        "/boxes": {
+            "get": {"responses": {"200": {"description": "all"}}},
+            "post": {
+                "requestBody": {"content": JSON_BODY},
+                "responses": {"201": {"description": "made"}},
+            },
+        },
+        "/boxes/{id}": {
+            "get": {"responses": {"200": {"description": "one"}}},
+            "delete": {"responses": {"204": {"description": "gone"}}},
+        },
+        "/bulk": {
+            "post": {
+                "requestBody": {"content": {"application/json": {"schema": MANY}}},
+                "responses": {"207": {"description": "several"}},
+            }
+        },
+    },
+}
+
+
+class Boxes:
+    """A service that keeps boxes, and answers of writes by key."""
+
+    def __init__(self, *sins: str) -> None:
+        self.sins = sins
+        self.boxes: dict[str, Any] = {}
+        self.known: dict[str, Response] = {}
+
+    def __call__(self, request: Request) -> Response:
+        """Answer a request, once for a key."""
+        headers = {name.lower(): value for name, value in request.headers}
+        key = headers.get("idempotency-key")
+        what = "batch" if request.target == "/bulk" else request.method.lower()
+        if key is None or request.method == "GET":
+            return self.done(request)
+        if f"{what}-key-refused" in self.sins:
+            return answer(400, {"code": "bad"})
+        if key in self.known and f"{what}-replay-refused" in self.sins:
+            return answer(409, {"code": "bad"})
+        if key not in self.known or f"{what}-key-ignored" in self.sins:
+            self.known[key] = self.done(request)
+        return self.known[key]
+
+    def done(self, request: Request) -> Response:
+        """The answer to a request that was carried out."""
+        path, _, identifier = request.target.rpartition("/")
+        if request.target == "/bulk":
+            made = [self.made() for _ in json.loads(request.body)["boxes"]]
+            return answer(207, {"items": [{"status": 201, "id": name} for name in made]})
+        if request.method == "POST":
+            return answer(201, {"id": self.made()})
+        if path != "/boxes":
+            return answer(200, [{"id": name} for name in self.boxes])
+        if identifier not in self.boxes:
+            return answer(404, {"code": "absent"})
+        if request.method == "DELETE":
+            del self.boxes[identifier]
+            return Response(204)
+        return answer(200, {"id": identifier})
+
+    def made(self) -> str:
+        """The id of a new box."""
+        self.boxes[f"box-{len(self.boxes)}-{len(self.known)}"] = True
+        return [*self.boxes][-1]
+
+
+def failures(results: Any, clause: str) -> list[str]:
+    """The messages of the failures of a clause. At least one result is about it."""
+    found = [each for each in results if isinstance(each, Outcome) and each.clause == clause]
+    assert found, clause
+    return [each.finding.message for each in found if each.finding is not None]
+
+
+def replayed(*sins: str) -> list[str]:
+    """What a run says of the replays of a service with these sins."""
+    session = http_session(Boxes(*sins), TAXONOMY, document=DOCUMENT)
+    found: list[ProbeResult] = []
+    session.turn = session.kinds
+    session.record_results(resources.fixtures(session))
+    for probe in (idempotency.replays, batch.batches):
+        session.record_results(probe(session))
+    found += session.observations.outcomes
+    return failures(found, "idempotency/replay")
+
+
+@pytest.mark.parametrize(
+    ("sin", "message"),
+    [
+        ("post-key-refused", "400 bad to a write with Idempotency-Key, but 201 without it"),
+        ("post-replay-refused", "409 bad to POST /boxes with the same Idempotency-Key"),
+        ("delete-key-refused", "400 bad to DELETE /boxes/{id} with Idempotency-Key, but 204"),
+        ("delete-key-ignored", "404 absent to DELETE /boxes/{id} with the same"),
+        ("batch-key-refused", "400 bad to POST /bulk with Idempotency-Key, but 207 without it"),
+        ("batch-replay-refused", "409 bad to POST /bulk with the same Idempotency-Key"),
+        ("batch-key-ignored", "POST /bulk with the same Idempotency-Key has a different body"),
+    ],
+)
+def test_every_declared_method_accepts_and_replays_a_key(sin: str, message: str) -> None:
+    """A key may be refused neither at first nor in a replay, by any declared method, though the
+    taxonomy compares only bodies.
+    """
+    found = replayed(sin)
+    assert found
+    assert message in found[0]
+
+
+def test_a_service_that_keeps_its_keys_has_no_failure() -> None:
+    """Creations, deletions and batches are replayed, and equal."""
+    assert replayed() == []
+
+
+@pytest.mark.parametrize("status", [401, 429, 503])
+def test_a_refusal_of_the_moment_says_nothing_about_a_key(status: int) -> None:
+    """A throttle, an outage or an ended session in place of a replay decides nothing."""
+    session = http_session(Boxes(), TAXONOMY, document=DOCUMENT)
+    first = session.record(Exchange(Request("POST", "/boxes"), answer(201, {"id": 1})))
+    again = session.record(Exchange(Request("POST", "/boxes"), answer(status, {"code": "x"})))
+    rule = session.taxonomy.idempotency
+    assert rule is not None
+    assert idempotency.check_replay(rule, first, again).kind == "not_exercised"
+
+
+ID = "01890a5d-ac96-774b-bcce-b302099a8057"
+
+
+@pytest.mark.parametrize(("status", "count"), [(400, 2), (404, 0)])
+def test_a_malformed_id_that_is_to_be_replaced_is_not_refused(status: int, count: int) -> None:
+    """`invalid_inbound: replace`: the answer is that of the same request with a valid id."""
+
+    def service(request: Request) -> Response:
+        sent = dict(request.headers).get("X-Request-Id", ID)
+        bad = len(sent) != len(ID) or not sent.replace("-", "").isalnum()
+        return answer(status if bad else 404, {"code": "bad", "id": ID}, X_Request_Id=ID)
+
+    session = http_session(service, TAXONOMY, document=DOCUMENT)
+    found = failures(routes.unknown_routes(session), "correlation/invalid-inbound")
+    assert len(found) == count
+    assert all("expected 404, and a new id" in message for message in found)
+
+
+PUBLISHED: dict[str, Any] = {
+    "code": "empty",
+    "text": "No stock.",
+    "schema": {
+        "type": "object",
+        "properties": {"box": {"type": "string"}, "row": {"type": "integer"}},
+        "required": ["box"],
+        "description": "another annotation",
+    },
+}
+
+
+def changed(**members: object) -> dict[str, Any]:
+    """The published error with other members of its schema."""
+    return {**PUBLISHED, "schema": {**PUBLISHED["schema"], **members}}
+
+
+@pytest.mark.parametrize(
+    ("item", "message"),
+    [
+        (PUBLISHED, None),
+        ({**PUBLISHED, "text": "No  stock."}, None),
+        (changed(type=["object", "null"]), None),
+        ({**PUBLISHED, "text": "Sold out."}, "the summary \"Sold out.\""),
+        ({"code": "empty", "schema": PUBLISHED["schema"]}, "without a summary at /text"),
+        ({"code": "empty", "text": "No stock."}, "the schema is not a schema"),
+        (changed(required=["box", "row"]), "/row is optional by the taxonomy"),
+        (changed(properties={"box": {"type": "string"}}), "/row is missing"),
+        (
+            changed(properties={"box": {"type": "integer"}, "row": {"type": "integer"}}),
+            "/box has the type integer; the taxonomy has string",
+        ),
+    ],
+)
+def test_published_summaries_and_details_agree(item: object, message: str | None) -> None:
+    """What an operation publishes of an error is what the taxonomy has; only certain differences
+    between schemas count.
+    """
+    session = http_session(lambda request: answer(200, [item]), TAXONOMY)
+    found = failures(discovery.published_errors(session), "discovery/agrees")
+    assert [message in each for each in found if message] == ([True] if message else [])
+    assert bool(found) == bool(message)
+
+
+def original(code: object, operation: str | None = None) -> set[str]:
+    """The clauses about codes that an undeclared error with this original code breaks."""
+    loaded = read(TAXONOMY, "t.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    body = {"code": "internal", "id": ID, "details": {"code": code}}
+    exchange = Exchange(Request("GET", "/x"), answer(500, body), operation=operation)
+    judgement = judge(build_contract(loaded.taxonomy), exchange)
+    assert "code/original" in judgement.exercised
+    return {each.clause for each in judgement.findings if each.clause.startswith("code/")}
+
+
+@pytest.mark.parametrize(
+    ("code", "operation", "broken"),
+    [
+        ("E1234", None, False),
+        ("internal", None, False),
+        ("absent", None, True),
+        ("empty", "stock", True),
+        ("absent", "stock", True),
+        ("bad", "stock", False),
+        ("", None, True),
+        (["E1"], None, True),
+    ],
+)
+def test_only_undeclared_codes_are_replaced(
+    code: object, operation: str | None, broken: bool
+) -> None:
+    """An error whose code may come here keeps it; a code that the operation does not list is
+    replaced, and its place has a code.
+    """
+    assert ("code/original" in original(code, operation)) == broken

@@ -1,0 +1,187 @@
+"""Logins of identities: when they are sent, and that no report has what they yield."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from faultspec import source
+from faultspec.exchange.model import Request, Response
+from faultspec_conformance import reports
+from faultspec_conformance.config import ServiceConfig, parse_config
+from faultspec_conformance.drivers import Limits
+from faultspec_conformance.probes import provoke
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.run.service import build_report, report_refused_identities
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import Unanswered
+from faultspec_conformance.session.options import RunOptions
+from faultspec_conformance.session.requests import RequestSpec
+from support.scripted import answer, http_session
+
+TAXONOMY = """
+faultspec: 1
+taxonomy: {name: shop, version: 1.0.0, title: Shop, owner: nobody}
+envelopes: {error: {media_type: application/json, shape: {code: $code}}}
+surfaces: {api: {transport: http, error_when: {status: [4xx, 5xx]}, envelope: error, codes: closed}}
+codes:
+  denied: {summary: Not you, http: 401, retriable: false}
+  absent: {summary: Not there, http: 404, retriable: false}
+privacy: {detectors: [canary]}
+"""
+
+PASSWORD = "hunter2-hunter2"
+
+CONFIG = """
+target: {http: "http://127.0.0.1:1"}
+identities:
+  alice:
+    headers: {Authorization: "Bearer ${token}"}
+    login:
+      request: POST /login
+      body: {user: alice, password: "${PASSWORD}"}
+      save: {token: /access_token}
+provoke:
+  denied:
+    steps:
+      - {request: POST /logout}
+      - {request: GET /me}
+"""
+
+
+class Shop:
+    """A shop whose tokens end: by a logout, or after some requests."""
+
+    def __init__(self, lasts: int = 100, *, refuses: str = "", cookie: bool = False) -> None:
+        self.logins, self.lasts, self.left = 0, lasts, 0
+        self.refuses, self.cookie = refuses, cookie
+
+    def __call__(self, request: Request) -> Response:
+        """Answer a request."""
+        headers = dict(request.headers)
+        if request.target == "/login":
+            body = json.loads(request.body)
+            if body["password"] != PASSWORD:
+                return answer(401, {"code": "denied"})
+            self.logins, self.left = self.logins + 1, self.lasts
+            token = {"access_token": self.token}
+            return answer(200, token, set_cookie=f"sid={self.token}; HttpOnly")
+        sent = headers.get("Cookie") if self.cookie else headers.get("Authorization")
+        expected = f"sid={self.token}" if self.cookie else f"Bearer {self.token}"
+        if sent != expected or self.left == 0 or request.target == self.refuses:
+            return answer(401, {"code": "denied"})
+        self.left = 0 if request.target == "/logout" else self.left - 1
+        if request.target == "/echo":
+            return answer(404, {"code": "absent", "token": self.token})
+        return answer(200, {})
+
+    @property
+    def token(self) -> str:
+        """The valid token."""
+        return f"token-of-login-{self.logins}"
+
+
+def config(text: str = CONFIG, *, password: str = PASSWORD) -> ServiceConfig:
+    """The configuration of a service with a login; the run may not write."""
+    document, found = source.parse(text, "conformance.yaml")
+    assert document is not None, found
+    loaded = parse_config(document, {"PASSWORD": password})
+    assert loaded.target is not None, loaded.diagnostics
+    return loaded.target
+
+
+def session_with(shop: Shop, text: str = CONFIG, *, password: str = PASSWORD) -> HttpSession:
+    """A session with the shop that may write."""
+    target = config(text, password=password)
+    return http_session(shop, TAXONOMY, replace(target, limits=Limits(writes=True)))
+
+
+def test_a_login_is_sent_before_the_first_request_of_its_identity_and_once() -> None:
+    """A login yields the credentials of an identity. A run that must not write sends it too."""
+    shop = Shop()
+    session = http_session(shop, TAXONOMY, config())
+    assert shop.logins == 0
+    assert [session.call(RequestSpec("GET", "/me")).status for _ in range(3)] == [200] * 3
+    assert shop.logins == 1
+    assert not session.driver.limits.writes
+
+
+def test_a_cookie_may_be_the_credential() -> None:
+    """A login may save a cookie of its answer."""
+    text = CONFIG.replace("/access_token", "cookie sid")
+    text = text.replace('Authorization: "Bearer ${token}"', 'Cookie: "sid=${token}"')
+    assert session_with(Shop(cookie=True), text).call(RequestSpec("GET", "/me")).status == 200
+
+
+def test_credentials_that_ended_are_renewed_and_the_run_goes_on() -> None:
+    """An identity that was accepted and gets 401 logs in again; the request is sent again."""
+    shop = Shop(lasts=2)
+    session = session_with(shop)
+    assert [session.call(RequestSpec("GET", "/me")).status for _ in range(6)] == [200] * 6
+    assert shop.logins == 3
+    assert report_refused_identities(session) == ()
+    assert any("logged in again" in note for note in session.observations.notes)
+
+
+def test_an_operation_that_refuses_its_caller_is_not_asked_again_and_again() -> None:
+    """A 401 that new credentials do not change is the answer; the operation causes one login."""
+    shop = Shop(refuses="/admin")
+    session = session_with(shop)
+    session.call(RequestSpec("GET", "/me"))
+    assert [session.call(RequestSpec("GET", "/admin")).status for _ in range(4)] == [401] * 4
+    assert shop.logins == 2
+    assert session.call(RequestSpec("GET", "/me")).status == 200
+
+
+def test_a_recipe_for_a_refusal_is_not_undone_by_a_login() -> None:
+    """After a logout, the 401 that a recipe asks for comes; the next request has credentials."""
+    shop = Shop()
+    session = session_with(shop)
+    session.call(RequestSpec("GET", "/me"))
+    kinds = [each.kind for each in provoke.recipes(session) if isinstance(each, Outcome)]
+    assert kinds == ["passed"]
+    assert session.call(RequestSpec("GET", "/me")).status == 200
+
+
+def test_an_identity_that_cannot_log_in_could_not_run() -> None:
+    """A login without the value that it saves is reported once, with the answer."""
+    session = session_with(Shop(), password="wrong-password")
+    for _ in range(3):
+        with pytest.raises(Unanswered, match="alice could not log in: the service answered 401"):
+            session.call(RequestSpec("GET", "/me"))
+    assert len(set(session.observations.not_run)) == 1
+
+
+def test_what_a_login_yields_is_secret() -> None:
+    """No exchange has the token in its request; an answer that returns it is a leak."""
+    session = session_with(Shop())
+    echoed = session.call(RequestSpec("GET", "/echo"))
+    assert not any(
+        "token-of" in str(one.exchange.request) for one in session.observations.exchanges
+    )
+    assert "leaks/canary" in {finding.clause for finding in echoed.judgement.findings}
+    report = build_report(
+        session,
+        session.contract.clauses,
+        RunOptions(),
+        base="http://h",
+        flaky=frozenset(),
+        interrupted=False,
+    )
+    assert "token-of-login" not in reports.json(report)
+    assert PASSWORD not in reports.json(report)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("save: {token:", "save: {tokn:"), "`token` is not saved by `login`"),
+        (("/access_token}", "/access_token, more: /id}"), "no header of the identity uses"),
+    ],
+)
+def test_a_login_saves_what_the_headers_use(change: tuple[str, str], message: str) -> None:
+    """A value without a use, and a use without a value, are mistakes of the file."""
+    document, _ = source.parse(CONFIG.replace(*change), "conformance.yaml")
+    assert document is not None
+    loaded = parse_config(document, {"PASSWORD": PASSWORD})
+    assert any(message in each.message for each in loaded.diagnostics)
