@@ -792,6 +792,10 @@ def _all() -> Iterable[Sin]:
     # details
     yield sin("limit-as-text", "details.limit is text", "C5", on(detail("limit", str), code="rate_limited"))
     yield sin("window-as-text", "details.window_sec is text with a unit", "C5", on(detail("window_sec", lambda old: f"{old}s"), code="rate_limited"))
+    yield sin("limit-of-the-example", "details.limit and details.window_sec are those of the document's example", "C5", on(both(detail("limit", 2000), detail("window_sec", 60)), code="rate_limited"))
+    yield sin("limit-understated", "details.limit is the rate of another service", "C5", on(detail("limit", 1), code="rate_limited"))
+    yield sin("window-of-an-hour", "details.window_sec is an hour", "C5", on(detail("window_sec", 3600), code="rate_limited"))
+    yield sin("retry-after-beyond-the-window", "the wait is nine times the window, after which requests are served", "C5 C12", on(header("Retry-After", "9"), status=429))
     yield sin("window-renamed", "the window is called windowSec", "C5", on(both(without_detail("window_sec"), detail("windowSec", 1, only_present=False)), code="rate_limited"))
     yield sin("retryable-as-text", "details.retryable is text", "C5", on(detail("retryable", lambda old: str(old).lower())))
     yield sin("retryable-as-number", "details.retryable is 0 or 1", "C5", on(detail("retryable", int)))
@@ -803,6 +807,7 @@ def _all() -> Iterable[Sin]:
         yield sin(f"{code.replace('_', '-')}-says-{word.replace(' ', '-')}", f"{code} is reported as {word}", "C16", on(detail("retryable", flipped), code=code))
     yield sin("hint-as-list", "details.hint is a list", "C5", on(detail("hint", lambda old: [old])))
     yield sin("field-missing", "an invalid field isn't named", "C5", on(without_detail("field"), code="validation_failed"))
+    yield sin("field-of-another-member", "an invalid field is called by the name of the next one", "C5", on(detail("field", lambda old: {"title": "pages", "pages": "archived", "limit": "offset", "text": "title"}.get(old, old)), code="validation_failed"))
     yield sin("field-as-list", "details.field is a path in pieces", "C5", on(detail("field", lambda old: ["body", old]), code="validation_failed"))
     yield sin("detail-key-invented", "the details carry a key that nobody registered", "C5", on(detail("error_type", "ValidationError", only_present=False), code="validation_failed"), "'Keys are stable where defined': further keys are not forbidden")
     yield sin("existing-id-missing-on-duplicate", "a duplicate isn't pointed at", "C22", on(without_detail("existing_id"), code="already_exists"))
@@ -892,6 +897,8 @@ def _all() -> Iterable[Sin]:
     yield sin("batch-item-status-lies", "the failed item has the status of a success", "C28", on(batch_item_lies, path="/notebooks/batch", status=207, every=True))
     yield sin("batch-items-without-envelope", "failed items are bare sentences", "C28 C1")
     yield sin("bad-items-missing", "a failed batch doesn't list its bad items", "C28 C5", on(without_detail("bad_items")))
+    yield sin("bad-items-all-the-first", "each bad item is called the first", "C28 C5", on(detail("bad_items", lambda old: [{**item, "index": 0} for item in old])))
+    yield sin("batch-outcomes-shifted", "the outcomes of a batch belong to the items before", "C28", on(lambda _, r: r.with_json({"responses": [*r.json()["responses"][1:], *r.json()["responses"][:1]]}), status=207, every=True))
     yield sin("bad-items-as-count", "bad items are a number", "C5 C28", on(detail("bad_items", len)))
     yield sin("failed-batch-keeps-items", "a failed batch leaves something behind", "C28", unchanged, "seen only by who lists all notebooks")
 

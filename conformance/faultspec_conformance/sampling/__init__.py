@@ -5,7 +5,7 @@ All randomness comes from a `ValueSource`.
 
 from faultspec_conformance.sampling.identifiers import another
 from faultspec_conformance.sampling.patterns import matching
-from faultspec_conformance.sampling.schemas import example_of, kind, merge_all_of
+from faultspec_conformance.sampling.schemas import example_of, kind, merge_all_of, properties_of
 from faultspec_conformance.sampling.source import ValueSource
 from faultspec_conformance.sampling.values import free_texts, sample_value, vary
 from faultspec_conformance.sampling.violations import Violation, value_out_of_bounds, violations
@@ -19,6 +19,7 @@ __all__ = [
     "kind",
     "matching",
     "merge_all_of",
+    "properties_of",
     "sample_value",
     "value_out_of_bounds",
     "vary",
