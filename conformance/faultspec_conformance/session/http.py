@@ -19,6 +19,7 @@ from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.drivers.processes import Running
 from faultspec_conformance.sampling import ValueSource
+from faultspec_conformance.session.attendance import ONCE, Attendance, attend, problem_of_calls
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.correlation import (
     CorrelationIds,
@@ -35,7 +36,13 @@ from faultspec_conformance.session.declared_facts import (
 from faultspec_conformance.session.fault_switches import FaultSwitch, find_switches
 from faultspec_conformance.session.inventory import Inventory, find_inventory
 from faultspec_conformance.session.knowledge import Knowledge
-from faultspec_conformance.session.observation import Observation, Unanswered, streamed
+from faultspec_conformance.session.observation import (
+    Observation,
+    Unanswered,
+    failed,
+    passed,
+    streamed,
+)
 from faultspec_conformance.session.observations import Fact, PartRecord
 from faultspec_conformance.session.requests import Correlation, RequestSpec, wire_request
 from faultspec_conformance.session.resources import ResourceKind, find_resource_kinds, located
@@ -43,6 +50,9 @@ from faultspec_conformance.session.upstreams import ScriptedUpstream
 
 #: Seconds. A longer wait for a limit to lift costs more than the answer is worth.
 PATIENCE = 10.0
+
+#: Seconds in which calls upstream for earlier requests end.
+_QUIET = 0.2
 
 #: Seconds beyond what `Retry-After` asks for: the clocks of two machines differ, and its seconds
 #: are whole.
@@ -62,6 +72,7 @@ class HttpSession(Session):
     the process of the service, if the suite started it. ``kinds``: all kinds of resource.
     ``turn``: the kinds that are tested now. ``idempotent_calls``: what the configuration declares
     of operations. ``refused``: the identities that the service has to refuse.
+    ``counted``: operations whose calls upstream were counted a second time.
     ``hold``: adds to a judgement what the service's own document has against the answer.
     """
 
@@ -78,6 +89,7 @@ class HttpSession(Session):
     idempotent_calls: Mapping[str, bool] = field(init=False)
     refused: frozenset[str] = field(init=False)
     knowledge: Knowledge = field(default_factory=Knowledge, init=False)
+    counted: set[tuple[str | None, int, str]] = field(default_factory=set, init=False)
 
     def __post_init__(self) -> None:
         self.source = ValueSource(self.description.document, Random(0))
@@ -203,6 +215,7 @@ class HttpSession(Session):
         self.observations.plant(canaries)
         asked = self._asked(request, caller, route, canaries, may_fail=may_fail)
         may_disconnect = may_disconnect or server_may_refuse
+        before = attend(self.upstreams)
         exchange = self._exchanged(asked, may_disconnect)
         if server_may_refuse and self.of_the_server(exchange):
             return Observation(exchange, judge(self.contract, exchange))
@@ -210,7 +223,39 @@ class HttpSession(Session):
         wait = self.wait_asked(observation) if observation.status == 429 else None
         if wait_when_limited and wait is not None and self.driver.pause(wait):
             observation = self.record(self._exchanged(asked, may_disconnect))
+        self._check_calls(asked, observation, before)
         return observation
+
+    def _check_calls(self, asked: Exchange, observation: Observation, before: Attendance) -> None:
+        """Check how often the service called each upstream for a request.
+
+        A problem must occur again: a service may call upstream for an earlier request.
+        """
+        for name, calls in before.calls(self.upstreams).items():
+            problem = problem_of_calls(name, observation, calls)
+            if problem is None:
+                self.observations.add([passed(ONCE)] if calls else [])
+                continue
+            key = (observation.exchange.operation, observation.status, name)
+            if key in self.counted or not self.driver.pause(_QUIET):
+                continue
+            self.counted.add(key)
+            since = attend(self.upstreams)
+            again = self.record(self._exchanged(self._with_new_key(asked), may_disconnect=False))
+            counted = since.calls(self.upstreams).get(name, [])
+            problem = problem_of_calls(name, again, counted)
+            if problem is not None:
+                self.observations.add([failed(ONCE, problem, observation, again)])
+
+    def _with_new_key(self, asked: Exchange) -> Exchange:
+        """The request under another idempotency key, if it has one."""
+        rule, request = self.taxonomy.idempotency, asked.request
+        key = rule.key.lower() if rule is not None else ""
+        headers = tuple(
+            (name, self.tokens.id("uuid4") if name.lower() == key else value)
+            for name, value in request.headers
+        )
+        return replace(asked, request=replace(request, headers=headers))
 
     def together(self, times: int, spec: RequestSpec) -> list[Observation]:
         """Send one request several times at the same time.
