@@ -124,6 +124,7 @@ PROBES: tuple[Probe[HttpSession], ...] = (
     Probe("faults", faults.switched_faults, faults.CLAUSES, within="failures"),
     Probe("audit", audit.failures, ("audit/recorded",), within="failures"),
     Probe("upstreams", upstreams.retries, upstreams.CLAUSES),
+    Probe("late-replays", idempotency.late_replays, ("idempotency/replay",), within="resources"),
     Probe("limits", provoke.limits, ("provoke/code", "retry/recovers", "retry/limit")),
 )
 
