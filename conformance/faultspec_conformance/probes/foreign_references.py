@@ -103,7 +103,10 @@ def check_references(
             if asked >= _REFERENCES:
                 return
             asked += 1
-            yield from _Reference(session, operation, resource, stranger, name).outcomes()
+            reference = _Reference(
+                session, operation, resource=resource, stranger=stranger, member=name
+            )
+            yield from reference.outcomes()
 
 
 def _references(body: Mapping[str, object], resource: CreatedResource) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 
 from faultspec.contract.crashes import may_fail
 from faultspec.language.values import same
@@ -140,10 +139,18 @@ def _provoked(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]:
         yield from _check_expectation(session, recipe, answer, saved=saved, before=before)
     if last.until is not None and answer.status == last.until:
         now, sent = session.driver.elapsed, session.driver.requests
-        first = Round(sent - sent_before - 1, sent, now, now - began, answer)
-        limit = RateLimit(
-            session, partial(_ask, session, last, saved, recipe.code), first, at_once=at_once
+        first = Round(
+            served=sent - sent_before - 1,
+            sent=sent,
+            ended=now,
+            seconds=now - began,
+            refused=answer,
         )
+
+        def ask() -> Observation:
+            return session.call(_request(session, last, saved, recipe.code))
+
+        limit = RateLimit(session, ask, first, at_once=at_once)
         yield from limit.outcomes()
 
 
@@ -178,11 +185,6 @@ def _step(
             break
         answer = session.call(_request(session, step, saved, code))
     return answer
-
-
-def _ask(session: HttpSession, step: Step, saved: Mapping[str, object], code: str) -> Observation:
-    """Send the request of a step once."""
-    return session.call(_request(session, step, saved, code))
 
 
 def _reached(step: Step, answer: Observation, code: str) -> bool:

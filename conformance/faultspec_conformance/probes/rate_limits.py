@@ -206,17 +206,21 @@ class RateLimit:
         """
         driver = self.session.driver
         began = self.times[-1]
-        most = min(2 * self.first.served + 1, _FEW)
         left = driver.limits.requests - driver.requests
-        if self.first.served > _FEW or self.waited > PATIENCE or left < 2 * most:
+        if self.first.served > _FEW or self.waited > PATIENCE or left < 2 * _FEW:
             return None
         remaining = [in_headers(served)]
-        for count in range(1, most + 1):
+        for count in range(1, _FEW + 1):
             answer = self._send()
             if answer.status == self.first.refused.status:
                 now = driver.elapsed
                 return Round(
-                    count, driver.requests, now, now - began, answer, remaining=tuple(remaining)
+                    served=count,
+                    sent=driver.requests,
+                    ended=now,
+                    seconds=now - began,
+                    refused=answer,
+                    remaining=tuple(remaining),
                 )
             remaining.append(in_headers(answer))
         return None
