@@ -153,6 +153,14 @@ class Shop:
         return sent[0]["status"], sent[1]["body"]
 
 
+KEY = {"name": "Idempotency-Key", "in": "header", "schema": {"type": "string"}}
+DOCUMENT = {
+    "openapi": "3.1.0",
+    "paths": {
+        "/orders": {"post": {"parameters": [KEY], "responses": {"201": {"description": "made"}}}}
+    },
+}
+
 ADA = Identity("ada", (("Authorization", "Bearer ada"),))
 
 
@@ -161,6 +169,7 @@ def judged(
     taxonomy: str = TAXONOMY,
     extra: Callable[[Any], None] | None = None,
     scale: float = 1.0,
+    documented: bool = True,
     **shop: Any,
 ) -> tuple[set[str], list[Any]]:
     """The clauses that fail, and all results of the probe. ``extra``: requests before it."""
@@ -174,7 +183,7 @@ def judged(
         upstreams=(upstream.config,),
         limits=Limits(writes=True, requests=400, seconds=10_000),
     )
-    session = http_session(service, taxonomy, config)
+    session = http_session(service, taxonomy, config, DOCUMENT if documented else None)
     session.upstreams = {"bank": upstream}
     session.driver._clock = lambda: service.now
     session.driver._started = 0.0
@@ -243,6 +252,13 @@ def test_calls_are_counted_while_the_upstream_answers_well(sin: str) -> None:
     """A success calls once; a refused request and a replay make no call that writes."""
     assert judged()[0] == set()
     assert judged(sin=sin)[0] == {"upstream/once"}
+
+
+def test_a_replay_of_an_operation_without_keys_warns() -> None:
+    """The document does not say that the operation takes a key."""
+    _, results = judged(sin="charges-a-replay", documented=False)
+    found = [each.finding for each in results if isinstance(each, Outcome) and each.finding]
+    assert [(each.clause, each.level) for each in found] == [("upstream/once", "warning")]
 
 
 @pytest.mark.parametrize("sin", ["", "charges-twice"])

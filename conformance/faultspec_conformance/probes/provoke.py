@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from faultspec.contract.crashes import may_fail
 from faultspec.language.values import same
 from faultspec_conformance.config import Recipe, Step
-from faultspec_conformance.probes.rate_limits import RateLimit, Round
+from faultspec_conformance.probes.rate_limits import RateLimit, round_of
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.credentials import allows_401, confirm_refusal, refusal
 from faultspec_conformance.session.fixtures import fresh_key
@@ -138,20 +138,12 @@ def _provoked(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]:
     if outcome.kind == "passed":
         yield from _check_expectation(session, recipe, answer, saved=saved, before=before)
     if last.until is not None and answer.status == last.until:
-        now, sent = session.driver.elapsed, session.driver.requests
-        first = Round(
-            served=sent - sent_before - 1,
-            sent=sent,
-            ended=now,
-            seconds=now - began,
-            refused=answer,
-        )
 
         def ask() -> Observation:
             return session.call(_request(session, last, saved, recipe.code))
 
-        limit = RateLimit(session, ask, first, at_once=at_once)
-        yield from limit.outcomes()
+        first = round_of(session, answer, sent=sent_before, began=began)
+        yield from RateLimit(session, ask, first, at_once=at_once).outcomes()
 
 
 def _refused_identity(session: HttpSession, recipe: Recipe, answer: Observation) -> str | None:

@@ -138,6 +138,16 @@ class Round:
     remaining: tuple[StatedLimit, ...] = ()
 
 
+def round_of(session: HttpSession, refused: Observation, *, sent: int, began: float) -> Round:
+    """Return the round that has just ended with a refusal. ``sent``: the requests of the run before
+    it.
+    """
+    now, total = session.driver.elapsed, session.driver.requests
+    return Round(
+        served=total - sent - 1, sent=total, ended=now, seconds=now - began, refused=refused
+    )
+
+
 @dataclass(slots=True)
 class RateLimit:
     """A limit of a service, which ``ask`` exhausts.

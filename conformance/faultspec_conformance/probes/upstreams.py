@@ -91,8 +91,12 @@ _SAMPLES: Mapping[str, tuple[int, ...]] = {
     "5xx": (500, 502, 504),
 }
 
-#: Statuses that are tried of a class that the configuration names, and of those that it does not.
-_OF_CLASS, _OF_RULES = 5, 2
+#: Statuses that are tried of a class that the configuration names.
+_OF_CLASS = 5
+
+#: Statuses that are tried of a class of which the configuration names some. A 5xx is mostly
+#: retried, which takes time.
+_OF_RULES: Mapping[str, int] = {"4xx": 2, "5xx": 1}
 
 #: Bodies of a 200 that cannot be used.
 _GARBAGE: tuple[Behaviour, ...] = ("truncated", "html", "empty", "mistyped")
@@ -191,7 +195,9 @@ class _UpstreamWatch:
             of_class = {status // 100 for status in named if isinstance(status, int)}
             if int(known[0]) in of_class:
                 others = [status for status in self.of_class(known) if status not in named]
-                yield from ((None, UpstreamFailure(status)) for status in others[:_OF_RULES])
+                yield from (
+                    (None, UpstreamFailure(status)) for status in others[: _OF_RULES[known]]
+                )
 
     def of_class(self, known: str) -> list[int]:
         """Return statuses of a class: those that services forget, then those that rules name."""
@@ -265,7 +271,11 @@ class _UpstreamWatch:
         elif writes:
             name = self.upstream.config.name
             message = f"the replay of {first.exchange.operation} called {name} again"
-            yield failed(ONCE, message, first, again)
+            operation = self.session.operation(spec.method, spec.path)
+            assert self.session.taxonomy.idempotency is not None
+            keyed = operation.parameter(self.session.taxonomy.idempotency.key, "header") is not None
+            # Without the header in the document, the operation may not take keys.
+            yield failed(ONCE, message, first, again, level="error" if keyed else "warning")
         else:
             yield passed(ONCE)
 
@@ -449,7 +459,7 @@ class _UpstreamWatch:
         """Fail once; then once more with a wait that upstream asks for, if the policy obeys it."""
         behaviour = failing.answer
         answer, requests = self.provoke(failing, times=1)
-        if len(requests) > 1:
+        if len(_since_failure(requests, behaviour)) > 1:
             subject = f"the upstream {self.upstream.config.name} failed once"
             what = f"{subject} and then recovered"
             message = f"{what}, but the service answered {answer}; expected a success"
