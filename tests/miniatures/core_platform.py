@@ -98,6 +98,7 @@ SWITCHES = frozenset(
         "invalid-field-accepted",
         "key-looked-up-long-before",
         "key-shared-across-tenants",
+        "keys-kept-for-the-last-ten",
         "key-with-other-body-answers-first",
         "other-tenant-comment-accepted",
         "other-tenant-delete-accepted",
@@ -119,7 +120,9 @@ SWITCHES = frozenset(
         "replay-makes-another",
         "replay-refused-as-conflict",
         "retry-after-too-short",
+        "search-across-tenants",
         "stack-trace-of-the-crash",
+        "stale-delete-deletes",
         "stream-just-ends",
         "tenant-id-in-body",
         "title-unique-across-tenants",
@@ -556,6 +559,8 @@ class Service:
         except Refused as refused:
             outcome = refused
         self.remembered[slot] = Remembered(self.clock(), fingerprint, outcome)
+        if "keys-kept-for-the-last-ten" in self.sins and len(self.remembered) > 10:
+            del self.remembered[next(iter(self.remembered))]
         if isinstance(outcome, Refused):
             raise outcome
         return outcome
@@ -797,8 +802,10 @@ class Service:
     def delete(self, call: Call) -> Reply:
         """DELETE /notebooks/{notebook}."""
         notebook = self.find(call)
+        if "stale-delete-deletes" in self.sins:
+            del self.shelf[notebook.id]
         self.match(call, notebook)
-        del self.shelf[notebook.id]
+        self.shelf.pop(notebook.id, None)
         return Reply(204, about=notebook.id)
 
     def export(self, call: Call) -> Reply:
@@ -836,7 +843,11 @@ class Service:
         wanted = call.query.get("q", "")
         if not 1 <= len(wanted) <= 100:
             raise invalid("q", "`q` must have 1 to 100 characters")
-        own = [each for each in self.shelf.values() if each.tenant == call.caller.tenant]
+        own = [
+            each
+            for each in self.shelf.values()
+            if each.tenant == call.caller.tenant or "search-across-tenants" in self.sins
+        ]
         return Reply(200, {"items": [each.shown() for each in own if wanted in each.title]})
 
     def quota(self, call: Call) -> Reply:

@@ -41,6 +41,11 @@ SINS: Mapping[str, str] = {
     "falls-back": "asks another provider after the first has failed",
     "always-says-500": "reports the status 500 whatever the provider answered",
     "always-says-three": "reports three retries whatever it did",
+    "retries-a-lock": "tries again after 408, 423 and 425",
+    "doubled-base": "waits twice as long before each retry",
+    "asks-twice": "sends every message to the provider twice",
+    "asks-for-the-unreadable": "asks the provider although the request cannot be read",
+    "crashes-on-garbage": "fails in its own words where the provider sends no JSON",
     "loses-the-success": "reports the failure although a retry succeeded",
 }
 
@@ -53,6 +58,10 @@ class Failed(Exception):
         self.name = name
         self.status = status
         self.retried = 0
+
+
+class Crashed(Exception):
+    """The relay met what it did not foresee."""
 
 
 def make_app(
@@ -82,12 +91,24 @@ def make_app(
             raise Failed("network_error", None) from None
         if answer.status_code >= 400:
             raise Failed("external_api_error", answer.status_code)
-        return answer.json()
+        try:
+            found = answer.json()
+        except ValueError:
+            found = None
+        if not isinstance(found, dict) and sin == "crashes-on-garbage":
+            raise Crashed
+        if not isinstance(found, dict):
+            raise Failed("network_error", None)
+        if sin == "asks-twice":
+            await client.post("/complete", json={"text": text}, headers=sent)
+        return found
 
     def again(failed: Failed, idempotent: bool) -> bool:
         if not idempotent and sin != "retries-what-is-unsafe":
             return False
         refused = failed.status is not None and failed.status != 429 and failed.status < 500
+        if sin == "retries-a-lock" and failed.status in (408, 423, 425):
+            return True
         return not refused or sin == "retries-a-refusal"
 
     async def call(text: str, idempotent: bool) -> Any:
@@ -118,6 +139,8 @@ def make_app(
                 return (1 + spread / 2) * unit
             case "too-much-jitter":
                 return random.uniform(1, 2.5) * unit
+            case "doubled-base":
+                return 2 * random.uniform(1, 1 + spread) * unit
             case "dawdles" if failed.status == 429 and retried == 0:
                 return 1.6 / scale
         return random.uniform(1, 1 + spread) * unit
@@ -127,9 +150,13 @@ def make_app(
             body = await request.json()
             assert isinstance(body["text"], str)
         except (ValueError, TypeError, KeyError, AssertionError, RecursionError):
+            if sin == "asks-for-the-unreadable":
+                await client.post("/complete", json={})
             return JSONResponse({"error": unreadable()}, 422)
         try:
             return JSONResponse({"content": await call(body["text"], body.get("idempotent", True))})
+        except Crashed:
+            return Response("Internal Server Error", 500, media_type="text/plain")
         except Failed as failed:
             if sin == "falls-back":
                 with suppress(httpx.TransportError):

@@ -219,7 +219,7 @@ def changed(**members: object) -> dict[str, Any]:
         (PUBLISHED, None),
         ({**PUBLISHED, "text": "No  stock."}, None),
         (changed(type=["object", "null"]), None),
-        ({**PUBLISHED, "text": "Sold out."}, "the summary \"Sold out.\""),
+        ({**PUBLISHED, "text": "Sold out."}, 'the summary "Sold out."'),
         ({"code": "empty", "schema": PUBLISHED["schema"]}, "without a summary at /text"),
         ({"code": "empty", "text": "No stock."}, "the schema is not a schema"),
         (changed(required=["box", "row"]), "/row is optional by the taxonomy"),

@@ -62,6 +62,11 @@ KILLS: Mapping[str, tuple[str]] = {
     "always-says-500": ("upstream/status",),
     "always-says-three": ("upstream/retried",),
     "loses-the-success": ("upstream/recovers",),
+    "retries-a-lock": ("upstream/not-eligible",),
+    "doubled-base": ("upstream/delays",),
+    "asks-twice": ("upstream/once",),
+    "asks-for-the-unreadable": ("upstream/once",),
+    "crashes-on-garbage": ("upstream/surfaces",),
 }
 """The clause that catches each sin; nothing else is tripped."""
 
@@ -104,7 +109,12 @@ def watched(
     sin: str | None, *, only: str | None = "upstream/*", pace: Pace | None = None
 ) -> Result:
     """Judge the relay with this sin, its upstream scripted."""
-    pace = pace or {None: ROOMY, "no-jitter": NARROW, "too-much-jitter": NARROW}.get(sin, Pace())
+    pace = pace or {
+        None: ROOMY,
+        "no-jitter": NARROW,
+        "too-much-jitter": NARROW,
+        "doubled-base": NARROW,
+    }.get(sin, Pace())
     clock = Clock()
 
     async def pause(seconds: float) -> None:
@@ -148,7 +158,7 @@ def test_a_behaving_service_passes_everything() -> None:
         if address.startswith("upstream/")
     }
     assert verdicts == dict.fromkeys(verdicts, "passed")
-    assert len(verdicts) == 11
+    assert len(verdicts) == 12
 
 
 @pytest.mark.full

@@ -1,13 +1,17 @@
 """Generated requests that repeat what a recipe does may crash; others may not."""
 
+from random import Random
+
 import pytest
 
 from faultspec import source
 from faultspec.exchange.model import Request
 from faultspec.language import read
 from faultspec.openapi.service import Description
-from faultspec_conformance.config import parse_config
+from faultspec_conformance.config import NOBODY, parse_config
+from faultspec_conformance.run.sweep import add_headers
 from faultspec_conformance.session.fault_switches import find_switches
+from support.scripted import answer, http_session
 
 TAXONOMY = """
 faultspec: 1
@@ -80,3 +84,19 @@ def test_the_steps_of_a_recipe_are_not_a_crash_elsewhere(
         request = Request(method, path, tuple(headers.items()), body)
         switches = find_switches(loaded.taxonomy, target, Description())
         assert any(switch.is_on(request) for switch in switches) is expected
+
+
+@pytest.mark.parametrize(("where", "sent"), [("header: X-Fault", False), ("query: fault", True)])
+def test_generated_traffic_does_not_send_a_declared_fault(where: str, sent: bool) -> None:
+    """The header of a declared switch is dropped from every generated request; other headers stay."""
+    text = f"taxonomy: t.yaml\ntarget: {{http: 'http://127.0.0.1:1'}}\nfaults: {{{where}, values: {{failed: boom}}}}"
+    document, found = source.parse(text, "conformance.yaml")
+    assert document is not None, found
+    target = parse_config(document, {}).target
+    assert target is not None
+    session = http_session(lambda request: answer(200, {}), TAXONOMY, target)
+    request = Request("GET", "/a", (("X-Fault", "boom"), ("X-Other", "1")))
+    for seed in range(20):
+        headers = dict(add_headers(session, request, NOBODY, Random(seed)).headers)
+        assert ("X-Fault" in headers) == sent
+        assert headers["X-Other"] == "1"

@@ -8,6 +8,7 @@ from faultspec_conformance.config.model import (
     ANONYMOUS,
     CREDENTIALS,
     NOBODY,
+    Behaviour,
     ClientConfig,
     ConfiguredCall,
     Expectation,
@@ -25,6 +26,7 @@ from faultspec_conformance.config.model import (
     Transport,
     UpstreamCall,
     UpstreamConfig,
+    UpstreamFailure,
 )
 from faultspec_conformance.config.reading import check_config, parse_config, read_config
 
@@ -35,6 +37,7 @@ __all__ = [
     "CREDENTIALS",
     "METHODS",
     "NOBODY",
+    "Behaviour",
     "ClientConfig",
     "ConfiguredCall",
     "Expectation",
@@ -52,6 +55,7 @@ __all__ = [
     "Transport",
     "UpstreamCall",
     "UpstreamConfig",
+    "UpstreamFailure",
     "check_config",
     "parse_config",
     "read_config",

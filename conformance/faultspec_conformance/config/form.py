@@ -30,7 +30,28 @@ _HEADERS = Named(
 _QUERY = Named(Either((Text(blank=True), Number(), Flag())))
 _POINTER = Text(r"(/([^~/]|~[01])*)*", "a JSON Pointer such as /id (RFC 6901)")
 _VARIABLE_NAME = Text(r"[A-Za-z_][A-Za-z0-9_]*", "the name of an environment variable")
-_BEHAVIOUR = Either((Choice(("closed",)), Integer(400, 599)))
+#: Classes of statuses, a connection that ends without an answer, and bodies of a 200 that cannot be
+#: used.
+_WORDS = Choice(("4xx", "5xx", "closed", "truncated", "html", "empty", "mistyped"))
+_FAILURE = Either(
+    (
+        _WORDS,
+        Integer(400, 599),
+        Record(
+            "a failure",
+            {
+                "answer": Key(
+                    Either((_WORDS, Integer(400, 599))), "What the upstream does instead.", True
+                ),
+                "path": Key(
+                    Text(r"/\S*", "a path such as /v1/charges, where `*` stands for any text"),
+                    "The calls that fail; default all. `*` stands for any text.",
+                ),
+                "after": Key(Integer(0, 1000), "How many of these calls succeed before."),
+            },
+        ),
+    )
+)
 _IDENTITY_NAME = Text(r"[A-Za-z_][A-Za-z0-9_.\-]*", "a name (letters, digits, `_`, `.` and `-`)")
 _LOOPBACK = Text(
     r"(127\.0\.0\.1|localhost):[0-9]{1,5}", "a loopback address such as 127.0.0.1:9900"
@@ -160,9 +181,10 @@ _UPSTREAM = Record(
             True,
         ),
         "fails": Key(
-            Named(Either((_BEHAVIOUR, Many(_BEHAVIOUR, 1)))),
+            Named(Either((_FAILURE, Many(_FAILURE, 1)))),
             "Codes that the service answers, each with the behaviour of the upstream: "
-            "a status, or `closed` for no answer.",
+            "a status or a class of statuses such as `4xx`, `closed` for no answer, or a 200 whose "
+            "body is `truncated`, `html`, `empty` or `mistyped`.",
             True,
         ),
         "answer": Key(

@@ -212,19 +212,37 @@ class UpstreamCall:
     idempotent: bool | None = None
 
 
+#: What an upstream answers: a status, or a class that stands for several; no answer; or a 200 whose
+#: body cannot be used.
+Behaviour = int | Literal["4xx", "5xx", "closed", "truncated", "html", "empty", "mistyped"]
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamFailure:
+    """A failure of an upstream. ``answer``: what it does.
+
+    ``path``: the calls that fail; ``*`` stands for any text. ``after``: how many of them succeed
+    before.
+    """
+
+    answer: Behaviour
+    path: str = "*"
+    after: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class UpstreamConfig:
-    """A scripted upstream on loopback. ``fails``: codes of the service, each with the upstream's
-    behaviour.
+    """A scripted upstream on loopback. ``fails``: codes of the service, each with a failure of the
+    upstream.
 
-    A behaviour is a status or `closed`. ``port`` 0: a free one; the variable ``env`` gives the
+    ``port`` 0: a free one; the variable ``env`` gives the
     service its address. ``answer``: the body of successes. ``scale``: the service's delays as a
     multiple of the policy's.
     """
 
     name: str
     calls: tuple[UpstreamCall, ...]
-    fails: tuple[tuple[str, int | Literal["closed"]], ...]
+    fails: tuple[tuple[str, UpstreamFailure], ...]
     port: int = 0
     env: str | None = None
     answer: object = field(default_factory=dict)

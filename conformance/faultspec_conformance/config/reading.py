@@ -34,6 +34,7 @@ from faultspec_conformance.config.model import (
     ANONYMOUS,
     CLIENT_SECONDS,
     CREDENTIALS,
+    Behaviour,
     ClientConfig,
     ConfiguredCall,
     FaultSwitchConfig,
@@ -46,6 +47,7 @@ from faultspec_conformance.config.model import (
     Transport,
     UpstreamCall,
     UpstreamConfig,
+    UpstreamFailure,
 )
 from faultspec_conformance.config.recipes import path_shape, read_recipes, read_samples
 from faultspec_conformance.config.requests import read_call, read_request_line
@@ -342,14 +344,24 @@ def _read_upstream(
         name=name,
         calls=tuple(calls),
         fails=tuple(
-            (code, cast(int, behaviour))
+            (code, _upstream_failure(item))
             for code, value in child_mapping(node, "fails").items()
-            for behaviour in (value if isinstance(value, list) else [value])
+            for item in (value if isinstance(value, list) else [value])
         ),
         port=port,
         env=cast(str | None, node.get("env")),
         answer=node.get("answer", {}),
         scale=context.positive(node, "scale", place, 1.0),
+    )
+
+
+def _upstream_failure(item: object) -> UpstreamFailure:
+    if not isinstance(item, dict):
+        return UpstreamFailure(cast(Behaviour, item))
+    return UpstreamFailure(
+        cast(Behaviour, item.get("answer")),
+        path=str(item.get("path", "*")),
+        after=cast(int, item.get("after", 0)),
     )
 
 

@@ -48,9 +48,11 @@ class JitterReport(NamedTuple):
     reason: str = ""
 
 
-def judge_jitter(waits: Mapping[str, Sequence[Wait]], scale: float) -> JitterReport:
+def judge_jitter(
+    waits: Mapping[str, Sequence[Wait]], scale: float, own: float | None = None
+) -> JitterReport:
     """Whether the waits, by policy, are jittered. ``scale``: the delays as a multiple of the
-    policies'.
+    policies'. ``own``: the caller's own time for a try, if it is known.
     """
     positions = [position for values in waits.values() for position in band_positions(values)]
     narrow = [
@@ -61,7 +63,7 @@ def judge_jitter(waits: Mapping[str, Sequence[Wait]], scale: float) -> JitterRep
         f"{count} of {len(values)} waits are longer than the policy {name} allows; a busy machine "
         "does not explain that number"
         for name, values in waits.items()
-        if (count := count_late_waits(values))
+        if (count := count_late_waits(values, own))
     )
     if late:
         return JitterReport(late, note, None)
@@ -77,15 +79,43 @@ def judge_jitter(waits: Mapping[str, Sequence[Wait]], scale: float) -> JitterRep
     return JitterReport((), note, "missing", reason)
 
 
-def count_late_waits(waits: Sequence[Wait]) -> int:
+def count_late_waits(waits: Sequence[Wait], own: float | None = None) -> int:
     """How many waits exceed their upper bound; 0 if a busy machine can explain that number.
 
-    The smallest excess over the lower bound is the caller's own time for a try, which no policy
-    counts.
+    ``own``: the caller's own time for a try, which no policy counts. If it is unknown, it is the
+    smallest excess over the lower bound, which hides delays that are too long by a constant.
     """
-    own = max(0.0, min((wait.seconds - wait.least for wait in waits), default=0.0))
-    late = sum(wait.seconds > wait.most * (1 + _LATE_SHARE) + own + _LATE_SECONDS for wait in waits)
+    if own is None:
+        own = max(0.0, min((wait.seconds - wait.least for wait in waits), default=0.0))
+    late = sum(wait.seconds > _longest_usual(wait, own) for wait in waits)
     return late if _at_least(late, len(waits), _LATE_OFTEN) < _NEVER else 0
+
+
+def _longest_usual(wait: Wait, own: float) -> float:
+    return wait.most * (1 + _LATE_SHARE) + own + _LATE_SECONDS
+
+
+def are_tellable(count: int) -> bool:
+    """Whether so many waits, all of them late, cannot be explained by a busy machine."""
+    return _at_least(count, count, _LATE_OFTEN) < _NEVER
+
+
+def explain_hidden_delays(waits: Sequence[Wait], scale: float, own: float) -> str | None:
+    """Why delays of twice the length would lie within the tolerance at this scale; None if they
+    would not.
+
+    ``own``: the caller's own time for a try.
+    """
+    if not waits or any(wait.least + wait.most > _longest_usual(wait, own) for wait in waits):
+        return None
+    room = max(wait.least - wait.most * _LATE_SHARE for wait in waits)
+    if room <= 0:
+        return None
+    needed = scale * (own + _LATE_SECONDS) / room
+    return (
+        f"at a scale of {scale:g}, waits of twice the length lie within the tolerance for clocks "
+        f"and busy machines; use a scale of {_rounded_up(needed)}"
+    )
 
 
 def band_positions(waits: Iterable[Wait]) -> list[float]:
@@ -101,12 +131,17 @@ def explain_narrow_bands(waits: Sequence[Wait], scale: float) -> str | None:
     if widest == 0 or any(map(_is_wide, waits)):
         return None
     needed = scale * _ROOM / widest
-    step = 10.0 ** (ceil(-log10(needed)) + 1)
     return (
         f"at a scale of {scale:g}, jitter decides at most {widest:.3f} s of a wait, which is "
         "within the grain of clocks; "
-        f"use a scale of {ceil(needed * step - 1e-6) / step:g}"
+        f"use a scale of {_rounded_up(needed)}"
     )
+
+
+def _rounded_up(scale: float) -> str:
+    """A scale that is not smaller, with two digits."""
+    step = 10.0 ** (ceil(-log10(scale)) + 1)
+    return f"{ceil(scale * step - 1e-6) / step:g}"
 
 
 def _is_wide(wait: Wait) -> bool:

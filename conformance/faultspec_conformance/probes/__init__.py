@@ -69,7 +69,12 @@ PROBES: tuple[Probe[HttpSession], ...] = (
     ),
     Probe("not-acceptable", media.not_acceptable, ("framework/not-acceptable",), within="reads"),
     Probe("head", head.heads, ("http/head",), within="reads"),
-    Probe("invalid-queries", limits.invalid_queries, ("framework/invalid-input",), within="reads"),
+    Probe(
+        "invalid-queries",
+        limits.invalid_queries,
+        ("framework/invalid-input", "details/field"),
+        within="reads",
+    ),
     Probe("searches", limits.searches, within="reads"),
     Probe("long-requests", limits.long_requests, ("framework/oversized", "framework/large-head")),
     Probe("fixtures", resources.fixtures, everywhere=True),
@@ -79,7 +84,7 @@ PROBES: tuple[Probe[HttpSession], ...] = (
     Probe("garbage-credentials", auth.garbage_credentials, ("auth/garbage",)),
     Probe("scopes", auth.scopes, ("auth/scope",)),
     Probe("malformed-bodies", bodies.malformed_bodies, ("framework/malformed-json",)),
-    Probe("invalid-bodies", bodies.invalid_bodies, ("framework/invalid-input",)),
+    Probe("invalid-bodies", bodies.invalid_bodies, ("framework/invalid-input", "details/field")),
     Probe("media-types", media.media_types, ("framework/media-type",)),
     Probe("oversized-bodies", limits.oversized_bodies, ("framework/oversized",)),
     Probe(
@@ -107,7 +112,11 @@ PROBES: tuple[Probe[HttpSession], ...] = (
         within="resources",
     ),
     Probe("unknown-ids", resources.unknown_ids, ("framework/unknown-id",), within="resources"),
-    Probe("batches", batch.batches, ("batch/mixed-only", "batch/items", "batch/bad-items")),
+    Probe(
+        "batches",
+        batch.batches,
+        ("batch/mixed-only", "batch/items", "batch/bad-items", "batch/named-items"),
+    ),
     Probe("streams", streams.broken_streams, ("stream/announced", "stream/offset")),
     Probe("replays-below", idempotency.replays_below, ("idempotency/replay",)),
     Probe("published-errors", discovery.published_errors, ("discovery/agrees",)),
@@ -115,7 +124,8 @@ PROBES: tuple[Probe[HttpSession], ...] = (
     Probe("faults", faults.switched_faults, faults.CLAUSES, within="failures"),
     Probe("audit", audit.failures, ("audit/recorded",), within="failures"),
     Probe("upstreams", upstreams.retries, upstreams.CLAUSES),
-    Probe("limits", provoke.limits, ("provoke/code", "retry/recovers")),
+    Probe("late-replays", idempotency.late_replays, ("idempotency/replay",), within="resources"),
+    Probe("limits", provoke.limits, ("provoke/code", "retry/recovers", "retry/limit")),
 )
 
 #: The units that are dealt out to shards, in order; the sweep comes after them.

@@ -8,6 +8,7 @@ from dataclasses import replace
 from faultspec.language.model import Batch
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import ABSENT, ConfiguredCall, Identity
+from faultspec_conformance.probes.batch_items import SentBatch, check_named_items
 from faultspec_conformance.probes.idempotency import (
     check_refused_key,
     check_replay,
@@ -16,6 +17,7 @@ from faultspec_conformance.probes.idempotency import (
 )
 from faultspec_conformance.probes.refusals import SERVERS_FAULT
 from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session import sampling
 from faultspec_conformance.session.correlation import new_id
 from faultspec_conformance.session.fixtures import likely_body, request_to
 from faultspec_conformance.session.http import HttpSession
@@ -28,6 +30,9 @@ from faultspec_conformance.session.observation import (
 )
 from faultspec_conformance.session.parameters import fill_in
 from faultspec_conformance.session.requests import RequestSpec
+
+#: Items of a batch: of the second and the last, which are bad, numbers from 0 and from 1 differ.
+_ITEMS = 5
 
 _BAD_ITEMS, _MIXED = "batch/bad-items", "batch/mixed-only"
 
@@ -86,12 +91,18 @@ def _batch(
         yield not_exercised(_MIXED, f"the body of {operation.name} has no list of items")
         return
     bad = _spoilt(items[0])
-    answer = session.call(request(_with_items(first, [bad, bad])))
-    if answer.status != 207:  # otherwise the judge checks it
-        yield _check_all_bad(session, rule, operation, answer)
-    answer = session.call(request(_with_items(first, [items[0], bad])))
-    if answer.status != 207:
-        yield _check_mixed(session, operation, answer)
+    mixed = [items[0], bad, *(_first_item(new_body()) for _ in range(2)), _spoilt(items[1])]
+    mixed = mixed[: _most_items(session, operation)]
+    if mixed[0] == mixed[2:3]:  # equal items may be refused as duplicates
+        mixed = mixed[:2]
+    for batch in ([bad, bad], mixed):
+        answer = session.call(request(_with_items(first, batch)))
+        wrong = frozenset(i for i, item in enumerate(batch) if _spoilt(item) == item)
+        if answer.status != 207 and batch is mixed:  # otherwise the judge checks it
+            yield _check_mixed(session, operation, answer)
+        elif answer.status != 207:
+            yield _check_all_bad(session, rule, operation, answer)
+        yield check_named_items(session.taxonomy, rule, answer, SentBatch(tuple(batch), wrong))
     good = request(_with_items(second, [items[1], _first_item(new_body())]))
     key = session.taxonomy.idempotency
     replayed = key is not None and takes_key(session, key, operation)
@@ -160,6 +171,15 @@ def _first_item(body: object) -> object:
     if isinstance(body, dict):
         body = next((value for value in body.values() if isinstance(value, list) and value), [])
     return body[0] if isinstance(body, list) and body else None
+
+
+def _most_items(session: HttpSession, operation: ServiceOperation) -> int:
+    """Return how many items a batch may have, by the document; at least two."""
+    schema = operation.body.schema if operation.body is not None else {}
+    node = sampling.merge_all_of(session.description.document, schema)
+    nodes = [node, *map(session.description.schema, sampling.properties_of(node).values())]
+    limits = [each.get("maxItems") for each in nodes if sampling.kind(each) == "array"]
+    return max(2, next((limit for limit in limits if isinstance(limit, int)), _ITEMS))
 
 
 def _with_items(body: object, items: list[object]) -> object:

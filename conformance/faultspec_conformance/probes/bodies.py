@@ -11,6 +11,7 @@ from functools import partial
 
 from faultspec.exchange.model import Canary
 from faultspec.openapi.service import ServiceOperation
+from faultspec_conformance.probes.named_inputs import WrongInput, check_named_input
 from faultspec_conformance.probes.operations import (
     MOST_OPERATIONS,
     first_conclusive,
@@ -30,6 +31,7 @@ from faultspec_conformance.session import sampling
 from faultspec_conformance.session.fixtures import body_for, likely_body, request_to
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation, failed, not_exercised
+from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import content_type
 from faultspec_conformance.session.sampling import Violation
 
@@ -238,8 +240,9 @@ def invalid_bodies(session: HttpSession) -> Iterator[Outcome]:
         most = _OF_FIRST if asked == 0 else 1 if asked < _OF_ALL else 0
         for violation in list(found)[:most]:
             tried = True
-            outcome = _invalid_body(session, operation, violation, mark)
+            outcome, *others = _invalid_body(session, operation, violation, body, mark=mark)
             yield outcome
+            yield from others
             if is_checked_first(outcome):
                 break
             asked += 1
@@ -248,17 +251,36 @@ def invalid_bodies(session: HttpSession) -> Iterator[Outcome]:
 
 
 def _invalid_body(
-    session: HttpSession, operation: ServiceOperation, violation: Violation, mark: Canary
-) -> Outcome:
+    session: HttpSession,
+    operation: ServiceOperation,
+    violation: Violation,
+    valid: object,
+    *,
+    mark: Canary,
+) -> Iterator[Outcome]:
+    """Send a body with a violation, and check what the refusal says. ``valid``: the body without
+    it.
+    """
     assert operation.body is not None
     email, secret = session.canary("email"), session.canary("secret")
     schema = session.description.schema(operation.body.schema)
-    body = violation.body
-    if isinstance(body, dict) and schema.get("additionalProperties") is not False:
-        body = {**body, "contact": email.value, "password": secret.value}
-    spec = replace(request_to(session, operation), body=body, canaries=(mark, email, secret))
-    answer = session.call(spec)
+    more: dict[str, object] = {}
+    if isinstance(violation.body, dict) and schema.get("additionalProperties") is not False:
+        more = {"contact": email.value, "password": secret.value}
+    spec = replace(request_to(session, operation), canaries=(mark, email, secret))
+
+    def with_body(body: object) -> RequestSpec:
+        return replace(spec, body={**body, **more} if isinstance(body, dict) else body)
+
+    answer = session.call(with_body(violation.body))
     if answer.ok and not violation.sure:
         reason = f"{violation.what} is accepted, as a service that does not check formats may"
-        return not_exercised(_INVALID, reason)
-    return check_invalid_input(session, answer, violation.what)
+        yield not_exercised(_INVALID, reason)
+        return
+    yield check_invalid_input(session, answer, violation.what)
+    names = {*sampling.properties_of(schema), *(valid if isinstance(valid, dict) else ()), *more}
+    wrong = WrongInput(violation.member, frozenset(names), violation.what)
+    fresh = request_to(session, operation)
+    yield from check_named_input(
+        session, answer, wrong, replace(with_body(valid), headers=fresh.headers)
+    )

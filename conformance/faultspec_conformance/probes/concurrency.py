@@ -193,7 +193,18 @@ def _delete_stale(
         message = f"the service answered {answer} to {what}; expected 412"
         yield failed(_STALE, message, resource.creation, answer)
     elif answer.status == 412:
-        yield passed(_STALE)
+        read = resource.kind.operation("read")
+        if read is None:
+            yield not_exercised(_STALE, f"no operation reads what {operation.name} left")
+            return
+        after = session.call(
+            RequestSpec("GET", read.template, identity=resource.owner, values=resource.values)
+        )
+        if after.status in (404, 410):
+            message = f"{operation.name} was refused ({answer}), but it deleted the resource"
+            yield failed(_STALE, message, *(resource.creation, answer, after))
+        else:
+            yield passed(_STALE)
 
 
 def _differing(one: Observation, other: Observation) -> frozenset[str]:

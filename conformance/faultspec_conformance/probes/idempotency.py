@@ -31,7 +31,13 @@ from faultspec_conformance.session.observation import (
     not_exercised,
     passed,
 )
-from faultspec_conformance.session.observations import Note, ProbeResult, SpareResource, attempt
+from faultspec_conformance.session.observations import (
+    KeyedCreation,
+    Note,
+    ProbeResult,
+    SpareResource,
+    attempt,
+)
 from faultspec_conformance.session.parameters import fill_in
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import (
@@ -141,6 +147,10 @@ class _Creation:
         if again.ok and not raced:
             yield from self._check_list(body, first, again)
         yield from self._check_other_uses(spec, first)
+        if at_once:
+            later = replace(spec, body=self.new_body())
+            later = replace(later, headers={**spec.headers, self.rule.key: session.tokens.hex(16)})
+            yield KeyedCreation(later, session.call(later), session.driver.elapsed)
 
     def new_body(self) -> object:
         """Return a body that no other creation has."""
@@ -313,6 +323,22 @@ class _Creation:
                 message = f"the service refused a key because another tenant used it ({foreign})"
                 return failed(_ISOLATION, message, first, foreign)
         return not_exercised(_ISOLATION, f"the service answered {foreign} to the other tenant")
+
+
+def late_replays(session: HttpSession) -> Iterator[Outcome]:
+    """Replay creations that other requests followed, within the time that keys are kept."""
+    rule = session.taxonomy.idempotency
+    for creation in session.knowledge.own.keyed if rule is not None else ():
+        assert rule is not None
+        seconds = session.driver.elapsed - creation.at
+        if not creation.first.ok:
+            reason = f"the service answered {creation.first} to the creation"
+            yield not_exercised(_REPLAY, reason)
+        elif rule.window is not None and seconds >= rule.window:
+            reason = f"the creation was {seconds:.0f} s ago, and keys are kept {rule.window:g} s"
+            yield not_exercised(_REPLAY, reason)
+        else:
+            yield check_replay(rule, creation.first, session.call(creation.spec))
 
 
 def check_replay(rule: Idempotency, first: Observation, again: Observation) -> Outcome:

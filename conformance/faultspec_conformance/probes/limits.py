@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from faultspec.openapi.service import OperationParameter, ServiceOperation
 from faultspec_conformance.drivers import NoAnswer
+from faultspec_conformance.probes.named_inputs import WrongInput, check_named_input
 from faultspec_conformance.probes.operations import MOST_OPERATIONS, json_writes, needs_body
 from faultspec_conformance.probes.refusals import (
     CHECKED_FIRST,
@@ -133,7 +134,13 @@ def _beyond(
     )
     shown = f"{value}" if isinstance(value, int) else "text"
     what = f"`{parameter.name}` beyond its bounds ({shown})"
-    yield check_invalid_input(session, session.call(spec), what)
+    answer = session.call(spec)
+    yield check_invalid_input(session, answer, what)
+    names = {other.name for other in operation.parameters if other.where == "query"}
+    wrong = WrongInput(parameter.name, frozenset(names), what)
+    yield from check_named_input(
+        session, answer, wrong, replace(spec, query=required_query(session, operation))
+    )
 
 
 def searches(session: HttpSession) -> Iterator[ProbeResult]:

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from faultspec.contract.crashes import may_fail
 from faultspec.language.values import same
 from faultspec_conformance.config import Recipe, Step
+from faultspec_conformance.probes.rate_limits import RateLimit, round_of
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.credentials import allows_401, confirm_refusal, refusal
 from faultspec_conformance.session.fixtures import fresh_key
-from faultspec_conformance.session.http import PATIENCE, HttpSession
+from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
     Unanswered,
@@ -43,9 +44,6 @@ _KEPT = "the run keeps to a rate, so no limit of the service is exhausted"
 
 #: Seconds. Limits rarely count over a shorter time, so requests that took longer may be too slow.
 _WINDOW = 1.0
-
-#: Seconds. If a wait of a quarter of an hour is over after two seconds, the service confuses units.
-_SUSPICIOUS, _SHORT = 900, 2.0
 
 
 def recipes(session: HttpSession) -> Iterator[ProbeResult]:
@@ -121,6 +119,7 @@ def _provoked(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]:
         saved |= values
     began = session.driver.elapsed
     before = {name: len(upstream.calls) for name, upstream in session.upstreams.items()}
+    sent_before, at_once = session.driver.requests, False
     answer = _step(session, last, saved, recipe.code, is_last=True)
     seconds = session.driver.elapsed - began
     if last.until is not None and not _reached(last, answer, recipe.code) and seconds > _WINDOW:
@@ -128,7 +127,7 @@ def _provoked(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]:
         if isinstance(burst, str):
             yield from unmet(recipe, burst)
             return
-        answer = burst
+        answer, at_once = burst, True
     outcome = _check(recipe, answer)
     if outcome.kind == "failed":
         reason = failure or _refused_identity(session, recipe, answer)
@@ -139,7 +138,12 @@ def _provoked(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]:
     if outcome.kind == "passed":
         yield from _check_expectation(session, recipe, answer, saved=saved, before=before)
     if last.until is not None and answer.status == last.until:
-        yield _check_wait(session, last, saved, code=recipe.code, refused=answer)
+
+        def ask() -> Observation:
+            return session.call(_request(session, last, saved, recipe.code))
+
+        first = round_of(session, answer, sent=sent_before, began=began)
+        yield from RateLimit(session, ask, first, at_once=at_once).outcomes()
 
 
 def _refused_identity(session: HttpSession, recipe: Recipe, answer: Observation) -> str | None:
@@ -328,55 +332,3 @@ def _check_expectation(
             shown = "is missing" if found is None else "is another value"
             line = f"{place} {shown}; expected {json.dumps(wanted)}"
             yield failed(_EXPECTED, f"the service answered {answer} to {what}, but {line}", answer)
-
-
-def _check_wait(
-    session: HttpSession,
-    step: Step,
-    saved: Mapping[str, object],
-    *,
-    code: str,
-    refused: Observation,
-) -> Outcome:
-    """Wait as long as a refusal asks, and check that the request is accepted afterwards."""
-    asked = refused.header("Retry-After")
-    if any(finding.clause == "headers/retry-after" for finding in refused.judgement.findings):
-        return not_exercised(_RECOVERS, "the refusal's Retry-After is not well formed")
-    wait = session.wait_asked(refused)
-    if wait is None:
-        return _check_long_wait(session, step, saved, code=code, refused=refused)
-    if not session.driver.pause(wait):
-        reason = "the budget of seconds does not allow the wait that Retry-After asks for"
-        return Outcome(_RECOVERS, "could_not_run", reason)
-    again = session.call(_request(session, step, saved, code))
-    if again.status == refused.status:
-        message = f"the service still answered {again} after the {asked} s of Retry-After"
-        return failed(_RECOVERS, message, refused, again)
-    if again.ok:
-        return passed(_RECOVERS)
-    return not_exercised(_RECOVERS, f"after the wait, the service answered {again}")
-
-
-def _check_long_wait(
-    session: HttpSession,
-    step: Step,
-    saved: Mapping[str, object],
-    *,
-    code: str,
-    refused: Observation,
-) -> Outcome:
-    """Check a refusal that asks for no wait or a long one: if a short wait is enough, the service
-    confuses units.
-    """
-    asked = refused.header("Retry-After")
-    if asked is None:
-        return not_exercised(_RECOVERS, "the refusal has no Retry-After")
-    suspicious = asked.isdigit() and int(asked) >= _SUSPICIOUS
-    if suspicious and session.driver.pause(_SHORT):
-        again = session.call(_request(session, step, saved, code))
-        if again.ok:
-            enough = f"{_SHORT:g} s were enough: are these milliseconds?"
-            message = f"Retry-After asks for {asked} s, and {enough}"
-            return failed(_RECOVERS, message, refused, again, level="warning")
-    limit = f"Retry-After: {asked}; the run waits at most {PATIENCE:g} s"
-    return not_exercised(_RECOVERS, f"the wait that the refusal asks for is too long ({limit})")

@@ -15,6 +15,7 @@ from faultspec.exchange.model import Canary
 from faultspec.language.model import Concealment
 from faultspec.openapi.service import ServiceOperation, shape_of
 from faultspec_conformance.config import Identity
+from faultspec_conformance.probes.foreign_references import check_filters, check_references
 from faultspec_conformance.probes.idempotency import change_body
 from faultspec_conformance.probes.ownership import (
     Evidence,
@@ -90,6 +91,8 @@ def other_tenants(session: HttpSession) -> Iterator[ProbeResult]:
         yield from _check_items(session, rule, resource, stranger)
         yield from _check_list(session, resource, stranger, evidence)
         yield from _check_same_values(session, rule, resource, stranger)
+        yield from check_filters(session, resource, stranger)
+        yield from check_references(session, resource, stranger)
     if not asked:
         yield not_exercised(_CLAUSE, "no resource could be made for another tenant to ask for")
 

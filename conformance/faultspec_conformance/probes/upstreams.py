@@ -4,15 +4,33 @@ The service should do what the retry planner does by the policy under `upstream:
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import dropwhile
+from statistics import median
 
 from faultspec.contract.clauses import upstream_policy
+from faultspec.contract.crashes import crash_level
 from faultspec.exchange.model import first
 from faultspec.language.conditions import ConditionFacts, facts_read
 from faultspec.language.model import Code, RetryPolicy
 from faultspec.runtime.retry import Failure
-from faultspec_conformance.config import UpstreamCall
+from faultspec_conformance.config import (
+    ABSENT,
+    NOBODY,
+    Behaviour,
+    UpstreamCall,
+    UpstreamFailure,
+)
 from faultspec_conformance.drivers.http import SAFE_METHODS
-from faultspec_conformance.faults.jitter import ROUNDS, Wait, band_positions, judge_jitter, suffice
+from faultspec_conformance.faults.jitter import (
+    ROUNDS,
+    Wait,
+    are_tellable,
+    band_positions,
+    explain_hidden_delays,
+    judge_jitter,
+    suffice,
+)
 from faultspec_conformance.faults.retry_observer import (
     Kind,
     Try,
@@ -20,6 +38,8 @@ from faultspec_conformance.faults.retry_observer import (
     scale_policy,
 )
 from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.attendance import ONCE
+from faultspec_conformance.session.declared_facts import may_be_repeated
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
@@ -32,11 +52,7 @@ from faultspec_conformance.session.observation import (
 from faultspec_conformance.session.observations import Note, ProbeResult, attempt
 from faultspec_conformance.session.parameters import fill_in, fill_in_text, fill_in_texts
 from faultspec_conformance.session.requests import RequestSpec
-from faultspec_conformance.session.upstreams import (
-    Behaviour,
-    ScriptedUpstream,
-    UpstreamRequest,
-)
+from faultspec_conformance.session.upstreams import FINE, GOOD, ScriptedUpstream, UpstreamRequest
 
 CLAUSES = (
     "upstream/attempts",
@@ -50,6 +66,7 @@ CLAUSES = (
     "upstream/stops",
     "upstream/retried",
     "upstream/status",
+    ONCE,
 )
 
 #: The clause that each breach of a policy breaks.
@@ -67,6 +84,32 @@ _OF: Mapping[Kind, str] = {
 #: detail.
 _STATUS = "status"
 
+#: Statuses by class that rules about classes cover, and that services forget. Of each class the
+#: first are tried.
+_SAMPLES: Mapping[str, tuple[int, ...]] = {
+    "4xx": (408, 425, 423, 400),
+    "5xx": (500, 502, 504),
+}
+
+#: Statuses that are tried of a class that the configuration names.
+_OF_CLASS = 5
+
+#: Statuses that are tried of a class of which the configuration names some. A 5xx is mostly
+#: retried, which takes time.
+_OF_RULES: Mapping[str, int] = {"4xx": 2, "5xx": 1}
+
+#: Bodies of a 200 that cannot be used.
+_GARBAGE: tuple[Behaviour, ...] = ("truncated", "html", "empty", "mistyped")
+
+#: Failures in words.
+_DID: Mapping[Behaviour, str] = {
+    "closed": "hung up",
+    "truncated": "answered 200 with a body that breaks off",
+    "html": "answered 200 with HTML",
+    "empty": "answered 200 without a body",
+    "mistyped": "answered 200 with JSON of another type",
+}
+
 #: Seconds of a `Retry-After` from upstream: the shortest wait that a clock can tell from none.
 _WAIT = 1
 
@@ -77,10 +120,10 @@ def retries(session: HttpSession) -> Iterator[ProbeResult]:
     if policy is None:
         return
     for upstream in session.upstreams.values():
-        for call in upstream.config.calls:
+        for index, call in enumerate(upstream.config.calls):
             watch = _UpstreamWatch(session, policy, upstream, call)
-            yield from attempt(watch.outcomes(), *CLAUSES)
-        upstream.script(200)  # later requests meet an upstream that answers well
+            yield from attempt(watch.outcomes(is_first=index == 0), *CLAUSES)
+        upstream.script(FINE)  # later requests meet an upstream that answers well
 
 
 class _UpstreamWatch:
@@ -98,57 +141,172 @@ class _UpstreamWatch:
         self.upstream = upstream
         self.call = call
         self.declared = session.taxonomy.upstream
-        default = self.declared.default if self.declared is not None else None
-        self.idempotent = (
-            default != "not_idempotent" if call.idempotent is None else call.idempotent
-        )
+        self.idempotent = may_be_repeated(call, session.taxonomy)
         self.scaled = scale_policy(policy.policy, upstream.config.scale)
         self.waits: list[Wait] = []
         self.witness: Observation | None = None
         self.punctual = True
         self.intents: dict[str, Observation] = {}
+        self.owns: list[float] = []
 
-    def outcomes(self) -> Iterator[ProbeResult]:
-        retried: Behaviour | None = None
-        for name, behaviour in self.upstream.config.fails:
-            answer, requests = self.provoke(behaviour)
-            if not requests:
+    def outcomes(self, *, is_first: bool) -> Iterator[ProbeResult]:
+        """Make the call with each failure. ``is_first``: also with failures that the configuration
+        does not name.
+        """
+        yield from self.check_counts()
+        retried: UpstreamFailure | None = None
+        for name, failure in self.failures(sampled=is_first):
+            answer, requests = self.provoke(failure)
+            name = self.name_of(answer) if name is None else name
+            if not any(request.behaviour == failure.answer for request in requests):
                 line = f"the service answered {answer} to {answer.exchange.operation}"
-                yield not_exercised("upstream/attempts", f"{line} without a call upstream")
+                missing = "a call upstream" if not requests else "one that fails"
+                yield not_exercised("upstream/attempts", f"{line} without {missing}")
+                continue
+            if name is None:
+                reason = f"{self.where(failure.answer)}, and the service answered {answer}"
+                yield not_exercised("upstream/attempts", reason)
                 continue
             code = self.code(name, answer)
-            yield from self.check_failure(code, behaviour, answer, requests)
-            eligible = self.eligible(code, behaviour, answer, idempotent=self.idempotent)
+            yield from self.check_failure(code, failure.answer, answer, requests)
+            eligible = self.eligible(code, failure.answer, answer, idempotent=self.idempotent)
             if retried is None and eligible:
-                retried = behaviour
+                retried = failure
+        if is_first:
+            yield from self.check_garbage()
         if retried is not None and self.idempotent:
             yield from self.check_recovery(retried)
-            yield from self.check_jitter(retried)
+            yield from self.check_waits(retried)
+
+    def failures(self, *, sampled: bool) -> Iterator[tuple[str | None, UpstreamFailure]]:
+        """Yield the failures with their codes: those of the configuration, each class as several
+        statuses; then statuses that the rules of the policy mean, whose code the answer tells.
+        """
+        named: set[object] = set()
+        for name, failure in self.upstream.config.fails:
+            if failure.answer not in ("4xx", "5xx"):
+                named.add(failure.answer)
+                yield name, failure
+                continue
+            for status in self.of_class(str(failure.answer))[:_OF_CLASS]:
+                named.add(status)
+                yield name, replace(failure, answer=status)
+        for known in _SAMPLES if sampled else ():
+            of_class = {status // 100 for status in named if isinstance(status, int)}
+            if int(known[0]) in of_class:
+                others = [status for status in self.of_class(known) if status not in named]
+                yield from (
+                    (None, UpstreamFailure(status)) for status in others[: _OF_RULES[known]]
+                )
+
+    def of_class(self, known: str) -> list[int]:
+        """Return statuses of a class: those that services forget, then those that rules name."""
+        tests = (test for rule in self.policy.eligible_when for test in rule.when)
+        values = [value for test in tests for value in test.values if isinstance(value, int)]
+        explicit = [value for value in values if value // 100 == int(known[0])]
+        return list(dict.fromkeys((*_SAMPLES[known], *explicit)))
+
+    def where(self, behaviour: Behaviour) -> str:
+        """Return what the upstream did, in words."""
+        did = _DID.get(behaviour, f"answered {behaviour}")
+        return f"the upstream {self.upstream.config.name} {did}"
+
+    def request(self) -> RequestSpec:
+        """Return the request that makes the service call the upstream."""
+        call, tokens = self.call.call, self.session.tokens
+        return RequestSpec(
+            call.method,
+            call.path,
+            identity=self.session.identity(self.call.identity),
+            query=fill_in_texts(tokens, call.query),
+            headers=fill_in_texts(tokens, call.headers),
+            body=fill_in(tokens, call.body),
+            raw=fill_in_text(tokens, call.raw).encode() if call.raw is not None else None,
+            wait_when_limited=False,
+        )
 
     def provoke(
-        self, behaviour: Behaviour, times: int | None = None, wait: int | None = None
+        self, failure: UpstreamFailure, times: int | None = None, wait: int | None = None
     ) -> tuple[Observation, list[UpstreamRequest]]:
         """Make the service call the upstream, which fails ``times`` times (None: always); return
         the answer and the upstream's requests.
         """
-        self.upstream.script(behaviour, times, wait)
-        call, tokens = self.call.call, self.session.tokens
-        answer = self.session.call(
-            RequestSpec(
-                call.method,
-                call.path,
-                identity=self.session.identity(self.call.identity),
-                query=fill_in_texts(tokens, call.query),
-                headers=fill_in_texts(tokens, call.headers),
-                body=fill_in(tokens, call.body),
-                raw=fill_in_text(tokens, call.raw).encode() if call.raw is not None else None,
-                wait_when_limited=False,
-                may_fail=behaviour != 200,
-            )
+        self.upstream.script(failure, times, wait)
+        answer = self.session.call(replace(self.request(), may_fail=failure.answer != GOOD))
+        requests = list(self.upstream.calls)
+        if len(requests) == 1:
+            # What the call took besides the upstream's own time, for it was not retried.
+            spent = sum(request.until - request.at for request in requests)
+            self.owns.append(max(0.0, answer.exchange.response.elapsed - spent))
+        return answer, requests
+
+    # ---- calls that do not fail
+
+    def check_counts(self) -> Iterator[Outcome]:
+        """Make the call while the upstream answers well: plainly, twice under one key, malformed
+        and without credentials. The session counts the calls upstream for each request.
+        """
+        answer, requests = self.provoke(FINE)
+        if not answer.ok or not requests:
+            reason = f"the service answered {answer} with {len(requests)} calls upstream"
+            yield not_exercised(ONCE, f"{reason}, which answers well")
+            return
+        spec, rule = self.request(), self.session.taxonomy.idempotency
+        if rule is not None and spec.method in rule.methods and not self.session.knowledge.keyless:
+            key = {rule.key: self.session.tokens.id("uuid4")}
+            yield from self.check_replay(replace(spec, headers={**spec.headers, **key}))
+        if spec.body is not ABSENT:
+            self.session.try_call(replace(spec, raw=b'{"broken": '))
+        if not self.session.identity(self.call.identity).anonymous:
+            self.session.try_call(replace(spec, identity=NOBODY))
+
+    def check_replay(self, spec: RequestSpec) -> Iterator[Outcome]:
+        """Check that a replay makes no call upstream that may change something."""
+        first = self.session.call(spec)
+        self.upstream.script(FINE)
+        again = self.session.call(spec)
+        writes = [call for call in self.upstream.calls if call.request.method not in SAFE_METHODS]
+        if not first.ok or again.status != first.status:
+            yield not_exercised(ONCE, f"the service answered {again} to a replay")
+        elif writes:
+            name = self.upstream.config.name
+            message = f"the replay of {first.exchange.operation} called {name} again"
+            operation = self.session.operation(spec.method, spec.path)
+            assert self.session.taxonomy.idempotency is not None
+            keyed = operation.parameter(self.session.taxonomy.idempotency.key, "header") is not None
+            # Without the header in the document, the operation may not take keys.
+            yield failed(ONCE, message, first, again, level="error" if keyed else "warning")
+        else:
+            yield passed(ONCE)
+
+    def check_garbage(self) -> Iterator[Outcome]:
+        """Answer well with a body that cannot be used: the service may do without it, or fail with
+        a code, but must not crash.
+        """
+        taxonomy, named = (
+            self.session.taxonomy,
+            {one.answer for _, one in self.upstream.config.fails},
         )
-        return answer, list(self.upstream.calls)
+        for behaviour in _GARBAGE:
+            if behaviour in named:
+                continue
+            answer, requests = self.provoke(UpstreamFailure(behaviour))
+            if not requests:
+                continue
+            code = taxonomy.codes.get(answer.code or "")
+            crashed = answer.status >= 500 and crash_level(taxonomy, code, answer.status) == "error"
+            if crashed:
+                message = f"{self.where(behaviour)}, and the service crashed ({answer})"
+                yield failed("upstream/surfaces", message, answer)
+            else:
+                yield passed("upstream/surfaces")
 
     # ---- what is expected
+
+    def name_of(self, answer: Observation) -> str | None:
+        """Return the code of an answer, if the configuration names it for a failure."""
+        names = {name for name, _ in self.upstream.config.fails}
+        return answer.code if answer.code in names else None
 
     def code(self, name: str, answer: Observation) -> Code:
         """Return the code of a failure: the operation's own one of that name, else that of the
@@ -195,9 +353,10 @@ class _UpstreamWatch:
         requests: Sequence[UpstreamRequest],
     ) -> Iterator[Outcome]:
         """Check the requests of a failing call, and the answer of the service to it."""
-        tries = [request for request in requests if _is_repetition(request, requests[0])]
-        did = "hung up" if behaviour == "closed" else f"answered {behaviour}"
-        where = f"the upstream {self.upstream.config.name} {did}"
+        begin = next(at for at, request in enumerate(requests) if request.behaviour == behaviour)
+        since = requests[begin:]
+        tries = [request for request in since if _is_repetition(request, since[0])]
+        where = self.where(behaviour)
         eligible = self.eligible(code, behaviour, answer, idempotent=self.idempotent)
         if eligible is None:
             reason = f"{where}; the facts do not decide whether the policy covers {code.name}"
@@ -213,9 +372,12 @@ class _UpstreamWatch:
             )
             seen = [Try(request.at, request.until, failure) for request in tries]
             yield from self.check_tries(seen, where, answer)
-        other = next((request for request in requests if request not in tries), None)
+        other = next((request for request in since if request not in tries), None)
         if other is None:
             yield passed("upstream/stops")
+        elif begin:
+            reason = f"{where} after {begin} good answers, which the service may revoke"
+            yield not_exercised("upstream/stops", reason)
         else:
             sent = f"{other.request.method} {other.request.target}"
             message = (
@@ -293,46 +455,64 @@ class _UpstreamWatch:
         else:
             yield passed(clause)
 
-    def check_recovery(self, behaviour: Behaviour) -> Iterator[Outcome]:
+    def check_recovery(self, failing: UpstreamFailure) -> Iterator[Outcome]:
         """Fail once; then once more with a wait that upstream asks for, if the policy obeys it."""
-        answer, requests = self.provoke(behaviour, times=1)
-        if len(requests) > 1:
+        behaviour = failing.answer
+        answer, requests = self.provoke(failing, times=1)
+        if len(_since_failure(requests, behaviour)) > 1:
             subject = f"the upstream {self.upstream.config.name} failed once"
             what = f"{subject} and then recovered"
             message = f"{what}, but the service answered {answer}; expected a success"
             clause = "upstream/recovers"
             yield passed(clause) if answer.ok else failed(clause, message, answer)
         if self.policy.policy.retry_after.honor and isinstance(behaviour, int):
-            answer, requests = self.provoke(behaviour, times=1, wait=_WAIT)
+            answer, requests = self.provoke(failing, times=1, wait=_WAIT)
             failure = Failure(True, retry_after=float(_WAIT), effect="unknown")
             tries = [
                 Try(request.at, request.until, failure if request.behaviour == behaviour else None)
-                for request in requests
+                for request in _since_failure(requests, behaviour)
             ]
-            name = self.upstream.config.name
-            where = f"the upstream {name} answered {behaviour} with Retry-After {_WAIT}"
+            where = f"{self.where(behaviour)} with Retry-After {_WAIT}"
             yield from self.check_tries(tries, where, answer)
 
-    def check_jitter(self, behaviour: Behaviour) -> Iterator[ProbeResult]:
-        """Check that the waits vary at random; ask until there are enough of them."""
-        if self.policy.policy.jitter.kind == "none" or not self.punctual:
+    def check_waits(self, failing: UpstreamFailure) -> Iterator[ProbeResult]:
+        """Check that the waits together are neither too long nor alike; ask until there are enough
+        of them.
+        """
+        if not self.punctual:
             return
+        jitters = self.policy.policy.jitter.kind != "none"
         failure = Failure(True, effect="unknown")
         driver, clause = self.session.driver, "upstream/jitter"
         half = driver.remaining / 2  # the rest of the time is for other calls
         for _ in range(ROUNDS):
             spent = driver.remaining < half or driver.requests >= driver.limits.requests
-            if suffice(len(band_positions(self.waits))) or not band_positions(self.waits) or spent:
+            positions = band_positions(self.waits) if jitters else []
+            enough = suffice(len(positions)) or not positions
+            if spent or (enough and are_tellable(len(self.waits))):
                 break
-            self.witness, requests = self.provoke(behaviour)
-            tries = [Try(request.at, request.until, failure) for request in requests]
-            self.waits += observe_retries(self.scaled, tries).waits
-        found = judge_jitter({self.policy.name: self.waits}, self.upstream.config.scale)
+            self.witness, requests = self.provoke(failing)
+            tries = [
+                Try(request.at, request.until, failure)
+                for request in _since_failure(requests, failing.answer)
+            ]
+            waits = observe_retries(self.scaled, tries).waits
+            if not waits:
+                break
+            self.waits += waits
+        scale = self.upstream.config.scale
+        own = median(self.owns) if self.owns else None
+        found = judge_jitter({self.policy.name: self.waits}, scale, own)
         assert self.witness is not None
-        if found.note is not None:
-            yield Note(found.note)
+        hidden = explain_hidden_delays(self.waits, scale, own) if own is not None else None
+        if hidden is not None:
+            yield not_exercised("upstream/delays", hidden)
+        if found.note is not None or hidden is not None:
+            yield Note(found.note or str(hidden))
         for message in found.late:
             yield failed("upstream/delays", message, self.witness)
+        if not jitters:
+            return
         match found.jitter:
             case "unclear":
                 yield not_exercised(clause, found.reason)
@@ -340,6 +520,14 @@ class _UpstreamWatch:
                 yield failed(clause, found.reason, self.witness)
             case "present":
                 yield passed(clause)
+
+
+def _since_failure(
+    requests: Sequence[UpstreamRequest], behaviour: object
+) -> Sequence[UpstreamRequest]:
+    """Return the requests from the first that failed, without those of other calls."""
+    since = list(dropwhile(lambda request: request.behaviour != behaviour, requests))
+    return [request for request in since if _is_repetition(request, since[0])]
 
 
 def _is_repetition(one: UpstreamRequest, other: UpstreamRequest) -> bool:

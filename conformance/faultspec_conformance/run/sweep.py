@@ -417,11 +417,13 @@ class Gateway:
 def add_headers(session: HttpSession, request: Request, who: Identity, random: Random) -> Request:
     """A generated request as the caller sends it: with its headers and sometimes a correlation id.
 
-    Every other request drops the headers with which recipes provoke errors: generated requests set
-    such a declared switch nearly always.
+    The headers of declared `faults` are dropped: a probe of its own sends them. Every other request
+    drops the headers with which recipes provoke errors: generated requests set such a declared
+    switch nearly always.
     """
     own = {name.lower() for name, _ in who.headers}
     dropped = own | (CREDENTIALS if session.identities else set())
+    dropped |= {switch.header for switch in session.switches if switch.declared and switch.header}
     if random.random() < 0.5:
         dropped |= {
             name.lower()

@@ -2,24 +2,31 @@
 
 from faultspec.exchange.model import Request
 from faultspec.language.model import Taxonomy
-from faultspec_conformance.config import Identity, ServiceConfig
+from faultspec_conformance.config import Identity, ServiceConfig, UpstreamCall
+
+
+def may_be_repeated(call: UpstreamCall, taxonomy: Taxonomy) -> bool:
+    """Return whether the service may send its call upstream again.
+
+    Without a declaration it may, unless `upstream.default` of the taxonomy says otherwise.
+    """
+    if call.idempotent is not None:
+        return call.idempotent
+    return taxonomy.upstream is None or taxonomy.upstream.default != "not_idempotent"
 
 
 def declared_idempotency(config: ServiceConfig, taxonomy: Taxonomy) -> dict[str, bool]:
     """Return whether the operations of `upstreams.calls` may be repeated, by method and path.
 
-    The default is that of `upstream` in the taxonomy. An operation with two answers is left out.
+    An operation with two answers is left out.
     """
-    default = taxonomy.upstream.default if taxonomy.upstream is not None else None
     found: dict[str, set[bool]] = {}
     for upstream in config.upstreams:
         for call in upstream.calls:
-            declared = call.idempotent
-            if declared is None and default is not None:
-                declared = default == "idempotent"
-            if declared is not None:
-                path = call.call.path.partition("?")[0]
-                found.setdefault(f"{call.call.method} {path}", set()).add(declared)
+            path = call.call.path.partition("?")[0]
+            found.setdefault(f"{call.call.method} {path}", set()).add(
+                may_be_repeated(call, taxonomy)
+            )
     return {name: values.pop() for name, values in found.items() if len(values) == 1}
 
 

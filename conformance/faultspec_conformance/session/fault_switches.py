@@ -36,7 +36,7 @@ STANDARD = frozenset(
 class FaultSwitch:
     """What distinguishes the request of a recipe: a header, or a query parameter with its value, or
     the method and the path with members of the body. ``path`` has ``*`` for each placeholder. A
-    ``method`` of None is any.
+    ``method`` of None is any. ``declared``: `faults` of the configuration declares it.
     """
 
     header: str | None = None
@@ -44,6 +44,7 @@ class FaultSwitch:
     method: str | None = None
     path: str = ""
     body: tuple[tuple[str, str], ...] = ()
+    declared: bool = False
 
     def is_on(self, request: Request) -> bool:
         """Whether the request makes the service fail as the recipe does."""
@@ -70,13 +71,14 @@ def find_switches(
 
 def _declared(switch: FaultSwitchConfig) -> Iterator[FaultSwitch]:
     if switch.where == "header":
-        yield FaultSwitch(header=switch.name.lower())
+        yield FaultSwitch(header=switch.name.lower(), declared=True)
         return
     for value in switch.values.values():
         if switch.where == "query":
-            yield FaultSwitch(query=(switch.name, wire_text(value)))
+            yield FaultSwitch(query=(switch.name, wire_text(value)), declared=True)
         else:
-            yield FaultSwitch(path="*", body=((switch.name, json.dumps(value)),))
+            member = switch.name, json.dumps(value)
+            yield FaultSwitch(path="*", body=(member,), declared=True)
 
 
 def _switches(step: Step, own: set[str], description: Description) -> Iterator[FaultSwitch]:

@@ -18,6 +18,7 @@ from faultspec_conformance.config import Identity
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.drivers.processes import Running
+from faultspec_conformance.session.attendance import ONCE, Attendance, attend, problem_of_calls
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.correlation import (
     CorrelationIds,
@@ -35,7 +36,13 @@ from faultspec_conformance.session.fault_switches import FaultSwitch, find_switc
 from faultspec_conformance.session.inventory import Inventory, find_inventory
 from faultspec_conformance.session.knowledge import Knowledge
 from faultspec_conformance.session.logins import Logins, needs_login, read_login
-from faultspec_conformance.session.observation import Observation, Unanswered, streamed
+from faultspec_conformance.session.observation import (
+    Observation,
+    Unanswered,
+    failed,
+    passed,
+    streamed,
+)
 from faultspec_conformance.session.observations import Fact, Note, NotRun, PartRecord
 from faultspec_conformance.session.requests import (
     Correlation,
@@ -56,6 +63,9 @@ _BACKOFF = (1.0, 2.0, 4.0)
 #: Requests that may be refused after all these waits. The limit is longer than the run can wait.
 _FUTILE = 3
 
+#: Seconds in which calls upstream for earlier requests end.
+_QUIET = 0.2
+
 #: Seconds beyond what `Retry-After` asks for: the clocks of two machines differ, and its seconds
 #: are whole.
 _GRACE = 0.1
@@ -74,6 +84,7 @@ class HttpSession(Session):
     the process of the service, if the suite started it. ``kinds``: all kinds of resource.
     ``turn``: the kinds that are tested now. ``idempotent_calls``: what the configuration declares
     of operations. ``refused``: the identities that the service has to refuse.
+    ``counted``: operations whose calls upstream were counted a second time.
     ``hold``: adds to a judgement what the service's own document has against the answer.
     ``logins``: the credentials that login requests yielded.
     """
@@ -93,6 +104,7 @@ class HttpSession(Session):
     refused: frozenset[str] = field(init=False)
     knowledge: Knowledge = field(default_factory=Knowledge, init=False)
     _futile: int = field(default=0, init=False)
+    counted: set[tuple[str | None, int, str]] = field(default_factory=set, init=False)
 
     def __post_init__(self) -> None:
         self.source = ValueSource(self.description.document, Random(0))
@@ -215,6 +227,7 @@ class HttpSession(Session):
         self.observations.plant(spec.canaries)
         asked = self._asked(request, caller, route, spec.canaries, may_fail=spec.may_fail)
         may_disconnect = spec.may_disconnect or spec.server_may_refuse
+        before = attend(self.upstreams)
         exchange = self._exchanged(asked, may_disconnect)
         if spec.server_may_refuse and self.of_the_server(exchange):
             return Observation(exchange, judge(self.contract, exchange))
@@ -229,6 +242,7 @@ class HttpSession(Session):
             observation = self.record(self._exchanged(asked, may_disconnect))
         else:
             self._futile += spec.wait_when_limited and observation.status == 429
+        self._check_calls(asked, observation, before)
         return observation
 
     def waits(self, observation: Observation) -> tuple[float, ...]:
@@ -244,6 +258,37 @@ class HttpSession(Session):
         if observation.header("Retry-After") is not None or self._futile >= _FUTILE:
             return ()
         return _BACKOFF
+
+    def _check_calls(self, asked: Exchange, observation: Observation, before: Attendance) -> None:
+        """Check how often the service called each upstream for a request.
+
+        A problem must occur again: a service may call upstream for an earlier request.
+        """
+        for name, calls in before.calls(self.upstreams).items():
+            problem = problem_of_calls(name, observation, calls)
+            if problem is None:
+                self.observations.add([passed(ONCE)] if calls else [])
+                continue
+            key = (observation.exchange.operation, observation.status, name)
+            if key in self.counted or not self.driver.pause(_QUIET):
+                continue
+            self.counted.add(key)
+            since = attend(self.upstreams)
+            again = self.record(self._exchanged(self._with_new_key(asked), may_disconnect=False))
+            counted = since.calls(self.upstreams).get(name, [])
+            problem = problem_of_calls(name, again, counted)
+            if problem is not None:
+                self.observations.add([failed(ONCE, problem, observation, again)])
+
+    def _with_new_key(self, asked: Exchange) -> Exchange:
+        """The request under another idempotency key, if it has one."""
+        rule, request = self.taxonomy.idempotency, asked.request
+        key = rule.key.lower() if rule is not None else ""
+        headers = tuple(
+            (name, self.tokens.id("uuid4") if name.lower() == key else value)
+            for name, value in request.headers
+        )
+        return replace(asked, request=replace(request, headers=headers))
 
     def together(self, times: int, spec: RequestSpec) -> list[Observation]:
         """Send one request several times at the same time.

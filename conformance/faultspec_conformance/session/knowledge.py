@@ -7,7 +7,12 @@ from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass, field
 
 from faultspec_conformance.session.observation import Observation
-from faultspec_conformance.session.observations import AbsentIdRequest, Fact, SpareResource
+from faultspec_conformance.session.observations import (
+    AbsentIdRequest,
+    Fact,
+    KeyedCreation,
+    SpareResource,
+)
 from faultspec_conformance.session.resources import CreatedResource, ResourceKind, path_of
 
 #: The members of a success in which a service names the tenant of its caller.
@@ -24,7 +29,8 @@ class UnitKnowledge:
     ``generated``: the correlation ids that the service generated, with the answers that carry them.
     ``tenants``: the name of each identity's tenant. ``spare``: a resource of each kind that was
     created and left unchanged. ``absent``: operations that were asked for an id without a resource.
-    ``keyless``: the service refuses idempotency keys.
+    ``keyed``: creations to replay at the end of the run. ``keyless``: the service refuses
+    idempotency keys.
     """
 
     exchanges: list[Observation] = field(default_factory=list)
@@ -32,6 +38,7 @@ class UnitKnowledge:
     tenants: dict[str, str] = field(default_factory=dict)
     spare: dict[str, CreatedResource] = field(default_factory=dict)
     absent: set[str] = field(default_factory=set)
+    keyed: list[KeyedCreation] = field(default_factory=list)
     keyless: bool = False
 
 
@@ -95,6 +102,8 @@ class Knowledge:
                 self.own.spare[resource.kind.name] = resource
             case AbsentIdRequest(operation):
                 self.own.absent.add(operation)
+            case KeyedCreation():
+                self.own.keyed.append(fact)
 
     def take_spare(self, kind: ResourceKind) -> CreatedResource | None:
         """Return a resource that nothing has changed, once."""

@@ -11,6 +11,7 @@ from faultspec.exchange.model import Canary, Exchange
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.observation import Observation, Unanswered, lost
+from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import CreatedResource
 
 #: The service counts as hanging after this many requests in a row without an answer in time.
@@ -56,8 +57,19 @@ class AbsentIdRequest:
     operation: str
 
 
+@dataclass(frozen=True, slots=True)
+class KeyedCreation:
+    """A creation with an idempotency key, for a replay later in the run. ``at``: seconds of the
+    run.
+    """
+
+    spec: RequestSpec
+    first: Observation
+    at: float
+
+
 #: What a probe yields for other probes. The session over HTTP records it in its knowledge.
-Fact = SpareResource | AbsentIdRequest
+Fact = SpareResource | AbsentIdRequest | KeyedCreation
 
 #: What a probe yields for the report.
 ReportedResult = Outcome | Note | NotRun | UnmetRecipe

@@ -8,13 +8,18 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Literal
 
 from starlette.types import Receive, Scope, Send
 
 from faultspec.exchange.model import Request
-from faultspec_conformance.config import ServiceConfig, UpstreamConfig
+from faultspec_conformance.config import (
+    Behaviour,
+    ServiceConfig,
+    UpstreamConfig,
+    UpstreamFailure,
+)
 from faultspec_conformance.drivers.processes import (
     Running,
     StartFailed,
@@ -24,8 +29,14 @@ from faultspec_conformance.drivers.processes import (
 )
 from faultspec_conformance.drivers.serving import HANG_UP, read_body, serving
 
-#: What the upstream does: it answers with a status, or closes the connection.
-Behaviour = int | Literal["closed"]
+#: The status of a good answer.
+GOOD = 200
+
+#: Every call succeeds.
+FINE = UpstreamFailure(GOOD)
+
+#: Bytes of a body, of which half may be JSON as well.
+_SHORT = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +54,40 @@ class UpstreamRequest:
 
 @dataclass(slots=True)
 class ScriptedUpstream:
-    """An ASGI application. It does ``failing`` for the first ``times`` requests (None: always), and
-    afterwards answers 200.
+    """An ASGI application. It does ``failing`` for the first ``times`` requests that the failure is
+    about (None: always), and answers all others with 200.
 
     ``wait``: the `Retry-After` of its failures, in seconds. ``calls``: the requests since the last
-    `script`, in order.
+    `script`, in order. ``received``: how many requests came in total. ``passed``: the requests that
+    succeed before the failure.
     """
 
     config: UpstreamConfig
-    failing: Behaviour = 200
+    failing: UpstreamFailure = FINE
     times: int | None = None
     wait: int | None = None
     calls: list[UpstreamRequest] = field(default_factory=list)
     clock: Callable[[], float] = time.monotonic
+    received: int = 0
+    passed: int = 0
 
-    def script(self, failing: Behaviour, times: int | None = None, wait: int | None = None) -> None:
+    def script(
+        self, failing: UpstreamFailure, times: int | None = None, wait: int | None = None
+    ) -> None:
         """Set what the next requests get, and forget the earlier requests."""
         self.failing, self.times, self.wait = failing, times, wait
-        self.calls = []
+        self.calls, self.passed = [], 0
+
+    def _next_behaviour(self, path: str) -> Behaviour:
+        """Return what the next request gets."""
+        failing = self.failing
+        if self.times == 0 or not fnmatchcase(path, failing.path):
+            return GOOD
+        if self.passed < failing.after:
+            self.passed += 1
+            return GOOD
+        self.times = None if self.times is None else self.times - 1
+        return failing.answer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection by ASGI."""
@@ -68,9 +95,8 @@ class ScriptedUpstream:
             return
         at = self.clock()
         calls = self.calls  # those of this script, even if the next one begins before the answer
-        behaviour: Behaviour = 200
-        if self.times != 0:
-            behaviour, self.times = self.failing, None if self.times is None else self.times - 1
+        behaviour = self._next_behaviour(scope["path"])
+        self.received += 1
         query = f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
         headers = tuple(
             (name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]
@@ -82,17 +108,33 @@ class ScriptedUpstream:
             while (await receive())["type"] != "http.disconnect":
                 pass
             return
-        body = json.dumps(
-            self.config.answer if behaviour == 200 else {"error": f"scripted {behaviour}"}
-        ).encode()
+        media_type, body = _content(behaviour, self.config.answer)
         fields = [
-            (b"content-type", b"application/json"),
+            (b"content-type", media_type),
             (b"content-length", str(len(body)).encode()),
         ]
-        if self.wait is not None and behaviour != 200:
+        if self.wait is not None and behaviour != GOOD:
             fields.append((b"retry-after", str(self.wait).encode()))
-        await send({"type": "http.response.start", "status": behaviour, "headers": fields})
+        status = behaviour if isinstance(behaviour, int) else GOOD
+        await send({"type": "http.response.start", "status": status, "headers": fields})
         await send({"type": "http.response.body", "body": body})
+
+
+def _content(behaviour: Behaviour, good: object) -> tuple[bytes, bytes]:
+    """Return the media type and the body of an answer. ``good``: the JSON body of a success."""
+    body = json.dumps(good).encode()
+    match behaviour:
+        case "html":
+            return b"text/html", b"<!doctype html><title>Sign in</title><p>Sign in to go on"
+        case "empty":
+            return b"application/json", b""
+        case "truncated":
+            return b"application/json", body[: len(body) // 2] if len(body) > _SHORT else b'{"'
+        case "mistyped":
+            return b"application/json", b"7" if isinstance(good, list) else b"[7]"
+    if behaviour != GOOD:
+        body = json.dumps({"error": f"scripted {behaviour}"}).encode()
+    return b"application/json", body
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,13 @@ CLAUSES = (
             ),
         ),
     ),
+    _batch(
+        address="batch/named-items",
+        title="The items that a batch reports as bad are the bad ones",
+        why="The caller corrects good items and sends the bad ones again.",
+        occasion="A batch of good items with bad ones among them, or of bad items.",
+        reads=("sequence", "request", "status", "detail-values", "body"),
+    ),
     Clause(
         address="stream/offset",
         title="An error in a stream gives its position",

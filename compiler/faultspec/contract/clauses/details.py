@@ -2,8 +2,9 @@
 
 from functools import partial
 
-from faultspec.contract.clauses.clause import Clause, Requirement
+from faultspec.contract.clauses.clause import HTTP, Clause, Requirement
 from faultspec.contract.clauses.constructs import (
+    ENVELOPE,
     any_code,
     any_detail_key,
     detail_key_sources,
@@ -86,6 +87,16 @@ CLAUSES = (
                 _requires_details,
             ),
         ),
+    ),
+    Clause(
+        address="details/field",
+        title="An error that names an input names the one that is wrong",
+        why="People correct the input that is named, and send the same mistake again.",
+        occasion="A body or a query with exactly one wrong member, whose refusal names an input.",
+        reads=("sequence", "request", "body"),
+        requires=(ENVELOPE,),
+        sources=detail_key_sources,
+        transports=HTTP,
     ),
     Clause(
         address="details/validator",

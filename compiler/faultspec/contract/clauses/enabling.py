@@ -73,6 +73,7 @@ LINES: Mapping[str, str] = {
     "the taxonomy has no `privacy.conceal`": (
         "privacy: {conceal: [{across: tenant, answer: not_found}]}"
     ),
+    "no code has `http: 429`": "codes: {rate_limited: {http: 429, client_action: retry}}",
     "no code has `http: 412`": "codes: {stale: {http: 412, client_action: refetch}}",
     "no code has `http: 409`": "codes: {duplicate: {http: 409}}",
     "no detail key has `refers_to: resource`": (

@@ -4,7 +4,12 @@ from collections.abc import Iterable
 from functools import partial
 
 from faultspec.contract.clauses.clause import HTTP, Clause, Requirement
-from faultspec.contract.clauses.constructs import HTTP_SURFACE, RETRY_AFTER, retry_after_sources
+from faultspec.contract.clauses.constructs import (
+    HTTP_SURFACE,
+    RETRY_AFTER,
+    retry_after_sources,
+    status_in_use,
+)
 from faultspec.language.model import HeaderRule
 
 _auth = partial(
@@ -98,6 +103,16 @@ CLAUSES = (
         presupposes=("headers/retry-after",),
         reads=("sequence", "status", "header-values"),
         requires=(RETRY_AFTER,),
+        sources=retry_after_sources,
+        transports=HTTP,
+    ),
+    Clause(
+        address="retry/limit",
+        title="The limit, the window and the rest that a 429 states are those that are counted",
+        why="Clients pace themselves by these numbers; wrong ones stall them or get them blocked.",
+        occasion="A limit that is exhausted several times, and whose refusals state numbers.",
+        reads=("sequence", "status", "header-values", "detail-values"),
+        requires=(status_in_use(429),),
         sources=retry_after_sources,
         transports=HTTP,
     ),

@@ -102,6 +102,14 @@ CLAUSES = (
         sources=_upstream,
     ),
     _relation(
+        address="upstream/once",
+        title="A request that succeeds calls upstream once; a refusal or a replay does not",
+        why="The message or the money goes out twice, or for a request that was refused.",
+        occasion="Any request while the upstream answers well; only calls that write count.",
+        reads=("sequence", "request", "status"),
+        sources=_upstream,
+    ),
+    _relation(
         address="upstream/stops",
         title="After a failed upstream call the service makes no other call",
         why="The next call builds on a result that does not exist, or hides the failure.",

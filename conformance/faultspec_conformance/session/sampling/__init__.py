@@ -5,7 +5,12 @@ All randomness comes from a `ValueSource`.
 
 from faultspec_conformance.session.sampling.identifiers import another
 from faultspec_conformance.session.sampling.patterns import matching
-from faultspec_conformance.session.sampling.schemas import example_of, kind, merge_all_of
+from faultspec_conformance.session.sampling.schemas import (
+    example_of,
+    kind,
+    merge_all_of,
+    properties_of,
+)
 from faultspec_conformance.session.sampling.source import ValueSource
 from faultspec_conformance.session.sampling.values import free_texts, sample_value, vary
 from faultspec_conformance.session.sampling.violations import (
@@ -23,6 +28,7 @@ __all__ = [
     "kind",
     "matching",
     "merge_all_of",
+    "properties_of",
     "sample_value",
     "value_out_of_bounds",
     "vary",

@@ -25,13 +25,15 @@ _FORMATS = frozenset({"uuid", "date", "date-time", "time", "email", "ipv4", "ipv
 class Violation:
     """A body that a schema forbids.
 
-    ``what``: the violation in words. ``sure``: every validator finds it.
+    ``what``: the violation in words. ``member``: the one member that is wrong. ``sure``: every
+    validator finds it.
 
     A validator may ignore ``format`` (JSON Schema 2020-12, validation, section 7.2).
     """
 
     what: str
     body: object
+    member: str
     sure: bool = True
 
 
@@ -62,7 +64,7 @@ def _without_required(node: Json, body: Body) -> Violation | None:
     for name in required_of(node):
         if name in body:
             rest = {key: value for key, value in body.items() if key != name}
-            return Violation(f"the required member `{name}` left out", rest)
+            return Violation(f"the required member `{name}` left out", rest, name)
     return None
 
 
@@ -74,7 +76,7 @@ def _wrong_type(
         types = types_of(members.get(name, {}))
         if types and "object" not in types:
             wrong = {**body, name: {"unexpected": mark}}
-            return Violation(f"an object where `{name}` is {types[0]}", wrong)
+            return Violation(f"an object where `{name}` is {types[0]}", wrong, name)
     return None
 
 
@@ -84,7 +86,8 @@ def _out_of_range(
     for name in names:
         outside = value_out_of_bounds(members[name], mark)
         if outside is not None and not is_read_only(members[name]):
-            return Violation(f"a value of `{name}` out of its range", {**body, name: outside})
+            what = f"a value of `{name}` out of its range"
+            return Violation(what, {**body, name: outside}, name)
     return None
 
 
@@ -95,7 +98,8 @@ def _wrong_format(members: dict[str, Json], body: Body, mark: str) -> Violation 
             continue
         if "enum" not in member:
             wrong = {**body, name: mark}
-            return Violation(f"a value of `{name}` that is not a {named}", wrong, sure=False)
+            what = f"a value of `{name}` that is not a {named}"
+            return Violation(what, wrong, name, sure=False)
     return None
 
 

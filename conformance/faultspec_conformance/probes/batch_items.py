@@ -1,0 +1,129 @@
+"""Which items a batch reports as bad: by their outcomes, or by the list of a batch that fails as a
+whole.
+"""
+
+import re
+from dataclasses import dataclass
+
+from faultspec.exchange.body import resolve
+from faultspec.exchange.finding import Level
+from faultspec.language.model import Batch, Taxonomy
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.observation import (
+    Observation,
+    error_details,
+    failed,
+    not_exercised,
+    passed,
+)
+
+_NAMED = "batch/named-items"
+
+#: Members of an entry that say which item it is about, without case and punctuation.
+_PLACE = re.compile(
+    r"(item|row|line)?(index|idx|position|number|pointer|path|field|i)|item|row|line"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SentBatch:
+    """The items of a batch that was sent. ``bad``: the places of the bad ones, from 0."""
+
+    items: tuple[object, ...]
+    bad: frozenset[int]
+
+
+def check_named_items(
+    taxonomy: Taxonomy, rule: Batch, answer: Observation, sent: SentBatch
+) -> Outcome:
+    """Check that the items that an answer reports as bad are the bad ones."""
+    what = f"{answer.exchange.operation} with {len(sent.bad)} bad of {len(sent.items)} items"
+    if answer.status == 207:
+        return _check_outcomes(rule, answer, sent, what)
+    listed = error_details(taxonomy, answer).get(rule.bad_items or "")
+    if not isinstance(listed, list) or not listed:
+        return not_exercised(_NAMED, f"the answer ({answer}) to {what} lists no items")
+    places = [_place(entry, sent) for entry in listed]
+    named = frozenset(place for place in places if place is not None)
+    if None in places:
+        reason = f"`{rule.bad_items}` names items in a form that is not known"
+        return not_exercised(_NAMED, reason)
+    counted = frozenset(place + 1 for place in sent.bad)
+    if len(named) == len(places) and named in (sent.bad, counted):
+        return passed(_NAMED)
+    incomplete = len(named) == len(places) and (named < sent.bad or named < counted)
+    message = f"`{rule.bad_items}` lists the items {_shown(named)}; expected {_shown(sent.bad)}"
+    # A service may stop at the first bad item.
+    level: Level = "warning" if incomplete else "error"
+    pointer = f"/details/{rule.bad_items}"
+    return failed(_NAMED, f"{what}: {message}", answer, level=level, pointer=pointer)
+
+
+def _check_outcomes(rule: Batch, answer: Observation, sent: SentBatch, what: str) -> Outcome:
+    """Check that the outcomes of a multi-status answer fail where the items are bad."""
+    outcomes = _first(answer.json, rule.items)
+    if not isinstance(outcomes, list) or len(outcomes) != len(sent.items):
+        return not_exercised(_NAMED, f"the answer to {what} has another number of outcomes")
+    statuses = [_first(outcome, rule.status) for outcome in outcomes]
+    if not all(isinstance(status, int) for status in statuses):
+        return not_exercised(_NAMED, f"the answer to {what} has outcomes without a status")
+    places = [
+        _index(outcome, place) if isinstance(outcome, dict) else place
+        for place, outcome in enumerate(outcomes)
+    ]
+    failing = frozenset(
+        place
+        for place, status in zip(places, statuses, strict=True)
+        if isinstance(status, int) and status >= 400
+    )
+    if failing == sent.bad or failing == {place + 1 for place in sent.bad}:
+        return passed(_NAMED)
+    if len(failing) != len(sent.bad):
+        reason = f"{len(failing)} items of {what} failed"
+        return not_exercised(_NAMED, reason)
+    if failing in (
+        frozenset(range(len(failing))),
+        frozenset(range(len(statuses) - len(failing), len(statuses))),
+    ):
+        reason = f"the outcomes of {what} may have another order than the items"
+        return not_exercised(_NAMED, reason)
+    message = f"{what}: the items {_shown(failing)} failed; expected {_shown(sent.bad)}"
+    return failed(_NAMED, message, answer)
+
+
+def _shown(places: frozenset[int]) -> str:
+    return ", ".join(map(str, sorted(places))) or "none"
+
+
+def _first(value: object, pointers: tuple[str, ...]) -> object:
+    """Return the value at the first pointer that leads to one."""
+    found = (resolve(value, pointer) for pointer in pointers)
+    return next((inner for exists, inner in found if exists), None)
+
+
+def _index(entry: dict[str, object], default: int) -> int:
+    """Return the place that an outcome states, else the default."""
+    for key, value in entry.items():
+        plain = re.sub(r"[^a-z]", "", str(key).lower())
+        if plain in ("index", "itemindex", "position") and isinstance(value, int):
+            return value
+    return default
+
+
+def _place(entry: object, sent: SentBatch) -> int | None:
+    """Return the place of the item that an entry of a list is about; None if that is unknown."""
+    if isinstance(entry, bool):
+        return None
+    if isinstance(entry, int):
+        return entry
+    if isinstance(entry, str):
+        numbers = re.findall(r"\d+", entry)
+        return int(numbers[0]) if len(numbers) == 1 else None
+    if entry in sent.items:
+        return sent.items.index(entry) if sent.items.count(entry) == 1 else None
+    for key, value in entry.items() if isinstance(entry, dict) else ():
+        if _PLACE.fullmatch(re.sub(r"[^a-z]", "", str(key).lower())):
+            place = _place(value, sent)
+            if place is not None:
+                return place
+    return None

@@ -1,0 +1,162 @@
+"""Another tenant's resource behind a filter of a list, and in the body of a request.
+
+A filter must not find it, and a body that refers to it is refused like one that refers to nothing.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from faultspec.openapi.service import ServiceOperation
+from faultspec_conformance.config import Identity
+from faultspec_conformance.probes.operations import json_writes
+from faultspec_conformance.probes.ownership import ids_of_tenant, marks, unguessable
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session import sampling
+from faultspec_conformance.session.fixtures import body_for, ordinary_request
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import Observation, failed, not_exercised, passed
+from faultspec_conformance.session.parameters import required_query
+from faultspec_conformance.session.requests import RequestSpec
+from faultspec_conformance.session.resources import CreatedResource
+
+_CLAUSE = "tenancy/concealed"
+
+#: Filters that are asked for each resource.
+_FILTERS = 4
+
+#: References that are tried for each resource.
+_REFERENCES = 4
+
+#: Schemas of parameters that do not take any text.
+_NOT_FREE = frozenset({"enum", "const", "format", "pattern"})
+
+#: Statuses of a request that is refused for its caller, its form or its number.
+_OTHER_REASONS = frozenset({401, 403, 405, 415, 429})
+
+
+def check_filters(
+    session: HttpSession, resource: CreatedResource, stranger: Identity
+) -> Iterator[Outcome]:
+    """Ask lists for what the owner's resource has; they must not show it.
+
+    Only unguessable ids show it, since an answer may repeat the value that was asked for.
+    """
+    ids = [id for id in ids_of_tenant(session, resource.kind, resource.owner) if unguessable(id)]
+    asked = 0
+    for operation in session.inventory.operations if ids else ():
+        if operation.method != "GET" or operation.placeholders:
+            continue
+        for name, value in _filters(session, operation, resource):
+            if asked >= _FILTERS:
+                return
+            asked += 1
+            query = {**required_query(session, operation), name: value}
+            page = session.call(
+                RequestSpec("GET", operation.template, identity=stranger, query=query)
+            )
+            text = page.exchange.response.body.decode("utf-8", "replace")
+            if page.ok and any(id in text for id in ids if id != str(value)):
+                message = f"{operation.name} with `{name}` shows another tenant's"
+                message = f"{message} {resource.kind.name}"
+                yield failed(_CLAUSE, message, resource.creation, page)
+            elif page.ok:
+                yield passed(_CLAUSE)
+
+
+def _filters(
+    session: HttpSession, operation: ServiceOperation, resource: CreatedResource
+) -> Iterator[tuple[str, object]]:
+    """Yield the query parameters that may find a resource: by a value of its body, by its id, or by
+    a free text that only its body has.
+    """
+    body = resource.body if isinstance(resource.body, dict) else {}
+    values = {_plain(name): value for name, value in body.items() if isinstance(value, str | int)}
+    own = marks(session, resource.kind, body)
+    for parameter in operation.parameters:
+        if parameter.where != "query":
+            continue
+        schema = session.description.schema(parameter.schema)
+        free = sampling.kind(schema) == "string" and _NOT_FREE.isdisjoint(schema)
+        name = _plain(parameter.name)
+        if name in (_plain(resource.kind.name) + "id", "id"):
+            yield parameter.name, resource.id
+        elif name in values and not isinstance(values[name], bool):
+            yield parameter.name, values[name]
+        elif free and own:
+            yield parameter.name, own[0]
+
+
+def check_references(
+    session: HttpSession, resource: CreatedResource, stranger: Identity
+) -> Iterator[Outcome]:
+    """Create resources that refer to the owner's; they are refused like a reference to nothing."""
+    taken = ids_of_tenant(session, resource.kind, stranger)
+    if resource.id is None or (not unguessable(resource.id) and str(resource.id) in taken):
+        return
+    asked = 0
+    for operation in json_writes(session):
+        if operation.method != "POST" or operation.placeholders:
+            continue
+        body = body_for(session, operation)
+        for name in _references(body, resource) if isinstance(body, dict) else ():
+            if asked >= _REFERENCES:
+                return
+            asked += 1
+            reference = _Reference(
+                session, operation, resource=resource, stranger=stranger, member=name
+            )
+            yield from reference.outcomes()
+
+
+def _references(body: Mapping[str, object], resource: CreatedResource) -> Iterator[str]:
+    """Yield the members of a body that refer to a kind of resource: by their name, or by the id."""
+    for name, value in body.items():
+        if _plain(name) == _plain(resource.kind.name) + "id" or value == resource.id:
+            yield name
+
+
+@dataclass(frozen=True, slots=True)
+class _Reference:
+    """A member of a body that refers to the owner's resource."""
+
+    session: HttpSession
+    operation: ServiceOperation
+    resource: CreatedResource
+    stranger: Identity
+    member: str
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Compare a reference to the owner's resource with one to nothing, both by the stranger,
+        and with one by the owner.
+        """
+        resource, name = self.resource, self.operation.name
+        absent = self._refer(self.stranger, sampling.another(self.session.source, resource.id))
+        if absent.ok:
+            reason = f"the service answered {absent} to {name} with `{self.member}` of nothing"
+            yield not_exercised(_CLAUSE, reason)
+            return
+        foreign = self._refer(self.stranger, resource.id)
+        subject = f"{name} with `{self.member}` of another tenant's {resource.kind.name}"
+        if {absent.status, foreign.status} & _OTHER_REASONS:
+            yield not_exercised(_CLAUSE, f"the service answered {foreign} to {subject}")
+        elif foreign.ok:
+            message = f"the service answered {foreign} to {subject}; expected a refusal"
+            yield failed(_CLAUSE, message, *(resource.creation, absent, foreign))
+        elif (foreign.status, foreign.code) != (absent.status, absent.code):
+            message = f"{subject}: the answer is {foreign}; expected {absent}, as for a missing one"
+            yield failed(_CLAUSE, message, *(resource.creation, absent, foreign))
+        else:
+            own = self._refer(resource.owner, resource.id)
+            reason = f"the service answered {own} to the owner's {name}"
+            yield passed(_CLAUSE) if own.ok else not_exercised(_CLAUSE, reason)
+
+    def _refer(self, caller: Identity, identifier: object) -> Observation:
+        spec = ordinary_request(self.session, self.operation, {})
+        members = spec.body if isinstance(spec.body, dict) else {}
+        body = {**members, self.member: identifier}
+        return self.session.call(replace(spec, identity=caller, body=body))
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())

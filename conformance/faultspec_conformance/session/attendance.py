@@ -1,0 +1,62 @@
+"""The calls that a service makes upstream for each request of the run, while the suite plays the
+upstream and it answers well.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from faultspec_conformance.session.observation import Observation
+from faultspec_conformance.session.upstreams import GOOD, ScriptedUpstream, UpstreamRequest
+
+#: The clause.
+ONCE = "upstream/once"
+
+#: Methods whose calls change nothing upstream (RFC 9110, 9.2.1).
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+
+#: Statuses of a request that is refused for what it is, not for what the upstream answered.
+_REFUSED = frozenset({400, 401, 403, 413, 415, 422})
+
+
+@dataclass(frozen=True, slots=True)
+class Attendance:
+    """The state of the upstreams before a request: how many calls each had received."""
+
+    received: Mapping[str, int]
+
+    def calls(self, upstreams: Mapping[str, ScriptedUpstream]) -> dict[str, list[UpstreamRequest]]:
+        """Return the calls since then, by upstream, if all of them were answered well."""
+        found: dict[str, list[UpstreamRequest]] = {}
+        for name, before in self.received.items():
+            upstream = upstreams[name]
+            new = upstream.received - before
+            calls = upstream.calls[len(upstream.calls) - new :] if new else []
+            if len(calls) == new and all(call.behaviour == GOOD for call in calls):
+                found[name] = calls
+        return found
+
+
+def attend(upstreams: Mapping[str, ScriptedUpstream]) -> Attendance:
+    """Return the state of the upstreams."""
+    return Attendance({name: upstream.received for name, upstream in upstreams.items()})
+
+
+def problem_of_calls(
+    upstream: str, answer: Observation, calls: Sequence[UpstreamRequest]
+) -> str | None:
+    """Return what is wrong with the calls for one request; None if nothing is.
+
+    Only calls that may change something count.
+    """
+    writing = [call.request for call in calls if call.request.method not in _SAFE]
+    counts = Counter((request.method, request.target) for request in writing)
+    subject = f"for {answer.exchange.operation} ({answer})"
+    if answer.status in _REFUSED and writing:
+        method, target = next(iter(counts))
+        return f"{subject}, which is refused, the service sent {method} {target} to {upstream}"
+    for (method, target), count in counts.items():
+        if answer.ok and count > 1:
+            sent = f"the service sent {method} {target} to {upstream} {count} times"
+            return f"{subject}, {sent}, although each was answered with {GOOD}"
+    return None

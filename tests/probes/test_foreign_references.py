@@ -1,0 +1,184 @@
+"""Laws of another tenant's resource in filters and in bodies, and of keys that are replayed late."""
+
+import json
+import uuid
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from faultspec.exchange.model import Request, Response
+from faultspec_conformance.config import ConfiguredCall, Identity, ResourceConfig, ServiceConfig
+from faultspec_conformance.drivers import Limits
+from faultspec_conformance.probes import idempotency, resources, tenancy
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.http import HttpSession
+from support.scripted import answer, http_session
+
+TAXONOMY = """
+faultspec: 1
+taxonomy: {name: rooms, version: 1.0.0, title: Rooms, owner: nobody}
+envelopes: {error: {media_type: application/json, shape: {code: $code}}}
+surfaces: {api: {transport: http, match: {routes: ["/**"]}, error_when: {status: [4xx]}, envelope: error}}
+codes:
+  absent: {summary: Not there, http: 404, retriable: false}
+  denied: {summary: Not yours, http: 403, retriable: false}
+  elsewhere: {summary: It is kept elsewhere, http: 409, retriable: false}
+privacy: {conceal: [{across: tenant, answer: absent}]}
+idempotency: {key: Idempotency-Key, methods: [POST], window: 1h, replay: {equal: [status, body]}}
+"""
+
+_TEXT = {"type": "string"}
+
+
+def _operation(status: str, body: object = None, query: tuple[str, ...] = ()) -> dict[str, Any]:
+    parameters = [{"name": name, "in": "query", "schema": _TEXT} for name in query]
+    found: dict[str, Any] = {
+        "responses": {status: {"description": "done"}},
+        "parameters": parameters,
+    }
+    if body is not None:
+        content = {"application/json": {"schema": body}}
+        found["requestBody"] = {"required": True, "content": content}
+    return found
+
+
+def _object(**members: object) -> dict[str, object]:
+    return {"type": "object", "required": list(members), "properties": members}
+
+
+_ID = [{"name": "id", "in": "path", "required": True, "schema": _TEXT}]
+DOCUMENT = {
+    "openapi": "3.1.0",
+    "paths": {
+        "/rooms": {
+            "post": _operation("201", _object(title=_TEXT)),
+            "get": _operation("200", query=("title", "q")),
+        },
+        "/rooms/{id}": {"parameters": _ID, "get": _operation("200")},
+        "/bookings": {
+            "post": _operation("201", _object(room_id=_TEXT, day=_TEXT)),
+            "get": _operation("200", query=("room_id",)),
+        },
+    },
+}
+
+
+class Rooms:
+    """Rooms and bookings of two tenants; ``sin`` is what the service does wrong."""
+
+    def __init__(self, sin: str = "") -> None:
+        self.sin = sin
+        self.rooms: dict[str, dict[str, object]] = {}
+        self.keys: dict[str, Response] = {}
+
+    def __call__(self, request: Request) -> Response:
+        """The answer."""
+        headers = dict(request.headers)
+        who, key = headers.get("Authorization"), headers.get("Idempotency-Key", "")
+        parts = urlsplit(request.target)
+        if request.method == "GET":
+            return self.get(parts.path, dict(parse_qsl(parts.query)), who)
+        if key in self.keys:
+            return self.keys[key]
+        found = self.post(parts.path, json.loads(request.body), who)
+        self.keys[key] = found
+        if self.sin == "forgets-keys" and len(self.keys) > 5:
+            del self.keys[next(iter(self.keys))]
+        return found
+
+    def get(self, path: str, query: dict[str, str], who: str | None) -> Response:
+        """One room, or a list of rooms or bookings."""
+        if path == "/bookings":
+            return answer(200, {"items": [], "self": f"/bookings?room_id={query.get('room_id')}"})
+        wanted = query.get("title") or query.get("q")
+        everybody = self.sin == "filters-everything" and wanted is not None
+        own = [room for room in self.rooms.values() if everybody or room["owner"] == who]
+        if path == "/rooms":
+            shown = [room for room in own if wanted is None or room["title"] == wanted]
+            return answer(200, {"items": shown, "asked": query})
+        room = next((room for room in own if room["id"] == path.rpartition("/")[2]), None)
+        return answer(200, room) if room is not None else answer(404, {"code": "absent"})
+
+    def post(self, path: str, body: dict[str, object], who: str | None) -> Response:
+        """A new room, or a booking of one."""
+        identifier = str(uuid.uuid4())
+        if path == "/rooms":
+            self.rooms[identifier] = {**body, "id": identifier, "owner": who}
+            return answer(201, self.rooms[identifier])
+        room = self.rooms.get(str(body["room_id"]))
+        if self.sin == "checks-no-references":
+            return answer(201, {"id": identifier})
+        if room is None:
+            return answer(404, {"code": "absent"})
+        if room["owner"] != who and self.sin == "tells-where":
+            return answer(409, {"code": "elsewhere"})
+        if room["owner"] != who and self.sin != "books-any-room":
+            return answer(404, {"code": "absent"})
+        return answer(201, {"id": identifier})
+
+
+def session_of(sin: str) -> HttpSession:
+    """A session whose fixtures are created."""
+    config = ServiceConfig(
+        identities={
+            name: Identity(name, (("Authorization", name),), tenant=name) for name in ("ann", "ben")
+        },
+        resources={
+            "room": ResourceConfig(
+                "room",
+                create=ConfiguredCall("POST", "/rooms", body={"title": "Room ${unique}"}),
+                read=ConfiguredCall("GET", "/rooms/{id}"),
+                list=ConfiguredCall("GET", "/rooms"),
+                id="/id",
+            )
+        },
+        limits=Limits(writes=True),
+    )
+    session = http_session(Rooms(sin), TAXONOMY, config, DOCUMENT)
+    session.turn = session.kinds
+    session.record_results(resources.fixtures(session))
+    return session
+
+
+@pytest.mark.parametrize(
+    ("sin", "message"),
+    [
+        ("", None),
+        ("checks-no-references", None),
+        ("filters-everything", "GET /rooms with `title` shows another tenant's room"),
+        ("books-any-room", "201 to POST /bookings with `room_id` of another tenant's room"),
+        ("tells-where", "the answer is 409 elsewhere; expected 404 absent"),
+    ],
+)
+def test_another_tenants_resource_is_as_absent_as_none(sin: str, message: str | None) -> None:
+    """In filters and references too; a service that looks up no reference shows nothing, and neither does an echo."""
+    found = [each for each in tenancy.other_tenants(session_of(sin)) if isinstance(each, Outcome)]
+    failed = [each.finding.message for each in found if each.finding is not None]
+    assert all(message is not None and message in text for text in failed if "q`" not in text)
+    assert bool(failed) == (message is not None)
+    if sin == "checks-no-references":
+        reasons = [str(each.reason) for each in found]
+        assert any("with `room_id` of nothing" in reason for reason in reasons)
+
+
+@pytest.mark.parametrize(("sin", "kinds"), [("", {"passed"}), ("forgets-keys", {"failed"})])
+def test_a_key_is_kept_while_other_requests_follow(sin: str, kinds: set[str]) -> None:
+    """A creation is replayed at the end of the run too."""
+    session = session_of(sin)
+    session.record_results(idempotency.replays(session))
+    for room in range(9):
+        session.driver.send(
+            Request("POST", "/rooms", (("Idempotency-Key", f"{room}"),), b'{"title": "x"}')
+        )
+    assert {each.kind for each in idempotency.late_replays(session)} == kinds
+
+
+def test_a_key_beyond_its_window_is_not_replayed() -> None:
+    """After the declared time the service may forget it."""
+    session = session_of("forgets-keys")
+    session.record_results(idempotency.replays(session))
+    session.driver._started -= 7200
+    (outcome,) = idempotency.late_replays(session)
+    assert outcome.kind == "not_exercised"
+    assert "keys are kept 3600 s" in str(outcome.reason)
