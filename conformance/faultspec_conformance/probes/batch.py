@@ -11,6 +11,7 @@ from faultspec_conformance.config import ABSENT, ConfiguredCall, Identity
 from faultspec_conformance.probes.idempotency import check_replay
 from faultspec_conformance.probes.refusals import SERVERS_FAULT
 from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.configured import filled
 from faultspec_conformance.session.correlation import new_id
 from faultspec_conformance.session.fixtures import likely_body, request_to
 from faultspec_conformance.session.http import HttpSession
@@ -21,7 +22,6 @@ from faultspec_conformance.session.observation import (
     not_exercised,
     passed,
 )
-from faultspec_conformance.session.parameters import fill_in
 from faultspec_conformance.session.requests import RequestSpec
 
 _BAD_ITEMS, _MIXED = "batch/bad-items", "batch/mixed-only"
@@ -69,7 +69,7 @@ def _batch(
 ) -> Iterator[Outcome]:
     def new_body() -> object:
         if call is not None and call.body is not ABSENT:
-            return fill_in(session.tokens, call.body)
+            return filled(session, call).body
         return likely_body(session, operation)
 
     def request(body: object) -> RequestSpec:

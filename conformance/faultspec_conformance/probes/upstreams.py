@@ -20,6 +20,7 @@ from faultspec_conformance.faults.retry_observer import (
     scale_policy,
 )
 from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.configured import filled
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
@@ -30,7 +31,6 @@ from faultspec_conformance.session.observation import (
     passed,
 )
 from faultspec_conformance.session.observations import Note, ProbeResult, attempt
-from faultspec_conformance.session.parameters import fill_in, fill_in_text, fill_in_texts
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.upstreams import (
     Behaviour,
@@ -132,16 +132,16 @@ class _UpstreamWatch:
         the answer and the upstream's requests.
         """
         self.upstream.script(behaviour, times, wait)
-        call, tokens = self.call.call, self.session.tokens
+        call = filled(self.session, self.call.call)
         answer = self.session.call(
             RequestSpec(
                 call.method,
                 call.path,
                 identity=self.session.identity(self.call.identity),
-                query=fill_in_texts(tokens, call.query),
-                headers=fill_in_texts(tokens, call.headers),
-                body=fill_in(tokens, call.body),
-                raw=fill_in_text(tokens, call.raw).encode() if call.raw is not None else None,
+                query=call.query,
+                headers=call.headers,
+                body=call.body,
+                raw=call.raw.encode() if call.raw is not None else None,
                 wait_when_limited=False,
                 may_fail=behaviour != 200,
             )

@@ -20,6 +20,7 @@ from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.drivers.processes import Running
 from faultspec_conformance.sampling import ValueSource
 from faultspec_conformance.session.base import Session
+from faultspec_conformance.session.confidential import ConfidentialValues, searchable
 from faultspec_conformance.session.correlation import (
     CorrelationIds,
     EchoRule,
@@ -35,7 +36,13 @@ from faultspec_conformance.session.declared_facts import (
 from faultspec_conformance.session.fault_switches import FaultSwitch, find_switches
 from faultspec_conformance.session.inventory import Inventory, find_inventory
 from faultspec_conformance.session.knowledge import Knowledge
-from faultspec_conformance.session.observation import Observation, Unanswered, streamed
+from faultspec_conformance.session.observation import (
+    Observation,
+    Unanswered,
+    failed,
+    passed,
+    streamed,
+)
 from faultspec_conformance.session.observations import Fact, PartRecord
 from faultspec_conformance.session.requests import Correlation, RequestSpec, wire_request
 from faultspec_conformance.session.resources import ResourceKind, find_resource_kinds, located
@@ -62,6 +69,7 @@ class HttpSession(Session):
     the process of the service, if the suite started it. ``kinds``: all kinds of resource.
     ``turn``: the kinds that are tested now. ``idempotent_calls``: what the configuration declares
     of operations. ``refused``: the identities that the service has to refuse.
+    ``confidential``: the values of confidential members that were made up.
     ``hold``: adds to a judgement what the service's own document has against the answer.
     """
 
@@ -77,12 +85,14 @@ class HttpSession(Session):
     switches: tuple[FaultSwitch, ...] = field(init=False)
     idempotent_calls: Mapping[str, bool] = field(init=False)
     refused: frozenset[str] = field(init=False)
+    confidential: ConfidentialValues = field(init=False)
     knowledge: Knowledge = field(default_factory=Knowledge, init=False)
 
     def __post_init__(self) -> None:
         self.source = ValueSource(self.description.document, Random(0))
         self.kinds = find_resource_kinds(self.config, self.description)
         self.inventory = find_inventory(self.taxonomy, self.config, self.description)
+        self.confidential = ConfidentialValues(self.description, self.config.confidential)
         self.correlation = CorrelationIds(echo_rule(self.taxonomy))
         switches = find_switches(self.taxonomy, self.config, self.description)
         self.switches = tuple(dict.fromkeys(switches))
@@ -258,8 +268,29 @@ class HttpSession(Session):
                 self.observations.add(
                     check_echo(self.taxonomy, self.echo, self.knowledge.generated, judged)
                 )
+        self._search_confidential(observation)
         self.knowledge.learn(observation, inner)
         return observation
+
+    def _search_confidential(self, observation: Observation) -> None:
+        """Record whether a confidential value, sent now or before, stands in an answer."""
+        self.confidential.note_sent(observation)
+        if not self.confidential.sent():
+            return
+        clause = "leaks/confidential"
+        found = self.confidential.find(searchable(observation), success=observation.ok)
+        if found is None:
+            self.observations.add([passed(clause)])
+            return
+        planted, what = found
+        first = planted.sent or observation
+        message = (
+            f"the answer ({observation}) contains {what} of the confidential member "
+            f"`{planted.place.pointer}` that {first.exchange.operation or 'a request'} sent; "
+            "no answer may contain it"
+        )
+        evidence = (observation,) if first is observation else (first, observation)
+        self.observations.add([failed(clause, message, *evidence)])
 
     def claims_errors(self, path: str) -> bool:
         """Whether a surface of the taxonomy claims a 404 at a path that no operation has."""

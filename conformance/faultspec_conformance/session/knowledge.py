@@ -24,7 +24,8 @@ class UnitKnowledge:
     ``generated``: the correlation ids that the service generated, with the answers that carry them.
     ``tenants``: the name of each identity's tenant. ``spare``: a resource of each kind that was
     created and left unchanged. ``absent``: operations that were asked for an id without a resource.
-    ``keyless``: the service refuses idempotency keys.
+    ``keyless``: the service refuses idempotency keys. ``literal``: operations that accept an
+    example of the document only as it is.
     """
 
     exchanges: list[Observation] = field(default_factory=list)
@@ -33,6 +34,7 @@ class UnitKnowledge:
     spare: dict[str, CreatedResource] = field(default_factory=dict)
     absent: set[str] = field(default_factory=set)
     keyless: bool = False
+    literal: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True)
@@ -41,7 +43,8 @@ class Knowledge:
     learns.
 
     ``created``: the resource of each kind that probes share. ``uncreated``: why there is none.
-    ``touched``: the kinds whose shared resource was changed or deleted.
+    ``touched``: the kinds whose shared resource was changed or deleted. ``under_way``: the kinds
+    whose shared resource is being created.
     """
 
     common: UnitKnowledge = field(default_factory=UnitKnowledge)
@@ -49,6 +52,7 @@ class Knowledge:
     created: dict[str, CreatedResource] = field(default_factory=dict)
     uncreated: dict[str, str] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
+    under_way: set[str] = field(default_factory=set)
     _units: dict[str, UnitKnowledge] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -70,6 +74,11 @@ class Knowledge:
     def keyless(self) -> bool:
         """Whether the service refuses idempotency keys."""
         return self.own.keyless or self.common.keyless
+
+    @property
+    def literal(self) -> set[str]:
+        """The operations that accept an example of the document only as it is."""
+        return self.own.literal | self.common.literal
 
     def attempted(self, kind: ResourceKind) -> bool:
         """Whether the creation of the shared resource was attempted."""

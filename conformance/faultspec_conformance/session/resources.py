@@ -54,6 +54,16 @@ class ResourceKind:
         """The template of an item's path."""
         return self.inferred.item
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What a reference may call the kind: its name, and the collection of its path, each also
+        without a plural `s`.
+        """
+        collection = re.sub(r"/?{[^{}]*}", "", self.item or "").rpartition("/")[2]
+        return tuple(
+            form for name in (self.name, collection) for form in (name, name.removesuffix("s"))
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class CreatedResource:
