@@ -24,7 +24,7 @@ def confidential_members(session: HttpSession) -> Iterator[ProbeResult]:
     operations = [
         operation
         for operation in json_writes(session)
-        if any(session.confidential.places(operation, body_for(session, operation)))
+        if any(session.confidential.places(operation, _complete_body(session, operation)))
     ]
     for operation in operations[:MOST_OPERATIONS]:
         yield from attempt(_send_members(session, operation), _CLAUSE)
@@ -40,7 +40,7 @@ def confidential_members(session: HttpSession) -> Iterator[ProbeResult]:
 def _send_members(session: HttpSession, operation: ServiceOperation) -> Iterator[Outcome]:
     """Send the bodies with the values. The session records the outcomes."""
     for spoilt in ("none", "another member", "the member"):
-        body = body_for(session, operation)
+        body = _complete_body(session, operation)
         places = [one.pointer for one in session.confidential.places(operation, body)]
         body, canaries = session.confidential.renew(session.source, operation, body)
         session.observations.plant(canaries)
@@ -53,6 +53,11 @@ def _send_members(session: HttpSession, operation: ServiceOperation) -> Iterator
         if body is not None:
             session.call(replace(request_to(session, operation), body=body))
     yield from ()
+
+
+def _complete_body(session: HttpSession, operation: ServiceOperation) -> object:
+    schema = operation.body.schema if operation.body is not None else {}
+    return session.confidential.completed(session.source, schema, body_for(session, operation))
 
 
 def _spoilt(

@@ -73,6 +73,31 @@ class ConfidentialValues:
             if isinstance(point(body, pointer), str):
                 yield ConfidentialPlace(pointer, {})
 
+    def completed(
+        self, source: ValueSource, schema: object, body: object, pointer: str = ""
+    ) -> object:
+        """Return the body with its optional confidential members."""
+        node = sampling.merge_all_of(self.description.document, schema)
+        if not isinstance(body, dict) or pointer.count("/") > _DEEPEST:
+            return body
+        found = dict(body)
+        for name, member in _members(self.description.document, node).items():
+            place = child(pointer, name)
+            if name not in body:
+                value = sampling.sample_value(source, member)
+                value = self.completed(source, member, value, place)
+                if not self._has_confidential(member, value, place):
+                    continue
+                found[name] = value
+            else:
+                found[name] = self.completed(source, member, body[name], place)
+        return found
+
+    def _has_confidential(self, schema: object, value: object, place: str) -> bool:
+        marked = _marked(self.description.document, schema, value)
+        declared = any(f"{pointer}/".startswith(f"{place}/") for pointer in self.pointers)
+        return declared or any(True for _ in marked)
+
     def _is_returned(self, operation: ServiceOperation, pointer: str) -> bool:
         """Whether the document shows a member of this name in the success of the operation."""
         success = operation.success.schema if operation.success is not None else None
