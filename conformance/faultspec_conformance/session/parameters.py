@@ -10,7 +10,7 @@ from faultspec_conformance.config import Identity
 from faultspec_conformance.config.context import wire_text
 from faultspec_conformance.session.fault_switches import STANDARD
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.resources import ResourceKind
+from faultspec_conformance.session.resources import ResourceKind, refers_to
 
 #: Names of headers whose value is a credential, which an example cannot be.
 _CREDENTIAL = re.compile(r"auth|token|secret|signature|key|session", re.IGNORECASE)
@@ -69,20 +69,8 @@ def referred_id(session: HttpSession, name: str) -> object:
 
 
 def referred_kind(session: HttpSession, name: str) -> ResourceKind | None:
-    """Return the kind of resource that a member or parameter such as `room_id`, `roomId` or
-    `X-Room-Id` refers to, or None.
-    """
-    plain = _letters(name).removeprefix("x")
-    if not plain.endswith("id"):
-        return None
-    for kind in session.kinds:
-        if plain.removesuffix("id") in {_letters(own) for own in kind.names} - {""}:
-            return kind
-    return None
-
-
-def _letters(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())
+    """Return the kind of resource that a member or parameter refers to, or None."""
+    return next((kind for kind in session.kinds if refers_to(name, kind.names)), None)
 
 
 def absent_value(session: HttpSession, operation: ServiceOperation, name: str) -> object:
