@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from faultspec.exchange.model import Request, Response
-from faultspec_conformance.config import ConfiguredCall, Recipe, SavedPart, ServiceConfig, Step
+from faultspec_conformance.config import (
+    ConfiguredCall,
+    Recipe,
+    ResourceConfig,
+    SavedPart,
+    ServiceConfig,
+    Step,
+)
 from faultspec_conformance.drivers import Limits
 from faultspec_conformance.probes import confidential, malformed_targets, provoke, resources
 from faultspec_conformance.results.model import Outcome
@@ -415,6 +422,20 @@ def test_confidential_values_come_back_nowhere(lapse: str, fails: bool) -> None:
     found = failures(session, ())
     assert ("leaks/confidential" in found) == fails
     assert any(outcome.clause == "leaks/confidential" for outcome in session.observations.outcomes)
+
+
+@pytest.mark.parametrize(("shown", "fails"), [(13, False), (23, True)])
+def test_the_fixed_part_of_a_configured_value_is_no_secret(shown: int, fails: bool) -> None:
+    """What the file fixes in `secret-words-${unique}` may come back; the new part may not."""
+    create = ConfiguredCall("POST", "/readers", body={"name": "x", "pin": "secret-words-${unique}"})
+
+    def script(request: Request) -> Response:
+        return answer(201, {"id": "1", "hint": json.loads(request.body)["pin"][:shown]})
+
+    things = {"reader": ResourceConfig("reader", create=create)}
+    session = session_of(script, READERS, resources=things)
+    make(session, session.kinds[0])
+    assert (failures(session, ()) == {"leaks/confidential"}) == fails
 
 
 def test_a_success_may_show_what_its_document_shows() -> None:

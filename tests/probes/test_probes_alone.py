@@ -16,8 +16,8 @@ from faultspec_conformance.config import (
     Recipe,
     ResourceConfig,
     SampleCall,
-    ServiceConfig,
     SavedPart,
+    ServiceConfig,
     Step,
 )
 from faultspec_conformance.drivers import Driver, Limits, NoAnswer

@@ -100,8 +100,8 @@ def _deal(
     ask: Callable[[_TargetForm, ServiceOperation], Outcome],
     clause: str,
 ) -> Iterator[ProbeResult]:
-    """Ask each form of an operation at least, and each operation for a form, as far as there are
-    not too many.
+    """Send each form to an operation at least, and to each operation a form, as far as there are
+    not too many operations.
     """
     for turn in range(max(len(forms), min(len(operations), MOST_OPERATIONS)) if operations else 0):
         form, start = forms[turn % len(forms)], turn % len(operations)
@@ -127,11 +127,13 @@ def _ask_id(session: HttpSession, form: _TargetForm, operation: ServiceOperation
 
 
 def _of_other_type(session: HttpSession, operation: ServiceOperation) -> str:
-    """Return a word where the document has a number for an id, else a number."""
+    """Return a word where the document has a number for an id, else a number that no service has
+    counted to.
+    """
     parameter = operation.parameter(operation.placeholders[-1], "path")
     schema = parameter.schema if parameter is not None else {}
     numeric = sampling.kind(session.description.schema(schema)) in ("integer", "number")
-    return "faultspec" if numeric else "7"
+    return "faultspec" if numeric else str(sampling.another(session.source, 0))
 
 
 def _ask_query(session: HttpSession, form: _TargetForm, operation: ServiceOperation) -> Outcome:

@@ -5,6 +5,7 @@ which one of these values stands.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from faultspec.exchange.model import Canary
 from faultspec.leaks import find_planted
@@ -15,8 +16,9 @@ from faultspec_conformance import sampling
 from faultspec_conformance.sampling import ValueSource
 from faultspec_conformance.session.observation import Observation, point
 
-#: Bits of a text that no run contains by chance: of digits 14, of letters and digits 8.
-_BITS = 46
+#: Bits of a part of a value, and of a whole value, that no run contains by chance. A run has some
+#: hundred thousand places for a part, and each value has many parts.
+_PART_BITS, _WHOLE_BITS = 46, 36
 
 #: The shortest part of a value that counts.
 _SHORTEST = 8
@@ -113,8 +115,11 @@ class ConfidentialValues:
         """
         canaries = []
         for place in self.places(operation, body):
-            value = sampling.secret_like(source, place.schema, str(point(body, place.pointer)))
-            if value is not None and self._keep(value, place):
+            old = str(point(body, place.pointer))
+            value, other = (sampling.secret_like(source, place.schema, old) for _ in range(2))
+            if value is None or other is None:
+                continue
+            if self._keep(value, _difference(value, other), place):
                 body = _with_value(body, place.pointer.split("/")[1:], value)
                 canaries.append(Canary("confidential", value))
         return body, tuple(canaries)
@@ -127,19 +132,22 @@ class ConfidentialValues:
         ``template``: the body with its placeholders. A value that the file fixes is not kept: it
         may stand in answers for other reasons.
         """
-        return tuple(
-            Canary("confidential", value)
-            for place in self.places(operation, body)
-            if "${unique}" in str(point(template, place.pointer))
-            and self._keep(value := str(point(body, place.pointer)), place)
-        )
+        found = []
+        for place in self.places(operation, body):
+            written, value = str(point(template, place.pointer)), str(point(body, place.pointer))
+            if "${unique}" in written and self._keep(value, _difference(value, written), place):
+                found.append(Canary("confidential", value))
+        return tuple(found)
 
-    def _keep(self, value: str, place: ConfidentialPlace) -> bool:
-        length = _telling_length(value)
-        if length > len(value):
+    def _keep(self, value: str, made_up: str, place: ConfidentialPlace) -> bool:
+        """Keep a value, if it is long enough, and return whether it is. ``made_up``: the part of it
+        that no other value has.
+        """
+        if len(made_up) < _length_of(_WHOLE_BITS, made_up):
             return False
-        ends = range(length, len(value) + 1)
-        parts = frozenset(value[end - length : end] for end in ends)
+        length = _length_of(_PART_BITS, made_up)
+        ends = range(length, len(made_up) + 1)
+        parts = frozenset(made_up[end - length : end] for end in ends)
         self.values[value] = PlantedValue(value, place, parts=parts)
         return True
 
@@ -161,9 +169,10 @@ class ConfidentialValues:
         """
         candidates = [one for one in self.sent() if not (success and one.place.returned)]
         by_value = {planted.value: planted for planted in candidates}
-        for value, planted in by_value.items():
-            if find_planted(text, (Canary("confidential", value),), whole=False):
-                return planted, "the value"
+        # A leak has the kind of its canary, which tells the value here.
+        leaks = find_planted(text, (Canary(value, value) for value in by_value), whole=False)
+        if leaks:
+            return by_value[leaks[0].kind], "the value"
         for planted in candidates:
             part = next((part for part in planted.parts if part in text), None)
             if part is not None:
@@ -178,8 +187,20 @@ def searchable(observation: Observation) -> str:
     return "\n".join((response.body[:_SEARCHED].decode("utf-8", "replace"), *headers))
 
 
-def _telling_length(value: str) -> int:
-    """Return the length of a part of the value that cannot stand in a text by chance."""
+def _difference(value: str, other: str) -> str:
+    """Return the value without the beginning and the end that it shares with another text."""
+    start = _shared(value, other)
+    return value[start : len(value) - _shared(value[start:][::-1], other[start:][::-1])]
+
+
+def _shared(text: str, other: str) -> int:
+    """Return the number of characters that two texts begin with alike."""
+    pairs = zip(text, other, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _length_of(bits: int, value: str) -> int:
+    """Return the length of a part of a random value that has so many bits."""
     alphabet = sum(
         size
         for size, is_member in ((10, str.isdigit), (26, str.islower), (26, str.isupper))
@@ -187,7 +208,7 @@ def _telling_length(value: str) -> int:
     )
     if all(character in "0123456789abcdef-" for character in value):
         alphabet = 10 if value.isdigit() else 16
-    return max(_SHORTEST, math.ceil(_BITS / math.log2(max(2, alphabet))))
+    return max(_SHORTEST, math.ceil(bits / math.log2(max(2, alphabet))))
 
 
 def _marked(

@@ -107,7 +107,6 @@ CLAUSES = (
         occasion="Every answer after a request with a made-up value in a confidential member.",
         reads=("body", "header-values", "request", "sequence"),
         transports=HTTP,
-        sources=lambda taxonomy: (taxonomy.privacy.source,) if taxonomy.privacy else (),
     ),
     _planted(
         address="leaks/echoed-tenant",
