@@ -19,7 +19,7 @@ from faultspec_conformance.config import (
 from faultspec_conformance.drivers import Limits
 from faultspec_conformance.probes import confidential, malformed_targets, provoke, resources
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.configured import filled
+from faultspec_conformance.session.configured import fill_in_call
 from faultspec_conformance.session.fixtures import fixture, make, request_to
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.requests import wire_request
@@ -203,7 +203,7 @@ def test_examples_of_parameters_are_sent_as_they_are() -> None:
 def body_of(call: ConfiguredCall, schema: Mapping[str, Any] | None = None, **config: Any) -> Any:
     """Return the body of a call with its placeholders filled in."""
     described = document(things={"post": operation({"schema": schema or {}})})
-    return filled(session_of(lambda request: answer(201, {}), described, **config), call).body
+    return fill_in_call(session_of(lambda request: answer(201, {}), described, **config), call).body
 
 
 def test_new_values_have_their_kind() -> None:
@@ -439,9 +439,7 @@ def test_the_fixed_part_of_a_configured_value_is_no_secret(shown: int, fails: bo
 
 
 def test_a_success_may_show_what_its_document_shows() -> None:
-    """A `format: password` in the schema of the success is no secret of its owner; in an error it
-    is.
-    """
+    """A success may contain a `format: password` that the document has in its schema."""
     key = {"type": "object", "properties": {"key": {"type": "string", "format": "password"}}}
     post = operation({"schema": key})
     post["responses"] = {

@@ -11,7 +11,7 @@ from faultspec_conformance.config import ABSENT, ConfiguredCall, Identity
 from faultspec_conformance.probes.idempotency import check_replay
 from faultspec_conformance.probes.refusals import SERVERS_FAULT
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.configured import filled
+from faultspec_conformance.session.configured import fill_in_call
 from faultspec_conformance.session.correlation import new_id
 from faultspec_conformance.session.fixtures import likely_body, request_to
 from faultspec_conformance.session.http import HttpSession
@@ -69,7 +69,7 @@ def _batch(
 ) -> Iterator[Outcome]:
     def new_body() -> object:
         if call is not None and call.body is not ABSENT:
-            return filled(session, call).body
+            return fill_in_call(session, call).body
         return likely_body(session, operation)
 
     def request(body: object) -> RequestSpec:

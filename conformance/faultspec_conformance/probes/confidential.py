@@ -7,7 +7,7 @@ from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance import sampling
 from faultspec_conformance.probes.operations import MOST_OPERATIONS, json_writes
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.fixtures import body_for, request_to
+from faultspec_conformance.session.fixtures import confidential_body, request_to
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import failed, not_exercised, passed, point
 from faultspec_conformance.session.observations import ProbeResult, attempt
@@ -24,7 +24,7 @@ def confidential_members(session: HttpSession) -> Iterator[ProbeResult]:
     operations = [
         operation
         for operation in json_writes(session)
-        if any(session.confidential.places(operation, _complete_body(session, operation)))
+        if any(session.confidential.places(operation, confidential_body(session, operation)))
     ]
     for operation in operations[:MOST_OPERATIONS]:
         yield from attempt(_send_members(session, operation), _CLAUSE)
@@ -40,10 +40,8 @@ def confidential_members(session: HttpSession) -> Iterator[ProbeResult]:
 def _send_members(session: HttpSession, operation: ServiceOperation) -> Iterator[Outcome]:
     """Send the bodies with the values. The session records the outcomes."""
     for spoilt in ("none", "another member", "the member"):
-        body = _complete_body(session, operation)
+        body = confidential_body(session, operation)
         places = [one.pointer for one in session.confidential.places(operation, body)]
-        body, canaries = session.confidential.renew(session.source, operation, body)
-        session.observations.plant(canaries)
         if spoilt == "the member" and isinstance(body, dict):
             # A service that looks at the type quotes what it got.
             name = places[0].split("/")[1]
@@ -53,11 +51,6 @@ def _send_members(session: HttpSession, operation: ServiceOperation) -> Iterator
         if body is not None:
             session.call(replace(request_to(session, operation), body=body))
     yield from ()
-
-
-def _complete_body(session: HttpSession, operation: ServiceOperation) -> object:
-    schema = operation.body.schema if operation.body is not None else {}
-    return session.confidential.completed(session.source, schema, body_for(session, operation))
 
 
 def _spoilt(

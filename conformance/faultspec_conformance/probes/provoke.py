@@ -10,7 +10,7 @@ from faultspec.language.values import same
 from faultspec_conformance.config import Recipe, SavedPart, Step
 from faultspec_conformance.drivers.http import is_loopback_host
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.configured import filled
+from faultspec_conformance.session.configured import fill_in_call
 from faultspec_conformance.session.credentials import allows_401, confirm_refusal, refusal
 from faultspec_conformance.session.fixtures import create_named, fresh_key
 from faultspec_conformance.session.http import PATIENCE, HttpSession
@@ -237,7 +237,7 @@ def _request(
     A placeholder takes a saved value, an id of a created resource, or a new value. ``code``: that
     of the recipe.
     """
-    call = filled(session, step.call, saved)
+    call = fill_in_call(session, step.call, saved)
     written = placed(session.description, call.method, _local_target(session, call.path))
     path = written.partition("?")[0]
     operation = session.operation(call.method, path)

@@ -20,7 +20,7 @@ from faultspec_conformance.faults.retry_observer import (
     scale_policy,
 )
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.configured import filled
+from faultspec_conformance.session.configured import fill_in_call
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
@@ -132,7 +132,7 @@ class _UpstreamWatch:
         the answer and the upstream's requests.
         """
         self.upstream.script(behaviour, times, wait)
-        call = filled(self.session, self.call.call)
+        call = fill_in_call(self.session, self.call.call)
         answer = self.session.call(
             RequestSpec(
                 call.method,

@@ -12,7 +12,7 @@ from faultspec_conformance.session.placeholders import fill_in, fill_in_text, fi
 from faultspec_conformance.session.resources import CreatedResource, ResourceKind
 
 
-def filled(
+def fill_in_call(
     session: HttpSession, call: ConfiguredCall, saved: Mapping[str, object] | None = None
 ) -> ConfiguredCall:
     """Return a call with new values, constants, saved names and members of created resources.

@@ -9,7 +9,7 @@ from dataclasses import replace
 from faultspec.openapi.service import ServiceOperation, shape_of
 from faultspec_conformance import sampling
 from faultspec_conformance.config import ABSENT, ConfiguredCall, Identity
-from faultspec_conformance.session.configured import filled, named_kinds
+from faultspec_conformance.session.configured import fill_in_call, named_kinds
 from faultspec_conformance.session.credentials import authority
 from faultspec_conformance.session.fault_switches import STANDARD
 from faultspec_conformance.session.http import HttpSession
@@ -212,7 +212,7 @@ def _likely_bodies(
     An example comes first as it is. After a creation with it, a changed one comes first.
     """
     if call is not None and (call.body is not ABSENT or call.raw is not None):
-        yield filled(session, call).body, False
+        yield fill_in_call(session, call).body, False
         return
     if operation.body is None:
         yield ABSENT, False
@@ -249,11 +249,23 @@ def _new_body(session: HttpSession, operation: ServiceOperation, body: object) -
     """Return a body with the ids of created resources in members such as `room_id`, and with new
     values in its confidential members.
     """
-    body, canaries = session.confidential.renew(
-        session.source, operation, _with_references(session, body)
-    )
+    return _with_new_secrets(session, operation, _with_references(session, body))
+
+
+def _with_new_secrets(session: HttpSession, operation: ServiceOperation, body: object) -> object:
+    body, canaries = session.confidential.renew(session.source, operation, body)
     session.observations.plant(canaries)
     return body
+
+
+def confidential_body(session: HttpSession, operation: ServiceOperation) -> object:
+    """Return a body that the operation should accept, with its optional confidential members too.
+    Each of them has a new value.
+    """
+    schema = operation.body.schema if operation.body is not None else {}
+    body = body_for(session, operation)
+    body = session.confidential.completed(session.source, schema, body)
+    return _with_new_secrets(session, operation, body)
 
 
 def _with_references(session: HttpSession, value: object) -> object:
@@ -319,7 +331,7 @@ def request_to(
 
 def _filled_head(session: HttpSession, call: ConfiguredCall | None) -> ConfiguredCall | None:
     """Return a configured call without its body."""
-    return filled(session, replace(call, body=ABSENT, raw=None)) if call is not None else None
+    return fill_in_call(session, replace(call, body=ABSENT, raw=None)) if call is not None else None
 
 
 def ordinary_request(
