@@ -125,7 +125,7 @@ provoke:
     first, second = read.recipes
     assert first.code == second.code == "conflict"
     assert [step.call.path for step in second.steps] == ["/orders", "/orders/{order}/cancel"]
-    assert second.steps[0].save == {"order": "/id"}
+    assert second.steps[0].save == {"order": config.SavedPart("/id")}
     assert second.steps[0].identity == "anonymous"
 
 

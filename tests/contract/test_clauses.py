@@ -147,4 +147,5 @@ def test_clauses_without_a_requirement_need_no_construct() -> None:
         "service/no-crash",
         "provoke/code",
         "provoke/expected",
+        "leaks/confidential",
     }

@@ -20,7 +20,7 @@ CALLS = frozenset(
     {
         *("call", "try_call", "ask", "together", "notify", "batch", "raw", "resource"),
         *("stranger", "operation", "identity", "canary", "wait_asked", "of_the_server"),
-        *("claims_errors", "waits", "limited"),
+        *("claims_errors", "waits", "limited", "make_values"),
         *("inbound", "new_id", "schemas", "samples"),
         # They wait for messages, or start a new session of the protocol, as a request does.
         *("linger", "reset"),

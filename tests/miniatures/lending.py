@@ -21,6 +21,11 @@ SINS: Mapping[str, str] = {
     "creation-without-location": "a creation has no `Location`, which the document requires",
     "document-of-other-errors": "the document describes a missing book in a form that no error has",
     "missing-book-in-other-words": "a missing book is answered in the form of a framework",
+    "pin-comes-back": "a refusal of a reader quotes the secret number of the request",
+    "pin-is-shown-later": "a book that is missing is answered with the last secret number",
+    "fraction-crashes": "a number of a book with a fraction crashes",
+    "broken-escape-crashes": "a query with a broken percent escape crashes",
+    "repeated-limit-crashes": "a query with two limits crashes",
     "title-crashes": "a title beyond ASCII crashes the creation",
     "deleted-book-is-read": "a deleted book can still be read",
 }
@@ -48,6 +53,14 @@ NEW = {
         "pages": {"type": "integer", "minimum": 1, "maximum": 5000},
     },
     "additionalProperties": False,
+}
+READER = {
+    "type": "object",
+    "required": ["name", "pin"],
+    "properties": {
+        "name": {"type": "string", "minLength": 1, "maxLength": 40},
+        "pin": {"type": "string", "minLength": 8, "maxLength": 40, "writeOnly": True},
+    },
 }
 BOOK = {
     "type": "object",
@@ -96,6 +109,19 @@ def document(sins: Collection[str]) -> dict[str, Any]:
                     },
                 },
             },
+            "/readers": {
+                "post": {
+                    "operationId": "addReader",
+                    "requestBody": {
+                        "required": True,
+                        "content": {"application/json": {"schema": READER}},
+                    },
+                    "responses": {
+                        "200": described("the reader", {"type": "object", "required": ["name"]}),
+                        "400": REFUSED,
+                    },
+                },
+            },
             "/books/{bookId}": {
                 "parameters": [
                     {
@@ -122,8 +148,15 @@ def lending(*sins: str) -> Starlette:
     """The library with some of its `SINS`."""
     books: dict[str, dict[str, Any]] = {}
     numbers = count(1)
+    pins: list[str] = []
 
     async def listed(request: Request) -> Response:
+        limits = len(request.query_params.getlist("limit"))
+        broken = b"%zz" in request.scope["query_string"]
+        if ("repeated-limit-crashes" in sins and limits > 1) or (
+            "broken-escape-crashes" in sins and broken
+        ):
+            return PlainTextResponse("Traceback: cannot read the query", 500)
         limit = request.query_params.get("limit", "20")
         unknown = set(request.query_params) - {"limit"}
         if unknown or not (limit.isascii() and limit.isdigit() and 1 <= int(limit) <= 100):
@@ -153,12 +186,31 @@ def lending(*sins: str) -> Starlette:
             return PlainTextResponse(json.dumps(answer), 201, headers=headers)
         return JSONResponse(answer, 201, headers=headers)
 
+    async def joined(request: Request) -> Response:
+        body = await request.body()
+        try:
+            reader = json.loads(body)
+        except (ValueError, RecursionError):
+            return refused(400, "invalid_request")
+        name, pin = (
+            (reader.get("name"), reader.get("pin")) if isinstance(reader, dict) else (None, None)
+        )
+        if not all(isinstance(text, str) and len(text) <= 40 for text in (name, pin)):
+            quoted = body.decode("utf-8", "replace")
+            text = quoted if "pin-comes-back" in sins else None
+            return refused(400, "invalid_request", text=text)
+        pins.append(str(pin))
+        return JSONResponse({"name": name, "ends": str(pin)[-4:]})
+
     async def one(request: Request) -> Response:
+        if "fraction-crashes" in sins and "." in request.path_params["number"]:
+            return PlainTextResponse("Traceback: not a number", 500)
         book = books.get(request.path_params["number"])
         if book is None and "missing-book-in-other-words" in sins:
             return JSONResponse({"detail": "Not Found"}, 404)
         if book is None:
-            return refused(404, "not_found")
+            shown = pins[-1] if pins and "pin-is-shown-later" in sins else None
+            return refused(404, "not_found", text=shown)
         if request.method == "DELETE":
             if "deleted-book-is-read" not in sins:
                 del books[request.path_params["number"]]
@@ -180,6 +232,7 @@ def lending(*sins: str) -> Starlette:
         routes=[
             Route("/openapi.json", described_at),
             Route("/books", books_at, methods=["GET", "POST"]),
+            Route("/readers", joined, methods=["POST"]),
             Route("/books/{number}", one, methods=["GET", "DELETE"]),
         ],
         exception_handlers={HTTPException: failed},
@@ -200,6 +253,9 @@ def is_new_book(book: object) -> bool:
     )
 
 
-def refused(status: int, code: str, headers: Mapping[str, str] | None = None) -> Response:
-    """An error of the taxonomy."""
-    return JSONResponse({"code": code, "message": code.replace("_", " ")}, status, headers)
+def refused(
+    status: int, code: str, headers: Mapping[str, str] | None = None, text: str | None = None
+) -> Response:
+    """An error of the taxonomy. ``text``: its message."""
+    message = code.replace("_", " ") if text is None else text
+    return JSONResponse({"code": code, "message": message}, status, headers)

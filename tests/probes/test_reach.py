@@ -18,7 +18,7 @@ from faultspec_conformance.config import (
     Step,
 )
 from faultspec_conformance.drivers import Limits
-from faultspec_conformance.probes import bodies, faults, resources, routes
+from faultspec_conformance.probes import bodies, faults, malformed_targets, resources, routes
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
 from support.scripted import answer, http_session
@@ -158,7 +158,7 @@ def test_every_fault_of_a_body_is_tried(lapse: str, clauses: list[str]) -> None:
 @pytest.mark.parametrize(("lapse", "clauses"), [("", []), ("prototype", ["framework/unknown-id"])])
 def test_ids_of_every_form_are_tried(lapse: str, clauses: list[str]) -> None:
     """An id of any form is refused like an id without a resource."""
-    assert failures(resources.unknown_ids(session_of(Shop(lapse)))) == clauses
+    assert failures(malformed_targets.malformed_targets(session_of(Shop(lapse)))) == clauses
 
 
 @pytest.mark.parametrize(("lapse", "clauses"), [("", []), ("update", ["duplicates/refused"])])

@@ -267,9 +267,8 @@ def _parameters(document: Json, declared: Iterable[Json]) -> Iterator[OperationP
 def _example(document: Json, node: Json) -> object:
     if "example" in node:
         return node["example"]
-    for example in mapping(node.get("examples")).values():
-        return resolve(document, example).get("value")
-    return None
+    named = (resolve(document, one) for one in mapping(node.get("examples")).values())
+    return next((example["value"] for example in named if "value" in example), None)
 
 
 def _body(document: Json, body: Json) -> RequestBody | None:

@@ -34,7 +34,8 @@ class ReadingContext:
 
     ``secrets``: values from the environment, each with its replacement in reports. ``items``: path
     shapes of the items of declared resources; None if resources are inferred later. ``identities``:
-    the names of the identities; None if they could not be read.
+    the names of the identities; None if they could not be read. ``constants``: the names under
+    `values` of the file.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class ReadingContext:
         self.identities = _identity_names(document.data)
         self.items: tuple[str, ...] | None = None
         self.transport: Transport = "http"
+        self.constants: frozenset[str] = frozenset()
 
     @property
     def directory(self) -> Path:

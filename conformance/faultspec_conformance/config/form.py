@@ -62,6 +62,10 @@ _PARAMS = Key(
     Anything(),
     "The params of a method, or the arguments of a tool. `${unique}` is new in every request.",
 )
+_VALUES = Named(
+    Either((Text(blank=True), Number(), Flag())),
+    Text(r"[A-Za-z_][A-Za-z0-9_\-]*", "a name (letters, digits, `_` and `-`)"),
+)
 _CALL_KEYS = {
     "request": Key(
         _REQUEST,
@@ -71,7 +75,12 @@ _CALL_KEYS = {
     ),
     "headers": Key(_HEADERS, "Headers in addition to those of the identity."),
     "query": Key(_QUERY, "Query parameters."),
-    "body": Key(Anything(), "The JSON body. `${unique}` is new in every request."),
+    "body": Key(
+        Anything(),
+        "The JSON body. `${unique}`, `${unique:int}`, `${unique:date}` and `${unique:datetime}` "
+        "are new in every request. `${bytes:100}` is a text of that many bytes, and `${room.id}` "
+        "a member of a created resource.",
+    ),
     "raw": Key(Text(blank=True), "The body as text, sent verbatim."),
 }
 _CALL = Either((_REQUEST, Record("a request", _CALL_KEYS)))
@@ -105,13 +114,25 @@ _REPEAT = Record(
         "at_most": Key(Integer(1, 100_000), "The highest number of requests."),
     },
 )
+_SAVED = Record(
+    "a value to keep",
+    {
+        "at": Key(_POINTER, "Its place in the body of the answer."),
+        "header": Key(Text(), "The header of the answer that has it, such as `Location`."),
+        "match": Key(
+            Text(),
+            "A regular expression. Its first group is kept, or all that it matches: `[^/]+$` is "
+            "the last segment of a path.",
+        ),
+    },
+)
 _STEP_KEYS = {
     **_CALL_KEYS,
     "params": _PARAMS,
     "as": _AS,
     "repeat": Key(_REPEAT, "Repeat the request, for example to exceed a rate limit."),
     "save": Key(
-        Named(_POINTER),
+        Named(Either((_POINTER, _SAVED))),
         "Values of the answer to keep, by name. Later steps use them as `${name}` or `{name}`.",
     ),
 }
@@ -153,6 +174,11 @@ _RECIPE = Record(
         "steps": Key(
             Many(Record("a step", _STEP_KEYS), 1),
             "Several requests. The service answers the last one with the code.",
+        ),
+        "values": Key(
+            _VALUES,
+            "Values that are made up once, before the first step, by name. All steps use them as "
+            "`${name}` or `{name}`.",
         ),
         "not_provokable": Key(Text(), "Why no request can bring the code about."),
         "status": Key(Integer(100, 599), "The status that the code has here."),
@@ -387,6 +413,16 @@ CONFIGURATION = Record(
         ),
         "upstreams": Key(
             Named(_UPSTREAM), "Scripted upstreams, to observe the retries of the service."
+        ),
+        "values": Key(
+            _VALUES,
+            "Constants by name, for parameters of paths such as `{region}`, and for requests of "
+            "this file as `${region}`.",
+        ),
+        "confidential": Key(
+            Many(_POINTER, 1),
+            "Places in bodies of requests, such as `/card/number`, whose values may stand in no "
+            "answer and no log. The document's `writeOnly` and `format: password` need no entry.",
         ),
         "skip": Key(
             Named(Text(), _OPERATION),

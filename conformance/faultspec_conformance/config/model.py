@@ -128,18 +128,34 @@ class ResourceConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class SavedPart:
+    """A value to keep of an answer: at a JSON Pointer of its body, or in a header.
+
+    ``match``: a regular expression; its first group, or all that it matches, is kept.
+    """
+
+    pointer: str = ""
+    header: str | None = None
+    match: str | None = None
+
+    def __str__(self) -> str:
+        place = f"header `{self.header}`" if self.header is not None else self.pointer
+        return f"{place} with a match of `{self.match}`" if self.match is not None else place
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One request of a recipe. ``until``: repeat it until this status, at most ``at_most`` times.
 
-    Without HTTP, the code of the recipe ends the repetition. ``save``: JSON Pointers into the
-    answer, by name.
+    Without HTTP, the code of the recipe ends the repetition. ``save``: parts of the answer, by
+    name.
     """
 
     call: ConfiguredCall
     identity: str | None = None
     until: int | None = None
     at_most: int = 1
-    save: Mapping[str, str] = field(default_factory=dict)
+    save: Mapping[str, SavedPart] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +191,7 @@ class Recipe:
     """How to provoke a code, or ``not_provokable``: why that is impossible. ``status``: its
     required status.
 
-    ``place``: its place in the file.
+    ``place``: its place in the file. ``values``: made up once, before the first step, by name.
     """
 
     code: str
@@ -184,6 +200,7 @@ class Recipe:
     status: int | None = None
     place: Place = ()
     expect: Expectation = Expectation()
+    values: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +325,8 @@ class ServiceConfig:
     runs in ``directory``. ``openapi``: a path under ``http``, or a URL; ``openapi_file``: a file.
     ``taxonomy``, ``waivers``, ``path`` (the configuration itself): files. ``secrets``: values from
     the environment in requests, each with its replacement in reports. ``command`` starts the
-    service, in ``directory``. ``skip``: operations that no request is sent to.
+    service, in ``directory``. ``skip``: operations that no request is sent to. ``values``:
+    constants by name, for parameters of paths. ``confidential``: pointers into bodies of requests.
     """
 
     http: str = ""
@@ -334,6 +352,8 @@ class ServiceConfig:
     faults: tuple[FaultSwitchConfig, ...] = ()
     skip: tuple[OperationPattern, ...] = ()
     sweep: SweepConfig = field(default_factory=SweepConfig)
+    values: Mapping[str, object] = field(default_factory=dict)
+    confidential: tuple[str, ...] = ()
 
     @property
     def transport(self) -> Transport:

@@ -50,7 +50,7 @@ from faultspec_conformance.config.model import (
     UpstreamFailure,
 )
 from faultspec_conformance.config.recipes import path_shape, read_recipes, read_samples
-from faultspec_conformance.config.requests import read_call, read_request_line
+from faultspec_conformance.config.requests import check_new_values, read_call, read_request_line
 from faultspec_conformance.drivers import Framing, Limits
 
 _TRANSPORTS: tuple[Transport, ...] = ("http", "jsonrpc", "stdio", "mcp")
@@ -179,6 +179,10 @@ def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
         needs = (("target",), ("client",))
         context.report("missing-key", (), message, hint=hint, needs=needs)
     _report_misplaced_keys(context, data, where)
+    constants = child_mapping(data, "values")
+    context.constants = frozenset(constants)
+    context.reject_variables(constants, ("values",))
+    check_new_values(context, constants, ("values",))
     addresses = {name: _read_address(context, where, name) for name in ("http", "jsonrpc", "mcp")}
     stdio, command = (
         _read_command(context, where, ("target",), key) for key in ("stdio", "command")
@@ -230,6 +234,8 @@ def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
         ),
         clients=tuple(_read_clients(context, data.get("client", []))),
         faults=faults,
+        values=constants,
+        confidential=tuple(cast(list[str], data.get("confidential", []))),
         secrets=tuple(dict.fromkeys(context.secrets)),  # last: reading the others finds them
     )
 
@@ -268,7 +274,7 @@ def _report_misplaced_keys(context: ReadingContext, data: Node, where: Node) -> 
         report(("calls",), "`calls` belongs to JSON-RPC and MCP", hint)
     if transport != "stdio" and "framing" in where:
         report(("target", "framing"), "`framing` belongs to services on standard streams")
-    for name in ("resources", "skip", "sweep"):
+    for name in ("resources", "skip", "sweep", "confidential"):
         if transport != "http" and name in data:
             report((name,), f"`{name}` belongs to services over HTTP")
     if transport != "http" and "openapi" in where:

@@ -1,5 +1,6 @@
 """Recipes and sample calls of the configuration."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import cast
@@ -7,7 +8,6 @@ from typing import cast
 from faultspec.diagnostics.model import Path as Place
 from faultspec.language import grammar
 from faultspec_conformance.config.context import (
-    SAVED_NAME,
     Node,
     ReadingContext,
     child_mapping,
@@ -20,9 +20,16 @@ from faultspec_conformance.config.model import (
     Expectation,
     Recipe,
     SampleCall,
+    SavedPart,
     Step,
 )
-from faultspec_conformance.config.requests import PLACEHOLDER, query_texts, read_call
+from faultspec_conformance.config.requests import (
+    NAMES,
+    PLACEHOLDER,
+    check_new_values,
+    query_texts,
+    read_call,
+)
 
 #: Requests of a repetition without `at_most`.
 _AT_MOST = 60
@@ -81,6 +88,7 @@ def _read_recipe(context: ReadingContext, code: str, data: Node, place: Place) -
         not_provokable=str(reason) if reason is not None else None,
         status=status if isinstance(status, int) else None,
         place=place,
+        values=_read_values(context, data, place),
         expect=Expectation(
             slots=child_mapping(expect, "slots"),
             details=child_mapping(expect, "details"),
@@ -91,6 +99,21 @@ def _read_recipe(context: ReadingContext, code: str, data: Node, place: Place) -
             upstream_calls=cast(Mapping[str, int], child_mapping(expect, "upstream_calls")),
         ),
     )
+
+
+def _read_values(context: ReadingContext, data: Node, place: Place) -> Node:
+    """The values that a recipe makes up."""
+    values = child_mapping(data, "values")
+    at = (*place, "values")
+    context.reject_variables(values, at)
+    check_new_values(context, values, at)
+    known = {"unique", *context.constants}
+    for name, value in values.items():
+        for where, text in texts_in(value, (*at, name)):
+            for used in NAMES.findall(text):
+                _check_saved(context, used, known, where)
+        known.add(name)
+    return values
 
 
 def _read_steps(context: ReadingContext, data: Node, place: Place) -> tuple[Step, ...]:
@@ -132,11 +155,46 @@ def _read_step(context: ReadingContext, data: Node, place: Place) -> Step:
         message = "`until` is an HTTP status; here the code ends the repetition"
         context.report("misplaced-key", (*at, "until"), message, hint="remove the key")
     return Step(
-        call=read_call(context, data, place),
+        call=read_call(context, data, place, in_recipe=True),
         identity=context.known_identity(data, place),
         until=repeat.get("until"),
         at_most=repeat.get("at_most", _AT_MOST if repeat else 1),
-        save=cast(Mapping[str, str], child_mapping(data, "save")),
+        save={
+            name: _read_saved(context, value, (*place, "save", name))
+            for name, value in child_mapping(data, "save").items()
+        },
+    )
+
+
+def _read_saved(context: ReadingContext, value: object, place: Place) -> SavedPart:
+    """A part of an answer: a pointer, or a mapping with `at` or `header`, and `match`."""
+    if isinstance(value, str):
+        return SavedPart(value)
+    node = cast(Node, value)
+    header, pattern = node.get("header"), node.get("match")
+    if ("at" in node) == ("header" in node):
+        found = "has both" if "at" in node else "has neither"
+        context.report(
+            "conflicting-keys" if "at" in node else "missing-key",
+            place,
+            f"a value to keep needs one of `at` and `header`; it {found}",
+            hint="keep one of them" if "at" in node else "add `header: Location`",
+            needs=[(*place, "at"), (*place, "header")],
+        )
+    if header is not None and context.transport != "http":
+        message = "`header` belongs to HTTP"
+        context.report("misplaced-key", (*place, "header"), message, hint="write `at`")
+    try:
+        re.compile(str(pattern or ""))
+    except (re.error, OverflowError) as error:
+        message = f"`{pattern}` is not a regular expression: {error}"
+        hint = "write it in the syntax of Python, such as `[^/]+$`"
+        context.report("bad-value", (*place, "match"), message, key=False, hint=hint)
+        pattern = None
+    return SavedPart(
+        pointer=str(node.get("at", "")),
+        header=None if header is None else str(header),
+        match=None if pattern is None else str(pattern),
     )
 
 
@@ -155,7 +213,7 @@ def _check_names(context: ReadingContext, data: Node, place: Place) -> None:
     if "steps" in data:
         nodes = enumerate(cast(list[Node], data["steps"]))
         steps = [((*place, "steps", index), node) for index, node in nodes]
-    saved = {"unique"}
+    saved = {"unique", *context.constants, *child_mapping(data, "values")}
     for at, step in steps:
         path = ""
         if context.transport == "http":
@@ -166,10 +224,10 @@ def _check_names(context: ReadingContext, data: Node, place: Place) -> None:
             for text in texts_in(step.get(key), (*at, key))
         ]
         for where, text in [((*at, "request"), path), *texts]:
-            for name in SAVED_NAME.findall(text):
+            for name in NAMES.findall(text):
                 _check_saved(context, name, saved, where)
         if not _is_of_resource(context, path):
-            for name in PLACEHOLDER.findall(SAVED_NAME.sub("", path)):
+            for name in PLACEHOLDER.findall(NAMES.sub("", path)):
                 _check_saved(context, name, saved, (*at, "request"), placeholder=True)
         if (*at, "save") in context.lost:
             return
@@ -180,8 +238,8 @@ def _check_names(context: ReadingContext, data: Node, place: Place) -> None:
 def _check_saved(
     context: ReadingContext, name: str, saved: set[str], place: Place, *, placeholder: bool = False
 ) -> None:
-    if name in saved:
-        return
+    if name in saved or ":" in name or "." in name:
+        return  # `check_new_values` reports unknown new values; resources are known later
     message = f"`{name}` is not saved by an earlier step"
     if placeholder:
         message += ", and it is not the id of a resource"
@@ -210,8 +268,8 @@ def read_samples(context: ReadingContext, data: Node) -> Iterator[SampleCall]:
         context.reject_variables(invalid, (*place, "invalid"))
         for key in ("params", "invalid"):
             for path, text in texts_in(node.get(key), (*place, key)):
-                for used in SAVED_NAME.findall(text):
-                    _check_saved(context, used, {"unique"}, path)
+                for used in NAMES.findall(text):
+                    _check_saved(context, used, {"unique", *context.constants}, path)
         identity = context.known_identity(node, place)
         is_named = context.transport != "http"
         yield SampleCall(

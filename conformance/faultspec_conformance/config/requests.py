@@ -12,6 +12,7 @@ from faultspec_conformance.config.context import (
     ReadingContext,
     child_mapping,
     header_texts,
+    texts_in,
     wire_text,
 )
 from faultspec_conformance.config.form import METHODS
@@ -19,9 +20,27 @@ from faultspec_conformance.config.model import ABSENT, ConfiguredCall
 
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
+#: A placeholder in a text: a saved name, a new value such as `unique:int`, `bytes:100`, or a member
+#: of a resource such as `room.id`. Names in capitals are variables of the environment.
+NAMES = re.compile(r"\$\{([a-z_]\w*(?::\w+)?|[A-Za-z_][\w-]*\.\w+)\}")
 
-def read_call(context: ReadingContext, data: object, place: Place) -> ConfiguredCall:
-    """A request: a string, or a mapping with the key `request`."""
+#: The names of new values. `bytes:100`, with a number of bytes, comes in addition.
+NEW_VALUES = ("unique", "unique:int", "unique:date", "unique:datetime")
+
+#: Bytes of a text of `${bytes:N}`: more than the limit of most services, and it fits into memory.
+_MOST_BYTES = 32 * 1024 * 1024
+
+#: The path of a request to a saved URL.
+_SAVED_URL = re.compile(r"\$\{[a-z_]\w*\}\S*")
+
+
+def read_call(
+    context: ReadingContext, data: object, place: Place, *, in_recipe: bool = False
+) -> ConfiguredCall:
+    """A request: a string, or a mapping with the key `request`.
+
+    ``in_recipe``: its path may be a URL that an earlier step saved.
+    """
     node = cast(Node, {"request": data} if isinstance(data, str) else data)
     if context.transport != "http":
         return _read_named_call(context, node, place)
@@ -30,9 +49,20 @@ def read_call(context: ReadingContext, data: object, place: Place) -> Configured
         at = (*place, "params")
         context.report("misplaced-key", at, message, hint="write `query` or `body`")
     at = place if isinstance(data, str) else (*place, "request")
-    method, path = read_request_line(context, str(node["request"]), at)
+    line = str(node["request"])
+    if (
+        in_recipe
+        and line.partition(" ")[0].upper() in METHODS
+        and _SAVED_URL.fullmatch(line.partition(" ")[2].strip())
+    ):
+        method, path = line.partition(" ")[0].upper(), line.partition(" ")[2].strip()
+    else:
+        method, path = read_request_line(context, line, at)
     for key in ("query", "body", "raw"):
         context.reject_variables(node.get(key), (*place, key))
+    check_new_values(context, path, at)
+    for key in ("query", "headers", "body", "raw"):
+        check_new_values(context, node.get(key), (*place, key))
     if "body" in node and "raw" in node:
         message = "a request has either `body` or `raw`"
         context.report("conflicting-keys", (*place, "raw"), message, hint="keep one of the two")
@@ -49,6 +79,23 @@ def read_call(context: ReadingContext, data: object, place: Place) -> Configured
     )
 
 
+def check_new_values(context: ReadingContext, value: object, place: Place) -> None:
+    """Report placeholders of new values that do not exist, in every text of a value."""
+    for at, text in texts_in(value, place):
+        for name in NAMES.findall(text):
+            kind, colon, argument = name.partition(":")
+            if not colon or name in NEW_VALUES:
+                continue
+            is_size = kind == "bytes" and argument.isdigit()
+            if is_size and int(argument) <= _MOST_BYTES:
+                continue
+            message = f"`${{{name}}}` is not a new value"
+            hint = f"the new values are {', '.join('${' + one + '}' for one in NEW_VALUES)}"
+            if is_size:
+                message, hint = f"`${{{name}}}` is too long", f"at most {_MOST_BYTES} bytes"
+            context.report("unknown-name", at, message, key=False, hint=hint)
+
+
 def _read_named_call(context: ReadingContext, node: Node, place: Place) -> ConfiguredCall:
     """A call of JSON-RPC or MCP: the name of a method or tool, and its params or arguments."""
     for key in ("headers", "query", "body", "raw", "status"):
@@ -60,6 +107,7 @@ def _read_named_call(context: ReadingContext, node: Node, place: Place) -> Confi
     context.reject_variables(name, (*place, "request"))
     for key in ("query", "body", "raw", "params"):
         context.reject_variables(node.get(key), (*place, key))
+    check_new_values(context, node.get("params"), (*place, "params"))
     return ConfiguredCall("POST", name, body=node.get("params", ABSENT))
 
 

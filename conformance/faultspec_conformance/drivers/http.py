@@ -192,7 +192,12 @@ class HttpDriver(Driver):
                 self.base + request.target,
                 headers=fields,
                 content=body or request.body or None,
-                extensions={"trace": trace, "timeout": httpx.Timeout(seconds).as_dict()},
+                # The client library would repair broken percent escapes of the target.
+                extensions={
+                    "trace": trace,
+                    "timeout": httpx.Timeout(seconds).as_dict(),
+                    **({"target": request.target.encode()} if _is_broken(request) else {}),
+                },
             )
             answer = self._client.send(outgoing, stream=True)
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
@@ -280,6 +285,11 @@ def is_loopback_host(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def _is_broken(request: Request) -> bool:
+    """Whether the target has a percent sign that begins no escape (RFC 3986, 2.1)."""
+    return re.search(r"%(?![0-9A-Fa-f]{2})", request.target) is not None
 
 
 def _may_write(request: Request) -> bool:

@@ -28,6 +28,9 @@ _RECONNECT_SECONDS = 0.02
 #: Seconds for a process to be gone after its connection was lost.
 _NOTICE_SECONDS = 0.5
 
+#: Bytes of the output that are searched: the log of a long run.
+_SEARCHED = 4 * 1024 * 1024
+
 #: Characters at the end of the output that explain why a command failed.
 _TAIL = 400
 
@@ -46,6 +49,12 @@ class Running:
 
     process: "subprocess.Popen[bytes]"
     output: IO[bytes]
+
+    def output_text(self) -> str:
+        """The end of the output, as far as it may be searched."""
+        size = os.fstat(self.output.fileno()).st_size
+        start = max(0, size - _SEARCHED)
+        return os.pread(self.output.fileno(), _SEARCHED, start).decode("utf-8", "replace")
 
     def output_tail(self) -> str:
         """The end of the output, in one line."""

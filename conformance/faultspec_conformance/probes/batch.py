@@ -18,6 +18,7 @@ from faultspec_conformance.probes.idempotency import (
 from faultspec_conformance.probes.refusals import SERVERS_FAULT
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
+from faultspec_conformance.session.configured import fill_in_call
 from faultspec_conformance.session.correlation import new_id
 from faultspec_conformance.session.fixtures import likely_body, request_to
 from faultspec_conformance.session.http import HttpSession
@@ -28,7 +29,6 @@ from faultspec_conformance.session.observation import (
     not_exercised,
     passed,
 )
-from faultspec_conformance.session.parameters import fill_in
 from faultspec_conformance.session.requests import RequestSpec
 
 #: Items of a batch: of the second and the last, which are bad, numbers from 0 and from 1 differ.
@@ -79,7 +79,7 @@ def _batch(
 ) -> Iterator[Outcome]:
     def new_body() -> object:
         if call is not None and call.body is not ABSENT:
-            return fill_in(session.tokens, call.body)
+            return fill_in_call(session, call).body
         return likely_body(session, operation)
 
     def request(body: object) -> RequestSpec:

@@ -96,6 +96,20 @@ def _repeated(session: HttpSession, operation: ServiceOperation) -> bytes | None
     return first[:-1] + b", " + json.dumps(body).encode()[1:]
 
 
+def _half_alone(session: HttpSession, operation: ServiceOperation) -> bytes | None:
+    """Return an object with half of a surrogate pair and without the members that the schema
+    requires. Parsers accept it, and a refusal that quotes it cannot be encoded.
+    """
+    schema = operation.body.schema if operation.body is not None else {}
+    node = sampling.merge_all_of(session.description.document, schema)
+    return rb'{"faultspec": "\ud800"}' if node.get("required") else None
+
+
+def _valid(session: HttpSession, operation: ServiceOperation) -> bytes | None:
+    body = body_for(session, operation)
+    return json.dumps(body).encode() if isinstance(body, dict) else None
+
+
 def _numbers(session: HttpSession, operation: ServiceOperation) -> bytes | None:
     """Return a valid body with numbers that fit no machine type, in its numeric members if any."""
     body = body_for(session, operation)
@@ -130,6 +144,15 @@ _FAULTS: tuple[_Fault, ...] = (
         _repeated,
         parameter="; charset=x-faultspec",
         wrong=False,
+    ),
+    _Fault("a number in place of an object", _as_is(b"-1"), mistyped=True),
+    _Fault("a broken escape in a string", _as_is(rb'{"faultspec": "\x"}')),
+    _Fault("half of a surrogate pair without the required members", _half_alone),
+    _Fault(
+        "an unknown content coding",
+        _valid,
+        headers={"Content-Encoding": "x-faultspec"},
+        wrong=False,  # RFC 9110, 8.4: a server may refuse it
     ),
     _Fault("deeply nested lists", _as_is(b"[" * _DEPTH + b"]" * _DEPTH), mistyped=True),
 )

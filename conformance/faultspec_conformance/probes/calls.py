@@ -16,7 +16,7 @@ from faultspec_conformance.session.observation import (
     summary_line,
 )
 from faultspec_conformance.session.observations import NotRun, ProbeResult, attempt
-from faultspec_conformance.session.parameters import fill_in, fill_in_text
+from faultspec_conformance.session.placeholders import fill_in, fill_in_text
 
 _CLAUSE = "provoke/code"
 
@@ -60,7 +60,7 @@ def recipes(session: CallSession) -> Iterator[ProbeResult]:
 
 def _provoked(session: CallSession, recipe: Recipe) -> Iterator[ProbeResult]:
     session.reset()
-    saved: dict[str, object] = {}
+    saved = {**session.constants, **session.make_values(recipe.values, session.constants)}
     *steps, last = recipe.steps
     for index, step in enumerate(steps, start=1):
         answer = _step(session, step, saved, recipe.code)
@@ -86,7 +86,7 @@ def _provoked(session: CallSession, recipe: Recipe) -> Iterator[ProbeResult]:
 
 def _step(session: CallSession, step: Step, saved: Mapping[str, object], code: str) -> Observation:
     """Make the call of a step until the answer has the code, as often as the step allows."""
-    name = fill_in_text(session.tokens, step.call.path, saved)
+    name = fill_in_text(session.source, step.call.path, saved)
     for _ in range(step.at_most):
         params = _params(session, step.call.body, saved)
         answer = session.call(
@@ -101,4 +101,4 @@ def _step(session: CallSession, step: Step, saved: Mapping[str, object], code: s
 
 
 def _params(session: CallSession, body: object, saved: Mapping[str, object]) -> object:
-    return ABSENT if body is ABSENT else fill_in(session.tokens, body, saved)
+    return ABSENT if body is ABSENT else fill_in(session.source, body, saved)

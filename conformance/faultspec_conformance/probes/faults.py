@@ -22,7 +22,6 @@ from faultspec_conformance.session.observation import (
     passed,
 )
 from faultspec_conformance.session.observations import ProbeResult, attempt
-from faultspec_conformance.session.parameters import required_query
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import is_json_write
 
@@ -94,7 +93,6 @@ class _Faults:
     def _fail(self, operation: ServiceOperation, code: str) -> Iterator[Outcome]:
         session = self.session
         plain = ordinary_request(session, operation)
-        plain = replace(plain, query={**required_query(session, operation), **plain.query})
         if self.switch.identity is not None:
             plain = replace(plain, identity=session.identity(self.switch.identity))
         answer = session.call(self._switched(plain, code))

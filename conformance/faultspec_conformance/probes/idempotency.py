@@ -12,6 +12,7 @@ from faultspec_conformance.config import ABSENT
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.probes.ownership import Evidence, marks
 from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.configured import fill_in_call
 from faultspec_conformance.session.correlation import new_id
 from faultspec_conformance.session.fixtures import (
     identities_for,
@@ -38,7 +39,6 @@ from faultspec_conformance.session.observations import (
     SpareResource,
     attempt,
 )
-from faultspec_conformance.session.parameters import fill_in
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import (
     CreatedResource,
@@ -536,8 +536,8 @@ def change_body(session: HttpSession, kind: ResourceKind, operation: ServiceOper
     update, call = kind.operation("update"), kind.call("update")
     is_configured = update is not None and update.name == operation.name
     if is_configured and call is not None and call.body is not ABSENT:
-        return fill_in(session.tokens, call.body)
+        return fill_in_call(session, call).body
     create = kind.call("create")
     if operation.method == "PUT" and create is not None and create.body is not ABSENT:
-        return fill_in(session.tokens, create.body)
+        return fill_in_call(session, create).body
     return likely_body(session, operation)

@@ -26,7 +26,7 @@ from faultspec_conformance.session.observation import (
     protocol_error,
 )
 from faultspec_conformance.session.observations import ProbeResult, attempt
-from faultspec_conformance.session.parameters import fill_in
+from faultspec_conformance.session.placeholders import fill_in
 
 PARSE, REQUEST, METHOD, PARAMS = -32700, -32600, -32601, -32602
 
@@ -133,7 +133,7 @@ def _send_invalid(session: RpcSession, sample: SampleCall, params: object) -> It
     clause = "rpc/invalid-params"
     answer = session.call(
         sample.call.path,
-        fill_in(session.tokens, params),
+        fill_in(session.source, params, session.constants),
         identity=session.identity(sample.identity),
         harmless=sample.safe,
     )
@@ -263,5 +263,9 @@ def _known_call(session: RpcSession) -> tuple[str, object, bool]:
     is no sample.
     """
     for sample in session.samples:
-        return sample.call.path, fill_in(session.tokens, sample.call.body), sample.safe
+        return (
+            sample.call.path,
+            fill_in(session.source, sample.call.body, session.constants),
+            sample.safe,
+        )
     return _NO_METHOD, {}, True

@@ -22,7 +22,7 @@ from faultspec_conformance.session.observation import (
     slot_value,
 )
 from faultspec_conformance.session.observations import ProbeResult, attempt
-from faultspec_conformance.session.parameters import fill_in
+from faultspec_conformance.session.placeholders import fill_in
 
 _TOOL, _ARGUMENTS = "mcp/unknown-tool", "mcp/invalid-arguments"
 _OFFERED, _NOT_OFFERED = "navigation/offered", "navigation/not-offered"
@@ -77,12 +77,16 @@ def invalid_arguments(session: ToolSession) -> Iterator[ProbeResult]:
         tool = sample.call.path
         for arguments in sample.invalid:
             what = "arguments that the configuration calls invalid"
-            value = fill_in(session.tokens, arguments)
+            value = fill_in(session.source, arguments, session.constants)
             yield from attempt(_check_refused(session, sample, what, value), _ARGUMENTS)
         if tool in tried or tool not in schemas:
             continue
         tried.add(tool)
-        body = {} if sample.call.body is ABSENT else fill_in(session.tokens, sample.call.body)
+        body = (
+            {}
+            if sample.call.body is ABSENT
+            else fill_in(session.source, sample.call.body, session.constants)
+        )
         for violation in sampling.violations(source, schemas[tool], body, "x"):
             if violation.sure and isinstance(violation.body, dict):
                 results = _check_refused(session, sample, violation.what, violation.body)
@@ -179,7 +183,9 @@ class _Walk:
                 break
             action = self.session.source.random.choice(able)
             call, before = self.moves[action].call, answer
-            answer = self._call(call.path, fill_in(self.session.tokens, call.body))
+            answer = self._call(
+                call.path, fill_in(self.session.source, call.body, self.session.constants)
+            )
             if answer.code in (self.navigation.refused, unknown):
                 message = f"the service offered `{action}`, but answered {answer} to it"
                 yield failed(_OFFERED, message, before, answer)
@@ -210,7 +216,7 @@ class _Walk:
     def _take(self, action: str) -> Observation:
         """Make the sample call of an action, or the first one with this action in it."""
         sample = self.moves.get(action, next(iter(self.moves.values())))
-        body = fill_in(self.session.tokens, sample.call.body)
+        body = fill_in(self.session.source, sample.call.body, self.session.constants)
         name = next(iter(self.moves.values())).call.path
         return self._call(name, replaced(body, self.navigation.takes, action))
 

@@ -1,15 +1,19 @@
 """Recipes: configured requests that provoke a code, and the wait that a limit asks for."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from urllib.parse import SplitResult, urljoin, urlsplit
 
 from faultspec.contract.crashes import may_fail
 from faultspec.language.values import same
-from faultspec_conformance.config import Recipe, Step
+from faultspec_conformance.config import Recipe, SavedPart, Step
+from faultspec_conformance.drivers.http import is_loopback_host
 from faultspec_conformance.probes.rate_limits import RateLimit, round_of
 from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.configured import fill_in_call
 from faultspec_conformance.session.credentials import allows_401, confirm_refusal, refusal
-from faultspec_conformance.session.fixtures import fresh_key
+from faultspec_conformance.session.fixtures import create_named, fresh_key
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
@@ -28,12 +32,8 @@ from faultspec_conformance.session.observations import (
     UnmetRecipe,
     attempt,
 )
-from faultspec_conformance.session.parameters import (
-    fill_in,
-    fill_in_text,
-    fill_in_texts,
-    values_for,
-)
+from faultspec_conformance.session.parameters import values_for
+from faultspec_conformance.session.placeholders import fill_in, fill_in_text
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import content_type, placed
 
@@ -95,16 +95,31 @@ def unmet(recipe: Recipe, reason: str) -> Iterator[ProbeResult]:
 
 def saved_values(step: Step, answer: Observation, where: str) -> dict[str, object] | str:
     """Return the values that a step saves of its answer, or why one is missing."""
-    values = {name: point(answer.json, pointer) for name, pointer in step.save.items()}
+    values = {name: _part(part, answer) for name, part in step.save.items()}
     missing = next((step.save[name] for name, value in values.items() if value is None), None)
     return values if missing is None else f"no {missing} in the answer ({answer}) of {where}"
 
 
-def _provoked(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]:
-    saved: dict[str, object] = {}
+def _part(part: SavedPart, answer: Observation) -> object:
+    """Return a part of an answer, or None."""
+    value = point(answer.json, part.pointer) if part.header is None else answer.header(part.header)
+    if part.match is None or value is None:
+        return value
+    found = re.search(part.match, str(value))
+    return None if found is None else found[1] if found.re.groups else found[0]
+
+
+def _set_up(session: HttpSession, recipe: Recipe) -> tuple[Mapping[str, object], str | None] | str:
+    """Send all steps of a recipe but the last; return the saved values and the first failure of a
+    step, or why the last step cannot be sent.
+    """
+    saved = {**session.constants, **session.make_values(recipe.values, session.constants)}
     failure: str | None = None
     *steps, last = recipe.steps
     for index, step in enumerate(steps, start=1):
+        reason = _obstacle(session, step, saved)
+        if reason is not None:
+            return reason
         answer = _step(session, step, saved, recipe.code, is_last=False)
         where = f"step {index} of the recipe for {recipe.code}"
         values = saved_values(step, answer, where)
@@ -114,9 +129,19 @@ def _provoked(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]:
             failure = failure or f"the service answered {where} with {line}"
             values = failure if step.save else values
         if isinstance(values, str):
-            yield from unmet(recipe, values)
-            return
+            return values
         saved |= values
+    reason = _obstacle(session, last, saved)
+    return (saved, failure) if reason is None else reason
+
+
+def _provoked(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]:
+    ready = _set_up(session, recipe)
+    if isinstance(ready, str):
+        yield from unmet(recipe, ready)
+        return
+    saved, failure = ready
+    last = recipe.steps[-1]
     began = session.driver.elapsed
     before = {name: len(upstream.calls) for name, upstream in session.upstreams.items()}
     sent_before, at_once = session.driver.requests, False
@@ -242,8 +267,8 @@ def _request(
     A placeholder takes a saved value, an id of a created resource, or a new value. ``code``: that
     of the recipe.
     """
-    call, tokens = step.call, session.tokens
-    written = placed(session.description, call.method, fill_in_text(tokens, call.path, saved))
+    call = fill_in_call(session, step.call, saved)
+    written = placed(session.description, call.method, _local_target(session, call.path))
     path = written.partition("?")[0]
     operation = session.operation(call.method, path)
     known = values_for(session, operation) if "{" in path else {}
@@ -251,16 +276,16 @@ def _request(
     for own, part in zip(operation.template.split("/"), path.split("/"), strict=False):
         if part.startswith("{") and part.endswith("}"):
             name = part[1:-1]
-            values[name] = saved.get(name, known.get(own[1:-1], tokens.hex(8)))
+            values[name] = saved.get(name, known.get(own[1:-1], session.tokens.hex(8)))
     return RequestSpec(
         call.method,
         written,
         identity=session.identity(step.identity),
         values=values,
-        query=fill_in_texts(tokens, call.query, saved),
-        headers={**fresh_key(session, operation), **fill_in_texts(tokens, call.headers, saved)},
-        body=fill_in(tokens, call.body, saved),
-        raw=fill_in_text(tokens, call.raw, saved).encode() if call.raw is not None else None,
+        query=call.query,
+        headers={**fresh_key(session, operation), **call.headers},
+        body=call.body,
+        raw=call.raw.encode() if call.raw is not None else None,
         content_type=content_type(operation),
         correlation="valid",
         route=operation.template,
@@ -268,6 +293,44 @@ def _request(
         may_fail=may_fail(session.taxonomy, code),
         may_be_refused=allows_401(session, code),
     )
+
+
+def _obstacle(session: HttpSession, step: Step, saved: Mapping[str, object]) -> str | None:
+    """Return why the request of a step cannot be sent: a resource that it names cannot be created,
+    or a saved URL leads to another service. None: it can.
+    """
+    reason = create_named(session, step.call)
+    if reason is not None or step.call.path.startswith("/"):
+        return reason
+    url = fill_in_text(session.source, step.call.path, saved)
+    try:
+        parts, own = urlsplit(url), urlsplit(session.config.http)
+        same = not parts.netloc or (parts.scheme, _host(parts)) == (own.scheme, _host(own))
+    except ValueError as error:  # such as a port that is not a number
+        return f"the saved URL {url} cannot be read: {error}"
+    if same:
+        return None
+    origin = f"{own.scheme}://{own.netloc}"
+    return f"the saved URL {url} leads to another service than {origin}, and is not followed"
+
+
+def _host(parts: SplitResult) -> tuple[str, int | None]:
+    """Return the host and the port of a URL. All names of this machine are the same."""
+    host = parts.hostname or ""
+    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    return "localhost" if is_loopback_host(host) else host, port
+
+
+def _local_target(session: HttpSession, path: str) -> str:
+    """Return the path and query of a saved URL. A relative one is resolved against the last
+    request (RFC 9110, 10.2.2).
+    """
+    if path.startswith("/") and not path.startswith("//"):
+        return path
+    last = session.observations.last
+    base = last.exchange.request.target if last is not None else "/"
+    parts = urlsplit(urljoin(f"http://origin{base}", path))
+    return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
 def _check(recipe: Recipe, answer: Observation) -> Outcome:
@@ -324,7 +387,7 @@ def _check_expectation(
         else:
             yield not_exercised(_EXPECTED, f"`{name}` is not an upstream that the run attends")
     for place, (value, found) in expected.items():
-        wanted = fill_in(session.tokens, value, saved)
+        wanted = fill_in(session.source, value, saved)
         if same(wanted, found):
             yield passed(_EXPECTED)
         else:

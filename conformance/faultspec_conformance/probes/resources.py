@@ -7,7 +7,6 @@ from faultspec.exchange.model import Canary
 from faultspec.openapi.service import ServiceOperation, shape_of
 from faultspec_conformance.probes.refusals import (
     check_refusal,
-    checked_first,
     unknown_id,
 )
 from faultspec_conformance.results.model import Outcome
@@ -24,7 +23,6 @@ from faultspec_conformance.session.observations import ProbeResult, attempt
 from faultspec_conformance.session.parameters import (
     absent_value,
     known_values,
-    values_for,
 )
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import (
@@ -41,15 +39,6 @@ _REFUSED, _EXISTING = "duplicates/refused", "duplicates/existing-id"
 
 #: How many operations outside the kinds of resource get a request for an id without a resource.
 _OTHERS = 12
-
-#: Ids that no service gives, each in another form.
-_FORMS = (
-    ("an id with a quote and letters beyond ASCII", "'\"\u00e9\u2603"),
-    ("the id `__proto__`", "__proto__"),
-    ("an id of 30 digits", "9" * 30),
-    ("an id with an encoded slash", "a/b"),
-    ("an empty id", ""),
-)
 
 _ITEM: tuple[Role, ...] = ("read", "update", "delete")
 
@@ -79,38 +68,6 @@ def unknown_ids(session: HttpSession) -> Iterator[Outcome]:
             yield _ask_absent(session, operation, below_created=False)
     if not asked:
         yield not_exercised(_UNKNOWN_ID, "no path has an id in it")
-    if session.turn[:1] == session.kinds[:1]:
-        yield from _odd_ids(session)
-
-
-def _odd_ids(session: HttpSession) -> Iterator[Outcome]:
-    """Ask for ids of every other form, dealt out to the operations, reads first."""
-    operations = [
-        operation
-        for operation in session.inventory.operations
-        if operation.placeholders and (session.writable or not operation.writes)
-    ]
-    operations.sort(key=lambda operation: (not session.inventory.has(operation), operation.writes))
-    reads = [operation for operation in operations if not operation.writes]
-    for turn in range(max(len(_FORMS), min(len(operations), _OTHERS)) if operations else 0):
-        what, form = _FORMS[turn % len(_FORMS)]
-        # Without an id, a path is that of the whole collection.
-        candidates = operations if form else reads
-        if candidates:
-            operation = candidates[turn % len(candidates)]
-            values = {**values_for(session, operation), operation.placeholders[-1]: form}
-            answer = session.call(ordinary_request(session, operation, values))
-            yield _odd_id(answer, what)
-
-
-def _odd_id(answer: Observation, what: str) -> Outcome:
-    """Check the answer to an id of an odd form, which a service may know."""
-    if answer.status < 400:
-        reason = f"the service answered {answer} to {answer.exchange.operation} with {what}"
-        return not_exercised(_UNKNOWN_ID, reason)
-    if answer.status in (401, 403, 405, 412, 428):
-        return checked_first(_UNKNOWN_ID, answer)
-    return check_refusal(_UNKNOWN_ID, answer, what)
 
 
 def _ask_absent(

@@ -39,6 +39,7 @@ from faultspec_conformance.faults.retry_observer import (
 )
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.attendance import ONCE
+from faultspec_conformance.session.configured import fill_in_call
 from faultspec_conformance.session.declared_facts import may_be_repeated
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
@@ -50,7 +51,6 @@ from faultspec_conformance.session.observation import (
     passed,
 )
 from faultspec_conformance.session.observations import Note, ProbeResult, attempt
-from faultspec_conformance.session.parameters import fill_in, fill_in_text, fill_in_texts
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.upstreams import FINE, GOOD, ScriptedUpstream, UpstreamRequest
 
@@ -213,15 +213,15 @@ class _UpstreamWatch:
 
     def request(self) -> RequestSpec:
         """Return the request that makes the service call the upstream."""
-        call, tokens = self.call.call, self.session.tokens
+        call = fill_in_call(self.session, self.call.call)
         return RequestSpec(
             call.method,
             call.path,
             identity=self.session.identity(self.call.identity),
-            query=fill_in_texts(tokens, call.query),
-            headers=fill_in_texts(tokens, call.headers),
-            body=fill_in(tokens, call.body),
-            raw=fill_in_text(tokens, call.raw).encode() if call.raw is not None else None,
+            query=call.query,
+            headers=call.headers,
+            body=call.body,
+            raw=call.raw.encode() if call.raw is not None else None,
             wait_when_limited=False,
         )
 

@@ -41,6 +41,8 @@ _RESOURCE = (
     "resources: {order: {create: {request: POST /orders, body: {}}, read: 'GET /orders/{id}',"
     " update: 'PUT /orders/{id}', delete: 'DELETE /orders/{id}', list: GET /orders}}"
 )
+_CONFIDENTIAL = "confidential: [/password]"
+
 _RECIPE = "provoke: {CODE: {request: GET /path}}"
 _CALLS = "calls: {sample: {request: METHOD, params: {}, safe: true}}"
 _DOCUMENT = "target: {openapi: openapi.json}"
@@ -64,6 +66,7 @@ _BY_REASON: tuple[tuple[str, str], ...] = (
         r"no `unique` members",
         ("resources: {order: {create: {request: POST /orders, body: {}, unique: [name]}}}"),
     ),
+    (r"no member of a request is confidential", _CONFIDENTIAL),
     (
         r"no resource has a `batch`",
         ("resources: {order: {batch: {request: POST /orders/batch, body: {items: []}}}}"),
@@ -149,7 +152,8 @@ def next_steps(result: Result) -> tuple[NextStep, ...]:
     groups: dict[Enabling, list[str]] = {}
     for address, found in enablings(result).items():
         general = found.file != "taxonomy.yaml" or found.line.startswith(_GENERAL)
-        if general and found.line != _RECIPE:  # codes without a recipe are a step of their own
+        # Codes without a recipe are a step of their own, and few services have secret members.
+        if general and found.line not in (_RECIPE, _CONFIDENTIAL):
             groups.setdefault(found, []).append(address)
     ranked = [
         (min(map(severity, addresses)), -len(addresses), _step(found, addresses, "clause"))

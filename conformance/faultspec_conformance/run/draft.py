@@ -5,7 +5,7 @@ What can be inferred is written. Comments name what is missing.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from random import Random
 
 from faultspec.language.model import Code, Taxonomy
@@ -16,6 +16,7 @@ from faultspec.openapi.service import (
     ServiceOperation,
 )
 from faultspec_conformance.session import sampling
+from faultspec_conformance.session.resources import names_of, refers_to
 
 #: Statuses that the probes provoke on any service with a route, a body and a token.
 _GENERAL = frozenset({400, 401, 404, 405, 406, 413, 415})
@@ -146,10 +147,25 @@ def _body(description: Description, operation: ServiceOperation) -> str:
     free = sampling.free_texts(description.document, schema)
     if isinstance(body, dict):
         body = {
-            key: f"{value}-${{unique}}" if key in free and isinstance(value, str) else value
+            key: _placeholder(description, operation, key)
+            or (f"{value}-${{unique}}" if _is_new(key, value, free) else value)
             for key, value in body.items()
         }
     return json.dumps(body, ensure_ascii=False)
+
+
+def _is_new(key: str, value: object, free: Collection[str]) -> bool:
+    """Whether a new text may stand in a member. A new id would refer to nothing."""
+    return key in free and isinstance(value, str) and not re.search(r"[a-z]_id$|[a-z]Id$", key)
+
+
+def _placeholder(description: Description, operation: ServiceOperation, key: str) -> str | None:
+    """Return `${room.id}` for a member such as `room_id`, if the draft creates such a resource."""
+    for resource in list(resources(description))[:_RESOURCES]:
+        is_other = resource.create is not None and resource.create != operation
+        if is_other and refers_to(key, names_of(resource.name, resource.item)):
+            return "${" + resource.name + ".id}"
+    return None
 
 
 def _provoke(description: Description, taxonomy: Taxonomy) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """What all sessions have, whatever the transport."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Literal
@@ -18,6 +18,7 @@ from faultspec_conformance.session.observations import (
     ProbeResult,
     ReportedResult,
 )
+from faultspec_conformance.session.placeholders import fill_in
 from faultspec_conformance.session.sampling import ValueSource
 from faultspec_conformance.session.sampling.tokens import Tokens, seeded
 
@@ -31,6 +32,7 @@ class Session:
     driver: Driver
     observations: Observations = field(default_factory=Observations, init=False)
     source: ValueSource = field(default_factory=lambda: ValueSource({}, Random(0)), init=False)
+    _constants: Mapping[str, object] | None = field(default=None, init=False)
 
     @property
     def taxonomy(self) -> Taxonomy:
@@ -66,6 +68,25 @@ class Session:
     def identity(self, name: str | None) -> Identity:
         """Return the identity of this name; None: the ordinary caller."""
         return self.caller if name is None else self.config.identity(name)
+
+    @property
+    def constants(self) -> Mapping[str, object]:
+        """The values of the configuration, made up once in the run."""
+        if self._constants is None:
+            self._constants = self.make_values(self.config.values, {})
+        return self._constants
+
+    def make_values(
+        self, values: Mapping[str, object], known: Mapping[str, object]
+    ) -> dict[str, object]:
+        """Return configured values with their placeholders filled in, each after the earlier ones.
+
+        ``known``: names that they may contain.
+        """
+        made: dict[str, object] = {}
+        for name, value in values.items():
+            made[name] = fill_in(self.source, value, {**known, **made})
+        return made
 
     def canary(self, kind: Literal["secret", "email", "value", "address"]) -> Canary:
         """Return a new value that must not come back, in the form of its kind."""

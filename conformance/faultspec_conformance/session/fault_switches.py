@@ -5,7 +5,6 @@ any other.
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from faultspec.language.model import Taxonomy
 from faultspec.openapi.service import Description
 from faultspec_conformance.config import FaultSwitchConfig, ServiceConfig, Step
 from faultspec_conformance.config.context import wire_text
-from faultspec_conformance.config.requests import PLACEHOLDER
+from faultspec_conformance.config.requests import NAMES, PLACEHOLDER
 from faultspec_conformance.session.resources import placed
 
 #: Headers with a meaning of their own, which switch nothing on.
@@ -88,11 +87,11 @@ def _switches(step: Step, own: set[str], description: Description) -> Iterator[F
     query = [*call.query.items(), *parse_qsl(inline, keep_blank_values=True)]
     yield from (FaultSwitch(header=name) for name in headers)
     yield from (FaultSwitch(query=(name, str(value))) for name, value in query)
-    if not headers and not query:
+    if not headers and not query and path.startswith("/"):  # a saved URL names no operation
         body = json.dumps(call.body).encode() if isinstance(call.body, dict) else b""
         literal = tuple(member for member in _members(body) if "${" not in member[1])
         whole = placed(description, call.method, path)
-        pattern = PLACEHOLDER.sub("*", re.sub(r"\$\{\w+\}", "*", whole))
+        pattern = PLACEHOLDER.sub("*", NAMES.sub("*", whole))
         yield FaultSwitch(method=call.method, path=pattern, body=literal)
 
 

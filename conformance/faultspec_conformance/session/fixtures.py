@@ -9,12 +9,19 @@ from dataclasses import replace
 from faultspec.openapi.service import ServiceOperation, shape_of
 from faultspec_conformance.config import ABSENT, ConfiguredCall, Identity
 from faultspec_conformance.session import sampling
+from faultspec_conformance.session.configured import fill_in_call, named_kinds
 from faultspec_conformance.session.credentials import authority
 from faultspec_conformance.session.fault_switches import STANDARD
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation, failed, summary_line
 from faultspec_conformance.session.observations import Note, NotRun
-from faultspec_conformance.session.parameters import fill_in, fill_in_texts, values_for
+from faultspec_conformance.session.parameters import (
+    likely_values,
+    referred_id,
+    referred_kind,
+    required_headers,
+    required_query,
+)
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import (
     CreatedResource,
@@ -30,8 +37,14 @@ def fixture(session: HttpSession, kind: ResourceKind) -> CreatedResource | str:
     none.
     """
     knowledge = session.knowledge
+    if kind.name in knowledge.under_way:
+        return f"the creation of `{kind.name}` needs another `{kind.name}`"
     if not knowledge.attempted(kind):
-        resource = make(session, kind)
+        knowledge.under_way.add(kind.name)
+        try:
+            resource = make(session, kind)
+        finally:
+            knowledge.under_way.discard(kind.name)
         knowledge.share(kind, resource)
         if isinstance(resource, str) and session.writable and kind.operation("create") is not None:
             text = f"no {kind.name} could be made: {resource}"
@@ -50,11 +63,15 @@ def make(
     if operation is None:
         return f"no operation is known that creates `{kind.name}`"
     parents = parent_values(session, operation)
-    if isinstance(parents, str):
-        return parents
+    problem = parents if isinstance(parents, str) else create_named(session, call)
+    if isinstance(parents, str) or problem is not None:
+        return str(problem)
+    if call is None:
+        _create_referred(session, kind, operation)
     refusals: list[tuple[bool, str]] = []
     for identity in [owner] if owner is not None else _likely_owners(session, kind, operation):
-        for body in _likely_bodies(session, operation, call):
+        for body, literal in _likely_bodies(session, operation, call):
+            sent = _filled_head(session, call)
             new = (name for name in operation.placeholders if name not in parents)
             values = parents | {name: f"made-{session.tokens.hex(5)}" for name in new}
             spec = RequestSpec(
@@ -62,13 +79,18 @@ def make(
                 operation.template,
                 identity=identity,
                 values=values,
-                query=call.query if call else {},
-                headers={**fresh_key(session, operation), **(call.headers if call else {})},
+                query=sent.query if sent else required_query(session, operation),
+                headers={
+                    **fresh_key(session, operation),
+                    **(sent.headers if sent else required_headers(session, operation, identity)),
+                },
                 body=body,
                 content_type=content_type(operation),
             )
-            creation = _create(session, operation, spec, call)
+            creation = _create(session, operation, spec)
             if creation.ok:
+                if literal and refusals:
+                    session.knowledge.own.literal.add(operation.name)
                 return _identified(kind, operation, creation, spec)
             refused = creation.status in (401, 403)
             line = summary_line(session.taxonomy, creation)
@@ -79,12 +101,35 @@ def make(
     return min(refusals, key=lambda pair: pair[0], default=(False, "no identity may create one"))[1]
 
 
-def _create(
-    session: HttpSession,
-    operation: ServiceOperation,
-    spec: RequestSpec,
-    call: ConfiguredCall | None,
-) -> Observation:
+def create_named(session: HttpSession, call: ConfiguredCall | None) -> str | None:
+    """Create the resources whose members a call contains, such as `${room.id}`. Return why one is
+    missing, or None.
+    """
+    for kind in named_kinds(session, call) if call is not None else ():
+        if isinstance(kind, str):
+            return f"no resource is called `{kind}`"
+        resource = fixture(session, kind)
+        if isinstance(resource, str):
+            return f"a request needs an existing `{kind.name}`: {resource}"
+    return None
+
+
+def _create_referred(session: HttpSession, kind: ResourceKind, operation: ServiceOperation) -> None:
+    """Create the resources that members and parameters of a creation refer to by their names, such
+    as `room_id`.
+    """
+    schema = operation.body.schema if operation.body is not None else {}
+    node = sampling.merge_all_of(session.description.document, schema)
+    members = node.get("properties")
+    names = [*(members if isinstance(members, dict) else ())]
+    names += [parameter.name for parameter in operation.parameters if parameter.where != "path"]
+    for name in names:
+        referred = referred_kind(session, name)
+        if referred is not None and referred is not kind and referred.operation("create"):
+            fixture(session, referred)
+
+
+def _create(session: HttpSession, operation: ServiceOperation, spec: RequestSpec) -> Observation:
     """Send a creation; if it is refused, once more without its idempotency key, which may be the
     reason.
     """
@@ -92,7 +137,8 @@ def _create(
     rule = session.taxonomy.idempotency
     if rule is None or not _keyed(session, operation) or refused.status not in (400, 422):
         return refused
-    keyless = session.call(replace(spec, headers=call.headers if call else {}))
+    headers = {name: value for name, value in spec.headers.items() if name != rule.key}
+    keyless = session.call(replace(spec, headers=headers))
     if not keyless.ok:
         return refused
     session.knowledge.refuse_keys()
@@ -159,23 +205,79 @@ def identities_for(session: HttpSession, operation: ServiceOperation) -> list[Id
 
 def _likely_bodies(
     session: HttpSession, operation: ServiceOperation, call: ConfiguredCall | None
-) -> Iterator[object]:
-    """Yield bodies that the service should accept, the likeliest first."""
+) -> Iterator[tuple[object, bool]]:
+    """Yield bodies that the service should accept, the likeliest first, each with whether it is an
+    example of the document as it is.
+
+    An example comes first as it is. After a creation with it, a changed one comes first.
+    """
     if call is not None and (call.body is not ABSENT or call.raw is not None):
-        yield fill_in(session.tokens, call.body)
+        yield fill_in_call(session, call).body, False
         return
     if operation.body is None:
-        yield ABSENT
+        yield ABSENT, False
         return
-    schema = operation.body.schema
+    source, schema = session.source, operation.body.schema
     example = operation.body.example
     if example is None:
         example = sampling.example_of(session.description.schema(schema))
+    literal: list[tuple[object, bool]] = []
+    changed: list[tuple[object, bool]] = []
     if example is not None:
-        yield sampling.vary(session.source, schema, example)
-    yield sampling.sample_value(session.source, schema)
-    if example is not None:
-        yield example
+        literal.append((sampling.without_read_only(source, schema, example), True))
+        changed.append(
+            (_new_body(session, operation, sampling.vary(source, schema, example)), False)
+        )
+    elif sampling.has_examples(source.document, schema):
+        literal.append((sampling.sample_value(source, schema, as_documented=True), True))
+    changed.append((_new_body(session, operation, sampling.sample_value(source, schema)), False))
+    if operation.name in session.knowledge.literal or not _created_before(session, operation):
+        yield from (*literal, *changed)
+    else:
+        yield from (*changed[:1], *literal, *changed[1:])
+
+
+def _created_before(session: HttpSession, operation: ServiceOperation) -> bool:
+    """Whether a request to the operation created something, or met what exists."""
+    return any(
+        observation.exchange.operation == operation.name and observation.status in (201, 409)
+        for observation in session.knowledge.exchanges
+    )
+
+
+def _new_body(session: HttpSession, operation: ServiceOperation, body: object) -> object:
+    """Return a body with the ids of created resources in members such as `room_id`, and with new
+    values in its confidential members.
+    """
+    return _with_new_secrets(session, operation, _with_references(session, body))
+
+
+def _with_new_secrets(session: HttpSession, operation: ServiceOperation, body: object) -> object:
+    body, canaries = session.confidential.renew(session.source, operation, body)
+    session.observations.plant(canaries)
+    return body
+
+
+def confidential_body(session: HttpSession, operation: ServiceOperation) -> object:
+    """Return a body that the operation should accept, with its optional confidential members too.
+    Each of them has a new value.
+    """
+    schema = operation.body.schema if operation.body is not None else {}
+    body = body_for(session, operation)
+    body = session.confidential.completed(session.source, schema, body)
+    return _with_new_secrets(session, operation, body)
+
+
+def _with_references(session: HttpSession, value: object) -> object:
+    if isinstance(value, list):
+        return [_with_references(session, item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    found = {}
+    for name, member in value.items():
+        referred = referred_id(session, name) if isinstance(member, str | int) else None
+        found[name] = _with_references(session, member) if referred is None else referred
+    return found
 
 
 def likely_body(
@@ -185,7 +287,7 @@ def likely_body(
 
     ``call``: the configured request of the operation.
     """
-    return next(_likely_bodies(session, operation, call))
+    return next(_likely_bodies(session, operation, call))[0]
 
 
 def body_for(session: HttpSession, operation: ServiceOperation) -> object:
@@ -209,24 +311,27 @@ def request_to(
     ``values``: None for those of created resources.
     """
     named = session.inventory.calls.get(operation.name)
-    call = named.call if named is not None else None
+    call = _filled_head(session, named.call if named is not None else None)
+    caller = session.identity(named.identity if named is not None else None)
+    own = {} if call is None else call.headers
     return RequestSpec(
         operation.method,
         operation.template,
-        identity=session.identity(named.identity) if named is not None else None,
-        values=values_for(session, operation) if values is None else values,
-        query=fill_in_texts(session.tokens, call.query) if call is not None else {},
-        headers={**_own_headers(session, call), **fresh_key(session, operation)},
+        identity=caller if named is not None else None,
+        values=likely_values(session, operation) if values is None else values,
+        query={**required_query(session, operation), **(call.query if call is not None else {})},
+        headers={
+            **required_headers(session, operation, caller),
+            **{name: value for name, value in own.items() if name.lower() not in STANDARD},
+            **fresh_key(session, operation),
+        },
         content_type=content_type(operation),
     )
 
 
-def _own_headers(session: HttpSession, call: ConfiguredCall | None) -> dict[str, str]:
-    """Return the headers of a configured call that have no meaning in the standards of HTTP."""
-    if call is None:
-        return {}
-    own = {name: value for name, value in call.headers.items() if name.lower() not in STANDARD}
-    return fill_in_texts(session.tokens, own)
+def _filled_head(session: HttpSession, call: ConfiguredCall | None) -> ConfiguredCall | None:
+    """Return a configured call without its body."""
+    return fill_in_call(session, replace(call, body=ABSENT, raw=None)) if call is not None else None
 
 
 def ordinary_request(
@@ -254,6 +359,9 @@ def parent_values(session: HttpSession, operation: ServiceOperation) -> dict[str
             None,
         )
         if kind is None:
+            if name in session.constants:
+                values[name] = session.constants[name]
+                continue
             parameter = operation.parameter(name, "path")
             if parameter is None or parameter.example is None:
                 return f"nothing is known to fill {{{name}}} of {operation.name}"

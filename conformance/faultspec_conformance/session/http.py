@@ -20,6 +20,7 @@ from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.drivers.processes import Running
 from faultspec_conformance.session.attendance import ONCE, Attendance, attend, problem_of_calls
 from faultspec_conformance.session.base import Session
+from faultspec_conformance.session.confidential import ConfidentialValues, searchable
 from faultspec_conformance.session.correlation import (
     CorrelationIds,
     EchoRule,
@@ -85,6 +86,7 @@ class HttpSession(Session):
     ``turn``: the kinds that are tested now. ``idempotent_calls``: what the configuration declares
     of operations. ``refused``: the identities that the service has to refuse.
     ``counted``: operations whose calls upstream were counted a second time.
+    ``confidential``: the values of confidential members that were made up.
     ``hold``: adds to a judgement what the service's own document has against the answer.
     ``logins``: the credentials that login requests yielded.
     """
@@ -102,6 +104,7 @@ class HttpSession(Session):
     switches: tuple[FaultSwitch, ...] = field(init=False)
     idempotent_calls: Mapping[str, bool] = field(init=False)
     refused: frozenset[str] = field(init=False)
+    confidential: ConfidentialValues = field(init=False)
     knowledge: Knowledge = field(default_factory=Knowledge, init=False)
     _futile: int = field(default=0, init=False)
     counted: set[tuple[str | None, int, str]] = field(default_factory=set, init=False)
@@ -110,6 +113,7 @@ class HttpSession(Session):
         self.source = ValueSource(self.description.document, Random(0))
         self.kinds = find_resource_kinds(self.config, self.description)
         self.inventory = find_inventory(self.taxonomy, self.config, self.description)
+        self.confidential = ConfidentialValues(self.description, self.config.confidential)
         self.correlation = CorrelationIds(echo_rule(self.taxonomy))
         switches = find_switches(self.taxonomy, self.config, self.description)
         self.switches = tuple(dict.fromkeys(switches))
@@ -336,9 +340,30 @@ class HttpSession(Session):
                 self.observations.add(
                     check_echo(self.taxonomy, self.echo, self.knowledge.generated, judged)
                 )
+        self._search_confidential(observation)
         self.knowledge.learn(observation, inner)
         self.logins.learn(observation)
         return observation
+
+    def _search_confidential(self, observation: Observation) -> None:
+        """Record whether a confidential value, sent now or before, stands in an answer."""
+        self.confidential.note_sent(observation)
+        if not self.confidential.sent():
+            return
+        clause = "leaks/confidential"
+        found = self.confidential.find(searchable(observation), success=observation.ok)
+        if found is None:
+            self.observations.add([passed(clause)])
+            return
+        planted, what = found
+        first = planted.sent or observation
+        message = (
+            f"the answer ({observation}) contains {what} of the confidential member "
+            f"`{planted.place.pointer}` that {first.exchange.operation or 'a request'} sent; "
+            "no answer may contain it"
+        )
+        evidence = (observation,) if first is observation else (first, observation)
+        self.observations.add([failed(clause, message, *evidence)])
 
     def claims_errors(self, path: str) -> bool:
         """Whether a surface of the taxonomy claims a 404 at a path that no operation has."""

@@ -2,7 +2,6 @@
 the configured calls.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -16,10 +15,8 @@ from faultspec.openapi.service import (
     shape_of,
 )
 from faultspec_conformance.config import ABSENT, ConfiguredCall, Recipe, ServiceConfig
+from faultspec_conformance.config.requests import NAMES
 from faultspec_conformance.session.resources import JSON, placed
-
-#: A name that a step saves, or `${unique}`.
-_NAME = re.compile(r"\$\{(\w+)\}")
 
 #: Methods with a body, as far as a route alone says.
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
@@ -74,6 +71,8 @@ def find_inventory(
     calls: dict[str, NamedCall] = {}
     certain = set(found)
     for named in _configured_calls(taxonomy, config):
+        if not named.call.path.startswith("/"):  # a saved URL names no operation
+            continue
         operation = _operation(found, description, named)
         if named.sound:
             certain.add(operation.name)
@@ -98,7 +97,7 @@ def _operation(
 ) -> ServiceOperation:
     """Return the known operation of a call, or a new one."""
     call = named.call
-    path = _NAME.sub(r"{\1}", call.path)
+    path = NAMES.sub(r"{\1}", call.path)
     bare = placed(description, call.method, path).partition("?")[0]
     known = description.at(call.method, bare)
     if known is not None:
@@ -147,7 +146,8 @@ def _of_last_step(taxonomy: Taxonomy, recipe: Recipe) -> Iterator[NamedCall]:
 
 def _is_whole(call: ConfiguredCall) -> bool:
     """Whether a call needs no value of an earlier step, apart from the placeholders of its path."""
-    return set(_NAME.findall(f"{call.body} {call.raw} {call.query}")) <= {"unique"}
+    names = set(NAMES.findall(f"{call.body} {call.raw} {call.query}"))
+    return all(name == "unique" or set(name) & set(":.") for name in names)
 
 
 def _routes(taxonomy: Taxonomy) -> Iterator[tuple[str, str]]:

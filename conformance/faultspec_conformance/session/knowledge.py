@@ -30,7 +30,7 @@ class UnitKnowledge:
     ``tenants``: the name of each identity's tenant. ``spare``: a resource of each kind that was
     created and left unchanged. ``absent``: operations that were asked for an id without a resource.
     ``keyed``: creations to replay at the end of the run. ``keyless``: the service refuses
-    idempotency keys.
+    idempotency keys. ``literal``: operations that accept an example of the document only as it is.
     """
 
     exchanges: list[Observation] = field(default_factory=list)
@@ -40,6 +40,7 @@ class UnitKnowledge:
     absent: set[str] = field(default_factory=set)
     keyed: list[KeyedCreation] = field(default_factory=list)
     keyless: bool = False
+    literal: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True)
@@ -48,7 +49,8 @@ class Knowledge:
     learns.
 
     ``created``: the resource of each kind that probes share. ``uncreated``: why there is none.
-    ``touched``: the kinds whose shared resource was changed or deleted.
+    ``touched``: the kinds whose shared resource was changed or deleted. ``under_way``: the kinds
+    whose shared resource is being created.
     """
 
     common: UnitKnowledge = field(default_factory=UnitKnowledge)
@@ -56,6 +58,7 @@ class Knowledge:
     created: dict[str, CreatedResource] = field(default_factory=dict)
     uncreated: dict[str, str] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
+    under_way: set[str] = field(default_factory=set)
     _units: dict[str, UnitKnowledge] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -77,6 +80,11 @@ class Knowledge:
     def keyless(self) -> bool:
         """Whether the service refuses idempotency keys."""
         return self.own.keyless or self.common.keyless
+
+    @property
+    def literal(self) -> set[str]:
+        """The operations that accept an example of the document only as it is."""
+        return self.own.literal | self.common.literal
 
     def attempted(self, kind: ResourceKind) -> bool:
         """Whether the creation of the shared resource was attempted."""

@@ -76,6 +76,12 @@ def following(listing: ServiceOperation, first: Observation) -> dict[str, object
     return {**_longest(listing), cursor.name: value}
 
 
+def position_parameters(listing: ServiceOperation) -> tuple[str, ...]:
+    """Return the names of the parameters that say where a page begins, cursors first."""
+    found = (_parameter(listing, names) for names in (_CURSORS, _NUMBERS, _OFFSETS))
+    return tuple(parameter.name for parameter in found if parameter is not None)
+
+
 def _longest(listing: ServiceOperation) -> dict[str, object]:
     size = _parameter(listing, _SIZES)
     if size is None:

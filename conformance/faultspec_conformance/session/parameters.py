@@ -1,14 +1,19 @@
-"""Values for the placeholders of paths and texts: known ids, ids without a resource, and saved
-names.
+"""Values for the parameters of operations: constants, known ids, documented examples, and ids
+without a resource.
 """
 
 import re
-from collections.abc import Mapping
 
 from faultspec.openapi.service import OperationParameter, ServiceOperation, shape_of
+from faultspec_conformance.config import Identity
+from faultspec_conformance.config.context import wire_text
 from faultspec_conformance.session import sampling
+from faultspec_conformance.session.fault_switches import STANDARD
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.sampling.tokens import Tokens
+from faultspec_conformance.session.resources import ResourceKind, refers_to
+
+#: Names of headers whose value is a credential, which an example cannot be.
+_CREDENTIAL = re.compile(r"auth|token|secret|signature|key|session", re.IGNORECASE)
 
 
 def values_for(session: HttpSession, operation: ServiceOperation) -> dict[str, object]:
@@ -22,15 +27,50 @@ def values_for(session: HttpSession, operation: ServiceOperation) -> dict[str, o
     return values
 
 
+def likely_values(session: HttpSession, operation: ServiceOperation) -> dict[str, object]:
+    """Return values for an operation's placeholders like `values_for`, with the examples of the
+    document before values without a resource.
+
+    What an example names is not deleted: the suite did not make it.
+    """
+    values = known_values(session, operation)
+    for name in operation.placeholders:
+        parameter = operation.parameter(name, "path")
+        if name in values or parameter is None or operation.method == "DELETE":
+            continue
+        example = _documented(session, parameter)
+        if example not in (None, ""):
+            values[name] = example
+    return values_for(session, operation) | values
+
+
 def known_values(session: HttpSession, operation: ServiceOperation) -> dict[str, object]:
-    """Return the values of created resources for the placeholders that lead to them."""
-    known: dict[str, object] = {}
+    """Return the constants and the values of created resources for the placeholders that they
+    belong to.
+    """
+    names = operation.placeholders
+    known = {name: session.constants[name] for name in names if name in session.constants}
     template = shape_of(operation.template)
     for resource in session.knowledge.created.values():
         item = shape_of(resource.kind.item) if resource.kind.item is not None else None
         if item is not None and (template == item or template.startswith(item + "/")):
-            known |= zip(operation.placeholders, resource.values.values(), strict=False)
+            known |= zip(names, resource.values.values(), strict=False)
+    for name in names:
+        if name not in known and (referred := referred_id(session, name)) is not None:
+            known[name] = referred
     return known
+
+
+def referred_id(session: HttpSession, name: str) -> object:
+    """Return the id of the created resource that a name such as `room_id` refers to, or None."""
+    kind = referred_kind(session, name)
+    resource = session.knowledge.created.get(kind.name) if kind is not None else None
+    return resource.id if resource is not None else None
+
+
+def referred_kind(session: HttpSession, name: str) -> ResourceKind | None:
+    """Return the kind of resource that a member or parameter refers to, or None."""
+    return next((kind for kind in session.kinds if refers_to(name, kind.names)), None)
 
 
 def absent_value(session: HttpSession, operation: ServiceOperation, name: str) -> object:
@@ -76,41 +116,45 @@ def required_query(session: HttpSession, operation: ServiceOperation) -> dict[st
     }
 
 
+def required_headers(
+    session: HttpSession, operation: ServiceOperation, caller: Identity
+) -> dict[str, str]:
+    """Return the required headers of an operation whose values the document gives.
+
+    Headers of the caller, credentials and headers with a standard meaning are left out.
+    """
+    own = STANDARD | {name.lower() for name, _ in caller.headers}
+    found = {}
+    for parameter in operation.parameters:
+        name = parameter.name
+        if parameter.where != "header" or not parameter.required or name.lower() in own:
+            continue
+        value = _documented(session, parameter)
+        value = referred_id(session, name) if value is None else value
+        if value is not None and not _CREDENTIAL.search(name):
+            found[name] = wire_text(value)
+    return found
+
+
 def _example(session: HttpSession, parameter: OperationParameter) -> object:
-    if parameter.example is not None:
-        return parameter.example
+    """Return the value of a parameter that the document gives; else the id that its name refers to,
+    else a value that its schema allows.
+    """
+    documented = _documented(session, parameter)
+    if documented is not None:
+        return documented
+    referred = referred_id(session, parameter.name)
+    if referred is not None:
+        return referred
     return sampling.sample_value(session.source, parameter.schema)
 
 
-def fill_in(tokens: Tokens, value: object, saved: Mapping[str, object] | None = None) -> object:
-    """Return a configured value with ``${unique}`` and saved names filled in.
-
-    A text that consists of one saved name takes the type of the saved value.
-    """
-    if isinstance(value, str):
-        whole = re.fullmatch(r"\$\{([a-z_]\w*)\}", value)
-        if whole and saved and whole[1] in saved:
-            return saved[whole[1]]
-        return fill_in_text(tokens, value, saved)
-    if isinstance(value, dict):
-        return {key: fill_in(tokens, member, saved) for key, member in value.items()}
-    if isinstance(value, list):
-        return [fill_in(tokens, item, saved) for item in value]
-    return value
-
-
-def fill_in_text(tokens: Tokens, text: str, saved: Mapping[str, object] | None = None) -> str:
-    """Return a configured text with ``${unique}`` and saved names filled in."""
-    known = saved or {}
-    return re.sub(
-        r"\$\{([a-z_]\w*)\}",
-        lambda found: tokens.hex(5) if found[1] == "unique" else str(known.get(found[1], found[0])),
-        text,
-    )
-
-
-def fill_in_texts(
-    tokens: Tokens, pairs: Mapping[str, str], saved: Mapping[str, object] | None = None
-) -> dict[str, str]:
-    """Return configured headers or a query with ``${unique}`` and saved names filled in."""
-    return {name: fill_in_text(tokens, value, saved) for name, value in pairs.items()}
+def _documented(session: HttpSession, parameter: OperationParameter) -> object:
+    """Return the example of a parameter as the document has it, or None."""
+    if parameter.example is not None:
+        return parameter.example
+    node = sampling.merge_all_of(session.description.document, parameter.schema)
+    found = (node[key] for key in ("const", "default") if key in node)
+    listed = node.get("enum")
+    first = listed[0] if isinstance(listed, list) and listed else None
+    return next(found, first if first is not None else sampling.example_of(node))

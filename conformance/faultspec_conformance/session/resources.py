@@ -3,7 +3,7 @@ OpenAPI document.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import quote, urlsplit
@@ -53,6 +53,31 @@ class ResourceKind:
     def item(self) -> str | None:
         """The template of an item's path."""
         return self.inferred.item
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What a reference may call the kind."""
+        return names_of(self.name, self.item)
+
+
+def names_of(name: str, item: str | None) -> tuple[str, ...]:
+    """Return what a reference may call a kind of resource: its name, and the collection of the path
+    of its items, each also without a plural `s`.
+    """
+    collection = re.sub(r"/?{[^{}]*}", "", item or "").rpartition("/")[2]
+    return tuple(form for own in (name, collection) for form in (own, own.removesuffix("s")) if own)
+
+
+def refers_to(member: str, names: Iterable[str]) -> bool:
+    """Whether a member or parameter such as `room_id`, `roomId` or `X-Room-Id` refers to a kind of
+    resource of one of these names.
+    """
+    plain = _letters(member).removeprefix("x")
+    return plain.endswith("id") and plain.removesuffix("id") in set(map(_letters, names)) - {""}
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 @dataclass(frozen=True, slots=True)

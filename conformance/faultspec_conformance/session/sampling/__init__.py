@@ -12,7 +12,16 @@ from faultspec_conformance.session.sampling.schemas import (
     properties_of,
 )
 from faultspec_conformance.session.sampling.source import ValueSource
-from faultspec_conformance.session.sampling.values import free_texts, sample_value, vary
+from faultspec_conformance.session.sampling.values import (
+    free_texts,
+    has_examples,
+    new_text,
+    new_value,
+    sample_value,
+    secret_like,
+    vary,
+    without_read_only,
+)
 from faultspec_conformance.session.sampling.violations import (
     Violation,
     value_out_of_bounds,
@@ -25,12 +34,17 @@ __all__ = [
     "another",
     "example_of",
     "free_texts",
+    "has_examples",
     "kind",
     "matching",
     "merge_all_of",
+    "new_text",
+    "new_value",
     "properties_of",
     "sample_value",
+    "secret_like",
     "value_out_of_bounds",
     "vary",
     "violations",
+    "without_read_only",
 ]

@@ -3,7 +3,8 @@
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date, timedelta
 from itertools import count
 
 from faultspec.runtime import ids
@@ -12,12 +13,25 @@ from faultspec.runtime import ids
 _EPOCH = 1_767_225_600
 
 
+#: The first new day, and the number of days among which a run chooses its own first one. They end
+#: in 2204, since times in nanoseconds in 64 bits end in 2262.
+_FIRST_DAY, _DAYS = date(2040, 1, 1), 60_000
+
+
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """A source of new values. ``clock``: the seconds since 1970 in ids that begin with the time."""
+    """A source of new values. ``clock``: the seconds since 1970 in ids that begin with the time.
+
+    ``days``: the numbers of the days that `day` returns.
+    """
 
     random: random.Random
     clock: Callable[[], float]
+    days: Iterator[int] = field(default_factory=count)
+
+    def day(self) -> str:
+        """A day after all earlier ones, as YYYY-MM-DD."""
+        return (_FIRST_DAY + timedelta(next(self.days))).isoformat()
 
     def hex(self, size: int) -> str:
         """``size`` bytes as hexadecimal digits."""
@@ -34,10 +48,13 @@ class Tokens:
 
 def fresh() -> Tokens:
     """Values that no other run has."""
-    return Tokens(random.SystemRandom(), time.time)
+    source = random.SystemRandom()
+    return Tokens(source, time.time, count(source.randrange(_DAYS)))
 
 
 def seeded(seed: str) -> Tokens:
     """The same values for the same seed. The time in ids advances by a millisecond with each id."""
     ticks: Iterator[int] = count()
-    return Tokens(random.Random(seed), lambda: _EPOCH + next(ticks) / 1000)
+    # A generator of its own for the days keeps the other values as they are.
+    days = count(random.Random(f"{seed}/days").randrange(_DAYS))
+    return Tokens(random.Random(seed), lambda: _EPOCH + next(ticks) / 1000, days)

@@ -1,6 +1,9 @@
 """Values that a schema allows."""
 
-from collections.abc import Callable, Mapping
+import re
+import string
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 from faultspec.openapi.nodes import Json, listed
 from faultspec.runtime import ids
@@ -23,6 +26,21 @@ _MOST_ITEMS = 5
 #: Attempts to scramble an example so that it still matches its pattern.
 _ATTEMPTS = 20
 
+#: Characters of a new text where the schema leaves room for them.
+_TOKEN = 10
+
+#: The greatest integer of 32 bits, which any service can store.
+_MOST_INTEGER = 2**31 - 1
+
+#: The least new integer, where the schema allows it: no test database counts that far.
+_LEAST_INTEGER = 1_000_000
+
+#: Characters of a new secret, and what satisfies rules about classes of characters in passwords.
+_SECRET, _CLASSES = 24, "Aa1-"
+
+#: The number of a card, with or without separators.
+_CARD = re.compile(r"(?:\d[ -]?){11,18}\d")
+
 _FORMATS: Mapping[str, str] = {
     "date": "2024-02-29",
     "date-time": "2024-02-29T12:00:00Z",
@@ -38,9 +56,17 @@ _FORMATS: Mapping[str, str] = {
 
 
 def sample_value(
-    source: ValueSource, schema: object, *, fresh: bool = True, depth: int = 0
+    source: ValueSource,
+    schema: object,
+    *,
+    fresh: bool = True,
+    as_documented: bool = False,
+    depth: int = 0,
 ) -> object:
-    """A value that the schema allows. ``fresh``: free strings differ from call to call."""
+    """A value that the schema allows. ``fresh``: free strings differ from call to call.
+
+    ``as_documented``: examples inside the schema are taken as they are.
+    """
     node = merge_all_of(source.document, schema)
     if depth > DEEPEST:
         return None
@@ -51,10 +77,14 @@ def sample_value(
         return enum[0]
     example = example_of(node)
     if example is not None:
+        if as_documented:
+            return without_read_only(source, node, example)
         return vary(source, node, example) if fresh else example
 
     def inside(schema: object) -> object:
-        return sample_value(source, schema, fresh=fresh, depth=depth + 1)
+        return sample_value(
+            source, schema, fresh=fresh, as_documented=as_documented, depth=depth + 1
+        )
 
     branches = [*listed(node.get("oneOf")), *listed(node.get("anyOf"))]
     if branches:
@@ -87,18 +117,34 @@ def vary(source: ValueSource, schema: object, example: object) -> object:
 
     Read-only members are left out.
     """
+    return _rewritten(source, schema, example, lambda node, text: _varied(source, node, text))
+
+
+def without_read_only(source: ValueSource, schema: object, example: object) -> object:
+    """The example as it is, without its read-only members, which no request contains."""
+    return _rewritten(source, schema, example, lambda node, text: text)
+
+
+def _rewritten(
+    source: ValueSource, schema: object, example: object, rewrite: Callable[[Json, str], str]
+) -> object:
+    """The example without read-only members. ``rewrite`` changes a text, by its schema."""
     node = merge_all_of(source.document, schema)
     if isinstance(example, dict):
         properties = properties_of(node)
         return {
-            key: vary(source, properties[key], inner) if key in properties else inner
+            key: _rewritten(source, properties[key], inner, rewrite) if key in properties else inner
             for key, inner in example.items()
             if not is_read_only(merge_all_of(source.document, properties.get(key)))
         }
     if isinstance(example, list):
-        return [vary(source, node.get("items", {}), item) for item in example]
+        return [_rewritten(source, node.get("items", {}), item, rewrite) for item in example]
     if not isinstance(example, str) or "enum" in node or "const" in node:
         return example
+    return rewrite(node, example)
+
+
+def _varied(source: ValueSource, node: Json, example: str) -> str:
     if isinstance(node.get("format"), str):
         return _string(source, node) if node["format"] in ("uuid", "email") else example
     longest, pattern = node.get("maxLength"), node.get("pattern")
@@ -106,6 +152,110 @@ def vary(source: ValueSource, schema: object, example: object) -> object:
     if isinstance(pattern, str) and not fits(pattern, varied):
         return _like(source, pattern, example)
     return varied if not isinstance(longest, int) or len(varied) <= longest else example
+
+
+def has_examples(document: Json, schema: object, depth: int = 0) -> bool:
+    """Whether a schema, or one inside it, has an example."""
+    node = merge_all_of(document, schema)
+    if depth > DEEPEST:
+        return False
+    inner = (*properties_of(node).values(), *([node["items"]] if "items" in node else ()))
+    return example_of(node) is not None or any(
+        has_examples(document, member, depth + 1) for member in inner
+    )
+
+
+def new_value(source: ValueSource, schema: object) -> object:
+    """A value of the schema's type, format and pattern that no other request has."""
+    node = merge_all_of(source.document, schema)
+    tokens = source.tokens
+    match kind(node):
+        case "integer" | "number":
+            low, high = _bounds(node)
+            return tokens.random.randint(low, high)
+        case "string":
+            if node.get("format") in ("date", "date-time"):
+                return tokens.day() + ("" if node["format"] == "date" else "T12:00:00Z")
+            pattern = node.get("pattern")
+            if isinstance(pattern, str) or node.get("format") in {"email", *ids.FORMATS}:
+                made = _string(replace(source, random=tokens.random), node)
+                if _allows(node, made):
+                    return made
+    return new_text(source, node, "{}")
+
+
+def new_text(source: ValueSource, schema: object, template: str) -> str:
+    """The template with a new token at ``{}``, of a form and a length that the schema allows."""
+    node = merge_all_of(source.document, schema)
+    plain = template.replace("{}", source.token())
+    least = node.get("minLength")
+    if isinstance(least, int) and len(plain) < least:
+        rest = least - len(plain) + _TOKEN
+        plain = template.replace("{}", source.tokens.hex(rest)[:rest], 1)
+    candidates = (template.replace("{}", token) for token in _tokens(source))
+    fitting = (text for text in candidates if _allows(node, text))
+    return plain if _allows(node, plain) else next(fitting, plain)
+
+
+def secret_like(source: ValueSource, schema: object, example: str) -> str | None:
+    """A new value for a confidential member, of the shape of the example or the schema; None if the
+    schema leaves no room for one.
+    """
+    node = merge_all_of(source.document, schema)
+    if "enum" in node or "const" in node:
+        return None
+    pattern = node.get("pattern")
+    if len(example) >= _TOKEN and any(map(str.isdigit, example)):
+        made = _with_check_digit(scrambled(source.tokens, example), example)
+    elif isinstance(pattern, str):
+        made = matching(replace(source, random=source.tokens.random), pattern) or ""
+    else:
+        least, most = node.get("minLength"), node.get("maxLength")
+        length = max(_SECRET, least if isinstance(least, int) else 0)
+        rest = min(length, most if isinstance(most, int) else length) - len(_CLASSES)
+        letters = string.ascii_letters + string.digits
+        made = _CLASSES + "".join(source.tokens.choice(letters) for _ in range(rest))
+    return made if made and _allows(node, made) else None
+
+
+def _with_check_digit(text: str, example: str) -> str:
+    """The text with the last digit of a card number (ISO/IEC 7812-1, annex B) if the example has
+    one.
+    """
+    if not _is_card(example):
+        return text
+    return next(text[:-1] + digit for digit in string.digits if _is_card(text[:-1] + digit))
+
+
+def _is_card(text: str) -> bool:
+    digits = [int(character) for character in text if character.isdigit()]
+    if not text[-1:].isdigit() or not _CARD.fullmatch(text):
+        return False
+    doubled = (sum(divmod(2 * digit, 10)) for digit in digits[-2::-2])
+    return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
+
+
+def _tokens(source: ValueSource) -> Iterator[str]:
+    """New tokens of several alphabets, the longest first."""
+    for length in range(_TOKEN, 0, -1):
+        for alphabet in (string.hexdigits[:16], string.digits, string.ascii_uppercase):
+            yield "".join(source.tokens.choice(alphabet) for _ in range(length))
+
+
+def _allows(node: Json, text: str) -> bool:
+    """Whether the lengths and the pattern of a schema allow a text."""
+    least, most, pattern = node.get("minLength"), node.get("maxLength"), node.get("pattern")
+    long_enough = not isinstance(least, int) or len(text) >= least
+    short_enough = not isinstance(most, int) or len(text) <= most
+    return long_enough and short_enough and (not isinstance(pattern, str) or fits(pattern, text))
+
+
+def _bounds(node: Json) -> tuple[int, int]:
+    """The least and the greatest new integer of a schema."""
+    low, high = node.get("minimum"), node.get("maximum")
+    greatest = int(high) if isinstance(high, int | float) else _MOST_INTEGER
+    least = int(low) if isinstance(low, int | float) else min(_LEAST_INTEGER, greatest)
+    return min(least, greatest), max(least, greatest)
 
 
 def free_texts(document: Json, schema: object) -> frozenset[str]:

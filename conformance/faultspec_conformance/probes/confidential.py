@@ -1,0 +1,86 @@
+"""Confidential members of requests: each gets made-up values, which no answer may contain."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from faultspec.openapi.service import ServiceOperation
+from faultspec_conformance.probes.operations import MOST_OPERATIONS, json_writes
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session import sampling
+from faultspec_conformance.session.fixtures import confidential_body, request_to
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import failed, not_exercised, passed, point
+from faultspec_conformance.session.observations import ProbeResult, attempt
+
+_CLAUSE = "leaks/confidential"
+
+
+def confidential_members(session: HttpSession) -> Iterator[ProbeResult]:
+    """Send made-up values in confidential members: in a body that the service should accept, in one
+    that its schema forbids, and below the member itself. Then search the output of the service.
+
+    The session searches every answer, also those of later probes.
+    """
+    operations = [
+        operation
+        for operation in json_writes(session)
+        if any(session.confidential.places(operation, confidential_body(session, operation)))
+    ]
+    for operation in operations[:MOST_OPERATIONS]:
+        yield from attempt(_send_members(session, operation), _CLAUSE)
+    if not operations and not session.confidential.sent():
+        yield not_exercised(
+            _CLAUSE,
+            "no member of a request is confidential: the document has neither `writeOnly` nor "
+            "`format: password`, and the configuration no `confidential`",
+        )
+    yield from _output(session)
+
+
+def _send_members(session: HttpSession, operation: ServiceOperation) -> Iterator[Outcome]:
+    """Send the bodies with the values. The session records the outcomes."""
+    for spoilt in ("none", "another member", "the member"):
+        body = confidential_body(session, operation)
+        places = [one.pointer for one in session.confidential.places(operation, body)]
+        if spoilt == "the member" and isinstance(body, dict):
+            # A service that looks at the type quotes what it got.
+            name = places[0].split("/")[1]
+            body = {**body, name: {"unexpected": body[name]}}
+        elif spoilt == "another member":
+            body = _spoilt(session, operation, body, places)
+        if body is not None:
+            session.call(replace(request_to(session, operation), body=body))
+    yield from ()
+
+
+def _spoilt(
+    session: HttpSession, operation: ServiceOperation, body: object, places: list[str]
+) -> object:
+    """Return a body that the schema forbids, with its confidential members as they are; None if
+    there is none.
+    """
+    assert operation.body is not None
+    schema = operation.body.schema
+    found = (
+        violation.body
+        for violation in sampling.violations(session.source, schema, body, "faultspec")
+        if all(point(violation.body, place) == point(body, place) for place in places)
+    )
+    return next(found, None)
+
+
+def _output(session: HttpSession) -> Iterator[Outcome]:
+    """Search the output of the service, if the suite started it."""
+    if session.started is None or not session.confidential.sent():
+        return
+    found = session.confidential.find(session.started.output_text(), success=False)
+    if found is None:
+        yield passed(_CLAUSE)
+        return
+    planted, what = found
+    message = (
+        f"the output of the service contains {what} of the confidential member "
+        f"`{planted.place.pointer}`; no log may contain it"
+    )
+    assert planted.sent is not None
+    yield failed(_CLAUSE, message, planted.sent)

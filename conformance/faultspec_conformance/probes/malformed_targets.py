@@ -1,0 +1,173 @@
+"""Paths and queries that cannot be read, and ids and values of every other form.
+
+The judge decides: an answer must not be a crash, and an error has the declared form and a declared
+code. Which status is right is not decided here.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from urllib.parse import quote, quote_plus
+
+from faultspec.openapi.service import ServiceOperation
+from faultspec_conformance.probes.operations import MOST_OPERATIONS, first_conclusive
+from faultspec_conformance.probes.refusals import check_refusal, checked_first
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session import sampling
+from faultspec_conformance.session.fixtures import ordinary_request
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import Observation, not_exercised
+from faultspec_conformance.session.observations import ProbeResult, attempt
+from faultspec_conformance.session.pagination import position_parameters
+from faultspec_conformance.session.parameters import likely_values
+from faultspec_conformance.session.resources import path_of
+
+_UNKNOWN_ID, _INVALID = "framework/unknown-id", "framework/invalid-input"
+
+#: Statuses of a service that looked at something else before the target.
+_BEFORE_TARGET = frozenset({401, 403, 405, 412, 428, 429})
+
+
+@dataclass(frozen=True, slots=True)
+class _TargetForm:
+    """A form of an id or of a query parameter. ``text``: as it stands in the target, with its
+    escapes; ``{name}`` is the name of the parameter.
+    """
+
+    what: str
+    text: str
+
+
+#: Ids that no service gives, the likeliest to be forgotten first.
+_IDS = (
+    _TargetForm("an id with a quote and letters beyond ASCII", quote("'\"\u00e9\u2603", safe="")),
+    _TargetForm("an id with a broken percent escape", "%zz"),
+    _TargetForm("an id of 30 digits", "9" * 30),
+    _TargetForm("an id whose escapes are not UTF-8", "%c3%28"),
+    _TargetForm("the id `__proto__`", "__proto__"),
+    _TargetForm("an id of another type", "*"),
+    _TargetForm("an id with an encoded slash", "a%2Fb"),
+    _TargetForm("an id with NUL in it", "a%00b"),
+    _TargetForm("a negative id", "-1"),
+    _TargetForm("an id with a fraction", "1.5"),
+    _TargetForm("an empty id", ""),
+)
+
+#: Values of query parameters.
+_VALUES = (
+    _TargetForm("a repeated query parameter", "{name}=1&{name}=faultspec"),
+    _TargetForm("a query with a broken percent escape", "{name}=%zz"),
+    _TargetForm("a query whose escapes are not UTF-8", "{name}=%c3%28"),
+    _TargetForm("a query with NUL in it", "{name}=a%00b"),
+    _TargetForm("a query parameter as an object", "{name}[a]=1&{name}[]=2"),
+    _TargetForm("a query parameter of 30 digits", "{name}=-" + "9" * 30),
+)
+
+#: Values of parameters that say where a page begins: a word, and base64 of what is not a position.
+_POSITIONS = (
+    _TargetForm("a page position that no answer gave", "{name}=faultspec"),
+    _TargetForm("a page position that is base64 of an empty object", "{name}=e30%3D"),
+    _TargetForm("a page position that is base64 of bytes", "{name}=%2F%2F79%2FA%3D%3D"),
+    _TargetForm("a page position that is base64 of a number", "{name}=LTE%3D"),
+)
+
+
+def malformed_targets(session: HttpSession) -> Iterator[ProbeResult]:
+    """Ask for ids of every other form, and with queries of every other form; each form is dealt out
+    to the operations in turn, and goes on to the next one if an operation checked something else
+    first.
+    """
+    operations = [
+        operation
+        for operation in session.inventory.operations
+        if session.writable or not operation.writes
+    ]
+    operations.sort(key=lambda operation: (not session.inventory.has(operation), operation.writes))
+    with_ids = [operation for operation in operations if operation.placeholders]
+    reads = [operation for operation in operations if not operation.writes]
+    yield from _deal(_IDS, with_ids, partial(_ask_id, session), _UNKNOWN_ID)
+    queried = [one for one in reads if _query_names(one)]
+    # A framework reads the query of an operation without parameters as well.
+    queried = queried or [one for one in reads if session.inventory.has(one)][:1]
+    yield from _deal(_VALUES, queried, partial(_ask_query, session), _INVALID)
+    paged = [one for one in reads if position_parameters(one)]
+    yield from _deal(_POSITIONS, paged, partial(_ask_position, session), _INVALID)
+
+
+def _deal(
+    forms: Sequence[_TargetForm],
+    operations: Sequence[ServiceOperation],
+    ask: Callable[[_TargetForm, ServiceOperation], Outcome],
+    clause: str,
+) -> Iterator[ProbeResult]:
+    """Send each form to an operation at least, and to each operation a form, as far as there are
+    not too many operations.
+    """
+    for turn in range(max(len(forms), min(len(operations), MOST_OPERATIONS)) if operations else 0):
+        form, start = forms[turn % len(forms)], turn % len(operations)
+        # Without an id, a path is that of the whole collection: nothing may be changed there.
+        dealt = [
+            operation
+            for operation in (*operations[start:], *operations[:start])
+            if form.text or not operation.writes
+        ]
+        yield from attempt(first_conclusive(dealt, partial(ask, form)), clause)
+
+
+def _ask_id(session: HttpSession, form: _TargetForm, operation: ServiceOperation) -> Outcome:
+    """Ask for an id of another form in place of the last placeholder."""
+    text = form.text if form.text != "*" else _of_other_type(session, operation)
+    values = likely_values(session, operation)
+    last = operation.placeholders[-1]
+    before, _, after = operation.template.rpartition("{" + last + "}")
+    spec = ordinary_request(session, operation, values)
+    template = path_of(before, values) + text + path_of(after, values)
+    answer = session.call(replace(spec, template=template, values={}, route=operation.template))
+    return _check(_UNKNOWN_ID, answer, form.what)
+
+
+def _of_other_type(session: HttpSession, operation: ServiceOperation) -> str:
+    """Return a word where the document has a number for an id, else a number that no service has
+    counted to.
+    """
+    parameter = operation.parameter(operation.placeholders[-1], "path")
+    schema = parameter.schema if parameter is not None else {}
+    numeric = sampling.kind(session.description.schema(schema)) in ("integer", "number")
+    return "faultspec" if numeric else str(sampling.another(session.source, 0))
+
+
+def _ask_query(session: HttpSession, form: _TargetForm, operation: ServiceOperation) -> Outcome:
+    """Ask with a query of another form, in the parameter whose turn it is."""
+    names = _query_names(operation) or ("faultspec",)
+    return _ask(session, form, operation, names[_VALUES.index(form) % len(names)])
+
+
+def _ask_position(session: HttpSession, form: _TargetForm, operation: ServiceOperation) -> Outcome:
+    names = position_parameters(operation)
+    return _ask(session, form, operation, names[_POSITIONS.index(form) % len(names)])
+
+
+def _ask(
+    session: HttpSession, form: _TargetForm, operation: ServiceOperation, name: str
+) -> Outcome:
+    spec = ordinary_request(session, operation, likely_values(session, operation))
+    query = {key: value for key, value in spec.query.items() if key != name}
+    path = path_of(operation.template, spec.values)
+    text = form.text.replace("{name}", quote_plus(name))
+    spec = replace(spec, template=f"{path}?{text}", values={}, query=query)
+    answer = session.call(replace(spec, route=operation.template))
+    return _check(_INVALID, answer, f"{form.what} (`{name}`)")
+
+
+def _query_names(operation: ServiceOperation) -> tuple[str, ...]:
+    return tuple(one.name for one in operation.parameters if one.where == "query")
+
+
+def _check(clause: str, answer: Observation, what: str) -> Outcome:
+    """Check the answer to a target of an odd form, which a service may accept."""
+    if answer.status < 400:
+        reason = f"the service answered {answer} to {answer.exchange.operation} with {what}"
+        return not_exercised(clause, reason)
+    if answer.status in _BEFORE_TARGET:
+        return checked_first(clause, answer)
+    return check_refusal(clause, answer, what)
