@@ -319,6 +319,17 @@ def test_annotations_say_which_fail() -> None:
     )
 
 
+def test_one_form_refused_in_several_ways_is_one_cause() -> None:
+    """Requests of several kinds that get the same wrong form share a cause; another form does
+    not.
+    """
+    messages = ("to an unknown route: no JSON", "to an unknown sub-resource: no JSON")
+    found = [Finding("framework/unknown-route", message, status=404) for message in messages]
+    assert len(join_findings(ReportedFinding(one, form="envelope/json") for one in found)) == 1
+    forms = zip(found, ("envelope/json", "envelope/shape"), strict=True)
+    assert len(join_findings(ReportedFinding(one, form=form) for one, form in forms)) == 2
+
+
 @examples(20)
 @given(st.integers(1, 60), st.integers(1, 200))
 def test_a_cause_is_one_entry_in_every_format(causes: int, operations: int) -> None:
