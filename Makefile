@@ -55,6 +55,7 @@ real: $(VENV)/.user
 	$(BIN)/python examples/theodosia/real/run.py
 	$(BIN)/python examples/aria2/run.py
 	$(BIN)/python examples/registry/run.py
+	$(BIN)/python examples/etcd/run.py
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m faultspec.docs.pages docs

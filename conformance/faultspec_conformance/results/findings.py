@@ -27,8 +27,9 @@ _SEVERITIES = (
     ("correlation/", "http/", "headers/"),
 )
 
-#: What differs between two messages about one cause: quoted values, operations, numbers.
-_PARTICULARS = re.compile(r"`[^`]*`|\b[A-Z]{3,7} /\S*|'[^']*'|\"[^\"]*\"|\d+")
+#: What differs between two messages about one cause: the request that an answer is to, quoted
+#: values, operations, numbers.
+_PARTICULARS = re.compile(r"(?<=\d) to [^;:]+|`[^`]*`|\b[A-Z]{3,7} /\S*|'[^']*'|\"[^\"]*\"|\d+")
 
 #: The count of a clause that findings of a standing belong to.
 _COUNTS: Mapping[Standing, str] = {
