@@ -29,7 +29,7 @@ check: $(VENV)/.dev
 	$(BIN)/mypy compiler conformance
 	$(BIN)/faultspec lint taxonomy.yaml examples/*/taxonomy.yaml
 	$(BIN)/faultspec compile --check
-	for each in examples/*/; do $(BIN)/faultspec compile --check $${each}taxonomy.yaml --out $${each}generated || exit 1; done
+	for each in examples/*/taxonomy.yaml; do $(BIN)/faultspec compile --check $$each --out $$(dirname $$each)/generated || exit 1; done
 
 test-unit: $(VENV)/.dev
 	$(PYTEST) $(UNITS)
@@ -56,6 +56,7 @@ real: $(VENV)/.user
 	$(BIN)/python examples/aria2/run.py
 	$(BIN)/python examples/registry/run.py
 	$(BIN)/python examples/etcd/run.py
+	$(BIN)/python examples/moto/run.py
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m faultspec.docs.pages docs
@@ -68,7 +69,7 @@ botocore: $(VENV)/.dev
 
 generate: $(VENV)/.user
 	$(BIN)/faultspec compile
-	for each in examples/*/; do $(BIN)/faultspec compile $${each}taxonomy.yaml --out $${each}generated || exit 1; done
+	for each in examples/*/taxonomy.yaml; do $(BIN)/faultspec compile $$each --out $$(dirname $$each)/generated || exit 1; done
 
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/startup.py

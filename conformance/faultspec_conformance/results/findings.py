@@ -31,6 +31,9 @@ _SEVERITIES = (
 #: values, operations, numbers.
 _PARTICULARS = re.compile(r"(?<=\d) to [^;:]+|`[^`]*`|\b[A-Z]{3,7} /\S*|'[^']*'|\"[^\"]*\"|\d+")
 
+#: Clauses about the form of a body: bodies of two forms are two causes.
+_ABOUT_BODIES = ("surface/", "envelope/json", "envelope/shape", "envelope/additional")
+
 #: The count of a clause that findings of a standing belong to.
 _COUNTS: Mapping[Standing, str] = {
     "error": "failures",
@@ -63,7 +66,7 @@ def cause_of(reported: ReportedFinding) -> Hashable:
     finding = reported.finding
     # Probes that ask in several ways for one form word it differently, so the form is the kind.
     message = _PARTICULARS.sub("*", finding.message) if reported.form is None else ""
-    about_body = reported.form or finding.clause.startswith(("surface/", "envelope/"))
+    about_body = reported.form or finding.clause.startswith(_ABOUT_BODIES)
     body = _kind_of_body(finding) if about_body else ()
     excuse = (reported.waived, reported.flaky, reported.baseline)
     return finding.fingerprint, finding.level, reported.form, excuse, message, body
