@@ -28,6 +28,7 @@ from faultspec_conformance.results.model import (
     ReportedFinding,
     ResolvedFinding,
     Result,
+    SentRequest,
 )
 from faultspec_conformance.results.waivers import Waiver
 from support.examples import examples
@@ -74,6 +75,10 @@ def report(text: str = "m", body: bytes = b'{"code": "x"}', waived: str | None =
             MapCell("POST /a", "x", count=2, wrong=1, declared=True),
             MapCell("POST /a", "", count=1),
             MapCell(f"GET /{text}", "y", declared=True),
+        ),
+        sent=(
+            SentRequest("no-token", f"GET /{text}", 401, "y", judged=3, decided=("auth/missing",)),
+            SentRequest("sweep", None, None),
         ),
     )
     return Report(result, "http://127.0.0.1:1", source="conformance.yaml")

@@ -11,6 +11,7 @@ from faultspec_conformance.results.findings import count_finding, join_findings,
 from faultspec_conformance.results.model import ClauseResult, Coverage, ReportedFinding, Result
 from faultspec_conformance.results.waivers import Waiver, apply_waivers, unknown_clauses
 from faultspec_conformance.run.operation_map import operation_map
+from faultspec_conformance.run.request_log import request_log
 from faultspec_conformance.sanitize.masking import Masking, build_masking
 from faultspec_conformance.sanitize.traffic_secrets import mask_answered
 from faultspec_conformance.session.base import Session
@@ -88,6 +89,7 @@ def summarize(
         ordinary=ordinary,
         forms=forms,
         map=operation_map(session, reported),
+        sent=request_log(observations),
         errors=errors,
         held=held,
         shards=() if options.shard is None else (options.shard,),
