@@ -36,8 +36,8 @@ check: $(VENV)/.dev
 	$(BIN)/mypy compiler conformance
 	$(BIN)/faultspec lint taxonomy.yaml examples/*/taxonomy.yaml
 	$(BIN)/faultspec compile --check
-	for folder in examples/*/; do \
-	  $(BIN)/faultspec compile --check $${folder}taxonomy.yaml --out $${folder}generated || exit 1; \
+	for taxonomy in examples/*/taxonomy.yaml; do \
+	  $(BIN)/faultspec compile --check $$taxonomy --out $$(dirname $$taxonomy)/generated || exit 1; \
 	done
 
 test-unit: $(VENV)/.dev
@@ -69,6 +69,9 @@ real: $(VENV)/.user
 	$(BIN)/python examples/kinto/run.py
 	$(BIN)/python examples/theodosia/real/run.py
 	$(BIN)/python examples/aria2/run.py
+	$(BIN)/python examples/registry/run.py
+	$(BIN)/python examples/etcd/run.py
+	$(BIN)/python examples/moto/run.py
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m faultspec.docs.pages docs
@@ -82,8 +85,8 @@ botocore: $(VENV)/.dev
 
 generate: $(VENV)/.user
 	$(BIN)/faultspec compile
-	for folder in examples/*/; do \
-	  $(BIN)/faultspec compile $${folder}taxonomy.yaml --out $${folder}generated || exit 1; \
+	for taxonomy in examples/*/taxonomy.yaml; do \
+	  $(BIN)/faultspec compile $$taxonomy --out $$(dirname $$taxonomy)/generated || exit 1; \
 	done
 
 bench: $(VENV)/.dev

@@ -28,6 +28,7 @@ from faultspec_conformance.results.model import (
     ReportedFinding,
     ResolvedFinding,
     Result,
+    SentRequest,
 )
 from faultspec_conformance.results.waivers import Waiver
 from support.examples import examples
@@ -74,6 +75,10 @@ def report(text: str = "m", body: bytes = b'{"code": "x"}', waived: str | None =
             MapCell("POST /a", "x", count=2, wrong=1, declared=True),
             MapCell("POST /a", "", count=1),
             MapCell(f"GET /{text}", "y", declared=True),
+        ),
+        sent=(
+            SentRequest("no-token", f"GET /{text}", 401, "y", judged=3, decided=("auth/missing",)),
+            SentRequest("sweep", None, None),
         ),
     )
     return Report(result, "http://127.0.0.1:1", source="conformance.yaml")
@@ -317,6 +322,17 @@ def test_annotations_say_which_fail() -> None:
     assert shown[4].startswith(
         "::warning file=conformance.yaml,title=flaky%3A code/declared POST /a::"
     )
+
+
+def test_one_form_refused_in_several_ways_is_one_cause() -> None:
+    """Requests of several kinds that get the same wrong form share a cause; another form does
+    not.
+    """
+    messages = ("to an unknown route: no JSON", "to an unknown sub-resource: no JSON")
+    found = [Finding("framework/unknown-route", message, status=404) for message in messages]
+    assert len(join_findings(ReportedFinding(one, form="envelope/json") for one in found)) == 1
+    forms = zip(found, ("envelope/json", "envelope/shape"), strict=True)
+    assert len(join_findings(ReportedFinding(one, form=form) for one, form in forms)) == 2
 
 
 @examples(20)

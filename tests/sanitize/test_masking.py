@@ -628,3 +628,20 @@ def found_with(seen: Exchange) -> Result:
     return Result(
         "t", "t 1", {"codes/known": ClauseResult("codes/known")}, (ReportedFinding(finding),)
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("the configuration declares no `faults`", "faultspec-c0ffee123456"),
+        ("User-Agent: faultspec-conform", "faultspec-c0ffee123456"),
+        ("the header begins with Bearer", "Bearer c0ffee123456"),
+    ],
+)
+def test_a_word_that_only_names_the_kind_of_a_secret_is_not_masked(text: str, secret: str) -> None:
+    """A text that ends with the leading word of a secret, or with part of it, stays as it is. One
+    that ends with more of the secret does not show it.
+    """
+    masking = build_masking([], [(secret, "WORD")])
+    assert masking.text(text) == text
+    assert "c0ff" not in masking.text(f"it was {secret[:-5]}")

@@ -27,13 +27,19 @@ def visible_text(value: object) -> str | None:
     return value if isinstance(value, str) and value.strip() else None
 
 
+_JSON_TYPE = re.compile(
+    r"[^/;\s*]+/(?:[^/;\s*]+\+)?json|application/x-[\w.]+-json-\d+(?:\.\d+)*", re.IGNORECASE
+)
+
+
 def is_json(media_type: object) -> bool:
     """Whether a media type is JSON (RFC 6839, section 3.1), whatever its parameters.
 
-    A range of types is not.
+    So are vendors' types from before that RFC, such as `application/x-amz-json-1.1`. A range of
+    types is not.
     """
     bare = str(media_type).partition(";")[0].strip()
-    return re.fullmatch(r"[^/;\s*]+/([^/;\s*]+\+)?json", bare, re.IGNORECASE) is not None
+    return _JSON_TYPE.fullmatch(bare) is not None
 
 
 def includes_json(media_range: object) -> bool:

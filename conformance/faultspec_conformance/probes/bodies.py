@@ -17,6 +17,7 @@ from faultspec_conformance.probes.operations import (
     first_conclusive,
     json_writes,
     needs_body,
+    needs_members,
     one_of_each_method,
 )
 from faultspec_conformance.probes.refusals import (
@@ -53,8 +54,6 @@ _HALF = b'"half": "\\ud800", '
 #: Stands for the unusual text until the body is encoded.
 _MARK = "faultspec-unusual-text"
 
-_EMPTY = "an empty body"
-
 #: Digits of an integer that a parser may refuse, as Python does beyond 4300.
 _DIGITS = 5_000
 
@@ -68,7 +67,7 @@ class _Fault:
 
     ``parameter`` and ``headers``: of the media type, and of the request. ``wrong``: whether an
     operation that needs a body must refuse it. ``mistyped``: it is wrong only where the schema asks
-    for an object.
+    for an object. ``empty``: it is wrong only where a member is required.
     """
 
     what: str
@@ -77,6 +76,7 @@ class _Fault:
     headers: Mapping[str, str] = field(default_factory=dict)
     wrong: bool = True
     mistyped: bool = False
+    empty: bool = False
 
 
 def _as_is(raw: bytes) -> Callable[[HttpSession, ServiceOperation], bytes | None]:
@@ -129,10 +129,10 @@ def _numbers(session: HttpSession, operation: ServiceOperation) -> bytes | None:
 #: Faults of bodies, the likeliest to be forgotten first. A service that accepts what databases
 #: refuse within a string, a repeated member or an unknown charset is not wrong.
 _FAULTS: tuple[_Fault, ...] = (
-    _Fault(_EMPTY, _as_is(b"")),
+    _Fault("an empty body", _as_is(b""), empty=True),
     # A service that refuses the parameter of the media type does so before it reads the body (RFC
     # 8259, 11).
-    _Fault("`null`", _as_is(b"null"), parameter="; charset=utf-8"),
+    _Fault("`null`", _as_is(b"null"), parameter="; charset=utf-8", empty=True),
     _Fault("a list in place of an object", _as_is(b"[]"), mistyped=True),
     _Fault("a text in place of an object", _as_is(b'"faultspec"'), mistyped=True),
     _Fault("a string with NUL in it", _in_text(b"a\\u0000b"), wrong=False),
@@ -207,8 +207,8 @@ def _odd(session: HttpSession, fault: _Fault, operation: ServiceOperation) -> Ou
         message = f"{content_type(operation)} is refused for {parameter}"
         return failed("framework/media-type", message, answer)
     wrong = fault.wrong and needs_body(session, operation)
-    if fault.what == _EMPTY:
-        wrong = operation.body is not None and operation.body.required
+    if fault.empty:
+        wrong = needs_members(session, operation)
     if fault.mistyped and operation.body is not None:
         schema = sampling.merge_all_of(session.description.document, operation.body.schema)
         wrong = wrong and sampling.kind(schema) == "object"

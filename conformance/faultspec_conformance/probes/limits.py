@@ -6,7 +6,7 @@ from dataclasses import replace
 from faultspec.openapi.service import OperationParameter, ServiceOperation
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.probes.named_inputs import WrongInput, check_named_input
-from faultspec_conformance.probes.operations import MOST_OPERATIONS, json_writes, needs_body
+from faultspec_conformance.probes.operations import MOST_OPERATIONS, json_writes, needs_members
 from faultspec_conformance.probes.refusals import (
     CHECKED_FIRST,
     broken_form,
@@ -244,7 +244,7 @@ def _oversized(session: HttpSession, operation: ServiceOperation) -> Outcome:
             continue
         if answer.status in CHECKED_FIRST:
             return checked_first(_OVERSIZED, answer)
-        if answer.ok and not needs_body(session, operation):
+        if answer.ok and not needs_members(session, operation):
             return not_exercised(_OVERSIZED, f"{operation.name} needs no body")
         return check_refusal(_OVERSIZED, answer, what)
     largest = f"{_SIZES[-1] // 1024 // 1024} MiB"

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from faultspec.openapi.service import ServiceOperation
+from faultspec_conformance.config import ABSENT
 from faultspec_conformance.probes.operations import (
     first_conclusive,
     json_writes,
@@ -66,8 +67,9 @@ def _as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
     code = next(codes, None)
     if answer.status in CHECKED_FIRST:
         return checked_first(_MEDIA_TYPE, answer)
-    known = needs_body(session, operation) or operation.name in session.inventory.calls
-    if not known and answer.status in (400, 422):
+    named = session.inventory.calls.get(operation.name)
+    known = needs_body(session, operation) or (named is not None and named.call.body is not ABSENT)
+    if not known and (answer.ok or answer.status in (400, 422)):
         reason = f"{operation.name} answered {answer}, and nothing says which bodies it accepts"
         return not_exercised(_MEDIA_TYPE, reason)
     if answer.ok and code is None:

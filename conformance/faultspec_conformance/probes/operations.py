@@ -57,3 +57,13 @@ def needs_body(session: HttpSession, operation: ServiceOperation) -> bool:
         return False
     schema = sampling.merge_all_of(session.description.document, operation.body.schema)
     return operation.body.required or bool(schema.get("required"))
+
+
+def needs_members(session: HttpSession, operation: ServiceOperation) -> bool:
+    """Whether an empty body is wrong: an object without required members may be left out, as `{}`
+    would change nothing.
+    """
+    if not needs_body(session, operation) or operation.body is None:
+        return False
+    schema = sampling.merge_all_of(session.description.document, operation.body.schema)
+    return bool(schema.get("required")) or sampling.kind(schema) != "object"

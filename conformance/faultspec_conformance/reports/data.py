@@ -89,6 +89,7 @@ def _report_data(report: Report) -> dict[str, object]:
         "findings": [_finding(report, reported) for reported in result.findings],
         "coverage": {code: _coverage(value) for code, value in result.coverage.items()},
         "map": [asdict(cell) for cell in result.map],
+        "sent": [asdict(sent) for sent in result.sent],
         "next": [
             {"purpose": step.purpose, **step.enabling._asdict()} for step in next_steps(result)
         ],

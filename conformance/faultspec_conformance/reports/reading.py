@@ -25,6 +25,7 @@ from faultspec_conformance.results.model import (
     ReportedFinding,
     ResolvedFinding,
     Result,
+    SentRequest,
     Shard,
 )
 from faultspec_conformance.results.waivers import Waiver
@@ -94,6 +95,10 @@ def _report(found: Data) -> Report:
         shards=tuple(Shard(*map(int, shard.split("/"))) for shard in run["shards"]),
         complete=run["complete"],
         map=tuple(_built(MapCell, cell) for cell in found.get("map", ())),
+        sent=tuple(
+            _built(SentRequest, sent, decided=tuple(sent["decided"]))
+            for sent in found.get("sent", ())
+        ),
     )
     day = {"day": date.fromisoformat(run["date"])} if "date" in run else {}
     return Report(

@@ -27,8 +27,12 @@ _SEVERITIES = (
     ("correlation/", "http/", "headers/"),
 )
 
-#: What differs between two messages about one cause: quoted values, operations, numbers.
-_PARTICULARS = re.compile(r"`[^`]*`|\b[A-Z]{3,7} /\S*|'[^']*'|\"[^\"]*\"|\d+")
+#: What differs between two messages about one cause: the request that an answer is to, quoted
+#: values, operations, numbers.
+_PARTICULARS = re.compile(r"(?<=\d) to [^;:]+|`[^`]*`|\b[A-Z]{3,7} /\S*|'[^']*'|\"[^\"]*\"|\d+")
+
+#: Clauses about the form of a body: bodies of two forms are two causes.
+_ABOUT_BODIES = ("surface/", "envelope/json", "envelope/shape", "envelope/additional")
 
 #: The count of a clause that findings of a standing belong to.
 _COUNTS: Mapping[Standing, str] = {
@@ -57,11 +61,13 @@ def join_findings(findings: Iterable[ReportedFinding]) -> tuple[ReportedFinding,
 
 def cause_of(reported: ReportedFinding) -> Hashable:
     """What equal findings have in common: the fingerprint, the kind of message, the kind of body
-    where the clause is about bodies, and what excuses them.
+    where the finding is about bodies, and what excuses them.
     """
     finding = reported.finding
-    message = _PARTICULARS.sub("*", finding.message)
-    body = _kind_of_body(finding) if finding.clause.startswith(("surface/", "envelope/")) else ()
+    # Probes that ask in several ways for one form word it differently, so the form is the kind.
+    message = _PARTICULARS.sub("*", finding.message) if reported.form is None else ""
+    about_body = reported.form or finding.clause.startswith(_ABOUT_BODIES)
+    body = _kind_of_body(finding) if about_body else ()
     excuse = (reported.waived, reported.flaky, reported.baseline)
     return finding.fingerprint, finding.level, reported.form, excuse, message, body
 

@@ -56,6 +56,7 @@ def merge_results(first: Result, second: Result) -> Result:
         shards=(*first.shards, *second.shards),
         complete=first.complete and second.complete,
         map=_merge_maps(first.map, second.map),
+        sent=(*first.sent, *second.sent),
     )
 
 

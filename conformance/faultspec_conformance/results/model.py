@@ -193,6 +193,22 @@ class MapCell:
 
 
 @dataclass(frozen=True, slots=True)
+class SentRequest:
+    """A request that was answered. ``part``: the probe that sent it, or `sweep`.
+
+    ``judged``: how many clauses its answer was checked against. ``decided``: the clauses that the
+    probe decided with it, alone or with the requests before it.
+    """
+
+    part: str
+    operation: str | None
+    status: int | None
+    code: str | None = None
+    judged: int = 0
+    decided: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ResolvedFinding:
     """A finding of the baseline that did not occur again although its clause was exercised."""
 
@@ -229,7 +245,7 @@ class Result:
     ``forms``: per clause, how many of those break it. ``errors``: error answers with a body; None
     if they were not counted. ``held``: how many of them were held to an envelope or a code.
     ``shards``: the parts that were run; empty for a whole run. ``complete``: no planned request was
-    left out. ``map``: the codes of each operation.
+    left out. ``map``: the codes of each operation. ``sent``: the requests, in order.
     """
 
     target: str
@@ -252,6 +268,7 @@ class Result:
     shards: tuple[Shard, ...] = ()
     complete: bool = True
     map: tuple[MapCell, ...] = ()
+    sent: tuple[SentRequest, ...] = ()
 
     def count(self, verdict: Verdict) -> int:
         """How many clauses have the verdict. ``could_not_run`` includes the entries of

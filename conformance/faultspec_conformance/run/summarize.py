@@ -19,6 +19,7 @@ from faultspec_conformance.results.model import (
 )
 from faultspec_conformance.results.waivers import Waiver, apply_waivers, unknown_clauses
 from faultspec_conformance.run.operation_map import operation_map
+from faultspec_conformance.run.request_log import request_log
 from faultspec_conformance.sanitize.masking import Masking, build_masking
 from faultspec_conformance.sanitize.traffic_secrets import mask_answered
 from faultspec_conformance.session.base import Session
@@ -99,6 +100,7 @@ def summarize(
         ordinary=ordinary,
         forms=forms,
         map=operation_map(session, reported),
+        sent=request_log(observations),
         errors=errors,
         held=held,
         shards=() if options.shard is None else (options.shard,),

@@ -21,8 +21,13 @@ _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 #: Characters at the end of a truncated text that identify the value they are the beginning of.
 _BEGINNING = 6
 
-#: Characters that a truncated escape leaves, such as the seven of `\\U0001F4`.
-_REST = 8
+#: A word that names the kind of a value, as the scheme in `bearer abc` does: texts end with such
+#: words by chance.
+_LEADING_WORD = re.compile(r"[a-z]+[^a-z0-9]+(?=.)", re.DOTALL)
+
+#: What a truncated escape leaves: its first characters, such as `\\U0001F4`, or the half of a
+#: character.
+_TRUNCATED_ESCAPE = re.compile("(?:[\\\\%&=][^\\\\%&=]{0,7}|[\ud800-\udfff\ufffd]{1,3})$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,20 +116,28 @@ def find_truncated(layers: tuple[FoldedLayer, ...], value: str) -> Iterator[tupl
         for form in forms_of(value):
             if form.coded or len(form.text) <= _BEGINNING:
                 continue
-            beginning = form.text[:_BEGINNING]
+            beginning = _beginning(form.text)
             at_end = layer.folded.rfind(beginning, -len(form.text) - 1) >= 0
             ends = [match.start() for match in re.finditer("…", layer.folded)]
             for end in [len(layer.folded), *ends] if at_end else ends:
                 start = layer.folded.rfind(beginning, max(0, end - len(form.text)), end)
-                if start >= 0 and _begins(form.text, layer.folded[start:end]):
+                if start >= 0 and _begins(form.text, layer.folded[start:end], len(beginning)):
                     yield layer.source(start), layer.source(end)
 
 
-def _begins(value: str, text: str) -> bool:
+def _beginning(value: str) -> str:
+    """The shortest beginning that identifies a value: more than its leading word, such as the
+    `faultspec-` of a canary.
+    """
+    word = _LEADING_WORD.match(value)
+    return value[: max(_BEGINNING, word.end() + 1 if word else 0)]
+
+
+def _begins(value: str, text: str, shortest: int) -> bool:
     """Whether a text is the beginning of a value, up to an escape that is truncated itself."""
-    return any(
-        value.startswith(text[: len(text) - rest])
-        for rest in range(min(_REST, len(text) - _BEGINNING) + 1)
+    escape = _TRUNCATED_ESCAPE.search(text, shortest)
+    return value.startswith(text) or (
+        escape is not None and value.startswith(text[: escape.start()])
     )
 
 

@@ -155,6 +155,9 @@ class Masking:
             failures=self._all(result.failures),
             not_run=self._all(result.not_run),
             map=tuple(replace(cell, operation=self.text(cell.operation)) for cell in result.map),
+            sent=tuple(
+                replace(sent, operation=self._optional(sent.operation)) for sent in result.sent
+            ),
             waivers={self._waiver(waiver): used for waiver, used in result.waivers.items()},
         )
 

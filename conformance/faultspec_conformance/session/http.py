@@ -412,11 +412,12 @@ class HttpSession(Session):
         may_fail: bool = False,
     ) -> Exchange:
         switched = may_fail or any(switch.is_on(request) for switch in self.switches)
+        template = None if route is None else self.inventory.template(request.method, route)
         return Exchange(
             request=request,
             response=Response(None),
-            route=route,
-            operation=f"{request.method} {route}" if route is not None else None,
+            route=template,
+            operation=f"{request.method} {template}" if template is not None else None,
             identity=None if caller.anonymous else caller.name,
             forbidden=(*self._forbidden(caller), *canaries),
             lacks=frozenset({"service/no-crash"} if switched else ()),

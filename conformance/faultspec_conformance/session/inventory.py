@@ -54,6 +54,14 @@ class Inventory:
         """Whether the operation certainly exists."""
         return operation.name in self.certain
 
+    def template(self, method: str, path: str) -> str:
+        """The template of the operation that a path is for; without one, the path itself."""
+        operations = [one for one in self.operations if one.method == method]
+        if any(one.template == path for one in operations):
+            return path
+        fitting = (one.template for one in operations if matches(one.template, path))
+        return next(fitting, path)
+
     def methods(self, template: str) -> tuple[str, ...]:
         """The methods that a path certainly has."""
         return tuple(
@@ -69,20 +77,27 @@ def find_inventory(
     """Return the operations of the document, of configured calls and of the taxonomy's routes."""
     found = {operation.name: operation for operation in description.operations}
     calls: dict[str, NamedCall] = {}
+    configured = [
+        named
+        for named in _configured_calls(taxonomy, config)
+        if named.call.path.startswith("/")  # a saved URL names no operation
+    ]
+    routes = tuple(_routes(taxonomy))
+    for method, path in routes:
+        # A route of a taxonomy may belong to another service, unless a call asks this one for it.
+        if any(_asks_for(named.call, method, path, description) for named in configured):
+            operation = _operation(found, description, NamedCall(_call(method, path)))
+            found.setdefault(operation.name, operation)
     certain = set(found)
-    for named in _configured_calls(taxonomy, config):
-        if not named.call.path.startswith("/"):  # a saved URL names no operation
-            continue
+    for named in configured:
         operation = _operation(found, description, named)
         if named.sound:
             certain.add(operation.name)
             calls.setdefault(operation.name, named)
         if operation.body is not None or operation.name not in found:
             found[operation.name] = operation
-    # Routes of a taxonomy may belong to another service, so they count only if nothing else does.
-    for method, path in () if certain else _routes(taxonomy):
-        call = ConfiguredCall(method, path, body={} if method in _WITH_BODY else ABSENT)
-        operation = _operation(found, description, NamedCall(call, sound=False))
+    for method, path in () if certain else routes:
+        operation = _operation(found, description, NamedCall(_call(method, path), sound=False))
         found.setdefault(operation.name, operation)
     kept = tuple(
         operation
@@ -90,6 +105,16 @@ def find_inventory(
         if config.skip_reason(operation.method, operation.template, description.base) is None
     )
     return Inventory(kept, calls, frozenset(certain))
+
+
+def _call(method: str, path: str) -> ConfiguredCall:
+    return ConfiguredCall(method, path, body={} if method in _WITH_BODY else ABSENT)
+
+
+def _asks_for(call: ConfiguredCall, method: str, path: str, description: Description) -> bool:
+    """Whether a configured call is a request of the route."""
+    bare = placed(description, call.method, call.path).partition("?")[0]
+    return call.method == method and matches(path, bare)
 
 
 def _operation(

@@ -1,0 +1,204 @@
+"""Read a body through a shape, taking what can be read and noting what departs."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from .nodes import (
+    Array,
+    Literal,
+    Node,
+    Object,
+    Slot,
+    Template,
+    child,
+    describe,
+    json_text,
+)
+
+
+class Mismatch(NamedTuple):
+    """At `path` the body holds `got` where the shape wants `expected` (in words, or the
+    JSON text of a scalar).
+    """
+
+    path: str
+    expected: str
+    got: object
+
+
+class ArrayItem(NamedTuple):
+    """What a further item of a list says: the slots that it has, and their places."""
+
+    slots: dict[str, object]
+    where: dict[str, str]
+
+
+class Extraction(NamedTuple):
+    """What a body says, read through a shape, with everything that departs from the
+    shape.
+
+    `slots` are the values found and `where` their places. Of a list the first item
+    counts; `more` has each further item that says anything, while departures are
+    reported for all of them. `unexpected` are members that the shape doesn't name.
+    Places are JSON Pointers.
+    """
+
+    slots: dict[str, object]
+    where: dict[str, str]
+    missing: tuple[str, ...]
+    mismatched: tuple[Mismatch, ...]
+    unexpected: tuple[str, ...]
+    more: tuple[ArrayItem, ...]
+
+    @property
+    def fits(self) -> bool:
+        """Whether all that the shape asks for is there; unexpected members are for the
+        caller to allow or forbid.
+        """
+        return not self.missing and not self.mismatched
+
+
+def extract(node: Node, body: object) -> Extraction:
+    """Read whatever of `body` can be read through the shape; never raises, whatever the
+    body.
+
+    A string template is read from the left: each slot takes as little as lets the rest
+    match. Where a slot stands in a template and also on its own, the value is the
+    latter's. A spread slot is absent if nothing is left to spread.
+    """
+    reading = _ShapeReader()
+    reading.read(node, body, "", _FIRST)
+    slots, where = reading.found.pop(_FIRST, ArrayItem({}, {}))
+    return Extraction(
+        slots=slots,
+        where=where,
+        missing=tuple(reading.missing),
+        mismatched=tuple(reading.mismatched),
+        unexpected=tuple(reading.unexpected),
+        more=tuple(reading.found.values()),
+    )
+
+
+def scalar_text(value: object) -> str | None:
+    """A scalar as it stands inside a string, or None if `value` can't stand there."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value) if isinstance(value, int | float) else None
+
+
+# The item whose slots count, in `_Reading.found`; the others go by their path
+_FIRST = ""
+
+
+class _ShapeReader:
+    """One `extract` under way."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, ArrayItem] = {}
+        # (item, slot) read from inside a string so far
+        self.from_template: set[tuple[str, str]] = set()
+        self.missing: list[str] = []
+        self.mismatched: list[Mismatch] = []
+        self.unexpected: list[str] = []
+
+    def read(self, node: Node, value: object, path: str, item: str) -> None:
+        match node:
+            case Slot(name=name):
+                self.read_slot(name, value, path, item)
+            case Literal(value=expected) if _same(expected, value):
+                pass
+            case Template() if (
+                isinstance(value, str) and (texts := _match(node, value)) is not None
+            ):
+                for name, text in zip(node.slots, texts, strict=True):
+                    self.read_text(name, text, path, item)
+            case Array(item=shape) if isinstance(value, list) and value:
+                for index, each in enumerate(value):
+                    here = child(path, index)
+                    self.read(shape, each, here, here if index else item)
+            case Object() if isinstance(value, Mapping):
+                self.read_object(node, value, path, item)
+            case _:
+                self.mismatched.append(Mismatch(path, describe(node), value))
+
+    def read_object(
+        self, node: Object, value: Mapping[str, object], path: str, item: str
+    ) -> None:
+        for member in node.members:
+            here = child(path, member.name)
+            if member.name in value:
+                self.read(member.node, value[member.name], here, item)
+            elif not member.optional:
+                self.missing.append(here)
+        named = {member.name for member in node.members}
+        rest = {key: each for key, each in value.items() if key not in named}
+        if node.spread is None:
+            self.unexpected += (child(path, key) for key in rest)
+        elif rest:
+            self.read_slot(node.spread, rest, path, item)
+
+    def read_slot(self, name: str, value: object, path: str, item: str) -> None:
+        found, where = self.found.setdefault(item, ArrayItem({}, {}))
+        if name in found and (item, name) not in self.from_template:
+            if not _equal(found[name], value):
+                self.disagree(found[name], value, path)
+            return
+        if name in found and scalar_text(value) != found[name]:
+            self.disagree(found[name], value, path)
+        self.from_template.discard((item, name))
+        found[name] = value
+        where[name] = path
+
+    def read_text(self, name: str, text: str, path: str, item: str) -> None:
+        found = self.found.setdefault(item, ArrayItem({}, {})).slots
+        if name not in found:
+            self.read_slot(name, text, path, item)
+            self.from_template.add((item, name))
+        elif scalar_text(found[name]) != text:
+            self.disagree(found[name], text, path)
+
+    def disagree(self, earlier: object, value: object, path: str) -> None:
+        expected = "the same value as elsewhere"
+        if earlier is None or isinstance(earlier, str | int | float):
+            expected = json_text(earlier)
+        self.mismatched.append(Mismatch(path, expected, value))
+
+
+def _match(node: Template, text: str) -> list[str] | None:
+    """The texts of the slots, each as short as lets the rest match, or None.
+
+    Looking for the next separator from the left is enough, without going back, because
+    a slot may take any text.
+    """
+    first, *separators, last = node.texts
+    end = len(text) - len(last)
+    at = len(first)
+    if end < at or not text.startswith(first) or not text.endswith(last):
+        return None
+    texts: list[str] = []
+    for separator in separators:
+        found = text.find(separator, at, end)
+        if found < 0:
+            return None
+        texts.append(text[at:found])
+        at = found + len(separator)
+    return [*texts, text[at:end]]
+
+
+def _same(a: object, b: object) -> bool:
+    """Equality of scalars as JSON has it: 1 is 1.0, but neither is true."""
+    return isinstance(a, bool) == isinstance(b, bool) and a == b
+
+
+def _equal(a: object, b: object) -> bool:
+    """`_same` all the way down; what nests too deep to compare counts as different."""
+    try:
+        if isinstance(a, Mapping) and isinstance(b, Mapping):
+            return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)
+        if isinstance(a, list) and isinstance(b, list):
+            return len(a) == len(b) and all(map(_equal, a, b))
+        return _same(a, b)
+    except RecursionError:
+        return False

@@ -1,0 +1,90 @@
+"""`Retry-After` (RFC 9110 section 10.2.3): judged strictly, or read as a client had
+better read it.
+
+Strict, for what a service sends:
+
+- `delta-seconds` is one or more ASCII digits and nothing else: no sign, point,
+  exponent, unit, list or white space. More than 2^31 is refused: RFC 9111 section 1.2.2
+  lets recipients overflow there.
+- or an HTTP-date that a sender may write (see `http_dates`). One in the past is valid
+  and means 0 s.
+
+Lenient, for a client, which would rather wait too long than too short, but does not
+guess. What it ignores leaves the delay to the policy's own backoff:
+
+- `120`, `007`: so many seconds; spaces and tabs around a value are dropped (RFC 9110
+  section 5.5)
+- `5.5`: rounded up to 6 s, since the service meant at least that
+- `120, 60`: the longer of the two, which obeys both; that is how a proxy joins two
+  headers
+- `-1`, `+5`: ignored, no number of seconds has a sign; 0 s in place of -1 would be the
+  one reading that a service in trouble cannot have meant
+- `1e9`, `nan`, `inf`, `0x10`, `1_000`, `8 s` and whatever else: ignored
+- an HTTP-date of any of the three forms: the seconds until then
+- a date in the past: 0 s, which the planner takes for no hint
+- a date that never was, such as 30 February: ignored
+- more than 2^31 s: 2^31 s, which the planner cuts to the policy's `max`, and without
+  one takes for the end of retrying
+"""
+
+import re
+from typing import Literal, NamedTuple
+
+from . import http_dates
+
+CEILING = 2.0**31
+"""Seconds: no delay is longer, whatever a service asks (RFC 9111 section 1.2.2 has
+recipients stop counting here).
+"""
+
+
+_DECIMAL = r"[0-9]+(?:\.[0-9]+)?"
+
+
+class RetryAfter(NamedTuple):
+    """What a `Retry-After` says: `seconds` from now if `ok`, and otherwise the
+    `problem`.
+    """
+
+    ok: bool
+    seconds: float | None
+    form: Literal["delta-seconds", "http-date"] | None
+    problem: str | None
+
+
+def parse(value: str, *, now: float, lenient: bool) -> RetryAfter:
+    """Read the value of one `Retry-After` header; `now` in seconds since 1970."""
+    number = "[0-9]+"
+    if lenient:
+        value = value.strip(" \t")
+        number = rf"{_DECIMAL}(?:[ \t]*,[ \t]*{_DECIMAL})*"
+    if re.fullmatch(number, value):
+        # A run of digits too long for a float is infinity, without an error
+        longest = max(float(each) for each in value.split(","))
+        seconds = float(-(-min(longest, 2 * CEILING) // 1))
+        if seconds > CEILING and not lenient:
+            return RetryAfter(
+                False,
+                None,
+                "delta-seconds",
+                "more than 2^31 s, where recipients may overflow",
+            )
+        return RetryAfter(True, min(seconds, CEILING), "delta-seconds", None)
+    date = http_dates.parse(value, now=now, lenient=lenient)
+    if date is None:
+        problem = "neither a whole number of seconds in ASCII digits nor an HTTP-date"
+        if re.fullmatch(rf"[+-]{_DECIMAL}", value):
+            problem = "a number of seconds has no sign"
+        return RetryAfter(False, None, None, problem)
+    if date.seconds is None:
+        return RetryAfter(False, None, "http-date", date.problem)
+    return RetryAfter(
+        True, min(max(0.0, date.seconds - now), CEILING), "http-date", None
+    )
+
+
+def render(seconds: float) -> str:
+    """A delay as delta-seconds, rounded up, so that who waits that long has waited long
+    enough.
+    """
+    return str(max(0, -int(-min(seconds, CEILING) // 1)))

@@ -1,0 +1,1022 @@
+"""An exception for each code of etcd errors.
+
+A service raises them. A client catches them after ``wire.parse`` made them from an
+answer. Only declared codes can be raised, each with its own details, boundaries and
+statuses.
+"""
+
+# Generated from examples/etcd/taxonomy.yaml; do not edit. Regenerate: faultspec compile
+# examples/etcd/taxonomy.yaml
+
+import json
+import re
+import typing as t
+from collections.abc import Mapping, Sequence
+from enum import Enum
+
+from . import details as d
+from ._runtime.checking import Check, refuse
+from .codes import FACTS, ErrorCode, Facts, RetriableRule, StatusRule, codes_for
+
+EnvelopeName = t.Literal["error"]
+"""The shapes on the wire; ``wire.ENVELOPES`` has them."""
+
+
+SECONDS = Check(types=("number",), minimum=0)
+"""The check of ``retry_after``."""
+
+SLOT_CHECKS: Mapping[str, Check] = {
+    "repeated": Check(
+        types=("string",),
+    ),
+}
+"""The checks of attributes that fill an envelope, unless they are None."""
+
+
+class Unset(Enum):
+    """The default of a detail that may be None; such a detail is left out."""
+
+    UNSET = "unset"
+
+
+class EtcdError(Exception):
+    """Any error of etcd errors. Each code has a subclass, and only those are raised.
+
+    ``message`` is safe to show to the sender of the request. ``status`` is the HTTP
+    status, None for a code without one. ``headers`` travel beside the envelope, and
+    ``retry_after`` (seconds) as one of them. ``envelope`` is the default envelope of
+    the code. The cause of the error is its ``__cause__`` (``raise … from failure``),
+    and never travels.
+    """
+
+    __slots__ = (
+        "_details",
+        "_retriable",
+        "boundary",
+        "headers",
+        "message",
+        "repeated",
+        "retry_after",
+        "status",
+    )
+
+    code: t.ClassVar[ErrorCode | None]
+    facts: t.ClassVar[Facts]
+    summary: t.ClassVar[str]
+    default_message: t.ClassVar[str]
+    operation: t.ClassVar[str | None] = None
+    checks: t.ClassVar[Check] = Check()
+    defaults: t.ClassVar[Sequence[tuple[str, object]]] = ()
+    flag_key: t.ClassVar[str | None] = None
+    envelope: t.ClassVar[EnvelopeName] = "error"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        details: Mapping[str, object],
+        nullable: Sequence[str] = (),
+        boundary: str | None = None,
+        status: int | None = None,
+        retriable: bool | None = None,
+        retry_after: float | None = None,
+        repeated: str | None = None,
+        headers: Mapping[str, str | None] | None = None,
+    ) -> None:
+        if not hasattr(self, "code"):
+            name = type(self).__name__
+            raise TypeError(f"{name} has no code; raise one of its subclasses")
+        self._details: Mapping[str, object] = {
+            key: value
+            for key, value in details.items()
+            if value is not Unset.UNSET and (value is not None or key in nullable)
+        }
+        refuse(self.checks, self._details, f"{self.facts.wire}: details")
+        self._retriable = retriable
+        self.boundary = _allowed_boundary(self.facts, boundary)
+        self.status = _allowed_status(self.code, self.facts, status, _own_facts(self))
+        if retry_after is not None:
+            refuse(SECONDS, retry_after, "retry_after")
+        self.retry_after = retry_after
+        self.repeated = repeated
+        for slot, check in SLOT_CHECKS.items():
+            if getattr(self, slot) is not None:
+                refuse(check, getattr(self, slot), f"{self.facts.wire}: {slot}")
+        self.headers = _sendable(headers or {})
+        for name in lacking(self):
+            way = "retry_after" if name.lower() == "retry-after" else "headers"
+            under = f"{self.facts.wire} under {self.status}"
+            raise ValueError(f"{under} needs the header {name}: pass `{way}`")
+        if self.flag_key is not None:
+            self._details = {**self._details, self.flag_key: self._flag()}
+        self.message = (
+            default_message(type(self), self._details) if message is None else message
+        )
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return restored, (type(self), _state(self))
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        """The details in the envelope, typed by each subclass; read only."""
+        return self._details
+
+    @property
+    def retriable(self) -> bool:
+        """Whether this request may be sent again: by its own flag, else by its code."""
+        return self.retriable_when(known_facts(self))
+
+    def retriable_when(self, facts: Mapping[str, object]) -> bool:
+        """The same, with other facts; rules define their names."""
+        if self._retriable is not None:
+            return self._retriable
+        if self.facts.retriable == "conditional":
+            return decided(self.facts.rules, facts, otherwise=False)
+        if self.facts.retriable in ("always", "never"):
+            return self.facts.retriable == "always"
+        return self.facts.client_action == "retry"
+
+    def _flag(self) -> bool:
+        """The flag among the details: the error's own, else whether the client action
+        is ``retry``.
+        """
+        decides = self._retriable is not None or self.facts.retriable == "conditional"
+        return self.retriable if decides else self.facts.client_action == "retry"
+
+
+class Cancelled(EtcdError):
+    """The operation was cancelled, typically by the caller.
+
+    HTTP 408; clients do not retry. The operation may have taken effect.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.CANCELLED
+    facts = FACTS[ErrorCode.CANCELLED]
+    summary = "The operation was cancelled, typically by the caller."
+    default_message = "The operation was cancelled, typically by the caller."
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        repeated: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            repeated=repeated,
+        )
+
+    @property
+    def details(self) -> d.CancelledDetails:
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.CancelledDetails,
+            self._details,
+        )
+
+
+class Unknown(EtcdError):
+    """An error from another address space, or without enough information.
+
+    HTTP 500; clients do not retry. The operation may have taken effect.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.UNKNOWN
+    facts = FACTS[ErrorCode.UNKNOWN]
+    summary = "An error from another address space, or without enough information."
+    default_message = (
+        "An error from another address space, or without enough information."
+    )
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        repeated: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            repeated=repeated,
+        )
+
+    @property
+    def details(self) -> d.UnknownDetails:
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.UnknownDetails,
+            self._details,
+        )
+
+
+class InvalidArgument(EtcdError):
+    """The client specified an invalid argument.
+
+    HTTP 400; clients do not retry.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.INVALID_ARGUMENT
+    facts = FACTS[ErrorCode.INVALID_ARGUMENT]
+    summary = "The client specified an invalid argument."
+    default_message = "The client specified an invalid argument."
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        repeated: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            repeated=repeated,
+        )
+
+    @property
+    def details(self) -> d.InvalidArgumentDetails:
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.InvalidArgumentDetails,
+            self._details,
+        )
+
+
+class DeadlineExceeded(EtcdError):
+    """The deadline expired before the operation could complete.
+
+    HTTP 504; clients do not retry. The operation may have taken effect.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.DEADLINE_EXCEEDED
+    facts = FACTS[ErrorCode.DEADLINE_EXCEEDED]
+    summary = "The deadline expired before the operation could complete."
+    default_message = "The deadline expired before the operation could complete."
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        repeated: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            repeated=repeated,
+        )
+
+    @property
+    def details(self) -> d.DeadlineExceededDetails:
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.DeadlineExceededDetails,
+            self._details,
+        )
+
+
+class NotFound(EtcdError):
+    """A requested entity was not found.
+
+    HTTP 404; clients do not retry.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.NOT_FOUND
+    facts = FACTS[ErrorCode.NOT_FOUND]
+    summary = "A requested entity was not found."
+    default_message = "A requested entity was not found."
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        repeated: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            repeated=repeated,
+        )
+
+    @property
+    def details(self) -> d.NotFoundDetails:
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.NotFoundDetails,
+            self._details,
+        )
+
+
+class AlreadyExists(EtcdError):
+    """The entity that a client attempted to create already exists.
+
+    HTTP 409; clients do not retry.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.ALREADY_EXISTS
+    facts = FACTS[ErrorCode.ALREADY_EXISTS]
+    summary = "The entity that a client attempted to create already exists."
+    default_message = "The entity that a client attempted to create already exists."
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        repeated: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            repeated=repeated,
+        )
+
+    @property
+    def details(self) -> d.AlreadyExistsDetails:
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.AlreadyExistsDetails,
+            self._details,
+        )
+
+
+class PermissionDenied(EtcdError):
+    """The caller does not have permission to execute the operation.
+
+    HTTP 403; clients do not retry.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.PERMISSION_DENIED
+    facts = FACTS[ErrorCode.PERMISSION_DENIED]
+    summary = "The caller does not have permission to execute the operation."
+    default_message = "The caller does not have permission to execute the operation."
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        repeated: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            repeated=repeated,
+        )
+
+    @property
+    def details(self) -> d.PermissionDeniedDetails:
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.PermissionDeniedDetails,
+            self._details,
+        )
+
+
+class ResourceExhausted(EtcdError):
+    """A quota or the space of the file system is exhausted.
+
+    HTTP 429; clients do not retry.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.RESOURCE_EXHAUSTED
+    facts = FACTS[ErrorCode.RESOURCE_EXHAUSTED]
+    summary = "A quota or the space of the file system is exhausted."
+    default_message = "A quota or the space of the file system is exhausted."
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        repeated: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            repeated=repeated,
+        )
+
+    @property
+    def details(self) -> d.ResourceExhaustedDetails:
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.ResourceExhaustedDetails,
+            self._details,
+        )
+
+
+class FailedPrecondition(EtcdError):
+    """The system is not in a state that the operation requires.
+
+    HTTP 400; clients do not retry.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.FAILED_PRECONDITION
+    facts = FACTS[ErrorCode.FAILED_PRECONDITION]
+    summary = "The system is not in a state that the operation requires."
+    default_message = "The system is not in a state that the operation requires."
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        repeated: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            repeated=repeated,
+        )
+
+    @property
+    def details(self) -> d.FailedPreconditionDetails:
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.FailedPreconditionDetails,
+            self._details,
+        )
+
+
+class Aborted(EtcdError):
+    """The operation was aborted, typically due to a concurrency issue.
+
+    HTTP 409; clients do not retry.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.ABORTED
+    facts = FACTS[ErrorCode.ABORTED]
+    summary = "The operation was aborted, typically due to a concurrency issue."
+    default_message = "The operation was aborted, typically due to a concurrency issue."
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        repeated: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            repeated=repeated,
+        )
+
+    @property
+    def details(self) -> d.AbortedDetails:
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.AbortedDetails,
+            self._details,
+        )
+
+
+class OutOfRange(EtcdError):
+    """The operation was attempted past the valid range.
+
+    HTTP 400; clients do not retry.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.OUT_OF_RANGE
+    facts = FACTS[ErrorCode.OUT_OF_RANGE]
+    summary = "The operation was attempted past the valid range."
+    default_message = "The operation was attempted past the valid range."
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        repeated: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            repeated=repeated,
+        )
+
+    @property
+    def details(self) -> d.OutOfRangeDetails:
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.OutOfRangeDetails,
+            self._details,
+        )
+
+
+class Unimplemented(EtcdError):
+    """The operation is not implemented or not enabled.
+
+    HTTP 501; clients do not retry. The operation may have taken effect.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.UNIMPLEMENTED
+    facts = FACTS[ErrorCode.UNIMPLEMENTED]
+    summary = "The operation is not implemented or not enabled."
+    default_message = "The operation is not implemented or not enabled."
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        repeated: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            repeated=repeated,
+        )
+
+    @property
+    def details(self) -> d.UnimplementedDetails:
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.UnimplementedDetails,
+            self._details,
+        )
+
+
+class Internal(EtcdError):
+    """An invariant of the system is broken.
+
+    HTTP 500; clients do not retry. The operation may have taken effect.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.INTERNAL
+    facts = FACTS[ErrorCode.INTERNAL]
+    summary = "An invariant of the system is broken."
+    default_message = "An invariant of the system is broken."
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        repeated: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            repeated=repeated,
+        )
+
+    @property
+    def details(self) -> d.InternalDetails:
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.InternalDetails,
+            self._details,
+        )
+
+
+class Unavailable(EtcdError):
+    """The service is currently unavailable; the client may retry.
+
+    HTTP 503; clients retry. The operation may have taken effect.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.UNAVAILABLE
+    facts = FACTS[ErrorCode.UNAVAILABLE]
+    summary = "The service is currently unavailable; the client may retry."
+    default_message = "The service is currently unavailable; the client may retry."
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        repeated: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            repeated=repeated,
+        )
+
+    @property
+    def details(self) -> d.UnavailableDetails:
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.UnavailableDetails,
+            self._details,
+        )
+
+
+class DataLoss(EtcdError):
+    """Unrecoverable data loss or corruption.
+
+    HTTP 500; clients do not retry. The operation may have taken effect.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.DATA_LOSS
+    facts = FACTS[ErrorCode.DATA_LOSS]
+    summary = "Unrecoverable data loss or corruption."
+    default_message = "Unrecoverable data loss or corruption."
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        repeated: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            repeated=repeated,
+        )
+
+    @property
+    def details(self) -> d.DataLossDetails:
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.DataLossDetails,
+            self._details,
+        )
+
+
+class Unauthenticated(EtcdError):
+    """The request has no valid authentication credentials.
+
+    HTTP 401; clients do not retry.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.UNAUTHENTICATED
+    facts = FACTS[ErrorCode.UNAUTHENTICATED]
+    summary = "The request has no valid authentication credentials."
+    default_message = "The request has no valid authentication credentials."
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        repeated: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            repeated=repeated,
+        )
+
+    @property
+    def details(self) -> d.UnauthenticatedDetails:
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.UnauthenticatedDetails,
+            self._details,
+        )
+
+
+class UnknownError(EtcdError):
+    """An answer that is not a declared error: an unknown code, another shape, or not
+    JSON.
+
+    ``raw`` is the received body. ``original_code`` is the value in the place of the
+    code, or None. Neither is safe to show.
+    ``code`` is None: the taxonomy declares no code for unknown errors.
+    """
+
+    __slots__ = ("original_code", "raw")
+
+    code = None  # the taxonomy declares no code for unknown errors
+    facts = Facts(
+        wire="unknown",
+        status=None,
+        statuses=(),
+        retriable="never",
+        client_action="none",
+        effect="unknown",
+    )
+    summary = "The answer is not a known error"
+    default_message = "The answer is not a known error"
+    flag_key = None
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        raw: object,
+        original_code: str | int | None = None,
+        status: int | None = None,
+        retry_after: float | None = None,
+        repeated: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            retriable=False,
+            retry_after=retry_after,
+            repeated=repeated,
+            headers=headers,
+        )
+        self.status = status
+        self.raw = raw
+        self.original_code = original_code
+
+    def __str__(self) -> str:
+        return f"unknown error (status {self.status}, code {self.original_code!r})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        own = {"raw": self.raw, "original_code": self.original_code}
+        return restored, (UnknownError, {**_state(self), **own})
+
+
+ERRORS: Mapping[ErrorCode, type[EtcdError]] = {
+    ErrorCode.CANCELLED: Cancelled,
+    ErrorCode.UNKNOWN: Unknown,
+    ErrorCode.INVALID_ARGUMENT: InvalidArgument,
+    ErrorCode.DEADLINE_EXCEEDED: DeadlineExceeded,
+    ErrorCode.NOT_FOUND: NotFound,
+    ErrorCode.ALREADY_EXISTS: AlreadyExists,
+    ErrorCode.PERMISSION_DENIED: PermissionDenied,
+    ErrorCode.RESOURCE_EXHAUSTED: ResourceExhausted,
+    ErrorCode.FAILED_PRECONDITION: FailedPrecondition,
+    ErrorCode.ABORTED: Aborted,
+    ErrorCode.OUT_OF_RANGE: OutOfRange,
+    ErrorCode.UNIMPLEMENTED: Unimplemented,
+    ErrorCode.INTERNAL: Internal,
+    ErrorCode.UNAVAILABLE: Unavailable,
+    ErrorCode.DATA_LOSS: DataLoss,
+    ErrorCode.UNAUTHENTICATED: Unauthenticated,
+}
+"""The exception of each code that is shared by all operations."""
+
+_ALL = {
+    (kind.operation, str(kind.facts.wire)): kind
+    for kind in EtcdError.__subclasses__()
+    if kind is not UnknownError
+}
+
+
+def error_class(
+    wire: str | int,
+    operation: str | None = None,
+) -> type[EtcdError] | None:
+    """The exception for a value of the code slot: the operation's own, else the shared
+    one; None if unknown.
+    """
+    return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
+
+
+def error_classes(
+    wire: str | int,
+) -> Sequence[type[EtcdError]]:
+    """Every exception for a value of the code slot, of any operation; the shared one
+    first.
+    """
+    return [kind for (_, own), kind in _ALL.items() if own == str(wire)]
+
+
+def lacking(
+    error: EtcdError,
+) -> Sequence[str]:
+    """The headers that the error needs under its status and lacks."""
+    given = {name.lower() for name in error.headers}
+    if error.retry_after is not None:
+        given.add("retry-after")
+    return [
+        name
+        for name, on in error.facts.headers
+        if name.lower() not in given and any(error.status in span for span in on)
+    ]
+
+
+def _state(
+    error: EtcdError,
+) -> dict[str, object]:
+    names = EtcdError.__slots__
+    return {name: getattr(error, name) for name in names}
+
+
+def restored(
+    kind: type[EtcdError],
+    state: Mapping[str, object],
+) -> EtcdError:
+    """An error with this state, unchecked. Pickled errors and those read from the wire
+    are made so.
+    """
+    error = kind.__new__(kind)
+    for name, value in state.items():
+        setattr(error, name, value)
+    error.args = (error.message,)
+    return error
+
+
+def known_facts(
+    error: EtcdError,
+) -> dict[str, object]:
+    """The facts that an error knows, under the names that rules use."""
+    return {"status": error.status, **_own_facts(error)}
+
+
+def decided(
+    rules: Sequence[RetriableRule], facts: Mapping[str, object], *, otherwise: bool
+) -> bool:
+    """The result of the first rule that holds; ``otherwise`` if none does."""
+    for rule in rules:
+        if all(_holds(facts.get(fact), values) for fact, values in rule.when):
+            return rule.then
+    return otherwise
+
+
+def default_message(
+    kind: type[EtcdError],
+    details: Mapping[str, object],
+) -> str:
+    """The default message with each ``${key}`` replaced by that detail; the summary if
+    one is missing.
+    """
+    template = kind.default_message
+    if any(details.get(key) is None for key in re.findall(r"\$\{(\w+)\}", template)):
+        return kind.summary
+    return re.sub(r"\$\{(\w+)\}", lambda match: _text(details[match[1]]), template)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return str(value)  # of an enumeration's member the string
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def bare(
+    kind: type[EtcdError],
+    *,
+    status: int | None = None,
+    details: Mapping[str, object] | None = None,
+) -> EtcdError:
+    """An error with its default message, made without the details that it requires."""
+    known = dict(details or {})
+    names = EtcdError.__slots__
+    state: dict[str, object] = {
+        **dict.fromkeys(names),
+        **dict(kind.defaults),
+        "_details": known,
+        "boundary": next(iter(kind.facts.boundaries), None),
+        "headers": {},
+        "message": default_message(kind, known),
+        "status": kind.facts.status if status is None else status,
+    }
+    error = restored(kind, state)
+    if kind.flag_key is not None:
+        error._details = {**known, kind.flag_key: error._flag()}
+    return error
+
+
+def undeclared(
+    original_code: str | int | None = None,
+) -> EtcdError:
+    """The answer to an undeclared error; ``original_code`` stays out of it."""
+    return UnknownError(raw=None, status=500)
+
+
+def entity_tag(value: str) -> str:
+    """A validator in the form of the header ``ETag``: in quotes, after its mark of
+    weakness (RFC 9110 §8.8.3).
+    """
+    return value if re.fullmatch(r'(W/)?"[^"]*"', value) else f'"{value}"'
+
+
+def _entity_tag(value: str | None) -> str | None:
+    return None if value is None else entity_tag(value)
+
+
+def _sendable(headers: Mapping[str, str | None]) -> dict[str, str]:
+    """The headers that have a value. Names have no case; the last of a name counts.
+
+    A name is a token (RFC 9110 section 5.6.2).
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for name, value in headers.items():
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a header must be a string, not {name!r}")
+        if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
+            raise ValueError(f"{name!r} is not the name of a header")
+        if value is None:
+            continue
+        if not isinstance(value, str):
+            kind = type(value).__name__
+            raise TypeError(f"the header {name} must be a string, not {kind}")
+        found[name.lower()] = (name, value)
+    return dict(found.values())
+
+
+def _allowed_boundary(facts: Facts, boundary: str | None) -> str | None:
+    if boundary is None:
+        return next(iter(facts.boundaries), None)
+    if boundary not in facts.boundaries:
+        own = " or ".join(facts.boundaries)
+        raise ValueError(f"{facts.wire} comes from {own}, not from {boundary!r}")
+    return boundary
+
+
+def _allowed_status(
+    code: ErrorCode | None,
+    facts: Facts,
+    status: int | None,
+    known: Mapping[str, object],
+) -> int | None:
+    """The given status if it is allowed. Without one, the status that the rules decide
+    by the known facts, or the default if several remain.
+    """
+    possible = _outcomes(facts.status_rules, known)
+    if status is None and possible and facts.status not in possible:
+        return possible[-1]
+    if status is None:
+        return facts.status
+    if possible and status not in possible:
+        allowed = " or ".join(map(str, possible))
+        raise ValueError(f"{facts.wire} travels under {allowed} here")
+    if status not in facts.statuses and code not in codes_for(status):
+        raise ValueError(f"{facts.wire} does not travel under {status}")
+    return status
+
+
+def _outcomes(rules: Sequence[StatusRule], facts: Mapping[str, object]) -> list[int]:
+    """The possible results of the rules; an unknown fact leaves both ways open."""
+    found: list[int] = []
+    for rule in rules:
+        known = [(fact, values) for fact, values in rule.when if fact in facts]
+        if not all(_holds(facts[fact], values) for fact, values in known):
+            continue
+        if rule.then not in found:
+            found.append(rule.then)
+        if len(known) == len(rule.when):
+            break
+    return found
+
+
+def _own_facts(error: EtcdError) -> dict[str, object]:
+    """The facts that an error knows beside its status."""
+    facts: dict[str, object] = {
+        f"details.{key}": value for key, value in error.details.items()
+    }
+    return facts
+
+
+def _holds(fact: object, values: Sequence[object]) -> bool:
+    return any(_same(fact, value) for value in values)
+
+
+def _same(a: object, b: object) -> bool:
+    """Equality in JSON: 1 is not true."""
+    return isinstance(a, bool) == isinstance(b, bool) and a == b

@@ -1,0 +1,224 @@
+/** The declared error for a value of the code slot and an operation. */
+
+// Generated from examples/etcd/taxonomy.yaml; do not edit. Regenerate: faultspec
+// compile examples/etcd/taxonomy.yaml
+
+import {
+  type ErrorCode,
+  FACTS,
+  type Facts,
+  type RetriableRule,
+  type Wire,
+} from "./codes.js";
+import type { AnyError } from "./errors.js";
+
+/** A declared error; `flagKey` is the details key that is its retry flag. */
+export interface Entry {
+  readonly code: ErrorCode;
+  readonly operation: string | null;
+  readonly facts: Facts;
+  readonly flagKey: string | null;
+}
+
+const ENTRIES: readonly Entry[] = [
+  {
+    code: "CANCELLED",
+    operation: null,
+    facts: FACTS.CANCELLED,
+    flagKey: null,
+  },
+  {
+    code: "UNKNOWN",
+    operation: null,
+    facts: FACTS.UNKNOWN,
+    flagKey: null,
+  },
+  {
+    code: "INVALID_ARGUMENT",
+    operation: null,
+    facts: FACTS.INVALID_ARGUMENT,
+    flagKey: null,
+  },
+  {
+    code: "DEADLINE_EXCEEDED",
+    operation: null,
+    facts: FACTS.DEADLINE_EXCEEDED,
+    flagKey: null,
+  },
+  {
+    code: "NOT_FOUND",
+    operation: null,
+    facts: FACTS.NOT_FOUND,
+    flagKey: null,
+  },
+  {
+    code: "ALREADY_EXISTS",
+    operation: null,
+    facts: FACTS.ALREADY_EXISTS,
+    flagKey: null,
+  },
+  {
+    code: "PERMISSION_DENIED",
+    operation: null,
+    facts: FACTS.PERMISSION_DENIED,
+    flagKey: null,
+  },
+  {
+    code: "RESOURCE_EXHAUSTED",
+    operation: null,
+    facts: FACTS.RESOURCE_EXHAUSTED,
+    flagKey: null,
+  },
+  {
+    code: "FAILED_PRECONDITION",
+    operation: null,
+    facts: FACTS.FAILED_PRECONDITION,
+    flagKey: null,
+  },
+  {
+    code: "ABORTED",
+    operation: null,
+    facts: FACTS.ABORTED,
+    flagKey: null,
+  },
+  {
+    code: "OUT_OF_RANGE",
+    operation: null,
+    facts: FACTS.OUT_OF_RANGE,
+    flagKey: null,
+  },
+  {
+    code: "UNIMPLEMENTED",
+    operation: null,
+    facts: FACTS.UNIMPLEMENTED,
+    flagKey: null,
+  },
+  {
+    code: "INTERNAL",
+    operation: null,
+    facts: FACTS.INTERNAL,
+    flagKey: null,
+  },
+  {
+    code: "UNAVAILABLE",
+    operation: null,
+    facts: FACTS.UNAVAILABLE,
+    flagKey: null,
+  },
+  {
+    code: "DATA_LOSS",
+    operation: null,
+    facts: FACTS.DATA_LOSS,
+    flagKey: null,
+  },
+  {
+    code: "UNAUTHENTICATED",
+    operation: null,
+    facts: FACTS.UNAUTHENTICATED,
+    flagKey: null,
+  },
+];
+
+/** The operation of each tool, method or route. */
+const OPERATIONS: Readonly<Record<string, string>> = {};
+
+/** The facts of an answer that is not a declared error. */
+const UNKNOWN: Facts = {
+  wire: "unknown",
+  status: null,
+  statuses: [],
+  retriable: "never",
+  clientAction: "none",
+  effect: "unknown",
+  domain: null,
+  boundaries: [],
+  retry: null,
+  until: null,
+  actions: [],
+  rules: [],
+  deprecated: false,
+  summary: "The answer is not a known error",
+  message: "The answer is not a known error",
+};
+
+const BY_WIRE = new Map(
+  ENTRIES.map((entry) => [key(entry.operation, entry.facts.wire), entry]),
+);
+const DECLARED = new Set(ENTRIES.map((entry) => String(entry.facts.wire)));
+const BY_CODE = new Map(
+  ENTRIES.map((entry) => [key(entry.operation, entry.code), entry]),
+);
+
+/**
+ * The error for a value of the code slot: the operation's own, else the shared one.
+ */
+export function entryOf(
+  wire: Wire,
+  operation: string | null,
+): Entry | undefined {
+  const called =
+    operation !== null &&
+    Object.prototype.hasOwnProperty.call(OPERATIONS, operation)
+      ? (OPERATIONS[operation] ?? null)
+      : operation;
+  return BY_WIRE.get(key(called, wire)) ?? BY_WIRE.get(key(null, wire));
+}
+
+/** Whether an error of any operation has this value in the code slot. */
+export function isDeclared(wire: unknown): boolean {
+  return (
+    (typeof wire === "string" || typeof wire === "number") &&
+    DECLARED.has(String(wire))
+  );
+}
+
+/** The facts of an error's code. */
+export function factsOf(error: AnyError): Facts {
+  const entry = BY_CODE.get(key(error.operation, error.code ?? ""));
+  return error.known && entry !== undefined ? entry.facts : UNKNOWN;
+}
+
+/**
+ * The result of the first rule that holds, undefined if none does; `facts` are those
+ * beside the details.
+ */
+export function decided(
+  rules: readonly RetriableRule[],
+  details: object,
+  facts: object,
+): boolean | undefined {
+  const known = (fact: string): unknown => {
+    const key = fact.replace(/^details\./, "");
+    const found = Object.entries(key === fact ? facts : details);
+    return new Map<string, unknown>(found).get(key) ?? null;
+  };
+  const first = rules.find((rule) =>
+    rule.when.every(({ fact, values }) => values.includes(known(fact))),
+  );
+  return first?.then;
+}
+
+/**
+ * Whether the code allows to send the request again, for an answer without a flag;
+ * `known` are the facts beside the details.
+ */
+export function retriable(
+  facts: Facts,
+  details: object,
+  known: object,
+): boolean {
+  switch (facts.retriable) {
+    case "always":
+      return true;
+    case "never":
+      return false;
+    case "conditional":
+      return decided(facts.rules, details, known) ?? false;
+    default:
+      return facts.clientAction === "retry";
+  }
+}
+
+function key(operation: string | null, code: Wire): string {
+  return JSON.stringify([operation, String(code)]);
+}

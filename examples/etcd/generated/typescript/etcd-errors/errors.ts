@@ -1,0 +1,279 @@
+/**
+ * The errors of etcd errors: an interface for each code, told apart by `code`,
+ * and by `operation` where operations have codes of their own.
+ */
+
+// Generated from examples/etcd/taxonomy.yaml; do not edit. Regenerate: faultspec
+// compile examples/etcd/taxonomy.yaml
+
+import type { ErrorCode } from "./codes.js";
+import type * as d from "./details.js";
+
+/**
+ * The members of every error. `message` is safe to show to the sender of the request.
+ * `status` is that of the answer, else the code's own. `retriable` is whether this
+ * request may be sent again; `flag` is the answer's own flag, null if it has none.
+ * `retryAfter` is the wait in seconds that the answer demands. `headers` are those
+ * that are kept with an error.
+ */
+export interface Common {
+  readonly message: string;
+  readonly status: number | null;
+  readonly retriable: boolean;
+  readonly flag: boolean | null;
+  readonly retryAfter: number | null;
+  readonly boundary: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly repeated: string | null;
+}
+
+/**
+ * The operation was cancelled, typically by the caller.
+ *
+ * HTTP 408; clients do not retry. The operation may have taken effect.
+ */
+export interface Cancelled extends Common {
+  readonly known: true;
+  readonly code: "CANCELLED";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * An error from another address space, or without enough information.
+ *
+ * HTTP 500; clients do not retry. The operation may have taken effect.
+ */
+export interface Unknown extends Common {
+  readonly known: true;
+  readonly code: "UNKNOWN";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * The client specified an invalid argument.
+ *
+ * HTTP 400; clients do not retry.
+ */
+export interface InvalidArgument extends Common {
+  readonly known: true;
+  readonly code: "INVALID_ARGUMENT";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * The deadline expired before the operation could complete.
+ *
+ * HTTP 504; clients do not retry. The operation may have taken effect.
+ */
+export interface DeadlineExceeded extends Common {
+  readonly known: true;
+  readonly code: "DEADLINE_EXCEEDED";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * A requested entity was not found.
+ *
+ * HTTP 404; clients do not retry.
+ */
+export interface NotFound extends Common {
+  readonly known: true;
+  readonly code: "NOT_FOUND";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * The entity that a client attempted to create already exists.
+ *
+ * HTTP 409; clients do not retry.
+ */
+export interface AlreadyExists extends Common {
+  readonly known: true;
+  readonly code: "ALREADY_EXISTS";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * The caller does not have permission to execute the operation.
+ *
+ * HTTP 403; clients do not retry.
+ */
+export interface PermissionDenied extends Common {
+  readonly known: true;
+  readonly code: "PERMISSION_DENIED";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * A quota or the space of the file system is exhausted.
+ *
+ * HTTP 429; clients do not retry.
+ */
+export interface ResourceExhausted extends Common {
+  readonly known: true;
+  readonly code: "RESOURCE_EXHAUSTED";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * The system is not in a state that the operation requires.
+ *
+ * HTTP 400; clients do not retry.
+ */
+export interface FailedPrecondition extends Common {
+  readonly known: true;
+  readonly code: "FAILED_PRECONDITION";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * The operation was aborted, typically due to a concurrency issue.
+ *
+ * HTTP 409; clients do not retry.
+ */
+export interface Aborted extends Common {
+  readonly known: true;
+  readonly code: "ABORTED";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * The operation was attempted past the valid range.
+ *
+ * HTTP 400; clients do not retry.
+ */
+export interface OutOfRange extends Common {
+  readonly known: true;
+  readonly code: "OUT_OF_RANGE";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * The operation is not implemented or not enabled.
+ *
+ * HTTP 501; clients do not retry. The operation may have taken effect.
+ */
+export interface Unimplemented extends Common {
+  readonly known: true;
+  readonly code: "UNIMPLEMENTED";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * An invariant of the system is broken.
+ *
+ * HTTP 500; clients do not retry. The operation may have taken effect.
+ */
+export interface Internal extends Common {
+  readonly known: true;
+  readonly code: "INTERNAL";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * The service is currently unavailable; the client may retry.
+ *
+ * HTTP 503; clients retry. The operation may have taken effect.
+ */
+export interface Unavailable extends Common {
+  readonly known: true;
+  readonly code: "UNAVAILABLE";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * Unrecoverable data loss or corruption.
+ *
+ * HTTP 500; clients do not retry. The operation may have taken effect.
+ */
+export interface DataLoss extends Common {
+  readonly known: true;
+  readonly code: "DATA_LOSS";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * The request has no valid authentication credentials.
+ *
+ * HTTP 401; clients do not retry.
+ */
+export interface Unauthenticated extends Common {
+  readonly known: true;
+  readonly code: "UNAUTHENTICATED";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/** The errors by the names of their interfaces. */
+export interface Errors {
+  readonly Cancelled: Cancelled;
+  readonly Unknown: Unknown;
+  readonly InvalidArgument: InvalidArgument;
+  readonly DeadlineExceeded: DeadlineExceeded;
+  readonly NotFound: NotFound;
+  readonly AlreadyExists: AlreadyExists;
+  readonly PermissionDenied: PermissionDenied;
+  readonly ResourceExhausted: ResourceExhausted;
+  readonly FailedPrecondition: FailedPrecondition;
+  readonly Aborted: Aborted;
+  readonly OutOfRange: OutOfRange;
+  readonly Unimplemented: Unimplemented;
+  readonly Internal: Internal;
+  readonly Unavailable: Unavailable;
+  readonly DataLoss: DataLoss;
+  readonly Unauthenticated: Unauthenticated;
+}
+
+/** Any declared error. */
+export type KnownError = Errors[keyof Errors];
+
+/**
+ * An answer that is not a declared error: an unknown code, another shape, or not
+ * JSON. `raw` is the received body. `originalCode` is the value of the code slot, or
+ * null. Neither is safe to show. `code` is the one that the taxonomy declares for
+ * unknown errors, or null.
+ */
+export interface UnknownError extends Common {
+  readonly known: false;
+  readonly code: null;
+  readonly operation: null;
+  readonly details: d.Details;
+  readonly originalCode: string | number | null;
+  readonly raw: unknown;
+}
+
+/** Any error that an answer may be. */
+export type AnyError = KnownError | UnknownError;
+
+/** Whether an error is a declared one. */
+export function isKnown(error: AnyError): error is KnownError {
+  return error.known;
+}
+
+/** Whether an error is not a declared one. */
+export function isUnknown(error: AnyError): error is UnknownError {
+  return !error.known;
+}
+
+/** Whether an error is a declared one with this code. */
+export function hasCode<C extends ErrorCode>(
+  error: AnyError,
+  code: C,
+): error is Extract<KnownError, { readonly code: C }> {
+  return error.known && (error.code as string) === code;
+}

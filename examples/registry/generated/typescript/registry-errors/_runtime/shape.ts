@@ -1,0 +1,289 @@
+/**
+ * An envelope is a picture of the wire with slots in it; this reads a body through
+ * one.
+ *
+ * | written                 | means                                              |
+ * | ----------------------- | -------------------------------------------------- |
+ * | `"$code"`               | the value of the slot `code`, whatever its type    |
+ * | `"https://e/${code}"`   | a string with the slot's text inside it            |
+ * | `"$$"`                  | a dollar, anywhere in a string                     |
+ * | `{"details?": …}`       | a member that may be left out                      |
+ * | `{"...": "$details"}`   | the members of the slot's value, in the object     |
+ * | `[{"code": "$code"}]`   | a list of at least one item of that shape          |
+ * | any other scalar        | itself                                             |
+ */
+
+export type Picture =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly [Picture]
+  | { readonly [member: string]: Picture };
+
+/** A picture read once: what stands at a place of the body. */
+export type Shape =
+  | { readonly kind: "slot"; readonly name: string }
+  | { readonly kind: "literal"; readonly value: unknown }
+  | {
+      readonly kind: "template";
+      readonly texts: readonly string[];
+      readonly slots: readonly string[];
+    }
+  | { readonly kind: "array"; readonly item: Shape }
+  | {
+      readonly kind: "object";
+      readonly members: readonly Member[];
+      readonly spread: string | null;
+    };
+
+interface Member {
+  readonly name: string;
+  readonly shape: Shape;
+  readonly optional: boolean;
+}
+
+/**
+ * What a body says, read through a shape: the values of the slots that were found,
+ * and whether all that the shape asks for is there.
+ */
+export interface Extraction {
+  readonly slots: ReadonlyMap<string, unknown>;
+  readonly fits: boolean;
+}
+
+/** The shape that a picture draws; pictures are written by the compiler. */
+export function compileShape(picture: Picture): Shape {
+  if (typeof picture === "string") {
+    return compileString(picture);
+  }
+  if (isList(picture)) {
+    return { kind: "array", item: compileShape(picture[0]) };
+  }
+  if (picture === null || typeof picture !== "object") {
+    return { kind: "literal", value: picture };
+  }
+  let spread: string | null = null;
+  const members: Member[] = [];
+  for (const [key, value] of Object.entries(picture)) {
+    const shape = compileShape(value);
+    if (key === "..." && shape.kind === "slot") {
+      spread = shape.name;
+    } else {
+      const optional = key.endsWith("?");
+      const name = optional ? key.slice(0, -1) : key;
+      members.push({ name, shape, optional });
+    }
+  }
+  return { kind: "object", members, spread };
+}
+
+/**
+ * Read whatever of `body` can be read through the shape; never throws, whatever
+ * the body.
+ *
+ * Of a list the first item counts. A string template is read from the left: each
+ * slot takes as little as lets the rest match. Where a slot stands in a template
+ * and also on its own, the value is the latter's. A spread slot is absent if
+ * nothing is left to spread.
+ */
+export function extract(shape: Shape, body: unknown): Extraction {
+  const reading = new Reading();
+  const first = new Found();
+  reading.read(shape, body, first);
+  return { slots: first.values, fits: reading.fits };
+}
+
+/** A scalar as it stands inside a string, or null if `value` can't stand there. */
+export function scalarText(value: unknown): string | null {
+  const scalar =
+    typeof value === "string" ||
+    typeof value === "number" ||
+    typeof value === "boolean";
+  return scalar ? String(value) : null;
+}
+
+/** Whether a value is an object as JSON has it. */
+export function isObject(
+  value: unknown,
+): value is Readonly<Record<string, unknown>> {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}
+
+/** Whether an object has a member itself, and not from its prototype. */
+export function has(value: object, name: string): boolean {
+  return Object.prototype.hasOwnProperty.call(value, name);
+}
+
+function isList(picture: Picture): picture is readonly [Picture] {
+  return Array.isArray(picture);
+}
+
+function compileString(text: string): Shape {
+  const whole = /^\$([a-z_][a-z0-9_]*)$/.exec(text);
+  if (whole?.[1] !== undefined) {
+    return { kind: "slot", name: whole[1] };
+  }
+  const texts: string[] = [""];
+  const slots: string[] = [];
+  for (const [piece, name] of text.matchAll(
+    /\$\$|\$\{([a-z_][a-z0-9_]*)\}|[^$]+/g,
+  )) {
+    if (name === undefined) {
+      texts.push((texts.pop() ?? "") + (piece === "$$" ? "$" : piece));
+    } else {
+      slots.push(name);
+      texts.push("");
+    }
+  }
+  return slots.length > 0
+    ? { kind: "template", texts, slots }
+    : { kind: "literal", value: texts[0] };
+}
+
+/** The slots found in one item of a list, or outside of all. */
+class Found {
+  readonly values = new Map<string, unknown>();
+  /** Slots read from inside a string so far. */
+  readonly fromTemplate = new Set<string>();
+}
+
+/** One `extract` under way. */
+class Reading {
+  fits = true;
+
+  read(shape: Shape, value: unknown, found: Found): void {
+    switch (shape.kind) {
+      case "slot":
+        return this.readSlot(shape.name, value, found);
+      case "literal":
+        this.fits &&= shape.value === value;
+        return;
+      case "template": {
+        const texts = matched(shape.texts, value);
+        if (texts === null) {
+          this.fits = false;
+        } else {
+          shape.slots.forEach((name, index) =>
+            this.readText(name, texts[index] ?? "", found),
+          );
+        }
+        return;
+      }
+      case "array":
+        if (Array.isArray(value) && value.length > 0) {
+          value.forEach((each: unknown, index) =>
+            this.read(shape.item, each, index === 0 ? found : new Found()),
+          );
+        } else {
+          this.fits = false;
+        }
+        return;
+      case "object":
+        if (isObject(value)) {
+          this.readObject(shape.members, shape.spread, value, found);
+        } else {
+          this.fits = false;
+        }
+    }
+  }
+
+  private readObject(
+    members: readonly Member[],
+    spread: string | null,
+    value: Readonly<Record<string, unknown>>,
+    found: Found,
+  ): void {
+    for (const { name, shape, optional } of members) {
+      if (has(value, name)) {
+        this.read(shape, value[name], found);
+      } else {
+        this.fits &&= optional;
+      }
+    }
+    if (spread !== null) {
+      const named = new Set(members.map((each) => each.name));
+      const rest = Object.entries(value).filter(([key]) => !named.has(key));
+      if (rest.length > 0) {
+        this.readSlot(spread, Object.fromEntries(rest), found);
+      }
+    }
+  }
+
+  private readSlot(name: string, value: unknown, found: Found): void {
+    const { values, fromTemplate } = found;
+    if (values.has(name)) {
+      if (!fromTemplate.has(name)) {
+        this.fits &&= equal(values.get(name), value);
+        return;
+      }
+      this.fits &&= scalarText(value) === values.get(name);
+    }
+    fromTemplate.delete(name);
+    values.set(name, value);
+  }
+
+  private readText(name: string, text: string, found: Found): void {
+    if (found.values.has(name)) {
+      this.fits &&= scalarText(found.values.get(name)) === text;
+    } else {
+      this.readSlot(name, text, found);
+      found.fromTemplate.add(name);
+    }
+  }
+}
+
+/**
+ * The texts of the slots, each as short as lets the rest match, or null.
+ *
+ * Looking for the next separator from the left is enough, without going back,
+ * because a slot may take any text.
+ */
+function matched(texts: readonly string[], value: unknown): string[] | null {
+  const [first = "", ...others] = texts;
+  const last = others.pop() ?? "";
+  if (typeof value !== "string") {
+    return null;
+  }
+  const end = value.length - last.length;
+  let at = first.length;
+  if (end < at || !value.startsWith(first) || !value.endsWith(last)) {
+    return null;
+  }
+  const found: string[] = [];
+  for (const separator of others) {
+    const next = value.indexOf(separator, at);
+    if (next < 0 || next + separator.length > end) {
+      return null;
+    }
+    found.push(value.slice(at, next));
+    at = next + separator.length;
+  }
+  return [...found, value.slice(at, end)];
+}
+
+/** Equality as JSON has it; what nests too deep to compare counts as different. */
+function equal(a: unknown, b: unknown): boolean {
+  try {
+    return same(a, b);
+  } catch (error) {
+    if (error instanceof RangeError) {
+      return false;
+    }
+    throw error;
+  }
+}
+
+function same(a: unknown, b: unknown): boolean {
+  if (Array.isArray(a) && Array.isArray(b)) {
+    return a.length === b.length && a.every((each, at) => same(each, b[at]));
+  }
+  if (isObject(a) && isObject(b)) {
+    const keys = Object.keys(a);
+    return (
+      keys.length === Object.keys(b).length &&
+      keys.every((key) => has(b, key) && same(a[key], b[key]))
+    );
+  }
+  return a === b;
+}

@@ -1,0 +1,214 @@
+/** The declared error for a value of the code slot and an operation. */
+
+// Generated from examples/registry/taxonomy.yaml; do not edit. Regenerate: faultspec
+// compile examples/registry/taxonomy.yaml
+
+import {
+  type ErrorCode,
+  FACTS,
+  type Facts,
+  type RetriableRule,
+  type Wire,
+} from "./codes.js";
+import type { AnyError } from "./errors.js";
+
+/** A declared error; `flagKey` is the details key that is its retry flag. */
+export interface Entry {
+  readonly code: ErrorCode;
+  readonly operation: string | null;
+  readonly facts: Facts;
+  readonly flagKey: string | null;
+}
+
+const ENTRIES: readonly Entry[] = [
+  {
+    code: "UNKNOWN",
+    operation: null,
+    facts: FACTS.UNKNOWN,
+    flagKey: null,
+  },
+  {
+    code: "BLOB_UNKNOWN",
+    operation: null,
+    facts: FACTS.BLOB_UNKNOWN,
+    flagKey: null,
+  },
+  {
+    code: "BLOB_UPLOAD_INVALID",
+    operation: null,
+    facts: FACTS.BLOB_UPLOAD_INVALID,
+    flagKey: null,
+  },
+  {
+    code: "BLOB_UPLOAD_UNKNOWN",
+    operation: null,
+    facts: FACTS.BLOB_UPLOAD_UNKNOWN,
+    flagKey: null,
+  },
+  {
+    code: "DIGEST_INVALID",
+    operation: null,
+    facts: FACTS.DIGEST_INVALID,
+    flagKey: null,
+  },
+  {
+    code: "MANIFEST_BLOB_UNKNOWN",
+    operation: null,
+    facts: FACTS.MANIFEST_BLOB_UNKNOWN,
+    flagKey: null,
+  },
+  {
+    code: "MANIFEST_INVALID",
+    operation: null,
+    facts: FACTS.MANIFEST_INVALID,
+    flagKey: null,
+  },
+  {
+    code: "MANIFEST_UNKNOWN",
+    operation: null,
+    facts: FACTS.MANIFEST_UNKNOWN,
+    flagKey: null,
+  },
+  {
+    code: "MANIFEST_UNVERIFIED",
+    operation: null,
+    facts: FACTS.MANIFEST_UNVERIFIED,
+    flagKey: null,
+  },
+  {
+    code: "NAME_INVALID",
+    operation: null,
+    facts: FACTS.NAME_INVALID,
+    flagKey: null,
+  },
+  {
+    code: "NAME_UNKNOWN",
+    operation: null,
+    facts: FACTS.NAME_UNKNOWN,
+    flagKey: null,
+  },
+  {
+    code: "SIZE_INVALID",
+    operation: null,
+    facts: FACTS.SIZE_INVALID,
+    flagKey: null,
+  },
+  {
+    code: "TAG_INVALID",
+    operation: null,
+    facts: FACTS.TAG_INVALID,
+    flagKey: null,
+  },
+  {
+    code: "UNAUTHORIZED",
+    operation: null,
+    facts: FACTS.UNAUTHORIZED,
+    flagKey: null,
+  },
+  {
+    code: "DENIED",
+    operation: null,
+    facts: FACTS.DENIED,
+    flagKey: null,
+  },
+  {
+    code: "UNSUPPORTED",
+    operation: null,
+    facts: FACTS.UNSUPPORTED,
+    flagKey: null,
+  },
+  {
+    code: "TOOMANYREQUESTS",
+    operation: null,
+    facts: FACTS.TOOMANYREQUESTS,
+    flagKey: null,
+  },
+];
+
+/** The operation of each tool, method or route. */
+const OPERATIONS: Readonly<Record<string, string>> = {};
+
+/** The facts of an answer that is not a declared error. */
+const UNKNOWN: Facts = FACTS.UNKNOWN;
+
+const BY_WIRE = new Map(
+  ENTRIES.map((entry) => [key(entry.operation, entry.facts.wire), entry]),
+);
+const DECLARED = new Set(ENTRIES.map((entry) => String(entry.facts.wire)));
+const BY_CODE = new Map(
+  ENTRIES.map((entry) => [key(entry.operation, entry.code), entry]),
+);
+
+/**
+ * The error for a value of the code slot: the operation's own, else the shared one.
+ */
+export function entryOf(
+  wire: Wire,
+  operation: string | null,
+): Entry | undefined {
+  const called =
+    operation !== null &&
+    Object.prototype.hasOwnProperty.call(OPERATIONS, operation)
+      ? (OPERATIONS[operation] ?? null)
+      : operation;
+  return BY_WIRE.get(key(called, wire)) ?? BY_WIRE.get(key(null, wire));
+}
+
+/** Whether an error of any operation has this value in the code slot. */
+export function isDeclared(wire: unknown): boolean {
+  return (
+    (typeof wire === "string" || typeof wire === "number") &&
+    DECLARED.has(String(wire))
+  );
+}
+
+/** The facts of an error's code. */
+export function factsOf(error: AnyError): Facts {
+  const entry = BY_CODE.get(key(error.operation, error.code ?? ""));
+  return error.known && entry !== undefined ? entry.facts : UNKNOWN;
+}
+
+/**
+ * The result of the first rule that holds, undefined if none does; `facts` are those
+ * beside the details.
+ */
+export function decided(
+  rules: readonly RetriableRule[],
+  details: object,
+  facts: object,
+): boolean | undefined {
+  const known = (fact: string): unknown => {
+    const key = fact.replace(/^details\./, "");
+    const found = Object.entries(key === fact ? facts : details);
+    return new Map<string, unknown>(found).get(key) ?? null;
+  };
+  const first = rules.find((rule) =>
+    rule.when.every(({ fact, values }) => values.includes(known(fact))),
+  );
+  return first?.then;
+}
+
+/**
+ * Whether the code allows to send the request again, for an answer without a flag;
+ * `known` are the facts beside the details.
+ */
+export function retriable(
+  facts: Facts,
+  details: object,
+  known: object,
+): boolean {
+  switch (facts.retriable) {
+    case "always":
+      return true;
+    case "never":
+      return false;
+    case "conditional":
+      return decided(facts.rules, details, known) ?? false;
+    default:
+      return facts.clientAction === "retry";
+  }
+}
+
+function key(operation: string | null, code: Wire): string {
+  return JSON.stringify([operation, String(code)]);
+}

@@ -1,0 +1,282 @@
+/** The envelopes on the wire, and the error in an answer. */
+
+// Generated from examples/registry/taxonomy.yaml; do not edit. Regenerate: faultspec
+// compile examples/registry/taxonomy.yaml
+
+import * as retryAfter from "./_runtime/retry-after.js";
+import {
+  type Extraction,
+  type Picture,
+  compileShape,
+  extract,
+  has,
+  isObject,
+} from "./_runtime/shape.js";
+import {
+  type Entry,
+  entryOf,
+  factsOf,
+  isDeclared,
+  retriable,
+} from "./catalog.js";
+import type { Facts, Wire } from "./codes.js";
+import type * as d from "./details.js";
+import type { AnyError, UnknownError } from "./errors.js";
+
+/** One or more errors, in every answer of 4xx. */
+export interface ErrorsEnvelope {
+  readonly errors: readonly {
+    readonly code: Wire;
+    readonly message: string;
+    readonly detail?: unknown;
+  }[];
+}
+
+/** Any envelope on the wire. */
+export type Envelope = Envelopes[keyof Envelopes];
+
+/** The envelopes by name. */
+interface Envelopes {
+  readonly errors: ErrorsEnvelope;
+}
+
+const PICTURES: Readonly<Record<string, Picture>> = {
+  errors: {
+    errors: [
+      {
+        code: "$code",
+        message: "$message",
+        "detail?": "$detail",
+      },
+    ],
+  },
+};
+
+const SHAPES = Object.values(PICTURES).map(compileShape);
+
+/**
+ * Headers, in lower case, that are kept with an error; the others belong to the one
+ * answer it came with.
+ */
+const CARRIED: Readonly<Record<string, true>> = {
+  "retry-after": true,
+  "www-authenticate": true,
+};
+
+/**
+ * The place of a member of errors on the wire: the slot of the envelope, the type of
+ * its values or null for any, and the header that repeats it.
+ */
+interface Place {
+  readonly member: string;
+  readonly slot: string;
+  readonly type: string | null;
+  readonly header: string | null;
+}
+
+const PLACES: readonly Place[] = [
+  {
+    member: "detail",
+    slot: "detail",
+    type: null,
+    header: null,
+  },
+];
+
+/** The headers of an answer: those of `fetch`, those of Node, or a plain object. */
+export type HeaderSource =
+  | { forEach(each: (value: string, name: string) => void): void }
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/**
+ * The facts of an answer beside its body. `operation` matters if operations have
+ * codes of their own: its name, or its tool, method or route as the taxonomy writes
+ * it.
+ */
+export interface Answer {
+  readonly status?: number | null | undefined;
+  readonly headers?: HeaderSource | null | undefined;
+  readonly operation?: string | null | undefined;
+}
+
+/**
+ * The error in an answer; never throws, whatever the body.
+ *
+ * An undeclared error becomes an `UnknownError`, which keeps the body. The details
+ * are not checked against the contract.
+ *
+ * @param body - JSON text, or the value that was read from it
+ */
+export function parse(body: unknown, answer: Answer = {}): AnyError {
+  const headers = namedHeaders(answer.headers);
+  const slots = read(body)?.slots ?? new Map<string, unknown>();
+  const wire = slots.get("code");
+  const code =
+    typeof wire === "string" || typeof wire === "number" ? wire : null;
+  const entry =
+    code === null ? undefined : entryOf(code, answer.operation ?? null);
+  const details = detailsIn(slots.get("details"));
+  const sent = answer.status ?? typed(slots.get("status"), "integer");
+  const message = typed(slots.get("message"), "string");
+  const common: Record<string, unknown> = {
+    boundary: typed(slots.get("boundary"), "string"),
+    headers: Object.fromEntries(
+      headers.filter(([name]) => has(CARRIED, name.toLowerCase())),
+    ),
+    retryAfter: wait(headers),
+  };
+  for (const { member, slot, type, header } of PLACES) {
+    const value = typed(slots.get(slot), type);
+    const repeated = header !== null && type === "string" && !value;
+    common[member] = repeated ? headerOf(headers, header) : value;
+  }
+  if (entry === undefined) {
+    const unknown: Omit<UnknownError, keyof typeof common> = {
+      known: false,
+      code: "UNKNOWN",
+      operation: null,
+      message: "",
+      status: sent as number | null,
+      retriable: false,
+      flag: null,
+      details,
+      originalCode: code,
+      raw: body,
+    };
+    const facts = factsOf({ ...common, ...unknown } as UnknownError);
+    const text = message ?? defaultMessage(facts, details);
+    return { ...common, ...unknown, message: text } as UnknownError;
+  }
+  const { facts } = entry;
+  const flag = flagIn(entry, slots.get("retriable"), details);
+  const status = (sent as number | null) ?? facts.status;
+  return {
+    ...common,
+    known: true,
+    code: entry.code,
+    operation: entry.operation,
+    message: message ?? defaultMessage(facts, details),
+    status,
+    retriable: flag ?? retriable(facts, details, { status }),
+    flag,
+    details,
+  } as unknown as AnyError;
+}
+
+/** Whether a body is one of these envelopes with a declared code. */
+export function isEnvelope(body: unknown): body is Envelope {
+  const found = read(body);
+  const wire = found?.fits === true ? found.slots.get("code") : null;
+  return (
+    (typeof wire === "string" || typeof wire === "number") &&
+    entryOf(wire, null) !== undefined
+  );
+}
+
+/**
+ * The content of the body by an envelope that fits, else by one that finds a code:
+ * the first whose code is declared, else the first.
+ */
+function read(body: unknown): Extraction | undefined {
+  let data = body;
+  if (typeof body === "string") {
+    try {
+      data = JSON.parse(body);
+    } catch {
+      return undefined;
+    }
+  }
+  const readings = SHAPES.map((shape) => extract(shape, data));
+  const fitting = readings.filter(({ fits }) => fits);
+  const coded = readings.filter(({ slots }) => slots.has("code"));
+  const likely = fitting.length > 0 ? fitting : coded;
+  return likely.find(({ slots }) => isDeclared(slots.get("code"))) ?? likely[0];
+}
+
+function detailsIn(value: unknown): d.Details {
+  const one: unknown =
+    Array.isArray(value) && value.length === 1 ? value[0] : value;
+  return isObject(one) ? one : {};
+}
+
+/**
+ * The default message with each `${key}` replaced by that detail; the summary if one
+ * is missing.
+ */
+function defaultMessage(facts: Facts, details: d.Details): string {
+  let whole = true;
+  const message = facts.message.replace(/\$\{(\w+)\}/g, (_, key: string) => {
+    const value = has(details, key) ? (details[key] ?? null) : null;
+    whole &&= value !== null;
+    return typeof value === "string" ? value : JSON.stringify(value);
+  });
+  return whole ? message : facts.summary;
+}
+
+/** The retry flag of the answer, null if it has none. */
+function flagIn(
+  { flagKey }: Entry,
+  slot: unknown,
+  details: d.Details,
+): boolean | null {
+  const inside =
+    flagKey !== null && has(details, flagKey) ? details[flagKey] : null;
+  const flag = typeof slot === "boolean" ? slot : inside;
+  return typeof flag === "boolean" ? flag : null;
+}
+
+/** The value if it is of the type; else null, as a body may hold anything. */
+function typed(value: unknown, type: string | null): unknown {
+  switch (type) {
+    case null:
+      return value ?? null;
+    case "integer":
+      return Number.isInteger(value) ? value : null;
+    case "array":
+      return Array.isArray(value) ? value : null;
+    case "object":
+      return isObject(value) ? value : null;
+    default:
+      return typeof value === type ? value : null;
+  }
+}
+
+function namedHeaders(
+  headers: HeaderSource | null | undefined,
+): [name: string, value: string][] {
+  const found: [name: string, value: string][] = [];
+  if (headers === null || headers === undefined) {
+    return found;
+  }
+  if (typeof headers.forEach === "function") {
+    headers.forEach((value, name) => found.push([name, value]));
+    return found;
+  }
+  for (const [name, value] of Object.entries(headers)) {
+    if (typeof value === "string") {
+      found.push([name, value]);
+    } else if (Array.isArray(value)) {
+      found.push([name, value.join(", ")]);
+    }
+  }
+  return found;
+}
+
+function headerOf(
+  headers: readonly [name: string, value: string][],
+  name: string,
+): string | null {
+  const wanted = name.toLowerCase();
+  const found = headers.find(([key]) => key.toLowerCase() === wanted);
+  return found?.[1] ?? null;
+}
+
+function wait(
+  headers: readonly [name: string, value: string][],
+): number | null {
+  const value = headerOf(headers, "Retry-After");
+  const now = Date.now() / 1000;
+  return value === null
+    ? null
+    : retryAfter.parse(value, { now, lenient: true }).seconds;
+}
