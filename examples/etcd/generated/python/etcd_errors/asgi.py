@@ -86,6 +86,7 @@ BARE: Mapping[EnvelopeName, Sequence[ErrorCode]] = {
 }
 """The codes that each envelope can carry without details."""
 
+# fmt: off
 SURFACES = (
     BoundarySurface(
         enveloped=False,
@@ -101,6 +102,7 @@ SURFACES = (
         ),
     ),
 )
+# fmt: on
 """The surfaces that decide whether an error needs an envelope; the first that claims an
 exchange counts.
 """

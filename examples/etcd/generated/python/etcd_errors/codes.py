@@ -11,6 +11,8 @@ from enum import StrEnum
 class ErrorCode(StrEnum):
     """Every code a service may answer with."""
 
+    # fmt: off
+
     CANCELLED = "CANCELLED"
     """The operation was cancelled, typically by the caller."""
 
@@ -58,6 +60,8 @@ class ErrorCode(StrEnum):
 
     UNAUTHENTICATED = "UNAUTHENTICATED"
     """The request has no valid authentication credentials."""
+
+    # fmt: on
 
 
 ClientAction = t.Literal["retry", "refetch", "user", "none"]
@@ -133,6 +137,7 @@ class Facts(t.NamedTuple):
         )
 
 
+# fmt: off
 FACTS: Mapping[ErrorCode, Facts] = {
     ErrorCode.CANCELLED: Facts(
         wire=1,
@@ -279,6 +284,7 @@ FACTS: Mapping[ErrorCode, Facts] = {
         domain="access",
     ),
 }
+# fmt: on
 
 RETRYABLE = frozenset(
     code for code, facts in FACTS.items() if facts.client_action == "retry"

@@ -28,6 +28,8 @@ __all__ = [
 Json = Mapping[str, object] | Sequence[object] | str | float | bool | None
 """Any value of JSON."""
 
+# fmt: off
+
 
 class CancelledDetails(t.TypedDict):
     """Details of ``Cancelled``."""

@@ -18,18 +18,20 @@ from . import details as d
 from ._runtime.checking import Check, refuse
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, StatusRule, codes_for
 
-EnvelopeName = t.Literal["error"]
+EnvelopeName = t.Literal["error"]  # fmt: skip
 """The shapes on the wire; ``wire.ENVELOPES`` has them."""
 
 
 SECONDS = Check(types=("number",), minimum=0)
 """The check of ``retry_after``."""
 
+# fmt: off
 SLOT_CHECKS: Mapping[str, Check] = {
     "repeated": Check(
         types=("string",),
     ),
 }
+# fmt: on
 """The checks of attributes that fill an envelope, unless they are None."""
 
 
@@ -70,6 +72,7 @@ class EtcdError(Exception):
     flag_key: t.ClassVar[str | None] = None
     envelope: t.ClassVar[EnvelopeName] = "error"
 
+    # fmt: off
     def __init__(
         self,
         message: str | None = None,
@@ -114,6 +117,7 @@ class EtcdError(Exception):
         )
         super().__init__(self.message)
 
+    # fmt: on
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
 
@@ -148,6 +152,9 @@ class EtcdError(Exception):
         return self.retriable if decides else self.facts.client_action == "retry"
 
 
+# fmt: off
+
+
 class Cancelled(EtcdError):
     """The operation was cancelled, typically by the caller.
 
@@ -157,7 +164,7 @@ class Cancelled(EtcdError):
     __slots__ = ()
 
     code = ErrorCode.CANCELLED
-    facts = FACTS[ErrorCode.CANCELLED]
+    facts = FACTS[code]
     summary = "The operation was cancelled, typically by the caller."
     default_message = "The operation was cancelled, typically by the caller."
 
@@ -193,11 +200,9 @@ class Unknown(EtcdError):
     __slots__ = ()
 
     code = ErrorCode.UNKNOWN
-    facts = FACTS[ErrorCode.UNKNOWN]
+    facts = FACTS[code]
     summary = "An error from another address space, or without enough information."
-    default_message = (
-        "An error from another address space, or without enough information."
-    )
+    default_message = "An error from another address space, or without enough information."
 
     def __init__(
         self,
@@ -231,7 +236,7 @@ class InvalidArgument(EtcdError):
     __slots__ = ()
 
     code = ErrorCode.INVALID_ARGUMENT
-    facts = FACTS[ErrorCode.INVALID_ARGUMENT]
+    facts = FACTS[code]
     summary = "The client specified an invalid argument."
     default_message = "The client specified an invalid argument."
 
@@ -267,7 +272,7 @@ class DeadlineExceeded(EtcdError):
     __slots__ = ()
 
     code = ErrorCode.DEADLINE_EXCEEDED
-    facts = FACTS[ErrorCode.DEADLINE_EXCEEDED]
+    facts = FACTS[code]
     summary = "The deadline expired before the operation could complete."
     default_message = "The deadline expired before the operation could complete."
 
@@ -303,7 +308,7 @@ class NotFound(EtcdError):
     __slots__ = ()
 
     code = ErrorCode.NOT_FOUND
-    facts = FACTS[ErrorCode.NOT_FOUND]
+    facts = FACTS[code]
     summary = "A requested entity was not found."
     default_message = "A requested entity was not found."
 
@@ -339,7 +344,7 @@ class AlreadyExists(EtcdError):
     __slots__ = ()
 
     code = ErrorCode.ALREADY_EXISTS
-    facts = FACTS[ErrorCode.ALREADY_EXISTS]
+    facts = FACTS[code]
     summary = "The entity that a client attempted to create already exists."
     default_message = "The entity that a client attempted to create already exists."
 
@@ -375,7 +380,7 @@ class PermissionDenied(EtcdError):
     __slots__ = ()
 
     code = ErrorCode.PERMISSION_DENIED
-    facts = FACTS[ErrorCode.PERMISSION_DENIED]
+    facts = FACTS[code]
     summary = "The caller does not have permission to execute the operation."
     default_message = "The caller does not have permission to execute the operation."
 
@@ -411,7 +416,7 @@ class ResourceExhausted(EtcdError):
     __slots__ = ()
 
     code = ErrorCode.RESOURCE_EXHAUSTED
-    facts = FACTS[ErrorCode.RESOURCE_EXHAUSTED]
+    facts = FACTS[code]
     summary = "A quota or the space of the file system is exhausted."
     default_message = "A quota or the space of the file system is exhausted."
 
@@ -447,7 +452,7 @@ class FailedPrecondition(EtcdError):
     __slots__ = ()
 
     code = ErrorCode.FAILED_PRECONDITION
-    facts = FACTS[ErrorCode.FAILED_PRECONDITION]
+    facts = FACTS[code]
     summary = "The system is not in a state that the operation requires."
     default_message = "The system is not in a state that the operation requires."
 
@@ -483,7 +488,7 @@ class Aborted(EtcdError):
     __slots__ = ()
 
     code = ErrorCode.ABORTED
-    facts = FACTS[ErrorCode.ABORTED]
+    facts = FACTS[code]
     summary = "The operation was aborted, typically due to a concurrency issue."
     default_message = "The operation was aborted, typically due to a concurrency issue."
 
@@ -519,7 +524,7 @@ class OutOfRange(EtcdError):
     __slots__ = ()
 
     code = ErrorCode.OUT_OF_RANGE
-    facts = FACTS[ErrorCode.OUT_OF_RANGE]
+    facts = FACTS[code]
     summary = "The operation was attempted past the valid range."
     default_message = "The operation was attempted past the valid range."
 
@@ -555,7 +560,7 @@ class Unimplemented(EtcdError):
     __slots__ = ()
 
     code = ErrorCode.UNIMPLEMENTED
-    facts = FACTS[ErrorCode.UNIMPLEMENTED]
+    facts = FACTS[code]
     summary = "The operation is not implemented or not enabled."
     default_message = "The operation is not implemented or not enabled."
 
@@ -591,7 +596,7 @@ class Internal(EtcdError):
     __slots__ = ()
 
     code = ErrorCode.INTERNAL
-    facts = FACTS[ErrorCode.INTERNAL]
+    facts = FACTS[code]
     summary = "An invariant of the system is broken."
     default_message = "An invariant of the system is broken."
 
@@ -627,7 +632,7 @@ class Unavailable(EtcdError):
     __slots__ = ()
 
     code = ErrorCode.UNAVAILABLE
-    facts = FACTS[ErrorCode.UNAVAILABLE]
+    facts = FACTS[code]
     summary = "The service is currently unavailable; the client may retry."
     default_message = "The service is currently unavailable; the client may retry."
 
@@ -663,7 +668,7 @@ class DataLoss(EtcdError):
     __slots__ = ()
 
     code = ErrorCode.DATA_LOSS
-    facts = FACTS[ErrorCode.DATA_LOSS]
+    facts = FACTS[code]
     summary = "Unrecoverable data loss or corruption."
     default_message = "Unrecoverable data loss or corruption."
 
@@ -699,7 +704,7 @@ class Unauthenticated(EtcdError):
     __slots__ = ()
 
     code = ErrorCode.UNAUTHENTICATED
-    facts = FACTS[ErrorCode.UNAUTHENTICATED]
+    facts = FACTS[code]
     summary = "The request has no valid authentication credentials."
     default_message = "The request has no valid authentication credentials."
 
@@ -726,6 +731,7 @@ class Unauthenticated(EtcdError):
         )
 
 
+# fmt: on
 class UnknownError(EtcdError):
     """An answer that is not a declared error: an unknown code, another shape, or not
     JSON.
@@ -746,10 +752,11 @@ class UnknownError(EtcdError):
         client_action="none",
         effect="unknown",
     )
-    summary = "The answer is not a known error"
-    default_message = "The answer is not a known error"
+    summary = "The answer is not a known error"  # fmt: skip
+    default_message = "The answer is not a known error"  # fmt: skip
     flag_key = None
 
+    # fmt: off
     def __init__(
         self,
         message: str | None = None,
@@ -773,6 +780,7 @@ class UnknownError(EtcdError):
         self.raw = raw
         self.original_code = original_code
 
+    # fmt: on
     def __str__(self) -> str:
         return f"unknown error (status {self.status}, code {self.original_code!r})"
 

@@ -67,7 +67,9 @@ POLICIES: Mapping[str, Policy] = {}
 ELIGIBLE: t.Final[Mapping[str, frozenset[ErrorCode]]] = {}
 """The codes of a policy, if it is not for every retriable code."""
 
+# fmt: off
 ELIGIBLE_WHEN: t.Final[Mapping[str, Sequence[RetriableRule]]] = {}
+# fmt: on
 """The rules that decide whether a policy is for an error of its codes: the first that
 holds, and if none does, it is.
 """

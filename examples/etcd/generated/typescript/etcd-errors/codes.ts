@@ -4,6 +4,7 @@
 // compile examples/etcd/taxonomy.yaml
 
 /** Every code a service may answer with. */
+// prettier-ignore
 export const ErrorCode = {
   /** The operation was cancelled, typically by the caller. */
   CANCELLED: "CANCELLED",
@@ -108,11 +109,14 @@ export interface Facts {
   readonly message: string;
 }
 
+// prettier-ignore
 export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   CANCELLED: {
     wire: 1,
     status: 408,
-    statuses: [408],
+    statuses: [
+      408,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "unknown",
@@ -129,7 +133,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   UNKNOWN: {
     wire: 2,
     status: 500,
-    statuses: [500],
+    statuses: [
+      500,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "unknown",
@@ -140,15 +146,15 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     actions: [],
     rules: [],
     deprecated: false,
-    summary:
-      "An error from another address space, or without enough information.",
-    message:
-      "An error from another address space, or without enough information.",
+    summary: "An error from another address space, or without enough information.",
+    message: "An error from another address space, or without enough information.",
   },
   INVALID_ARGUMENT: {
     wire: 3,
     status: 400,
-    statuses: [400],
+    statuses: [
+      400,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
@@ -165,7 +171,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   DEADLINE_EXCEEDED: {
     wire: 4,
     status: 504,
-    statuses: [504],
+    statuses: [
+      504,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "unknown",
@@ -182,7 +190,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   NOT_FOUND: {
     wire: 5,
     status: 404,
-    statuses: [404],
+    statuses: [
+      404,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
@@ -199,7 +209,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   ALREADY_EXISTS: {
     wire: 6,
     status: 409,
-    statuses: [409],
+    statuses: [
+      409,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
@@ -216,7 +228,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   PERMISSION_DENIED: {
     wire: 7,
     status: 403,
-    statuses: [403],
+    statuses: [
+      403,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
@@ -233,7 +247,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   RESOURCE_EXHAUSTED: {
     wire: 8,
     status: 429,
-    statuses: [429],
+    statuses: [
+      429,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
@@ -250,7 +266,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   FAILED_PRECONDITION: {
     wire: 9,
     status: 400,
-    statuses: [400],
+    statuses: [
+      400,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
@@ -267,7 +285,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   ABORTED: {
     wire: 10,
     status: 409,
-    statuses: [409],
+    statuses: [
+      409,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
@@ -284,7 +304,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   OUT_OF_RANGE: {
     wire: 11,
     status: 400,
-    statuses: [400],
+    statuses: [
+      400,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
@@ -301,7 +323,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   UNIMPLEMENTED: {
     wire: 12,
     status: 501,
-    statuses: [501],
+    statuses: [
+      501,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "unknown",
@@ -318,7 +342,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   INTERNAL: {
     wire: 13,
     status: 500,
-    statuses: [500],
+    statuses: [
+      500,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "unknown",
@@ -335,7 +361,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   UNAVAILABLE: {
     wire: 14,
     status: 503,
-    statuses: [503],
+    statuses: [
+      503,
+    ],
     retriable: "always",
     clientAction: "retry",
     effect: "unknown",
@@ -352,7 +380,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   DATA_LOSS: {
     wire: 15,
     status: 500,
-    statuses: [500],
+    statuses: [
+      500,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "unknown",
@@ -369,7 +399,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   UNAUTHENTICATED: {
     wire: 16,
     status: 401,
-    statuses: [401],
+    statuses: [
+      401,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",

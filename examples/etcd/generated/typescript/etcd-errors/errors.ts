@@ -16,6 +16,7 @@ import type * as d from "./details.js";
  * `retryAfter` is the wait in seconds that the answer demands. `headers` are those
  * that are kept with an error.
  */
+// prettier-ignore
 export interface Common {
   readonly message: string;
   readonly status: number | null;

@@ -24,6 +24,7 @@ import type * as d from "./details.js";
 import type { AnyError, UnknownError } from "./errors.js";
 
 /** The body of an error, as the gateway writes it. */
+// prettier-ignore
 export interface ErrorEnvelope {
   readonly error: string;
   readonly message: string;
@@ -38,6 +39,7 @@ interface Envelopes {
   readonly error: ErrorEnvelope;
 }
 
+// prettier-ignore
 const PICTURES: Readonly<Record<string, Picture>> = {
   error: {
     error: "$message",
@@ -67,6 +69,7 @@ interface Place {
   readonly header: string | null;
 }
 
+// prettier-ignore
 const PLACES: readonly Place[] = [
   {
     member: "repeated",

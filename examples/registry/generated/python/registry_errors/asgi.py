@@ -57,7 +57,7 @@ to the boundary. ``Problem.headers`` are those of the framework that are kept.
 CORRELATION_HEADER = "X-Request-Id"
 CORRELATION_FORMATS = ("token",)
 
-INTERNAL: ErrorCode | None = ErrorCode.UNKNOWN
+INTERNAL: ErrorCode | None = ErrorCode.UNKNOWN  # fmt: skip
 """The code of the answer to an exception; None if the taxonomy declares none."""
 
 BARE: Mapping[EnvelopeName, Sequence[ErrorCode]] = {
@@ -83,6 +83,7 @@ BARE: Mapping[EnvelopeName, Sequence[ErrorCode]] = {
 }
 """The codes that each envelope can carry without details."""
 
+# fmt: off
 SURFACES = (
     BoundarySurface(
         enveloped=False,
@@ -98,6 +99,7 @@ SURFACES = (
         ),
     ),
 )
+# fmt: on
 """The surfaces that decide whether an error needs an envelope; the first that claims an
 exchange counts.
 """

@@ -11,6 +11,8 @@ from enum import StrEnum
 class ErrorCode(StrEnum):
     """Every code a service may answer with."""
 
+    # fmt: off
+
     UNKNOWN = "UNKNOWN"
     """A code that the client does not know stands for this one."""
 
@@ -61,6 +63,8 @@ class ErrorCode(StrEnum):
 
     TOOMANYREQUESTS = "TOOMANYREQUESTS"
     """The client sent too many requests within a time interval."""
+
+    # fmt: on
 
 
 ClientAction = t.Literal["retry", "refetch", "user", "none"]
@@ -136,6 +140,7 @@ class Facts(t.NamedTuple):
         )
 
 
+# fmt: off
 FACTS: Mapping[ErrorCode, Facts] = {
     ErrorCode.UNKNOWN: Facts(
         wire="UNKNOWN",
@@ -309,6 +314,7 @@ FACTS: Mapping[ErrorCode, Facts] = {
         domain="capability",
     ),
 }
+# fmt: on
 
 RETRYABLE = frozenset(
     code for code, facts in FACTS.items() if facts.client_action == "retry"

@@ -29,6 +29,8 @@ __all__ = [
 Json = Mapping[str, object] | Sequence[object] | str | float | bool | None
 """Any value of JSON."""
 
+# fmt: off
+
 
 class UnknownDetails(t.TypedDict):
     """Details of ``Unknown``."""

@@ -18,7 +18,7 @@ from . import details as d
 from ._runtime.checking import Check, refuse
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, StatusRule, codes_for
 
-EnvelopeName = t.Literal["errors"]
+EnvelopeName = t.Literal["errors"]  # fmt: skip
 """The shapes on the wire; ``wire.ENVELOPES`` has them."""
 
 
@@ -64,6 +64,7 @@ class RegistryError(Exception):
     flag_key: t.ClassVar[str | None] = None
     envelope: t.ClassVar[EnvelopeName] = "errors"
 
+    # fmt: off
     def __init__(
         self,
         message: str | None = None,
@@ -105,6 +106,7 @@ class RegistryError(Exception):
         )
         super().__init__(self.message)
 
+    # fmt: on
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
 
@@ -139,6 +141,9 @@ class RegistryError(Exception):
         return self.retriable if decides else self.facts.client_action == "retry"
 
 
+# fmt: off
+
+
 class Unknown(RegistryError):
     """A code that the client does not know stands for this one.
 
@@ -150,7 +155,7 @@ class Unknown(RegistryError):
     __slots__ = ()
 
     code = ErrorCode.UNKNOWN
-    facts = FACTS[ErrorCode.UNKNOWN]
+    facts = FACTS[code]
     summary = "A code that the client does not know stands for this one."
     default_message = "unknown error"
 
@@ -192,7 +197,7 @@ class BlobUnknown(RegistryError):
     __slots__ = ()
 
     code = ErrorCode.BLOB_UNKNOWN
-    facts = FACTS[ErrorCode.BLOB_UNKNOWN]
+    facts = FACTS[code]
     summary = "The repository does not have this blob."
     default_message = "blob unknown to registry"
 
@@ -230,7 +235,7 @@ class BlobUploadInvalid(RegistryError):
     __slots__ = ()
 
     code = ErrorCode.BLOB_UPLOAD_INVALID
-    facts = FACTS[ErrorCode.BLOB_UPLOAD_INVALID]
+    facts = FACTS[code]
     summary = "The upload encountered an error and can no longer proceed."
     default_message = "blob upload invalid"
 
@@ -266,7 +271,7 @@ class BlobUploadUnknown(RegistryError):
     __slots__ = ()
 
     code = ErrorCode.BLOB_UPLOAD_UNKNOWN
-    facts = FACTS[ErrorCode.BLOB_UPLOAD_UNKNOWN]
+    facts = FACTS[code]
     summary = "The upload was cancelled or never started."
     default_message = "blob upload unknown to registry"
 
@@ -302,7 +307,7 @@ class DigestInvalid(RegistryError):
     __slots__ = ()
 
     code = ErrorCode.DIGEST_INVALID
-    facts = FACTS[ErrorCode.DIGEST_INVALID]
+    facts = FACTS[code]
     summary = "The digest does not match the content, or is not a digest."
     default_message = "provided digest did not match uploaded content"
 
@@ -338,7 +343,7 @@ class ManifestBlobUnknown(RegistryError):
     __slots__ = ()
 
     code = ErrorCode.MANIFEST_BLOB_UNKNOWN
-    facts = FACTS[ErrorCode.MANIFEST_BLOB_UNKNOWN]
+    facts = FACTS[code]
     summary = "The manifest refers to a blob that the registry does not have."
     default_message = "blob unknown to registry"
 
@@ -374,7 +379,7 @@ class ManifestInvalid(RegistryError):
     __slots__ = ()
 
     code = ErrorCode.MANIFEST_INVALID
-    facts = FACTS[ErrorCode.MANIFEST_INVALID]
+    facts = FACTS[code]
     summary = "The manifest is not valid."
     default_message = "manifest invalid"
 
@@ -410,7 +415,7 @@ class ManifestUnknown(RegistryError):
     __slots__ = ()
 
     code = ErrorCode.MANIFEST_UNKNOWN
-    facts = FACTS[ErrorCode.MANIFEST_UNKNOWN]
+    facts = FACTS[code]
     summary = "The repository does not have this manifest."
     default_message = "manifest unknown"
 
@@ -446,7 +451,7 @@ class ManifestUnverified(RegistryError):
     __slots__ = ()
 
     code = ErrorCode.MANIFEST_UNVERIFIED
-    facts = FACTS[ErrorCode.MANIFEST_UNVERIFIED]
+    facts = FACTS[code]
     summary = "The signature of the manifest could not be verified."
     default_message = "manifest failed signature verification"
 
@@ -482,7 +487,7 @@ class NameInvalid(RegistryError):
     __slots__ = ()
 
     code = ErrorCode.NAME_INVALID
-    facts = FACTS[ErrorCode.NAME_INVALID]
+    facts = FACTS[code]
     summary = "The name is not that of a repository."
     default_message = "invalid repository name"
 
@@ -518,7 +523,7 @@ class NameUnknown(RegistryError):
     __slots__ = ()
 
     code = ErrorCode.NAME_UNKNOWN
-    facts = FACTS[ErrorCode.NAME_UNKNOWN]
+    facts = FACTS[code]
     summary = "The registry does not have this repository."
     default_message = "repository name not known to registry"
 
@@ -554,7 +559,7 @@ class SizeInvalid(RegistryError):
     __slots__ = ()
 
     code = ErrorCode.SIZE_INVALID
-    facts = FACTS[ErrorCode.SIZE_INVALID]
+    facts = FACTS[code]
     summary = "The size of the upload differs from the size that the client gave."
     default_message = "provided length did not match content length"
 
@@ -590,7 +595,7 @@ class TagInvalid(RegistryError):
     __slots__ = ()
 
     code = ErrorCode.TAG_INVALID
-    facts = FACTS[ErrorCode.TAG_INVALID]
+    facts = FACTS[code]
     summary = "The tag of the manifest differs from the tag in the path."
     default_message = "manifest tag did not match URI"
 
@@ -628,7 +633,7 @@ class Unauthorized(RegistryError):
     __slots__ = ()
 
     code = ErrorCode.UNAUTHORIZED
-    facts = FACTS[ErrorCode.UNAUTHORIZED]
+    facts = FACTS[code]
     summary = "The registry could not authenticate the client."
     default_message = "authentication required"
 
@@ -668,7 +673,7 @@ class Denied(RegistryError):
     __slots__ = ()
 
     code = ErrorCode.DENIED
-    facts = FACTS[ErrorCode.DENIED]
+    facts = FACTS[code]
     summary = "The client may not do this."
     default_message = "requested access to the resource is denied"
 
@@ -704,10 +709,8 @@ class Unsupported(RegistryError):
     __slots__ = ()
 
     code = ErrorCode.UNSUPPORTED
-    facts = FACTS[ErrorCode.UNSUPPORTED]
-    summary = (
-        "The registry does not offer this operation, or not with these parameters."
-    )
+    facts = FACTS[code]
+    summary = "The registry does not offer this operation, or not with these parameters."
     default_message = "The operation is unsupported."
 
     def __init__(
@@ -744,7 +747,7 @@ class Toomanyrequests(RegistryError):
     __slots__ = ()
 
     code = ErrorCode.TOOMANYREQUESTS
-    facts = FACTS[ErrorCode.TOOMANYREQUESTS]
+    facts = FACTS[code]
     summary = "The client sent too many requests within a time interval."
     default_message = "too many requests"
 
@@ -771,6 +774,7 @@ class Toomanyrequests(RegistryError):
         )
 
 
+# fmt: on
 class UnknownError(RegistryError):
     """An answer that is not a declared error: an unknown code, another shape, or not
     JSON.
@@ -781,12 +785,13 @@ class UnknownError(RegistryError):
 
     __slots__ = ("original_code", "raw")
 
-    code = ErrorCode.UNKNOWN
+    code = ErrorCode.UNKNOWN  # fmt: skip
     facts = FACTS[code]._replace(headers=())  # a received error needs no headers
-    summary = "A code that the client does not know stands for this one."
-    default_message = "unknown error"
+    summary = "A code that the client does not know stands for this one."  # fmt: skip
+    default_message = "unknown error"  # fmt: skip
     flag_key = None
 
+    # fmt: off
     def __init__(
         self,
         message: str | None = None,
@@ -810,6 +815,7 @@ class UnknownError(RegistryError):
         self.raw = raw
         self.original_code = original_code
 
+    # fmt: on
     def __str__(self) -> str:
         return f"unknown error (status {self.status}, code {self.original_code!r})"
 
@@ -964,7 +970,7 @@ def undeclared(
     original_code: str | int | None = None,
 ) -> RegistryError:
     """The answer to an undeclared error; ``original_code`` stays out of it."""
-    internal = ErrorCode.UNKNOWN
+    internal = ErrorCode.UNKNOWN  # fmt: skip
     return bare(ERRORS[internal])
 
 

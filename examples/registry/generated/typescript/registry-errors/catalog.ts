@@ -20,6 +20,7 @@ export interface Entry {
   readonly flagKey: string | null;
 }
 
+// prettier-ignore
 const ENTRIES: readonly Entry[] = [
   {
     code: "UNKNOWN",
@@ -126,9 +127,11 @@ const ENTRIES: readonly Entry[] = [
 ];
 
 /** The operation of each tool, method or route. */
+// prettier-ignore
 const OPERATIONS: Readonly<Record<string, string>> = {};
 
 /** The facts of an answer that is not a declared error. */
+// prettier-ignore
 const UNKNOWN: Facts = FACTS.UNKNOWN;
 
 const BY_WIRE = new Map(

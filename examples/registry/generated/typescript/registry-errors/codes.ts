@@ -6,6 +6,7 @@
 import { range } from "./_runtime/ranges.js";
 
 /** Every code a service may answer with. */
+// prettier-ignore
 export const ErrorCode = {
   /** A code that the client does not know stands for this one. */
   UNKNOWN: "UNKNOWN",
@@ -114,6 +115,7 @@ export interface Facts {
   readonly message: string;
 }
 
+// prettier-ignore
 export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   UNKNOWN: {
     wire: "UNKNOWN",
@@ -135,7 +137,10 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   BLOB_UNKNOWN: {
     wire: "BLOB_UNKNOWN",
     status: 400,
-    statuses: [400, 404],
+    statuses: [
+      400,
+      404,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
@@ -152,7 +157,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   BLOB_UPLOAD_INVALID: {
     wire: "BLOB_UPLOAD_INVALID",
     status: 400,
-    statuses: [400],
+    statuses: [
+      400,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
@@ -169,7 +176,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   BLOB_UPLOAD_UNKNOWN: {
     wire: "BLOB_UPLOAD_UNKNOWN",
     status: 404,
-    statuses: [404],
+    statuses: [
+      404,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
@@ -186,7 +195,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   DIGEST_INVALID: {
     wire: "DIGEST_INVALID",
     status: 400,
-    statuses: [400],
+    statuses: [
+      400,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
@@ -203,7 +214,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   MANIFEST_BLOB_UNKNOWN: {
     wire: "MANIFEST_BLOB_UNKNOWN",
     status: 400,
-    statuses: [400],
+    statuses: [
+      400,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
@@ -220,7 +233,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   MANIFEST_INVALID: {
     wire: "MANIFEST_INVALID",
     status: 400,
-    statuses: [400],
+    statuses: [
+      400,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
@@ -237,7 +252,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   MANIFEST_UNKNOWN: {
     wire: "MANIFEST_UNKNOWN",
     status: 404,
-    statuses: [404],
+    statuses: [
+      404,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
@@ -254,7 +271,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   MANIFEST_UNVERIFIED: {
     wire: "MANIFEST_UNVERIFIED",
     status: 400,
-    statuses: [400],
+    statuses: [
+      400,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
@@ -271,7 +290,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   NAME_INVALID: {
     wire: "NAME_INVALID",
     status: 400,
-    statuses: [400],
+    statuses: [
+      400,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
@@ -288,7 +309,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   NAME_UNKNOWN: {
     wire: "NAME_UNKNOWN",
     status: 404,
-    statuses: [404],
+    statuses: [
+      404,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
@@ -305,7 +328,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   SIZE_INVALID: {
     wire: "SIZE_INVALID",
     status: 400,
-    statuses: [400],
+    statuses: [
+      400,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
@@ -316,14 +341,15 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     actions: [],
     rules: [],
     deprecated: false,
-    summary:
-      "The size of the upload differs from the size that the client gave.",
+    summary: "The size of the upload differs from the size that the client gave.",
     message: "provided length did not match content length",
   },
   TAG_INVALID: {
     wire: "TAG_INVALID",
     status: 400,
-    statuses: [400],
+    statuses: [
+      400,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
@@ -340,7 +366,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   UNAUTHORIZED: {
     wire: "UNAUTHORIZED",
     status: 401,
-    statuses: [401],
+    statuses: [
+      401,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
@@ -357,7 +385,9 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   DENIED: {
     wire: "DENIED",
     status: 403,
-    statuses: [403],
+    statuses: [
+      403,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
@@ -374,7 +404,10 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   UNSUPPORTED: {
     wire: "UNSUPPORTED",
     status: 400,
-    statuses: [400, 405],
+    statuses: [
+      400,
+      405,
+    ],
     retriable: "never",
     clientAction: "none",
     effect: "none",
@@ -385,14 +418,15 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
     actions: [],
     rules: [],
     deprecated: false,
-    summary:
-      "The registry does not offer this operation, or not with these parameters.",
+    summary: "The registry does not offer this operation, or not with these parameters.",
     message: "The operation is unsupported.",
   },
   TOOMANYREQUESTS: {
     wire: "TOOMANYREQUESTS",
     status: 429,
-    statuses: [429],
+    statuses: [
+      429,
+    ],
     retriable: "always",
     clientAction: "retry",
     effect: "none",

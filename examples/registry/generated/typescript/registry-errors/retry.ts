@@ -28,9 +28,11 @@ import { decided, factsOf, retriable } from "./catalog.js";
 import type { ErrorCode, PolicyName, RetriableRule } from "./codes.js";
 import type { AnyError } from "./errors.js";
 
+// prettier-ignore
 export const POLICIES: Readonly<Record<PolicyName, Policy>> = {};
 
 /** The codes of a policy, null if it is for every retriable one. */
+// prettier-ignore
 export const ELIGIBLE: Readonly<
   Record<PolicyName, ReadonlySet<ErrorCode> | null>
 > = {};
@@ -39,11 +41,13 @@ export const ELIGIBLE: Readonly<
  * The rules that decide whether a policy is for an error of its codes: the first that
  * holds, and if none does, it is.
  */
+// prettier-ignore
 export const ELIGIBLE_WHEN: Readonly<
   Record<PolicyName, readonly RetriableRule[]>
 > = {};
 
 /** The kind of a code's failures, if the policy has one: a key of `kinds`. */
+// prettier-ignore
 export const KIND_OF: Readonly<
   Record<PolicyName, ReadonlyMap<ErrorCode, string>>
 > = {};

@@ -24,6 +24,7 @@ import type * as d from "./details.js";
 import type { AnyError, UnknownError } from "./errors.js";
 
 /** One or more errors, in every answer of 4xx. */
+// prettier-ignore
 export interface ErrorsEnvelope {
   readonly errors: readonly {
     readonly code: Wire;
@@ -40,6 +41,7 @@ interface Envelopes {
   readonly errors: ErrorsEnvelope;
 }
 
+// prettier-ignore
 const PICTURES: Readonly<Record<string, Picture>> = {
   errors: {
     errors: [
@@ -74,6 +76,7 @@ interface Place {
   readonly header: string | null;
 }
 
+// prettier-ignore
 const PLACES: readonly Place[] = [
   {
     member: "detail",
