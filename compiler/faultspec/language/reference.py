@@ -127,7 +127,7 @@ _PLAIN: Mapping[type, str] = {
 
 
 def describe_type(type: Type) -> str:
-    """What a type takes, in words, in Markdown."""
+    """The values of a type, in words, in Markdown."""
     name = _explained(type)
     if name is not None:
         return f"[{name}](#{name})"
