@@ -472,7 +472,7 @@ def _as_text(answer: Any, marked: bool) -> Any:
 
 
 def _tool(name: str | None, marked: bool) -> Change:
-    """What the protocol refused, of the tool `step` or of others, as a result."""
+    """The refusals of the protocol, of the tool `step` or of others, as a result."""
 
     def change(asked: Any, answer: Any) -> Any:
         if (

@@ -156,7 +156,7 @@ def shelf(
 
 
 def document() -> Mapping[str, object]:
-    """What the service publishes: only the creation of things names the key."""
+    """The document of the service: only the creation of things names the key."""
     text = {"type": "object", "required": ["title"], "properties": {"title": {"type": "string"}}}
     body = {"requestBody": {"content": {"application/json": {"schema": text}}}}
     identifier = {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}

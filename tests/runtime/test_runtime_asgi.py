@@ -55,7 +55,7 @@ def is_envelope(reply):
 
 
 def last_resort(correlation_id):
-    """What is answered where `render` fails."""
+    """The answer where `render` fails."""
     return Answer(
         500, ((b"Content-Type", b"application/json"),), envelope("internal_error", correlation_id)
     )

@@ -165,7 +165,7 @@ def judged(tmp_path: Path) -> Judge:
 
 
 def losses(report: Report) -> list[ReportedFinding]:
-    """What was found of the service as a whole."""
+    """The findings about the service as a whole."""
     return [each for each in report.result.findings if each.finding.clause == "service/alive"]
 
 

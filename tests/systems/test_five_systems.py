@@ -205,7 +205,7 @@ class Shown(NamedTuple):
         return Exchange(request, response, self.transport)  # type: ignore[arg-type]  # one of the transports
 
     def judged(self, body: object) -> Judgement:
-        """What the judge says of a body in this one's place."""
+        """The judgement of a body in place of this one."""
         return judge(rules(self.system), self.exchange(body))
 
 
@@ -267,7 +267,7 @@ def test_every_fixture_is_used() -> None:
 
 @every_example
 def test_the_schema_accepts_the_document(shown: Shown, folder: Path) -> None:
-    """What the document shows is what the generated JSON Schema describes."""
+    """The bodies that the document shows are those that the generated JSON Schema describes."""
     assert list(validator(folder, shown.system, shown.envelope).iter_errors(shown.body)) == []
 
 
@@ -345,7 +345,7 @@ def places(value: object) -> Iterator[tuple[str | int, ...]]:
 
 @every_example
 def test_judge_and_schema_agree_on_every_variation(shown: Shown, folder: Path) -> None:
-    """What the judge calls an error is what no generated schema of the surface accepts."""
+    """No generated schema of the surface accepts a body that the judge calls an error."""
     surface = rules(shown.system).claim(shown.exchange(shown.body))
     assert surface is not None
     # The gateway lets bodies of another shape pass; an install is answered with the same envelope

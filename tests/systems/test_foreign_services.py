@@ -221,7 +221,7 @@ def test_relations_are_found_without_being_described(tmp_path: Path) -> None:
     [("the key", "auth/missing"), ("the envelope", "framework/unknown-route")],
 )
 def test_its_mistakes_are_seen(forgets: str, clause: str, tmp_path: Path) -> None:
-    """What it does wrong is caught by the same clauses."""
+    """The same clauses catch its mistakes."""
     report = judged(pets(forgets=forgets), tmp_path)
     assert clause in {
         each.finding.clause for each in report.result.findings if each.level == "error"

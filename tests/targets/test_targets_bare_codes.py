@@ -90,7 +90,7 @@ def failing(scope: Any, receive: Any, send: Any) -> Any:
 
 
 def served(app: Any, request_line: str = "POST /v1/actions/send") -> Exchange:
-    """What comes back from an application for one request."""
+    """The answer of an application to one request."""
     method, path = request_line.split()
     sent: list[Any] = []
 

@@ -309,7 +309,7 @@ def test_the_python_needs_nothing_but_the_standard_library(written: Path) -> Non
 
 
 def test_the_runtime_is_copied_verbatim(written: Path) -> None:
-    """What runs in a binding is the very code that this project tests and uses."""
+    """The code that runs in a binding is the code that this project tests and uses."""
     own = sorted((ROOT / "compiler/faultspec/runtime").glob("*.py"))
     for package in _packages(written):
         assert [each.read_bytes() for each in own] == [

@@ -70,7 +70,7 @@ def test_what_is_shared_stays_what_it_was(system: str) -> None:
 
 
 def shared(taxonomy: Taxonomy) -> Iterator[Any]:
-    """What targets have in common, the smallest parts first."""
+    """The parts that targets share, the smallest first."""
     for _, code in schemas.live(taxonomy):
         yield schemas.of_details(code, taxonomy)
     for envelope in taxonomy.envelopes.values():

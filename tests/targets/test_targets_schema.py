@@ -82,7 +82,7 @@ def exchange(surface: Surface, contract: Contract, body: object) -> Exchange:
 
 
 def of_operations(contract: Contract) -> set[str | int]:
-    """What stands on the wire for codes that belong to single operations."""
+    """The wire values of codes that belong to single operations."""
     return {
         code.wire for each in contract.taxonomy.operations.values() for code in each.errors.values()
     }

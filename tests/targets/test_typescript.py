@@ -418,7 +418,7 @@ def test_it_imports_nothing_from_outside(compiled: Compiled) -> None:
 
 
 def test_the_runtime_is_copied_verbatim(compiled: Compiled) -> None:
-    """What a client runs is the very port that is tested here."""
+    """A client runs the very port that is tested here."""
     home = ROOT / "compiler/faultspec/runtime/typescript"
     for each in (compiled.folder / "typescript").rglob("_runtime/*.ts"):
         assert each.read_bytes() == (home / each.name).read_bytes()
@@ -529,7 +529,7 @@ def test_the_code_decides_the_type_of_the_details(type_errors: Mapping[str, list
 
 
 def test_the_example_of_the_readme_compiles(type_errors: Mapping[str, list[str]]) -> None:
-    """What the README shows is TypeScript, against what its taxonomy compiles to."""
+    """The examples of the README are TypeScript, compiled against its taxonomy."""
     assert type_errors["readme.ts"] == []
 
 
@@ -1202,7 +1202,7 @@ def of_codes(system: str, taxonomy: Taxonomy) -> Iterator[Heard]:
 
 
 def facts_of(error: Any, members: Mapping[str, str]) -> dict[str, Any]:
-    """What Python says of an error, in the words of TypeScript."""
+    """The members of an error in Python, in the words of TypeScript."""
     known = not hasattr(error, "raw")
     found = {
         "known": known,
