@@ -143,8 +143,8 @@ class State(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """A failed try, as far as it is known. `kind` picks a `Kind` of the policy; `retry_after`
-    is the header's value, or the seconds where they are known.
+    """A failed try, as far as it is known. `kind` picks a `Kind` of the policy;
+    `retry_after` is the header's value, or the seconds where they are known.
     """
 
     retriable: bool
@@ -156,8 +156,8 @@ class Failure(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The next step. `delay` (seconds) and `computed`, the delay before `Retry-After`, are
-    None without a retry.
+    """The next step. `delay` (seconds) and `computed`, the delay before
+    `Retry-After`, are None without a retry.
 
     `jitter_band` is the least and the greatest delay that chance could have given.
     `explain` has it in sentences.
