@@ -1,5 +1,5 @@
-"""What is done wrong with the contracts of the other systems, one mistake at a time, as changes of
-what was asked and answered.
+"""Mistakes with the contracts of the other systems, one at a time, as changes of requests and
+answers.
 
 A sin gets the request and the answer as JSON and gives another answer, whatever carried the two: a
 body of HTTP, a line of standard streams, a result of MCP. D1 to D23 are deviations that public

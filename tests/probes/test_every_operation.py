@@ -1,6 +1,4 @@
-"""What the document and the taxonomy promise is asked of every operation that it is promised of:
-each test says the law it holds.
-"""
+"""Each promise of the document and the taxonomy is tested on every operation that it covers."""
 
 from collections.abc import Mapping
 from itertools import count

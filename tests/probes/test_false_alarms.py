@@ -124,7 +124,9 @@ def test_a_throttle_that_names_no_wait_is_waited_out_too(
     """Without `Retry-After`, waits grow from one second, three times at most. A limit with another
     code than that of the recipe proves nothing either.
     """
-    text = TAXONOMY.replace("  denied:", "  queue: {summary: A queue, http: 429, retriable: true}\n  denied:")
+    text = TAXONOMY.replace(
+        "  denied:", "  queue: {summary: A queue, http: 429, retriable: true}\n  denied:"
+    )
     script = iter(answers)
     session = http_session(lambda request: next(script), text, recipe(code))
     assert [each.kind for each in outcomes(provoke.recipes(session), "provoke/code")] == [kind]

@@ -33,8 +33,8 @@ def envelope(code, correlation_id):
 
 
 def render(problem):
-    """What a generated binding would do with a problem: a declared exception keeps its code, all
-    else goes by status.
+    """Answer a problem as a generated binding does: a declared exception keeps its code, all else
+    goes by status.
     """
     if isinstance(problem.exception, RateLimitedError):
         status, code, extra = 429, "rate_limited", ((b"Retry-After", b"8"),)

@@ -184,8 +184,8 @@ class Shown(NamedTuple):
         )
 
     def whole(self, body: object) -> object:
-        """What travels when a body is this one's; a tool's is the structured content of its
-        result.
+        """The message that carries a body: for a tool, a result with the body as its structured
+        content.
         """
         if self.transport != "mcp":
             return body
@@ -454,8 +454,8 @@ PARSE_ERROR = {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message"
 def test_the_protocols_errors_are_described_beside_ours(
     error: object, accepted: bool, folder: Path
 ) -> None:
-    """What fails before the application is asked has a number of JSON-RPC's own and no ErrorInfo
-    (B14).
+    """A request that fails before the application is asked has a number of JSON-RPC's own and no
+    ErrorInfo (B14).
     """
     assert validator(folder, "keenbench", "engine", "surfaces").is_valid(error) is accepted
     exchange = Exchange(
@@ -465,7 +465,7 @@ def test_the_protocols_errors_are_described_beside_ours(
 
 
 def test_a_tools_output_schema_holds_refusals_and_successes(folder: Path) -> None:
-    """What `step` answers conforms to its output schema, refused or not; a success without the next
+    """An answer of `step` conforms to its output schema, refused or not; a success without the next
     actions does not (T1, T2).
     """
     schema = validator(folder, "theodosia", "step.output", "mcp")
@@ -571,8 +571,8 @@ def test_ailerons_flag_follows_the_status(status: int, retriable: bool, bindings
 
 
 def test_no_error_lacks_what_its_envelope_requires(bindings: Any, folder: Path) -> None:
-    """What an envelope requires and nothing fills is a mandatory argument; what only the request
-    knows is asked for (A6, T3, B1).
+    """A slot that an envelope requires and nothing fills is a mandatory argument; facts that only
+    the request knows are parameters (A6, T3, B1).
     """
     with pytest.raises(TypeError, match="audit_id"):
         bindings("aileron").HashMismatch()

@@ -1,5 +1,5 @@
-"""What a service publishes of its operations' errors: generated, served, and read by a client that
-knows nothing else.
+"""The errors of its operations that a service publishes: generated, served, and read by a client
+that knows nothing else.
 """
 
 import json

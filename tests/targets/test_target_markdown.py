@@ -31,7 +31,7 @@ READER = MarkdownIt("commonmark").enable("table")
 
 
 class Page(HTMLParser):
-    """What a browser makes of a page: anchors, links, the cells of each row, tags, and all of the
+    """A page as a browser reads it: anchors, links, the cells of each row, tags, and all of the
     text.
     """
 

@@ -1,5 +1,5 @@
-"""What the boundary answers for a status that a framework said without a word of its own is true to
-the taxonomy.
+"""The answer of the boundary to a status that a framework sent without a body agrees with the
+taxonomy.
 """
 
 import asyncio

@@ -688,8 +688,8 @@ codes:
     ],
 )
 def test_any_pointer_marks_an_error(mark: str, body: object) -> None:
-    """What tells an error may stand anywhere (RFC 6901): at the whole body, under a key with a
-    slash; whatever a delay grows to.
+    """The mark of an error may be anywhere (RFC 6901): at the whole body, or under a key with a
+    slash. Delays may grow to any value.
     """
     loaded = read(POINTERS % mark, "pointers.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics

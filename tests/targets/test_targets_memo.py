@@ -1,5 +1,5 @@
-"""What several documents share is what each of them would have made for itself, and nobody changes
-it.
+"""The values that several documents share are equal to those that each would make for itself, and
+nothing changes them.
 """
 
 import json

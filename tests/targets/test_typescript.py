@@ -494,7 +494,7 @@ def clients(home: Path) -> Mapping[str, str]:
 
 @pytest.fixture(scope="module")
 def type_errors(compiled: Compiled) -> Mapping[str, list[str]]:
-    """What the compiler finds in each client, and in all the `packages`."""
+    """The errors of the compiler in each client, and in all the `packages`."""
     home = compiled.folder / "clients"
     lines = (home / "clients.txt").read_text().splitlines()
     found: dict[str, list[str]] = {
@@ -537,8 +537,8 @@ def test_the_example_of_the_readme_compiles(type_errors: Mapping[str, list[str]]
 
 
 def camelled(value: Any) -> Any:
-    """What the port takes for a named tuple of the runtime; the kinds of a policy keep their
-    names.
+    """The value that the port takes for a named tuple of the runtime; the kinds of a policy keep
+    their names.
     """
     if hasattr(value, "_asdict"):
         return {camel(name): camelled(each) for name, each in value._asdict().items()}
@@ -943,8 +943,8 @@ def test_both_know_one_kind_of_number(compiled: Compiled) -> None:
 def test_both_know_the_kind_of_a_code(
     compiled: Compiled, code: str, delay: float, left: float
 ) -> None:
-    """What a policy says of a kind holds for the codes of the kind; a caller that names another
-    kind has the say.
+    """The settings of a kind in a policy apply to the codes of the kind; a caller that names
+    another kind overrides it.
     """
     body: dict[str, object] = {"__type": code, "message": "m"}
     python = compiled.python("qualified")

@@ -194,7 +194,7 @@ does. What a clause checks is in the [kill matrix](kill-matrix.md).
 
 
 Judged = Callable[[str], str]
-"""What judges a key, in Markdown, by its shared address."""
+"""The clauses that judge a key, in Markdown, by its shared address."""
 
 
 def reference_page(judged: Judged) -> str:
