@@ -1,4 +1,4 @@
-"""What holds for every test."""
+"""The set-up of every test."""
 
 import signal
 

@@ -26,7 +26,7 @@ DOCS = ROOT / "docs"
 
 @pytest.mark.parametrize("path", pages())
 def test_the_pages_are_current(path: str) -> None:
-    """What is committed is what the language and the lint say today (`make docs`)."""
+    """The committed pages agree with the language and the lint rules of today (`make docs`)."""
     assert (DOCS / path).read_text(encoding="utf-8") == pages()[path]
 
 
@@ -116,7 +116,7 @@ def agree(data: Any) -> None:
 
 
 def test_both_accept_the_flagship_and_the_samples() -> None:
-    """What is sound for one is sound for the other."""
+    """A document that is sound for one of the two is sound for the other."""
     for data in (DATA, *(value for _, value, _ in PLACES)):
         assert list(grammar.check_data(DOCUMENT, data)) == []
         agree(data)

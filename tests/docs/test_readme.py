@@ -38,7 +38,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(command: str, cwd: Path) -> str:
-    """What a terminal would show, both streams in one."""
+    """The output of a terminal, both streams in one."""
     environment = {
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",

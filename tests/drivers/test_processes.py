@@ -1,4 +1,6 @@
-"""What `target: command` starts is what is judged, from the first request to the last."""
+"""The process that `target: command` starts is the one that is judged, from the first request to
+the last.
+"""
 
 import socket
 from pathlib import Path

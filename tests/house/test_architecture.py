@@ -140,6 +140,39 @@ def test_rooms_import_downwards() -> None:
         assert list(upward(own, path)) == []
 
 
+#: Rooms without input and output of their own: they compute values, or ask a room below.
+PURE = (
+    *("exchange", "diagnostics", "leaks", "contract", "judge", "lint", "importers"),
+    *("sampling", "config", "results", "faults", "session", "sanitize", "probes"),
+)
+
+#: Rooms that open sockets and start processes; `schemathesis` makes values of httpx only.
+CONNECTED = ("drivers", "run", "schemathesis")
+
+FILE_CALLS = frozenset({"open", "read_text", "read_bytes", "write_text", "write_bytes", "mkdir"})
+
+CONNECTIONS = frozenset({"asyncio", "http.server", "httpx", "socket", "subprocess", "uvicorn"})
+
+
+def file_calls(path: Path) -> Iterator[str]:
+    """The calls of a file that open, read or write a file, each as a message."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call):
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            if name in FILE_CALLS:
+                yield f"{path}:{node.lineno}: {name}"
+
+
+def test_input_and_output_have_few_rooms() -> None:
+    """Pure rooms touch no file, and few rooms open sockets and start processes."""
+    for package, path in FILES:
+        own = path.relative_to(SOURCES[package]).parts[0]
+        if own in PURE:
+            assert list(file_calls(path)) == []
+        if own not in CONNECTED:
+            assert {name for name, _ in imports(path)} & CONNECTIONS == set(), path
+
+
 def test_every_module_stands_in_a_room() -> None:
     """Beside the rooms a package has nothing but its ``__init__.py``, and every room of the table
     exists.
@@ -231,6 +264,8 @@ def importers(*names: str) -> set[str]:
 def test_one_room_knows_schemathesis() -> None:
     """Schemathesis changes from release to release; only the room of its name imports it."""
     assert {path.partition("/")[0] for path in importers("schemathesis")} == {"schemathesis"}
+    for path in modules(COMPILER):
+        assert "schemathesis" not in {name.partition(".")[0] for name, _ in imports(path)}, path
 
 
 def test_one_module_knows_the_mcp_library() -> None:
@@ -274,6 +309,8 @@ def test_the_check_sees_what_it_forbids(tmp_path: Path) -> None:
     assert absolute(COMPILER / "language" / "model.py", relative) == "faultspec.cli"
     planted.write_text("import importlib\nimportlib.import_module('faultspec.cli')\n")
     assert len(list(upward("faultspec.judge", planted))) == 1
+    planted.write_text("open('a')\npath.read_text()\nreopen('a')\n")
+    assert len(list(file_calls(planted))) == 2
 
 
 def reached(name: str, seen: set[str]) -> set[str]:
@@ -291,7 +328,12 @@ def reached(name: str, seen: set[str]) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "name", ["reports", "results.merge", "results.model", "results.required_coverage"]
+    "name",
+    [
+        ".".join(path.relative_to(SUITE).with_suffix("").parts).removesuffix(".__init__")
+        for room in ("results", "reports")
+        for path in modules(SUITE / room)
+    ],
 )
 def test_what_reads_results_sends_nothing(name: str) -> None:
     """Reports of a run are made, merged and compared without anything that could start one."""

@@ -1,6 +1,4 @@
-"""What is installed works where it is installed: outside the checkout, from a wheel that was built
-from the sdist.
-"""
+"""An installed package works outside the checkout, from a wheel that was built from the sdist."""
 
 import os
 import subprocess

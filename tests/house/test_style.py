@@ -58,7 +58,7 @@ BANNED_PHRASES: Mapping[str, str] = {
     r"\bbe it\b": "write `whether`",
     r"(?<![`\w.])(?:he|she|his|hers|him|himself)(?![`\w])": "write `they` for people, `it` for programs",
 }
-"""What is not plain technical English, with the remedy."""
+"""Phrases that are not plain technical English, with the remedy."""
 
 PATTERNS = {re.compile(pattern): remedy for pattern, remedy in BANNED_PHRASES.items()}
 

@@ -17,7 +17,7 @@ API = "  api: {transport: http, match: {routes: [/api]}, envelope: main, codes: 
 def example_problems(
     envelopes: str, surfaces: str, example: str = "{details: {surprise: 1}}"
 ) -> list[tuple[str, str]]:
-    """What is example_problems of the example of the code `refused`: severity and message."""
+    """The problems of the example of the code `refused`: severity and message."""
     text = (
         "faultspec: 1\ntaxonomy: {name: t, version: 1.0.0}\n"
         f"envelopes:\n{envelopes}surfaces:\n{surfaces}"

@@ -7,7 +7,7 @@ PAUSE_SECONDS = 0.8
 `Retry-After`.
 """
 STEP_SECONDS = 0.02
-"""What a shorter gap counts at most."""
+"""The seconds that a shorter gap counts at most."""
 
 
 class Unhurried:

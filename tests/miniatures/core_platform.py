@@ -175,7 +175,9 @@ ENVIRONMENT: Mapping[str, str] = {name: token for name, (token, _) in TOKENS.ite
     "NOTEBOOKS_BIRCH_TENANT": "tnt-birch-7f3a91",
     "NOTEBOOKS_CEDAR_TENANT": "tnt-cedar-c06e42",
 }
-"""What `notebooks.yaml` expects in the environment, but for the address of the service."""
+"""The variables that `notebooks.yaml` takes from the environment, except the address of the
+service.
+"""
 
 CALLERS: Mapping[str, Caller] = dict(TOKENS.values())
 NOBODY = Caller("", frozenset())
@@ -265,7 +267,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What was stored at some time: notebooks, and the outcomes of writes."""
+    """The state of the service at some time: notebooks, and the outcomes of writes."""
 
     shelf: Mapping[str, "Notebook"]
     remembered: Mapping[tuple[str, str], "Remembered"]
@@ -445,7 +447,7 @@ class Service:
         self.windows: dict[str, tuple[float, int]] = {}
 
     async def known(self, request: Request) -> Known:
-        """What is stored now."""
+        """The current state."""
         if "key-looked-up-long-before" not in self.sins or "idempotency-key" not in request.headers:
             return Known(self.shelf, self.remembered)
         known = Known(dict(self.shelf), dict(self.remembered))

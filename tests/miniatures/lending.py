@@ -29,7 +29,7 @@ SINS: Mapping[str, str] = {
     "title-crashes": "a title beyond ASCII crashes the creation",
     "deleted-book-is-read": "a deleted book can still be read",
 }
-"""What each sin does. The last two need generated traffic."""
+"""The effect of each sin. The last two need generated traffic."""
 GENERATED = ("title-crashes", "deleted-book-is-read")
 TAXONOMY = Path(__file__).with_name("lending-taxonomy.yaml")
 

@@ -24,7 +24,7 @@ def say(value: object) -> None:
 
 
 def messages() -> Iterator[bytes]:
-    """What is received, until the input ends."""
+    """Yield the received messages, until the input ends."""
     while line := sys.stdin.buffer.readline():
         if not HEADED:
             yield line

@@ -1,4 +1,4 @@
-"""What real teams do wrong with the Core Platform contract, one mistake at a time.
+"""Mistakes that real teams make with the Core Platform contract, one at a time.
 
 Most sins change the answers or the requests of the behaving service from outside; those that need
 another behaviour are switches of `core_platform.make_app` under the same name. Many are narrow (one
@@ -256,7 +256,7 @@ def tenant(asked: Asked) -> str:
 
 
 def planted(asked: Asked) -> str:
-    """What the request carried in its body or its query: the place where canaries are planted."""
+    """The part of the request where canaries are planted: its body or its query."""
     return asked.body.decode("utf-8", "replace")[:400] or asked.target.partition("?")[2]
 
 
@@ -348,7 +348,7 @@ def short_headed(app: ASGIApp) -> ASGIApp:
 
 
 def crashing(fits: Callable[[Asked], bool]) -> Wrapper:
-    """What fits crashes the service: told in the declared form, as any crash is."""
+    """A request that fits crashes the service; the crash has the declared form of any crash."""
 
     def change(asked: Asked, answer: Answer) -> Answer:
         if not fits(asked):
@@ -374,7 +374,7 @@ def problem(before: Envelope) -> Envelope:
 
 
 def fastapi(before: Envelope) -> Envelope:
-    """What FastAPI answers to an invalid field by itself."""
+    """The answer of FastAPI itself to an invalid field."""
     name = (before.get("details") or {}).get("field", "body")
     return {
         "detail": [

@@ -1,5 +1,5 @@
-"""What is done wrong with the contracts of the other systems, one mistake at a time, as changes of
-what was asked and answered.
+"""Mistakes with the contracts of the other systems, one at a time, as changes of requests and
+answers.
 
 A sin gets the request and the answer as JSON and gives another answer, whatever carried the two: a
 body of HTTP, a line of standard streams, a result of MCP. D1 to D23 are deviations that public
@@ -472,7 +472,7 @@ def _as_text(answer: Any, marked: bool) -> Any:
 
 
 def _tool(name: str | None, marked: bool) -> Change:
-    """What the protocol refused, of the tool `step` or of others, as a result."""
+    """The refusals of the protocol, of the tool `step` or of others, as a result."""
 
     def change(asked: Any, answer: Any) -> Any:
         if (

@@ -25,7 +25,7 @@ TOKENS: Mapping[str, tuple[str, str]] = {
 """
 
 ENVIRONMENT: Mapping[str, str] = {name: token for name, (token, _) in TOKENS.items()}
-"""What `vault.yaml` expects in the environment, but for the address of the service."""
+"""The variables that `vault.yaml` takes from the environment, except the address of the service."""
 
 OWNERS: Mapping[str, str] = dict(TOKENS.values())
 
@@ -208,7 +208,7 @@ class Vault:
         return replace(reply, headers=more)
 
     def old_room(self, path: str) -> Reply:
-        """What was there before /v2, in text."""
+        """The answers from before /v2, in text."""
         if path == "/legacy/ledger":
             return (
                 Reply(500, "Out of ink")

@@ -107,7 +107,7 @@ def test_what_is_sent_together_is_under_way_together() -> None:
     [(Limits(requests=2, writes=True), 2), (Limits(), 0), (Limits(seconds=0, writes=True), 0)],
 )
 def test_what_is_sent_together_keeps_the_budgets(limits: Limits, sent: int) -> None:
-    """What the budgets don't allow is not sent, and the others do not wait for it."""
+    """Requests that the budgets forbid are not sent, and the others do not wait for them."""
     with meeting() as (server, url), HttpDriver(url, limits) as driver:
         answers = driver.together(posts("a", "b", "c"))
         assert sum(isinstance(each, NoAnswer) and not each.sent for each in answers) == 3 - sent

@@ -130,7 +130,7 @@ def failures(results: Any, clause: str) -> list[str]:
 
 
 def replayed(*sins: str) -> list[str]:
-    """What a run says of the replays of a service with these sins."""
+    """The outcomes of a run about the replays of a service with these sins."""
     session = http_session(Boxes(*sins), TAXONOMY, document=DOCUMENT)
     found: list[ProbeResult] = []
     session.turn = session.kinds
@@ -231,7 +231,7 @@ def changed(**members: object) -> dict[str, Any]:
     ],
 )
 def test_published_summaries_and_details_agree(item: object, message: str | None) -> None:
-    """What an operation publishes of an error is what the taxonomy has; only certain differences
+    """The published errors of an operation are those of the taxonomy; only certain differences
     between schemas count.
     """
     session = http_session(lambda request: answer(200, [item]), TAXONOMY)

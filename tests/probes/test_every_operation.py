@@ -1,6 +1,4 @@
-"""What the document and the taxonomy promise is asked of every operation that it is promised of:
-each test says the law it holds.
-"""
+"""Each promise of the document and the taxonomy is tested on every operation that it covers."""
 
 from collections.abc import Mapping
 from itertools import count
@@ -156,7 +154,7 @@ def shelf(
 
 
 def document() -> Mapping[str, object]:
-    """What the service publishes: only the creation of things names the key."""
+    """The document of the service: only the creation of things names the key."""
     text = {"type": "object", "required": ["title"], "properties": {"title": {"type": "string"}}}
     body = {"requestBody": {"content": {"application/json": {"schema": text}}}}
     identifier = {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}

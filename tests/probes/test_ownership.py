@@ -106,7 +106,7 @@ def tickets(*, per_tenant: bool = True, seeded: bool = False, sin: str = "") -> 
 
 
 def document() -> Mapping[str, object]:
-    """What the service publishes."""
+    """The document of the service."""
     number = {"name": "number", "in": "path", "required": True, "schema": {"type": "integer"}}
     body = {
         "content": {
@@ -149,7 +149,7 @@ def judged(tmp_path: Path, app: Starlette) -> Report:
 
 
 def found(report: Report) -> set[tuple[str, str]]:
-    """What is found of two tenants: clauses and operations."""
+    """The findings about two tenants: clauses and operations."""
     return {
         (each.finding.clause, str(each.finding.operation))
         for each in report.result.findings

@@ -138,9 +138,9 @@ def test_a_different_notification_is_not_a_repetition(
 
 
 def test_what_may_be_left_out() -> None:
-    """What should be repeated is a warning; what a surface does not list, what no envelope of it
-    carries and what was too much to be kept is nothing; a chain of surfaces repeats what its end
-    says.
+    """A missing repetition is a warning. Codes that a surface does not list, that no envelope of it
+    carries, or that were too many to keep are not reported. A chain of surfaces repeats its last
+    one.
     """
     info = {"kind": "full", "phase": "plan", "ways": [], "more": {}}
     for old, new, expected in (

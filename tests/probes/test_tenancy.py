@@ -78,7 +78,7 @@ def things(
 
 
 def document(*statuses: str) -> Mapping[str, object]:
-    """What the service publishes; ``statuses``: those of a PUT."""
+    """The document of the service; ``statuses``: those of a PUT."""
     name = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
     body = {
         "content": {

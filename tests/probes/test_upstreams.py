@@ -72,7 +72,7 @@ KILLS: Mapping[str, tuple[str]] = {
 
 
 class Pace(NamedTuple):
-    """What the delays are of the policy's, and the share of them that chance may add."""
+    """The delays as a share of the policy's, and the share of them that chance may add."""
 
     scale: float = 0.01
     spread: float = 0.2

@@ -300,7 +300,7 @@ def test_check_for_a_machine_is_one_document(project: Path) -> None:
 
 
 def test_a_failure_for_a_machine_is_one_document(project: Path) -> None:
-    """What is wrong with the templates stands with the rest, in the same document."""
+    """Faults of templates are reported with all others, in the same document."""
     done = run("compile", "--templates", "nowhere", "--format", "json")
     assert done.returncode == 2
     assert [each["severity"] for each in json.loads(done.stdout)["diagnostics"]][-1] == "error"

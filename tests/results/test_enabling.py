@@ -19,7 +19,7 @@ _OF_FRAGMENTS = {"missing-key"}
 
 
 def problems(line: str, wanted: grammar.Type) -> Iterator[str]:
-    """What is wrong with a line as a part of a file."""
+    """The fault of a line as a part of a file."""
     document, diagnostics = source.parse(line + "\n", "line.yaml")
     assert document is not None, line
     assert not diagnostics, line

@@ -33,7 +33,7 @@ operations:
 
 
 def missed(result: Result) -> list[str]:
-    """What `--require-coverage all` misses."""
+    """The codes that `--require-coverage all` misses."""
     required = parse_required_coverage("all")
     assert required is not None
     return [line.split(":")[1].split()[0] for line in missing_coverage(result, required)]

@@ -33,8 +33,8 @@ def envelope(code, correlation_id):
 
 
 def render(problem):
-    """What a generated binding would do with a problem: a declared exception keeps its code, all
-    else goes by status.
+    """Answer a problem as a generated binding does: a declared exception keeps its code, all else
+    goes by status.
     """
     if isinstance(problem.exception, RateLimitedError):
         status, code, extra = 429, "rate_limited", ((b"Retry-After", b"8"),)
@@ -55,7 +55,7 @@ def is_envelope(reply):
 
 
 def last_resort(correlation_id):
-    """What is answered where `render` fails."""
+    """The answer where `render` fails."""
     return Answer(
         500, ((b"Content-Type", b"application/json"),), envelope("internal_error", correlation_id)
     )

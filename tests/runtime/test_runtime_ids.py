@@ -69,7 +69,7 @@ def test_ulids_are_128_bits(number):
 @pytest.mark.parametrize("name", FORMATS)
 @given(moments, entropies)
 def test_a_new_identifier_has_its_format(name, now, entropy):
-    """What `new` makes, whatever the clock and the entropy, `matches` accepts; so every format can
+    """`matches` accepts every id that `new` makes, with any clock and entropy; so every format can
     be made.
     """
     made = new(name, clock=lambda: now, entropy=entropy)

@@ -36,7 +36,7 @@ texts = st.text(st.characters(exclude_characters="$"))
 
 @given(texts)
 def test_text_without_parameters_is_itself(text: str) -> None:
-    """What has no dollar in it comes out as it went in, and a doubled dollar as one."""
+    """A text without a dollar stays as it is, and a doubled dollar becomes one."""
     assert filled(text, {}) == text
     assert filled(f"{text}$$", {}) == f"{text}$"
 

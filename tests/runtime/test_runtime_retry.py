@@ -67,7 +67,7 @@ def standard_v21(given):
 
 
 def failure_of(extras):
-    """What a client would make of the response: AWS gives its hint in milliseconds."""
+    """The failed try that a client makes of the response: AWS gives its hint in milliseconds."""
     hint = extras.get("retry_after_ms")
     if hint is not None and hint.isdigit():
         hint = int(hint) / 1000
@@ -340,7 +340,7 @@ def test_each_kind_of_jitter(jitter, band):
     ],
 )
 def test_each_rule_for_a_hint(rule, hint, delay):
-    """What a Retry-After does to a computed delay of 10 s."""
+    """Apply a Retry-After to a computed delay of 10 s."""
     policy = Policy("p", 3, (Phase("constant", 10),), retry_after=rule)
     decision = plan(
         policy, start(policy), Failure(True, retry_after=hint), now=0.0, random=lambda: 0.5

@@ -180,7 +180,9 @@ def documented():
     ("value", "strict", "lenient", "theirs", "why"), documented(), ids=lambda each: repr(each)
 )
 def test_the_documented_table_is_true(value, strict, lenient, theirs, why, monkeypatch):
-    """What the documentation says of a value is so, for the suite, for a client and for urllib3."""
+    """The statements of the documentation about a value hold for the suite, for a client and for
+    urllib3.
+    """
     test_strict_lenient_and_urllib3_differ_only_as_the_table_says(
         value, strict, lenient, theirs, why, monkeypatch
     )

@@ -198,7 +198,7 @@ def shelves(sin: str) -> Starlette:
 
 
 def document() -> Mapping[str, object]:
-    """What the service publishes."""
+    """The document of the service."""
     documented = {"responses": {"200": {"description": "documented"}}}
     schema = {"type": "object", "required": ["title"], "properties": {"title": {"type": "string"}}}
     body = {"required": True, "content": {"application/json": {"schema": schema}}}

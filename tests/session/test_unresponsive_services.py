@@ -165,7 +165,7 @@ def judged(tmp_path: Path) -> Judge:
 
 
 def losses(report: Report) -> list[ReportedFinding]:
-    """What was found of the service as a whole."""
+    """The findings about the service as a whole."""
     return [each for each in report.result.findings if each.finding.clause == "service/alive"]
 
 
@@ -203,8 +203,8 @@ def test_the_request_that_was_too_much_is_named(judged: Judge, mode: str, words:
 
 @pytest.mark.parametrize("mode", ["dies", "answers and dies"])
 def test_after_the_end_nothing_else_is_judged(judged: Judge, mode: str) -> None:
-    """What was not reached could not run, for that reason; nothing is failed, or passed, for want
-    of a service.
+    """Clauses that were not reached could not run, for that reason; without a service, none has
+    failed or passed.
     """
     report = judged(mode)
     assert [each.finding.clause for each in report.result.findings if each.level == "error"] == [

@@ -1,1 +1,1 @@
-"""What several tests share: services, clients and tables."""
+"""Parts that several tests share: services, clients and tables."""

@@ -1,4 +1,4 @@
-"""What tests of schemas and judge share: places in a value, and the clauses that a schema can
+"""Parts that tests of schemas and judge share: places in a value, and the clauses that a schema can
 express.
 """
 

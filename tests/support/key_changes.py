@@ -128,7 +128,7 @@ def applicable(taxonomy: Taxonomy) -> frozenset[str]:
 
 
 def _verdicts(contract: Contract, exchange: Exchange) -> Mapping[str, object]:
-    """What a judgement says of each clause: its findings, and whether it was exercised."""
+    """The judgement of each clause: its findings, and whether it was exercised."""
     judgement = judge(contract, exchange)
     found: dict[str, list[object]] = {name: [] for name in judgement.exercised}
     for finding in judgement.findings:

@@ -307,7 +307,7 @@ def sinner(name: str) -> str:
 
 @cache
 def consequences() -> Mapping[str, list[str]]:
-    """What each sin trips beside its clause, as the golden file has it."""
+    """The other clauses that each sin breaks, from the golden file."""
     found: dict[str, list[str]] = yaml.safe_load(CONSEQUENCES.read_text(encoding="utf-8"))
     return found
 

@@ -1,4 +1,6 @@
-"""What plain schemathesis and the suite report of the lending library, with the same budget."""
+"""The reports of plain schemathesis and of the suite about the lending library, with the same
+budget.
+"""
 
 import json
 import subprocess

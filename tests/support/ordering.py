@@ -52,7 +52,7 @@ KEY = "Idempotency-Key"
 
 
 class Answer(NamedTuple):
-    """What came back."""
+    """An answer."""
 
     status: int
     headers: Mapping[str, str]
@@ -100,7 +100,7 @@ class Client:
         return found
 
     def key(self) -> str:
-        """What names one intent."""
+        """The key that names one intent."""
         return "the-key" if self.sin == "one-key-for-all" else new_idempotency_key()
 
     def call(self, method: str, path: str) -> Answer:
@@ -138,7 +138,7 @@ class Client:
                 headers[KEY] = self.key()
 
     def planned(self, policy: Policy, state: State, error: PlatformError, idempotent: bool) -> Plan:
-        """What the planner says, as `plan_retry` asks it, with the scaled policy."""
+        """The decision of the planner, as `plan_retry` asks for it, with the scaled policy."""
         hint = error.headers.get("retry-after") if self.sin != "ignores-retry-after" else None
         failure = Failure(
             retriable=error.retriable and error.facts.client_action in ("retry", "none"),

@@ -97,7 +97,7 @@ def application(system: str, clock: Callable[[], float] = time.monotonic) -> ASG
 
 
 def environment(**more: str) -> dict[str, str]:
-    """What the configuration of a system takes from the environment."""
+    """The variables that the configuration of a system takes from the environment."""
     return {**TOKENS, "PYTHON": sys.executable, "PATH": os.environ["PATH"], **more}
 
 
@@ -107,7 +107,7 @@ def _plain(module: ModuleType) -> ASGIApp:
 
 
 def target(system: str, environment: dict[str, str]) -> ServiceConfig:
-    """What the configuration of a system says."""
+    """The configuration of a system."""
     loaded = read_config(str(EXAMPLES / system / "conformance.yaml"), environment)
     assert loaded.target is not None, loaded.diagnostics
     return loaded.target

@@ -212,8 +212,8 @@ def test_what_its_python_sends_is_what_it_reads(data: dict[str, Any]) -> None:
 
 
 def arguments(cls: Any, code: Code) -> dict[str, Any]:
-    """What the constructor wants: each detail under the parameter that the constructor has for it,
-    and the free slots.
+    """The arguments that the constructor takes: each detail under its parameter, and the free
+    slots.
     """
     parameters = cls.__init__.__annotations__
     found: dict[str, Any] = {}

@@ -184,8 +184,8 @@ class Shown(NamedTuple):
         )
 
     def whole(self, body: object) -> object:
-        """What travels when a body is this one's; a tool's is the structured content of its
-        result.
+        """The message that carries a body: for a tool, a result with the body as its structured
+        content.
         """
         if self.transport != "mcp":
             return body
@@ -205,7 +205,7 @@ class Shown(NamedTuple):
         return Exchange(request, response, self.transport)  # type: ignore[arg-type]  # one of the transports
 
     def judged(self, body: object) -> Judgement:
-        """What the judge says of a body in this one's place."""
+        """The judgement of a body in place of this one."""
         return judge(rules(self.system), self.exchange(body))
 
 
@@ -267,7 +267,7 @@ def test_every_fixture_is_used() -> None:
 
 @every_example
 def test_the_schema_accepts_the_document(shown: Shown, folder: Path) -> None:
-    """What the document shows is what the generated JSON Schema describes."""
+    """The bodies that the document shows are those that the generated JSON Schema describes."""
     assert list(validator(folder, shown.system, shown.envelope).iter_errors(shown.body)) == []
 
 
@@ -345,7 +345,7 @@ def places(value: object) -> Iterator[tuple[str | int, ...]]:
 
 @every_example
 def test_judge_and_schema_agree_on_every_variation(shown: Shown, folder: Path) -> None:
-    """What the judge calls an error is what no generated schema of the surface accepts."""
+    """No generated schema of the surface accepts a body that the judge calls an error."""
     surface = rules(shown.system).claim(shown.exchange(shown.body))
     assert surface is not None
     # The gateway lets bodies of another shape pass; an install is answered with the same envelope
@@ -454,8 +454,8 @@ PARSE_ERROR = {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message"
 def test_the_protocols_errors_are_described_beside_ours(
     error: object, accepted: bool, folder: Path
 ) -> None:
-    """What fails before the application is asked has a number of JSON-RPC's own and no ErrorInfo
-    (B14).
+    """A request that fails before the application is asked has a number of JSON-RPC's own and no
+    ErrorInfo (B14).
     """
     assert validator(folder, "keenbench", "engine", "surfaces").is_valid(error) is accepted
     exchange = Exchange(
@@ -465,7 +465,7 @@ def test_the_protocols_errors_are_described_beside_ours(
 
 
 def test_a_tools_output_schema_holds_refusals_and_successes(folder: Path) -> None:
-    """What `step` answers conforms to its output schema, refused or not; a success without the next
+    """An answer of `step` conforms to its output schema, refused or not; a success without the next
     actions does not (T1, T2).
     """
     schema = validator(folder, "theodosia", "step.output", "mcp")
@@ -571,8 +571,8 @@ def test_ailerons_flag_follows_the_status(status: int, retriable: bool, bindings
 
 
 def test_no_error_lacks_what_its_envelope_requires(bindings: Any, folder: Path) -> None:
-    """What an envelope requires and nothing fills is a mandatory argument; what only the request
-    knows is asked for (A6, T3, B1).
+    """A slot that an envelope requires and nothing fills is a mandatory argument; facts that only
+    the request knows are parameters (A6, T3, B1).
     """
     with pytest.raises(TypeError, match="audit_id"):
         bindings("aileron").HashMismatch()

@@ -221,7 +221,7 @@ def test_relations_are_found_without_being_described(tmp_path: Path) -> None:
     [("the key", "auth/missing"), ("the envelope", "framework/unknown-route")],
 )
 def test_its_mistakes_are_seen(forgets: str, clause: str, tmp_path: Path) -> None:
-    """What it does wrong is caught by the same clauses."""
+    """The same clauses catch its mistakes."""
     report = judged(pets(forgets=forgets), tmp_path)
     assert clause in {
         each.finding.clause for each in report.result.findings if each.level == "error"
@@ -264,8 +264,8 @@ def test_its_mistakes_are_seen(forgets: str, clause: str, tmp_path: Path) -> Non
 def test_a_request_of_the_file_that_could_not_be_met_is_reported(
     more: str, key: str, reason: str, tmp_path: Path
 ) -> None:
-    """What the file asks for and the service refuses is neither passed nor silent, and no mistake
-    of the service's.
+    """A request of the file that the service refuses is neither passed nor silent, and is not a
+    mistake of the service.
     """
     result = judged(pets(), tmp_path, more, key).result
     assert result.not_run == (reason,)

@@ -827,7 +827,7 @@ def test_sins_are_named_and_stand_for_statements() -> None:
 
 
 def test_every_switch_is_a_sin() -> None:
-    """What the service can do wrong by itself has a name among the sins; other names are
+    """Every mistake that the service can make by itself has a name among the sins; other names are
     refused.
     """
     assert set(SINS) >= SWITCHES

@@ -80,7 +80,7 @@ def test_the_verdicts_are_the_same_every_time(clean: Report, taxonomy: Taxonomy)
 
 
 def verdicts(report: Report) -> dict[str, object]:
-    """What must not vary from run to run."""
+    """The parts of a report that must not vary from run to run."""
     coverage = {
         name: (each.observed, each.statuses) for name, each in report.result.coverage.items()
     }
@@ -100,7 +100,7 @@ def test_the_sweep_finds_nothing(taxonomy: Taxonomy) -> None:
 
 @pytest.mark.parametrize("sin", SINS)
 def test_every_sin_is_caught_by_its_clause(sin: str, taxonomy: Taxonomy) -> None:
-    """What the demo offers to show, it shows."""
+    """The demo shows every sin that it offers."""
     report = judged(sin, taxonomy)
     assert SINS[sin].clause in {
         each.finding.clause for each in report.result.findings if each.level == "error"

@@ -75,7 +75,7 @@ def test_a_key_is_for_one_body_of_one_owner() -> None:
 
 
 def test_old_rooms_speak_text() -> None:
-    """What was there before /v2 has no envelope."""
+    """The routes from before /v2 have no envelope."""
     shelf = ask(make_app(), "GET /legacy/shelves/7", b"", {})
     assert (shelf.status, shelf.header("content-type")) == (404, "text/plain; charset=utf-8")
     assert ask(make_app(), "GET /legacy/ledger", b"", {}).status == 200

@@ -77,8 +77,8 @@ def test_a_code_takes_its_own_details_only(platform: Any) -> None:
     [(-1, ValueError), (math.nan, ValueError), (math.inf, ValueError), ("8", TypeError)],
 )
 def test_a_wait_is_a_number_of_seconds(platform: Any, wait: Any, refused: type[Exception]) -> None:
-    """What no `Retry-After` can say is refused where it is raised, and not made to something else
-    on its way.
+    """A wait that no `Retry-After` can express is refused where the error is raised, and is not
+    changed on its way.
     """
     with pytest.raises(refused, match="retry_after"):
         platform.RateLimited(retry_after=wait)
@@ -319,8 +319,8 @@ def test_no_value_ends_a_header(folder: Path, text: str) -> None:
 def test_slots_are_checked_where_every_envelope_agrees(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a constructor takes for a slot is what the envelope's schema takes, so that no error it
-    makes is refused; what was read from the wire is kept as it is.
+    """A constructor takes the same values for a slot as the envelope's schema, so no error that it
+    makes is refused. Values that were read from the wire are kept.
     """
     text = """
 faultspec: 1
@@ -735,9 +735,7 @@ codes:
 def test_an_unknown_code_follows_the_taxonomy(
     retriable: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a client does about a code that nobody declared is what `unknown` says, not whatever an
-    absence comes to.
-    """
+    """The action of a client for an undeclared code is the one that `unknown` declares."""
     text = (
         (ROOT / "taxonomy.yaml")
         .read_text()
@@ -1121,7 +1119,7 @@ def test_the_boundary_answers_for_a_service_behind(folder: Path, platform: Any) 
     ],
 )
 def test_the_boundary_answers_for_the_framework(folder: Path, status: int, code: str) -> None:
-    """What a framework answered by itself leaves in the envelope, under its own status and with its
+    """An answer of the framework itself leaves in the envelope, under its own status and with its
     Allow.
     """
     answered, headers, body = _served(

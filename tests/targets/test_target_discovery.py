@@ -1,5 +1,5 @@
-"""What a service publishes of its operations' errors: generated, served, and read by a client that
-knows nothing else.
+"""The errors of its operations that a service publishes: generated, served, and read by a client
+that knows nothing else.
 """
 
 import json
@@ -137,7 +137,7 @@ def publishing(answers: dict[str, Any]) -> Iterator[str]:
 
 
 def verdict(published: dict[str, Any], contract: Taxonomy, folder: Path) -> str:
-    """What the suite says of a service that publishes this."""
+    """The report of the suite about a service that publishes this."""
     configuration = folder / "conformance.yaml"
     with publishing(published) as base:
         configuration.write_text(f"target: {{http: {base}, openapi: none}}\n", encoding="utf-8")

@@ -31,7 +31,7 @@ READER = MarkdownIt("commonmark").enable("table")
 
 
 class Page(HTMLParser):
-    """What a browser makes of a page: anchors, links, the cells of each row, tags, and all of the
+    """A page as a browser reads it: anchors, links, the cells of each row, tags, and all of the
     text.
     """
 
@@ -123,7 +123,7 @@ def test_each_row_has_the_columns_of_its_table(path: Path) -> None:
 
 @PATHS
 def test_every_summary_is_on_the_page(path: Path) -> None:
-    """What a code, a ruling, an obligation or a step of a runbook says is there to be read."""
+    """The texts of a code, a ruling, an obligation and a step of a runbook are visible."""
     seen = " ".join(page(path).text.split())
     known = taxonomy(path)
     summaries = [code.summary for code in known.every_code()]
@@ -203,5 +203,5 @@ def test_a_quoted_text_is_itself(text: str) -> None:
 
 @given(HOSTILE)
 def test_nothing_ends_a_comment(text: str) -> None:
-    """What stands in the comment at the top is never seen."""
+    """The text in the comment at the top is never visible."""
     assert seen(md_comment(text + "--> <b>x</b>") + "\n\ny") == "y"

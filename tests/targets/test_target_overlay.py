@@ -141,8 +141,8 @@ def test_the_orders_service_gets_back_what_was_taken() -> None:
 @EVERY
 @pytest.mark.parametrize("version", ["3.1", "3.0"])
 def test_nothing_that_is_there_is_touched(path: Path, version: str) -> None:
-    """What a document has stays as it is, an inline error and components of the same plain names
-    included.
+    """The content of a document stays as it is, an inline error and components of the same plain
+    names included.
     """
     service = {
         "openapi": f"{version}.0",

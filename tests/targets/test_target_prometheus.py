@@ -25,7 +25,7 @@ needs_promtool = pytest.mark.skipif(
 
 
 def compiled(known: Taxonomy) -> Mapping[str, str]:
-    """What the target makes of a taxonomy."""
+    """The files of the target for a taxonomy."""
     return render(known, [SHIPPED["prometheus"]], "taxonomy.yaml")
 
 

@@ -1,5 +1,5 @@
-"""What the boundary answers for a status that a framework said without a word of its own is true to
-the taxonomy.
+"""The answer of the boundary to a status that a framework sent without a body agrees with the
+taxonomy.
 """
 
 import asyncio
@@ -90,7 +90,7 @@ def failing(scope: Any, receive: Any, send: Any) -> Any:
 
 
 def served(app: Any, request_line: str = "POST /v1/actions/send") -> Exchange:
-    """What comes back from an application for one request."""
+    """The answer of an application to one request."""
     method, path = request_line.split()
     sent: list[Any] = []
 

@@ -309,7 +309,7 @@ def test_the_python_needs_nothing_but_the_standard_library(written: Path) -> Non
 
 
 def test_the_runtime_is_copied_verbatim(written: Path) -> None:
-    """What runs in a binding is the very code that this project tests and uses."""
+    """The code that runs in a binding is the code that this project tests and uses."""
     own = sorted((ROOT / "compiler/faultspec/runtime").glob("*.py"))
     for package in _packages(written):
         assert [each.read_bytes() for each in own] == [
@@ -688,8 +688,8 @@ codes:
     ],
 )
 def test_any_pointer_marks_an_error(mark: str, body: object) -> None:
-    """What tells an error may stand anywhere (RFC 6901): at the whole body, under a key with a
-    slash; whatever a delay grows to.
+    """The mark of an error may be anywhere (RFC 6901): at the whole body, or under a key with a
+    slash. Delays may grow to any value.
     """
     loaded = read(POINTERS % mark, "pointers.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics

@@ -245,7 +245,7 @@ def test_content_that_does_not_show_its_mark_is_an_error_where_it_looks_like_one
 
 
 def test_a_tool_of_which_every_answer_is_an_error_has_no_success() -> None:
-    """What is there in every result tells nothing apart."""
+    """A member that every result has distinguishes nothing."""
     _, valid = made(Form('{present: ""}', FLAT, ()).text())
     assert valid.is_valid({"code": "plain", "text": "t", "again": False})
     assert not valid.is_valid({"rows": []})

@@ -1,5 +1,5 @@
-"""What several documents share is what each of them would have made for itself, and nobody changes
-it.
+"""The values that several documents share are equal to those that each would make for itself, and
+nothing changes them.
 """
 
 import json
@@ -70,7 +70,7 @@ def test_what_is_shared_stays_what_it_was(system: str) -> None:
 
 
 def shared(taxonomy: Taxonomy) -> Iterator[Any]:
-    """What targets have in common, the smallest parts first."""
+    """The parts that targets share, the smallest first."""
     for _, code in schemas.live(taxonomy):
         yield schemas.of_details(code, taxonomy)
     for envelope in taxonomy.envelopes.values():

@@ -82,7 +82,7 @@ def exchange(surface: Surface, contract: Contract, body: object) -> Exchange:
 
 
 def of_operations(contract: Contract) -> set[str | int]:
-    """What stands on the wire for codes that belong to single operations."""
+    """The wire values of codes that belong to single operations."""
     return {
         code.wire for each in contract.taxonomy.operations.values() for code in each.errors.values()
     }
@@ -599,9 +599,9 @@ operations:
 def test_a_code_inside_a_text_is_text_there(
     envelope: str, codes: str, wires: tuple[object, ...]
 ) -> None:
-    """What a code is on its own, a number or a text, makes no difference inside a text: schema and
-    judge read it there, know the declared one, the reserved one and the one of an operation, and
-    take an undeclared one where it is allowed.
+    """The type of a code on its own, a number or a text, makes no difference inside a text. Schema
+    and judge read it there. They know the declared code, the reserved one and the one of an
+    operation, and accept an undeclared one where it is allowed.
     """
     mark = "/payload/errors" if envelope == "listed" else "/payload/type"
     found = read(SPELLED % (mark, envelope, codes, *wires), "urn.yaml")

@@ -418,7 +418,7 @@ def test_it_imports_nothing_from_outside(compiled: Compiled) -> None:
 
 
 def test_the_runtime_is_copied_verbatim(compiled: Compiled) -> None:
-    """What a client runs is the very port that is tested here."""
+    """A client runs the very port that is tested here."""
     home = ROOT / "compiler/faultspec/runtime/typescript"
     for each in (compiled.folder / "typescript").rglob("_runtime/*.ts"):
         assert each.read_bytes() == (home / each.name).read_bytes()
@@ -494,7 +494,7 @@ def clients(home: Path) -> Mapping[str, str]:
 
 @pytest.fixture(scope="module")
 def type_errors(compiled: Compiled) -> Mapping[str, list[str]]:
-    """What the compiler finds in each client, and in all the `packages`."""
+    """The errors of the compiler in each client, and in all the `packages`."""
     home = compiled.folder / "clients"
     lines = (home / "clients.txt").read_text().splitlines()
     found: dict[str, list[str]] = {
@@ -529,7 +529,7 @@ def test_the_code_decides_the_type_of_the_details(type_errors: Mapping[str, list
 
 
 def test_the_example_of_the_readme_compiles(type_errors: Mapping[str, list[str]]) -> None:
-    """What the README shows is TypeScript, against what its taxonomy compiles to."""
+    """The examples of the README are TypeScript, compiled against its taxonomy."""
     assert type_errors["readme.ts"] == []
 
 
@@ -537,8 +537,8 @@ def test_the_example_of_the_readme_compiles(type_errors: Mapping[str, list[str]]
 
 
 def camelled(value: Any) -> Any:
-    """What the port takes for a named tuple of the runtime; the kinds of a policy keep their
-    names.
+    """The value that the port takes for a named tuple of the runtime; the kinds of a policy keep
+    their names.
     """
     if hasattr(value, "_asdict"):
         return {camel(name): camelled(each) for name, each in value._asdict().items()}
@@ -943,8 +943,8 @@ def test_both_know_one_kind_of_number(compiled: Compiled) -> None:
 def test_both_know_the_kind_of_a_code(
     compiled: Compiled, code: str, delay: float, left: float
 ) -> None:
-    """What a policy says of a kind holds for the codes of the kind; a caller that names another
-    kind has the say.
+    """The settings of a kind in a policy apply to the codes of the kind; a caller that names
+    another kind overrides it.
     """
     body: dict[str, object] = {"__type": code, "message": "m"}
     python = compiled.python("qualified")
@@ -1202,7 +1202,7 @@ def of_codes(system: str, taxonomy: Taxonomy) -> Iterator[Heard]:
 
 
 def facts_of(error: Any, members: Mapping[str, str]) -> dict[str, Any]:
-    """What Python says of an error, in the words of TypeScript."""
+    """The members of an error in Python, in the words of TypeScript."""
     known = not hasattr(error, "raw")
     found = {
         "known": known,

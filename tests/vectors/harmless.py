@@ -80,7 +80,7 @@ def texts(node: ast.AST) -> Iterator[str]:
 
 
 def of_python(source: str) -> Iterator[str]:
-    """What a module raises, declares or has translated."""
+    """Yield the texts that a module raises, declares or has translated."""
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Raise(exc=ast.AST() as raised):
@@ -97,7 +97,7 @@ def of_python(source: str) -> Iterator[str]:
 
 
 def of_service(source: str) -> Iterator[str]:
-    """What a service of AWS says of its errors, sentence by sentence."""
+    """Yield the sentences of a service of AWS about its errors."""
     for shape in json.loads(source)["shapes"].values():
         if shape.get("exception"):
             for part in (shape, *shape.get("members", {}).values()):
@@ -114,7 +114,7 @@ def of_module(name: str, source: str) -> Iterator[str]:
 
 
 def of_javascript(source: str) -> Iterator[str]:
-    """What a module throws or declares as a message."""
+    """Yield the texts that a module throws or declares as a message."""
     for found in OF_JAVASCRIPT.finditer(source):
         yield re.sub(r"\\(['\"`\\])", r"\1", found[2] or found[4])
 

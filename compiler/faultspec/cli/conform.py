@@ -246,7 +246,7 @@ def matches_clause(only: str, clauses: Collection[str]) -> bool:
 
 
 class _Loaded(NamedTuple):
-    """What a run needs."""
+    """The inputs of a run."""
 
     config: "ServiceConfig"
     waivers: tuple["Waiver", ...]

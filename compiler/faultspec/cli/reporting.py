@@ -1,4 +1,4 @@
-"""What the commands with reports share: their options, printing of errors, loading and writing of
+"""The parts that commands with reports share: options, printing of errors, loading and writing of
 reports.
 """
 

@@ -60,7 +60,7 @@ class Traits(NamedTuple):
 
 @dataclass(slots=True)
 class JudgementCache:
-    """What judging remembers between exchanges.
+    """The memory of judging between exchanges.
 
     ``traits`` None: judgements are not cached. ``judgements``: those of sound errors, by
     ``cache_key``. ``harmless``: texts in which no leak detector finds anything. ``header_rules``:

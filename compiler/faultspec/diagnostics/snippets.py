@@ -54,7 +54,7 @@ def _underlined(line: str, span: Span) -> tuple[str, str]:
 
 
 def _cells(line: str) -> list[tuple[str, int]]:
-    """What to show for each character, and its width in terminal cells.
+    """The text to show for each character, and its width in terminal cells.
 
     Terminals disagree about emoji of several characters. A sequence joined by U+200D, or with a
     skin tone, has the width of its first character here.

@@ -421,7 +421,7 @@ def _is_throttled(error: _ErrorShape) -> bool:
 
 
 def _retries(error: _ErrorShape, status: int) -> Data:
-    """What the standard mode does with an error: it retries, or it does not."""
+    """The retry of an error in the standard mode: it retries, or it does not."""
     if _is_throttled(error):
         return {"retriable": True, "retry": "standard", "effect": "none"}
     transient = error.wire in TRANSIENT or status in TRANSIENT_STATUSES

@@ -21,7 +21,7 @@ class ImportedCode(NamedTuple):
 
 
 class CodeContext(NamedTuple):
-    """What the codes have in common.
+    """The values that the codes share.
 
     ``envelopes``: their number. ``flag_keys``: details keys that are retry flags.
     """

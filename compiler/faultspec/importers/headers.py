@@ -101,7 +101,7 @@ def _statuses(
 
 
 def header_rule(name: str, header: ImportedHeader, lose: Report) -> Data:
-    """What a header contains: its format or token, and its summary."""
+    """The content of a header: its format or token, and its summary."""
     rule: Data = {}
     formats = _formats(header.schema)
     match header.schema:

@@ -35,7 +35,7 @@ _SOMETIMES_REQUIRED = "it is required for some codes only; here it is optional f
 
 @dataclass(slots=True)
 class CodeFacts:
-    """What one code fixes in its body.
+    """The values that one code fixes in its body.
 
     ``flagged``: the body has a retry flag. ``retriable``: its fixed value, None if both are
     allowed. ``details``: the schema of the details, None if there is no place for them.

@@ -236,7 +236,7 @@ def _media_types(claim: Claim) -> list[str]:
 
 
 def _media_type_problem(findings: FindingCollector, claim: Claim) -> str | None:
-    """What is wrong with the distinct values of Content-Type; None on transports without one."""
+    """The fault of the distinct values of Content-Type; None on transports without one."""
     if findings.exchange.transport != "http":
         return None
     lines = list(dict.fromkeys(findings.lines("content-type")))

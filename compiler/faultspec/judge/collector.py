@@ -1,4 +1,4 @@
-"""What judging one exchange collects: findings, and the clauses that it exercised."""
+"""The results of judging one exchange: findings, and the clauses that it exercised."""
 
 from collections.abc import Iterable, Sequence
 

@@ -20,7 +20,7 @@ _REASONS = {
 def facts_of(
     exchange: Exchange, operation: Operation | None, status: int | None, details: object
 ) -> ConditionFacts:
-    """What is known of an exchange.
+    """The known facts of an exchange.
 
     Credentials that belong to no configured identity may or may not be valid, so ``authenticated``
     is unknown for them, and for recordings that omit credentials.
@@ -34,7 +34,7 @@ def facts_of(
 
 
 def _is_idempotent(exchange: Exchange, operation: Operation | None) -> bool | None:
-    """What the taxonomy declares, else what the sender knows, else what the method means."""
+    """Whether it is idempotent: by the taxonomy, else by the sender, else by the method."""
     if operation is not None and operation.idempotent is not None:
         return operation.idempotent
     if exchange.idempotent is not None or exchange.transport != "http":

@@ -139,7 +139,7 @@ def _contradicting_directive(token: str, value: str) -> str | None:
 
 
 def _problem_in_context(findings: FindingCollector, rule: HeaderRule, value: str) -> str | None:
-    """What is wrong with a well-formed value, given the rest of the exchange."""
+    """The fault of a well-formed value, given the rest of the exchange."""
     exchange = findings.exchange
     if (
         "methods" in rule.format

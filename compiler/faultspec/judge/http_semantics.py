@@ -1,4 +1,4 @@
-"""What RFC 9110 requires of answers, for taxonomies with `profile: rfc9110`."""
+"""The requirements of RFC 9110 on answers, for taxonomies with `profile: rfc9110`."""
 
 from collections.abc import Iterable
 

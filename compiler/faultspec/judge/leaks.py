@@ -142,7 +142,7 @@ def _collect_texts(value: object, texts: list[str]) -> None:
 def _detected(
     findings: FindingCollector, segments: Segments, error: ErrorReading | None, privacy: Privacy
 ) -> Iterator[FoundLeak]:
-    """What the detectors find, except what a member may contain by ``passthrough``."""
+    """Yield the leaks that the detectors find, except those that ``passthrough`` allows."""
     searched = [
         segment
         for segment in segments

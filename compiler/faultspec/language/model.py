@@ -517,7 +517,7 @@ class Concealment(NamedTuple):
 
 
 class Privacy(NamedTuple):
-    """What errors must not reveal.
+    """The values that errors must not reveal.
 
     ``detectors``: names of leak detectors. ``never_echoed``: identity attributes, as ``tenant``.
     """

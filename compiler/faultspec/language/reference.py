@@ -127,7 +127,7 @@ _PLAIN: Mapping[type, str] = {
 
 
 def describe_type(type: Type) -> str:
-    """What a type takes, in words, in Markdown."""
+    """The values of a type, in words, in Markdown."""
     name = _explained(type)
     if name is not None:
         return f"[{name}](#{name})"
@@ -194,7 +194,7 @@ does. What a clause checks is in the [kill matrix](kill-matrix.md).
 
 
 Judged = Callable[[str], str]
-"""What judges a key, in Markdown, by its shared address."""
+"""The clauses that judge a key, in Markdown, by its shared address."""
 
 
 def reference_page(judged: Judged) -> str:

@@ -202,7 +202,7 @@ _POINTER_BEFORE = re.compile(
 """Words and member names before a JSON Pointer (RFC 6901; RFC 9457 names ``instance``)."""
 
 _POINTER = re.compile(r"~[01]|^(?!/proc/|/dev/)(?:/[\w~-]{1,60}){1,2}/(?:\d{1,4}|-)(?:/|$)")
-"""What only a JSON Pointer has: escapes, and positions in a list."""
+"""The signs of a JSON Pointer: escapes, and positions in a list."""
 
 
 _POINTER_AFTER = re.compile(

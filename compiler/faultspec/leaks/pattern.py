@@ -1,4 +1,4 @@
-"""What a pattern of a leak is."""
+"""The pattern of a leak: an expression, and the checks of its matches."""
 
 import re
 from collections.abc import Callable

@@ -273,7 +273,7 @@ def _point_of(envelope: Envelope, taxonomy: Taxonomy) -> Node:
 
 @memoized
 def of_body(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Json:
-    """What an envelope's branch point is when it carries ``code``."""
+    """The schema of an envelope's branch point when it carries ``code``."""
     point = _point_of(envelope, taxonomy)
     body = _of_node(point, envelope, code, taxonomy)
     if "properties" in body:
@@ -286,7 +286,7 @@ def of_undeclared(envelope: Envelope, taxonomy: Taxonomy, others: Iterable[Json]
     """An envelope's branch point when it carries a code that is not declared, where that is
     allowed.
 
-    ``others``: what stands in the place of the code and is none.
+    ``others``: schemas of values in the place of the code that are not codes.
     """
     # A reserved code, or a removed one, is declared: it must not come, whatever else may.
     known = list(dict.fromkeys(code.wire for code in taxonomy.every_code()))
@@ -306,9 +306,7 @@ def of_undeclared(envelope: Envelope, taxonomy: Taxonomy, others: Iterable[Json]
 
 
 def of_place(place: Node, codes: Iterable[Code]) -> Json:
-    """What may stand in a place of the code, as its slot or inside a text, whichever of the codes
-    it is.
-    """
+    """The schema of a place of the code, as its slot or inside a text, for any of the codes."""
     if not isinstance(place, Template):
         return {"enum": list(dict.fromkeys(code.wire for code in codes))}
     return {"anyOf": [_template(place, code) for code in codes]}
@@ -374,7 +372,7 @@ def _around(
 def _of_node(
     node: Node, envelope: Envelope, code: Code | None, taxonomy: Taxonomy, other: Json | None = None
 ) -> Json:
-    """``other``: what stands in the code slot where ``code`` is None."""
+    """``other``: the schema of the code slot where ``code`` is None."""
     match node:
         case Slot(name="code") if code is None and other is not None:
             return other
@@ -482,8 +480,8 @@ STRING = Fragment({"type": "string"})
 
 
 def of_slot(name: str, field: Field | None, code: Code | None, taxonomy: Taxonomy) -> Json:
-    """What a slot may hold when it travels with ``code``: what the code fixes, then what the
-    envelope's field says.
+    """The schema of a slot that travels with ``code``: the value that the code fixes, else the
+    envelope's field.
     """
     if code is not None:
         fixed = _fixed(name, field, code, taxonomy)

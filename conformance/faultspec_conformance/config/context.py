@@ -30,7 +30,9 @@ Node = Mapping[str, object]
 
 
 class ReadingContext:
-    """What the parts of one reading share. Conclusions from a place in ``lost`` are not reported.
+    """The state that the parts of one reading share.
+
+    Conclusions from a place in ``lost`` are not reported.
 
     ``secrets``: values from the environment, each with its replacement in reports. ``items``: path
     shapes of the items of declared resources; None if resources are inferred later. ``identities``:

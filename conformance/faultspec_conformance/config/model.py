@@ -160,7 +160,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What the last answer of a recipe has besides its code.
+    """The expected content of the last answer of a recipe, besides its code.
 
     A value of None means that the detail or header is missing. ``upstream_calls``: the calls that
     each upstream gets for the last request, by name.

@@ -117,7 +117,7 @@ def _read(
 def check_config(
     target: ServiceConfig, taxonomy: Taxonomy, document: Document
 ) -> tuple[Diagnostic, ...]:
-    """What is wrong with a configuration by its taxonomy: unknown codes, and statuses that a code
+    """The faults of a configuration by its taxonomy: unknown codes, and statuses that a code
     never has.
     """
     known: dict[str, tuple[Code, ...]] = {name: (code,) for name, code in taxonomy.codes.items()}
@@ -438,7 +438,7 @@ def _read_address(context: ReadingContext, where: Node, name: str) -> str:
 
 
 def _check_address(url: str, *, query: bool) -> str | None:
-    """What is wrong with an address; None if nothing is. ``query``: it may have one."""
+    """The fault of an address; None if it has none. ``query``: it may have one."""
     pattern = r"https?://[^\s/?#]+(/[^\s?#]*)?" + (r"(\?[^\s#]*)?" if query else "")
     if not re.fullmatch(pattern, url):
         return f"`{url}` is not an address such as http://127.0.0.1:8080"

@@ -125,7 +125,7 @@ def read_request_line(context: ReadingContext, text: str, place: Place) -> tuple
 
 
 def _check_request_line(text: str, method: str, path: str) -> tuple[str, str] | None:
-    """What is wrong with a request line, and a hint; None if nothing is."""
+    """The fault of a request line, and a hint; None if it has none."""
     written = text.partition(" ")[0]
     if text.startswith("/"):
         return f"`{text}` has no method", f"write `GET {text}`"

@@ -51,7 +51,7 @@ class NoAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run may cost and do. ``seconds``: wall time. ``writes``: it may send methods that
+    """The limits of a run. ``seconds``: wall time. ``writes``: it may send methods that
     change something.
 
     ``rate``: requests a second at most; None for no limit.

@@ -35,9 +35,9 @@ class Wait(NamedTuple):
 
 
 class JitterReport(NamedTuple):
-    """What the waits show together. ``late``: a sentence for each policy whose bounds are exceeded
-    too often.
+    """The judgement of all waits together.
 
+    ``late``: a sentence for each policy whose bounds are exceeded too often.
     ``note``: why the bands are too narrow. ``jitter``: whether there is any; None if late waits
     hide it. ``reason``: why it is missing or unclear.
     """

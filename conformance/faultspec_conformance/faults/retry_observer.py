@@ -55,7 +55,7 @@ class Breach(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RetryReport:
-    """What the tries of one call show. ``exercised``: the kinds of breach that could have
+    """The judgement of the tries of one call. ``exercised``: the kinds of breach that could have
     occurred.
     """
 
@@ -224,7 +224,7 @@ def _longest(high: float) -> float:
 
 
 def _classify_wait(plans: Sequence[Plan], wait: float) -> Kind:
-    """What is wrong with a wait that fits no plan."""
+    """The kind of fault of a wait that fits no plan."""
     if wait > _longest(max(high for _, high in map(_band, plans))):
         return "late"
     computed = min(planned.computed or 0.0 for planned in plans)

@@ -207,8 +207,8 @@ class Accumulator:
         )
 
     def _explain_missing_facts(self, clause: Clause) -> str | None:
-        """What the records of all errors leave out that the clause needs; None if one is complete
-        enough.
+        """The parts of an exchange that the clause needs and all records of errors lack; None if
+        one is complete enough.
         """
         lacking = [lacks for lacks, times in self._errors.items() if times]
         if not lacking or any(clause.judgeable(lacks) for lacks in lacking):

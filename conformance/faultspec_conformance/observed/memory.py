@@ -1,4 +1,4 @@
-"""What an accumulator remembers of exchanges: recent ids, and the operations of concrete paths."""
+"""The memory of an accumulator: recent ids, and the operations of concrete paths."""
 
 import re
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""What a service publishes about itself, compared with the taxonomy."""
+"""Compare what a service publishes about itself with the taxonomy."""
 
 from collections.abc import Iterator
 

@@ -1,5 +1,4 @@
-"""What a JSON-RPC 2.0 service does with malformed requests, unknown methods, batches, notifications
-and ids.
+"""Send malformed requests, unknown methods, batches and ids to a JSON-RPC 2.0 service.
 
 The error numbers are those of section 5.1 of the specification. If the taxonomy lists the
 protocol's numbers, a probe whose number is missing there sends nothing.

@@ -1,6 +1,4 @@
-"""What an MCP server does with unknown tools and invalid arguments, and with a client that follows
-its offers.
-"""
+"""Call unknown tools and pass invalid arguments to an MCP server, and follow its offers."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -28,7 +28,7 @@ _MORE = 2
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What identifies a resource in an answer.
+    """The evidence that an answer shows a resource.
 
     ``marks``: the texts of its creation that no other creation has.
     """

@@ -57,7 +57,7 @@ def _test_cases(report: Report, clause: ClauseResult) -> Iterator[TestCase]:
 
 
 def _suffixes(failures: Iterable[ReportedFinding]) -> Iterator[str]:
-    """What tells the causes of one clause apart: fingerprints, numbered where they are equal."""
+    """The suffixes of the causes of one clause: fingerprints, numbered where they are equal."""
     seen: Counter[str] = Counter()
     for failure in failures:
         fingerprint = failure.finding.fingerprint

@@ -1,4 +1,4 @@
-"""What would switch on a clause that was not checked, and the next steps after a clean run."""
+"""The keys that switch on a clause that was not checked, and the next steps after a clean run."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -112,8 +112,8 @@ def other_transport(clause: ClauseResult) -> str | None:
 
 
 def enablings(result: Result) -> dict[str, Enabling]:
-    """What would switch on each clause that was not checked, by address. Clauses are left out if no
-    key would, or it is unknown which.
+    """The keys that switch on each clause that was not checked, by address. Clauses without a known
+    key are left out.
     """
     read_only = any(
         re.search(_BY_REASON[0][0], reason)
@@ -127,7 +127,10 @@ def enablings(result: Result) -> dict[str, Enabling]:
 
 
 def enabling(clause: ClauseResult, *, read_only: bool = False) -> Enabling | None:
-    """What would switch on a clause that was not checked. ``read_only``: the run may not write."""
+    """The key that switches on a clause that was not checked, or None.
+
+    ``read_only``: the run may not write.
+    """
     if clause.verdict not in ("not_exercised", "not_checkable"):
         return None
     if other_transport(clause) is not None or clause.address.startswith("obligations/"):

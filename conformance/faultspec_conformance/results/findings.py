@@ -60,8 +60,8 @@ def join_findings(findings: Iterable[ReportedFinding]) -> tuple[ReportedFinding,
 
 
 def cause_of(reported: ReportedFinding) -> Hashable:
-    """What equal findings have in common: the fingerprint, the kind of message, the kind of body
-    where the finding is about bodies, and what excuses them.
+    """The key that equal findings share: the fingerprint, the kind of message, the kind of body
+    where the finding is about bodies, and their excuse.
     """
     finding = reported.finding
     # Probes that ask in several ways for one form word it differently, so the form is the kind.

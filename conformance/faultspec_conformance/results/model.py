@@ -31,7 +31,7 @@ _REASONS = 4
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one probe found out about one clause.
+    """The result of one probe for one clause.
 
     ``kind``: the clause held, it is broken (see ``finding``), or it could not be decided (see
     ``reason``): `undecided` is about a part of its occasions. ``form``: a clause about the form of
@@ -100,7 +100,7 @@ class ClauseResult:
 
     @property
     def left_out(self) -> str:
-        """What was not checked of a clause that was decided: the reasons of its probes."""
+        """The unchecked parts of a clause that was decided: the reasons of its probes."""
         if self.verdict not in ("passed", "failed"):
             return ""
         return "; ".join((*self.not_run, *self.not_exercised)[:_REASONS])
@@ -112,7 +112,7 @@ class ClauseResult:
 
 
 Standing = Literal["error", "warning", "flaky", "known"]
-"""What a finding counts as. Only an error fails a run."""
+"""The class of a finding. Only an error fails a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class ReportedFinding:
 
     @property
     def standing(self) -> Standing:
-        """What the finding counts as: known, else flaky, else its level."""
+        """The class of the finding: known, else flaky, else its level."""
         if self.excuse is not None:
             return "known"
         return "flaky" if self.flaky else self.level

@@ -187,8 +187,8 @@ _OPERATION = re.compile(r"[A-Z]+ /|[^ ]*[*?\[]")
 
 
 def check_waivers(loaded: LoadedWaivers, taxonomy: Taxonomy) -> Iterator[Diagnostic]:
-    """What is wrong with waivers by the taxonomy: unknown clauses, operations that are not
-    requests, unknown codes.
+    """The faults of waivers by the taxonomy: unknown clauses, operations that are not requests,
+    unknown codes.
 
     An unknown code is a warning only: a service may send an undeclared code, and that may be a
     known failure.

@@ -99,7 +99,7 @@ class GeneratedRequest:
 
 @dataclass(frozen=True, slots=True)
 class GatewayAnswer:
-    """What the gateway answers. ``response`` None: it closes the connection. ``sent``: the service
+    """An answer of the gateway. ``response`` None: it closes the connection. ``sent``: the service
     got the request. ``findings``: fingerprints of what is wrong with its answer.
     """
 
@@ -115,9 +115,11 @@ LEFT_OUT = GatewayAnswer(Response(429), sent=False)
 
 @dataclass(frozen=True, slots=True)
 class GenerationPlan:
-    """What is generated. ``operations``: those of the document that take part. ``examples``: test
-    cases of one operation in the fuzzing phase. ``scenarios``: those of the stateful phase.
-    ``checks``: further checks of schemathesis. ``seconds``: how long it may take.
+    """The extent of generated traffic.
+
+    ``operations``: those of the document that take part. ``examples``: test cases of one operation
+    in the fuzzing phase. ``scenarios``: those of the stateful phase. ``checks``: further checks of
+    schemathesis. ``seconds``: how long it may take.
     """
 
     description: Description

@@ -38,7 +38,7 @@ _MESSAGE = 300
 
 @dataclass(frozen=True, slots=True)
 class DocumentViolation:
-    """What is wrong with an answer by the document. ``pointer``: into its body. ``keyword``: of the
+    """A fault of an answer by the document. ``pointer``: into its body. ``keyword``: of the
     schema; ``value``: what breaks it.
     """
 

@@ -1,4 +1,4 @@
-"""What all sessions have, whatever the transport."""
+"""The parts that sessions over all transports share."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace

@@ -33,8 +33,8 @@ STANDARD = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class FaultSwitch:
-    """What distinguishes the request of a recipe: a header, or a query parameter with its value, or
-    the method and the path with members of the body. ``path`` has ``*`` for each placeholder. A
+    """The mark of the request of a recipe: a header, or a query parameter with its value, or the
+    method and the path with members of the body. ``path`` has ``*`` for each placeholder. A
     ``method`` of None is any. ``declared``: `faults` of the configuration declares it.
     """
 

@@ -1,5 +1,5 @@
-"""What a run knows about a service over HTTP, kept apart for each unit so that a shard finds what
-a whole run finds.
+"""The knowledge of a run about a service over HTTP, kept apart for each unit so that a shard finds
+the same as a whole run.
 """
 
 from collections import ChainMap
@@ -24,7 +24,7 @@ _TENANT_LENGTH = 4
 
 @dataclass(slots=True)
 class UnitKnowledge:
-    """What one unit of probes knows.
+    """The knowledge of one unit of probes.
 
     ``generated``: the correlation ids that the service generated, with the answers that carry them.
     ``tenants``: the name of each identity's tenant. ``spare``: a resource of each kind that was
@@ -45,8 +45,7 @@ class UnitKnowledge:
 
 @dataclass(slots=True)
 class Knowledge:
-    """What a probe may draw conclusions from: what its own unit knows, and what every shard
-    learns.
+    """The knowledge that a probe may use: that of its own unit, and that of every shard.
 
     ``created``: the resource of each kind that probes share. ``uncreated``: why there is none.
     ``touched``: the kinds whose shared resource was changed or deleted. ``under_way``: the kinds

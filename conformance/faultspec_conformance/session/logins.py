@@ -28,7 +28,7 @@ PAST_CREDENTIALS = frozenset({403, 409, 412})
 
 @dataclass(slots=True)
 class Logins:
-    """What the logins of a run yielded, by identity.
+    """The results of the logins of a run, by identity.
 
     ``saved``: the values by name. ``accepted``: the identities whose credentials the service
     accepted since their last login. ``failed``: why a login yielded nothing. ``futile``: identities

@@ -106,7 +106,7 @@ class PartRecord:
 
 @dataclass(slots=True)
 class Observations:
-    """What a run observed of a service, in parts.
+    """The observations of a run, in parts.
 
     ``planted``: canaries, which reports mask. ``unmet``: why a recipe did not provoke its code, by
     code. ``ended``: why nothing more is sent to the service. ``complete``: no budget left anything

@@ -139,7 +139,10 @@ def _content(behaviour: Behaviour, good: object) -> tuple[bytes, bytes]:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What runs beside the suite. ``started``: the service, if the configuration starts it."""
+    """The processes and upstreams that run beside the suite.
+
+    ``started``: the service, if the configuration starts it.
+    """
 
     upstreams: Mapping[str, ScriptedUpstream]
     started: Running | None = None

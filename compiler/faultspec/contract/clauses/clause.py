@@ -1,4 +1,4 @@
-"""What a clause is: an assertion about a running system, and when it can be checked."""
+"""The clause: an assertion about a running system, and the conditions for checking it."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What to add to a taxonomy so that a clause applies: a line for each requirement of a clause."""
+"""The lines that make a clause apply to a taxonomy, one for each requirement of the clause."""
 
 from collections.abc import Mapping
 

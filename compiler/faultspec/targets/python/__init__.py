@@ -147,7 +147,7 @@ class BoundaryRows(NamedTuple):
 
 
 class PythonView(NamedTuple):
-    """What the Python templates see beside the model; see the row types.
+    """The values that the Python templates see beside the model; see the row types.
 
     ``envelope``: the default one, of most errors. ``operations``: the operation behind each name of
     a call. ``needed``: the attribute of each slot without which an error cannot be rendered.

@@ -53,7 +53,7 @@ class HeaderArgument(NamedTuple):
 
 
 class ConstructorArguments(NamedTuple):
-    """What a constructor passes to the base class.
+    """The arguments that a constructor passes to the base class.
 
     ``details``: by key, the parameter, or the source of the whole. ``nullable``: keys that may be
     None. ``passed``: parameters that are passed under their own name. ``other_facts``: by fact, its
@@ -69,7 +69,7 @@ class ConstructorArguments(NamedTuple):
 
 
 class Package(NamedTuple):
-    """What is the same for every exception.
+    """The parts that all exceptions share.
 
     ``flag``: the details key that is the retry flag. ``given``: the slots of each envelope that
     only a raiser of the error can fill.

@@ -104,7 +104,7 @@ class TypeScriptRenderings(NamedTuple):
 
 
 class TypeScriptView(NamedTuple):
-    """What the TypeScript templates see beside the model; see the row types.
+    """The values that the TypeScript templates see beside the model; see the row types.
 
     ``wire``: whether an envelope has the code by itself, not inside a text. ``operations``: the
     operation behind each name of a call. ``unknown``: the code that stands for an unknown one, or
