@@ -123,7 +123,7 @@ def test_with_its_constructs_a_clause_applies(address: str) -> None:
     """A taxonomy with every construct leaves no clause *not checkable*."""
     loaded = read(FULL, "full.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics
-    assert CLAUSES[address].not_applicable(loaded.taxonomy) is None
+    assert CLAUSES[address].reason_not_applicable(loaded.taxonomy) is None
 
 
 @pytest.mark.parametrize(("address", "requirement"), CASES)
@@ -133,7 +133,7 @@ def test_without_the_construct_of_its_reason_a_clause_does_not_apply(
     """Without the keys that a reason quotes, exactly that reason holds."""
     taxonomy = taxonomy_of(without(requirement.unmet))
     assert not requirement.is_met(taxonomy)
-    assert CLAUSES[address].not_applicable(taxonomy) is not None
+    assert CLAUSES[address].reason_not_applicable(taxonomy) is not None
 
 
 def test_clauses_without_a_requirement_need_no_construct() -> None:

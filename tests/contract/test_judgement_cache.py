@@ -226,7 +226,7 @@ def variations(exchange: Exchange) -> Iterator[Exchange]:
     for asked in ((("Authorization", "Bearer x"),), ()):
         refused = replace(answer, status=403, body=answer.body.replace(b"401", b"403"))
         yield replace(exchange, request=replace(exchange.request, headers=asked), response=refused)
-    if exchange.received("ETag") is not None:
+    if exchange.response_header("ETag") is not None:
         headers = tuple(
             (name, '"a1"' if name == "ETag" else value) for name, value in answer.headers
         )
@@ -235,7 +235,7 @@ def variations(exchange: Exchange) -> Iterator[Exchange]:
             yield replace(exchange, response=replace(answer, headers=headers, body=raw))
     for target in ("/narrow/1", "/files/1"):
         yield replace(exchange, request=replace(exchange.request, target=target))
-    own = str(exchange.received("X-Correlation-Id"))
+    own = str(exchange.response_header("X-Correlation-Id"))
     for new in (each for each in TEXTS if each.isascii() and '"' not in each):
         headers = tuple((name, value.replace(own, new)) for name, value in answer.headers)
         body_of_new = answer.body.replace(own.encode(), new.encode())

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faultspec.diagnostics import printers
-from faultspec.diagnostics.formats.escaping import visible
-from faultspec.diagnostics.model import Diagnostic, Edit, Fix, Related, Span, ordered
+from faultspec.diagnostics.formats.escaping import escape_line
+from faultspec.diagnostics.model import Diagnostic, Edit, Fix, Related, Span, sort_diagnostics
 from faultspec.diagnostics.printers import PRINTERS, Printer
 from faultspec.source import parse
 from paths import TESTS
@@ -106,10 +106,10 @@ def test_order_is_total(found: list[Diagnostic], shuffle: random.Random) -> None
     """Diagnostics are printed by file, place, code and message, in whatever order they come."""
     shuffled = list(found)
     shuffle.shuffle(shuffled)
-    assert ordered(found) == ordered(shuffled)
+    assert sort_diagnostics(found) == sort_diagnostics(shuffled)
     keys = [
         (each.path, each.span or Span(0, 0, 0, 0), each.code, each.message)
-        for each in ordered(found)
+        for each in sort_diagnostics(found)
     ]
     assert keys == sorted(set(keys))
 
@@ -124,7 +124,7 @@ def test_order_of_places() -> None:
     """Diagnostics of a whole file come first, and line numbers are compared as numbers."""
     places = [None, Span(1, 2, 1, 3), Span(1, 10, 1, 11), Span(2, 1, 2, 2), Span(10, 1, 10, 2)]
     found = [Diagnostic("c", "m", "f", span) for span in places]
-    assert list(ordered(reversed(found))) == found
+    assert list(sort_diagnostics(reversed(found))) == found
 
 
 # What each printer shows
@@ -320,8 +320,8 @@ def test_github_commands_are_one_line_each(message: str, path: str) -> None:
             value = value.replace(escape, char)
         return value
 
-    assert unescape(command[2]) == "\n".join(map(visible, re.split(r"\r\n|\r|\n", message)))
-    assert unescape(command[1]) == "\n".join(map(visible, re.split(r"\r\n|\r|\n", path)))
+    assert unescape(command[2]) == "\n".join(map(escape_line, re.split(r"\r\n|\r|\n", message)))
+    assert unescape(command[1]) == "\n".join(map(escape_line, re.split(r"\r\n|\r|\n", path)))
 
 
 def _closed(required: str, **properties: object) -> dict[str, object]:
@@ -407,7 +407,7 @@ def test_sarif_is_sarif(found: list[Diagnostic]) -> None:
     OFFICIAL_SARIF.validate(log)
     (run,) = log["runs"]
     rules = [each["id"] for each in run["tool"]["driver"]["rules"]]
-    for each, result in zip(ordered([*found, *FOUND]), run["results"], strict=True):
+    for each, result in zip(sort_diagnostics([*found, *FOUND]), run["results"], strict=True):
         assert rules[result["ruleIndex"]] == result["ruleId"] == each.code
         assert result["message"]["text"].startswith(each.message)
         assert (
@@ -429,10 +429,10 @@ def test_junit_is_xml(message: str, path: str) -> None:
     )
     assert int(root.attrib["failures"]) == len(root.findall("*/testcase/failure"))
     assert len(root.findall("*/testcase/failure")) == sum(
-        each.severity == "error" for each in ordered(found)
+        each.severity == "error" for each in sort_diagnostics(found)
     )
     messages = [each.attrib["message"] for each in root.iter("failure")]
-    assert "\n".join(map(visible, re.split(r"\r\n|\r|\n", message))) in messages
+    assert "\n".join(map(escape_line, re.split(r"\r\n|\r|\n", message))) in messages
 
 
 def test_junit_shows_clean_files() -> None:

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from faultspec.contract.clauses import CLAUSES, client_clauses, service_clauses
-from faultspec.docs.trace import UNJUDGED, StatementTrace, changed, page, trace
+from faultspec.docs.trace import UNJUDGED, StatementTrace, find_changed_targets, page, trace
 from faultspec.language import LoadedTaxonomy, load, read
 from faultspec.language.constructs import DOCUMENT
 from faultspec.render import render
@@ -115,7 +115,11 @@ def test_a_target_is_named_if_its_files_change_without_the_construct(
         for name in tree(path).keys() | less.keys()
         if tree(path).get(name) != less.get(name)
     }
-    assert changed(document.data, tuple(construct.split("."))) == changes == ALONE[path, construct]
+    assert (
+        find_changed_targets(document.data, tuple(construct.split(".")))
+        == changes
+        == ALONE[path, construct]
+    )
 
 
 def test_a_construct_is_removed_with_everything_that_refers_to_it() -> None:
@@ -124,8 +128,12 @@ def test_a_construct_is_removed_with_everything_that_refers_to_it() -> None:
     """
     document = loaded("taxonomy.yaml").document
     assert document is not None
-    assert changed(document.data, ("domains", "request")) == {"python", "typescript", "markdown"}
-    assert {"python", "typescript", "jsonschema", "openapi", "markdown"} <= changed(
+    assert find_changed_targets(document.data, ("domains", "request")) == {
+        "python",
+        "typescript",
+        "markdown",
+    }
+    assert {"python", "typescript", "jsonschema", "openapi", "markdown"} <= find_changed_targets(
         document.data, ("envelopes", "error")
     )
 

@@ -104,7 +104,7 @@ def test_whatever_is_served_obeys_the_taxonomy(system: str) -> None:
         conditional = bool(
             code.http.rules
         )  # who asks decides on the status, and this caller is known
-        for status in (None, *code.http.all()):
+        for status in (None, *code.http.allowed_statuses()):
             if conditional and status is not None:
                 continue
             served = server(rules, Fault(code.name, status)).answer(asked)
@@ -246,7 +246,7 @@ def test_chance_is_the_seed(probability: float, seed: int) -> None:
         for _ in range(2)
     )
     assert one == two
-    assert [each for each in one if each is not None] == list(script.due())[
+    assert [each for each in one if each is not None] == list(script.due_faults())[
         : sum(each is not None for each in one)
     ]
     if probability in (0, 1):

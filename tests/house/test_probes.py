@@ -18,8 +18,8 @@ PROBES = sorted((ROOT / "conformance" / "faultspec_conformance" / "probes").glob
 #: Methods of sessions that send a request, read, or draw a new value.
 CALLS = frozenset(
     {
-        *("call", "try_call", "ask", "together", "notify", "batch", "raw", "resource"),
-        *("stranger", "operation", "identity", "canary", "wait_asked", "of_the_server"),
+        *("call", "try_call", "ask", "call_together", "notify", "batch", "send_raw", "resource"),
+        *("stranger", "operation", "identity", "canary", "requested_wait", "is_from_server"),
         *("claims_errors", "waits", "limited", "make_values"),
         *("inbound", "new_id", "schemas", "samples"),
         # They wait for messages, or start a new session of the protocol, as a request does.
@@ -28,7 +28,7 @@ CALLS = frozenset(
 )
 
 #: Methods of the records that only read.
-READS = frozenset({"attempted", "tenants"})
+READS = frozenset({"has_attempted", "tenants"})
 
 #: Methods of lists, mappings and sets that only read.
 CONTAINERS = frozenset({"get", "keys", "values", "items", "index", "count", "copy", "union"})
@@ -89,7 +89,7 @@ def test_the_check_sees_what_it_forbids() -> None:
         "self.session.knowledge.own.absent |= {1}",
         "del session.knowledge.created['a']",
         "session.knowledge.own.absent.add('GET /')",
-        "self.session.knowledge.learn_fact(fact)",
+        "self.session.knowledge.learn_shared(fact)",
         "session.observations.add([note])",
         "session.observations.current.outcomes.append(note)",
         "session.begin('a', 1)",

@@ -75,18 +75,66 @@ SHARED_NAMES: Mapping[str, str] = {
     "read": "text or data becomes the model of the room",
     "recipes": "carries out the recipes of the configuration, over HTTP or by calls",
     "render": "a value becomes text or a body, the inverse of `parse` or of a match",
+    "runtime_files": "the modules of the runtime that a target copies, in its language",
     "resolve": "follows a reference: a JSON Pointer or a `$ref`",
     "sarif": "a printer of this format, for diagnostics or for reports",
     "summary": "one line with the counts, of diagnostics or of a report",
     "text": "a printer of this format, for diagnostics or for reports",
     "value_at": "the value at a path of a tree",
+    "view": "the values that the templates of a target see, which the table of targets collects",
     "walk": "every node of a tree with its pointer, parents first",
 }
 """Names of public functions that several modules define, for one act on several objects."""
 
-#: Each target and each importer words the same parts of a model in a notation of its own, so their
-#: names recur. They count in no other room.
-NOTATIONS = tuple(ROOT / "compiler" / "faultspec" / room for room in ("targets", "importers"))
+PREPOSITIONS = frozenset(
+    {
+        *(
+            "about",
+            "above",
+            "after",
+            "among",
+            "around",
+            "at",
+            "before",
+            "behind",
+            "below",
+            "beside",
+        ),
+        *("between", "beyond", "by", "during", "for", "here", "in", "inside", "into", "near", "of"),
+        *("off", "on", "out", "outside", "over", "per", "since", "through", "to", "together"),
+        *("toward", "twice", "under", "until", "upon", "via", "within"),
+    }
+)
+"""Words that begin no name of a function. `from_`, `as_`, `with_` and `without_` are idioms of
+Python for other constructors, conversions and changed copies.
+"""
+
+PARTICIPLES = frozenset(
+    {
+        *("begun", "borne", "bound", "broken", "built", "chosen", "cut", "done", "drawn", "drawn"),
+        *("fed", "found", "given", "gone", "grown", "heard", "held", "hidden", "kept", "known"),
+        *("laid", "learnt", "left", "lent", "lost", "made", "meant", "met", "paid", "seen", "sent"),
+        *("shown", "spent", "spoilt", "sworn", "taken", "thrown", "understood", "unheard"),
+        *("unknown", "unmet", "unsaid", "unseen", "unsent", "unwritten", "woven", "written"),
+    }
+)
+"""Irregular participles, beside the words in `-ed`."""
+
+NOT_PARTICIPLES = frozenset({"embed", "exceed", "feed", "need", "proceed", "seed", "speed"})
+
+NAMED_ALIKE: Mapping[str, str] = {
+    "after_call": "the name of a hook of schemathesis",
+    "annotated": "a filter of templates, whose names are public",
+    "assigned": "a filter of templates, whose names are public",
+    "before_call": "the name of a hook of schemathesis",
+    "declared": "a filter of templates, whose names are public",
+    "failed": "an outcome is made by the name of its kind",
+    "lost": "an outcome is made by the name of its kind",
+    "on_answer": "a handler of an event",
+    "on_async_answer": "a handler of an event",
+    "passed": "an outcome is made by the name of its kind",
+}
+"""Functions named by a participle or a preposition, each with its reason."""
 
 #: Pages that quote what is banned: the style page itself, and texts of others.
 QUOTING = frozenset({"CONTRIBUTING.md"})
@@ -210,6 +258,24 @@ def test_code_speaks_plainly() -> None:
     assert found == []
 
 
+def indirect_docstrings(tree: ast.AST) -> Iterator[str]:
+    """The docstrings that begin with a question word and so do not name their object."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            text = str(node.value.value)
+            if text.startswith(("What ", "Who ")):
+                yield f"{node.lineno}: {text[:40]}"
+
+
+def test_docstrings_name_the_thing() -> None:
+    """A docstring begins with the thing or the act, not with `What` or `Who`."""
+    assert [
+        f"{relative(path)}:{text}"
+        for path in [*PRODUCT, *TESTS]
+        for text in indirect_docstrings(ast.parse(path.read_text(encoding="utf-8")))
+    ] == []
+
+
 def test_pages_speak_plainly() -> None:
     """No page has a banned construction, but for the one that quotes them."""
     found: list[str] = []
@@ -326,10 +392,54 @@ def test_no_function_name_for_two_things() -> None:
     """A public function has a name of its own, unless modules share a verb for one and the same
     act.
     """
-    paths = [path for path in PRODUCT if not any(map(path.is_relative_to, NOTATIONS))]
-    repeated = {name: places for name, places in public_functions(paths).items() if len(places) > 1}
+    found = public_functions(PRODUCT)
+    repeated = {name: places for name, places in found.items() if len(places) > 1}
     assert {name: repeated[name] for name in repeated.keys() - SHARED_NAMES.keys()} == {}
     assert SHARED_NAMES.keys() - repeated.keys() == set(), "an exception without a use"
+
+
+def is_participle(word: str) -> bool:
+    """Whether a word is the participle of a verb."""
+    regular = len(word) > 3 and word.endswith("ed") and word not in NOT_PARTICIPLES
+    return regular or word in PARTICIPLES
+
+
+def is_oblique(name: str) -> bool:
+    """Whether a name is a participle without a noun, or begins with a preposition."""
+    first, *rest = name.strip("_").split("_")
+    alone = not rest or rest[0] in PREPOSITIONS
+    return first in PREPOSITIONS or (is_participle(first) and alone)
+
+
+def oblique_names(tree: ast.AST) -> Iterator[str]:
+    """The oblique names of functions in a module.
+
+    Properties may be adjectives. A lint rule has the name of its id.
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and is_oblique(node.name):
+            marks = {
+                getattr(mark, "attr", getattr(mark, "id", ""))
+                for mark in (getattr(part, "func", part) for part in node.decorator_list)
+            }
+            if not marks & {"property", "cached_property", "rule"}:
+                yield node.name
+
+
+def test_functions_say_the_act_or_the_value() -> None:
+    """No function is named by a participle alone or from a preposition on, but for a few.
+
+    The runtime is not held to it: generated code and its users have its names.
+    """
+    runtime = ROOT / "compiler" / "faultspec" / "runtime"
+    found = {
+        name: relative(path)
+        for path in PRODUCT
+        if not path.is_relative_to(runtime)
+        for name in oblique_names(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    assert {name: found[name] for name in found.keys() - NAMED_ALIKE.keys()} == {}
+    assert NAMED_ALIKE.keys() - found.keys() == set(), "an exception without a use"
 
 
 def test_prose_wraps() -> None:
@@ -352,6 +462,11 @@ def test_the_check_sees_what_it_forbids() -> None:
     assert len(phrases) == 4
     assert {name for name, _ in identifiers(ast.parse(source))} == {"said", "told"}
     assert list(banned("There is no retry policy; it is no longer used.")) == []
+    planted = (
+        "def _told_of(): ...\ndef of_code(): ...\ndef _parsed(): ...\ndef known_codes(): ...\n"
+    )
+    assert list(oblique_names(ast.parse(planted))) == ["of_code", "_parsed"]
+    assert len(list(indirect_docstrings(ast.parse(source)))) == 1
     assert list(banned(sentence_of("test_who_asks_is_answered")))
     assert list(banned(sentence_of("test_an_answer_is_no_error")))
     assert {*prose_lines("x = 1  # why\n\n\ndef f():\n    '''One.\n    '''\n")} == {1, 5, 6}

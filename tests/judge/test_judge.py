@@ -811,7 +811,7 @@ def test_a_clause_without_its_construct_says_which_key_is_missing() -> None:
     bare = of(BARE).taxonomy
     clauses = {**service_clauses(bare), **client_clauses(bare)}
     assert set(clauses) == set(CLAUSES)
-    reasons = {name: clause.not_applicable(bare) for name, clause in clauses.items()}
+    reasons = {name: clause.reason_not_applicable(bare) for name, clause in clauses.items()}
     families = {name.partition("/")[0] for name, reason in reasons.items() if reason is None}
     assert families == {
         *("surface", "service", "provoke", "envelope", "code", "http", "framework", "auth"),
@@ -834,7 +834,7 @@ def test_a_clause_applies_to_its_transports(address: str, transports: set[str]) 
     clause = replace(platform().clauses[address], requires=())
     taxonomy = platform().taxonomy
     for transport in ("http", "jsonrpc", "stdio", "mcp"):
-        reason = clause.not_applicable(taxonomy, transport)
+        reason = clause.reason_not_applicable(taxonomy, transport)
         assert (reason is None) is (transport in transports)
         assert reason is None or "only; this service speaks" in reason
 
@@ -857,7 +857,7 @@ def test_the_table_of_clauses_is_closed() -> None:
     inapplicable = {
         address
         for address, clause in platform().clauses.items()
-        if clause.not_applicable(taxonomy) is not None
+        if clause.reason_not_applicable(taxonomy) is not None
     }
     assert inapplicable == {
         *("success/requires", "surface/repeated", "mcp/is-error", "mcp/text", "deadline/kept"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from faultspec.contract.model import Contract, build_contract
-from faultspec.exchange.body import replaced, resolve
+from faultspec.exchange.body import replace_value, resolve
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Canary, Exchange, Request, Response
 from faultspec.judge import judge
@@ -115,7 +115,7 @@ def lawful(judged: Judgement, rules: Contract | None = None) -> None:
     clauses = contract.clauses
     assert judged.exercised <= clauses.keys()
     broken = [clauses[finding.clause] for finding in judged.findings]
-    assert not any(clause.not_applicable(contract.taxonomy) for clause in broken)
+    assert not any(clause.reason_not_applicable(contract.taxonomy) for clause in broken)
     assert {finding.clause for finding in judged.findings} <= judged.exercised
     assert not any(clauses[address].relation for address in judged.exercised)
 
@@ -438,5 +438,5 @@ def test_what_is_replaced_is_found(body: object, keys: list[str], value: int) ->
     """A pointer resolves to the new value, and the original body is unchanged."""
     pointer = "".join("/" + each.replace("~", "~0").replace("/", "~1") for each in keys)
     before = copy.deepcopy(body)
-    assert resolve(replaced(body, pointer, value), pointer) == (True, value)
+    assert resolve(replace_value(body, pointer, value), pointer) == (True, value)
     assert body == before

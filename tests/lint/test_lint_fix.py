@@ -14,7 +14,7 @@ from faultspec.cli.lint import command as lint_command
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.language import read
 from faultspec.lint import check
-from faultspec.lint.fixing import edited, fix_text
+from faultspec.lint.fixing import apply_edits, fix_text
 from support.examples import examples
 
 SOUND = """\
@@ -159,7 +159,7 @@ def test_each_certain_mistake_has_a_fix(before: str, wrong: str, code: str) -> N
     found = [diagnostic for diagnostic in check(read(text, "t.yaml")) if diagnostic.code == code]
     assert [diagnostic.fix is not None for diagnostic in found] == [True]
     assert found[0].fix is not None
-    assert check(read(edited(text, found[0].fix.edits), "t.yaml")) == ()
+    assert check(read(apply_edits(text, found[0].fix.edits), "t.yaml")) == ()
 
 
 @pytest.mark.parametrize(

@@ -282,7 +282,7 @@ def test_the_application_is_not_changed() -> None:
             body.encode(),
         )
         assert (last.response.status, last.response.body) == (two.status_code, two.content)
-        assert last.received("content-type") == two.headers.get("content-type")
+        assert last.response_header("content-type") == two.headers.get("content-type")
     assert len(watched.get("/large").content) == 6 * 1024 * 1024
     assert seen[-1].response.body == b""
     assert "body" in seen[-1].lacks

@@ -151,10 +151,10 @@ def test_a_literal_segment_wins_over_a_placeholder() -> None:
     read = service.read(
         {"openapi": "3.1.0", "paths": {"/a/{b}": {"get": {}}, "/a/batch": {"get": {}}}}
     )
-    found = read.at("GET", "/a/batch")
+    found = read.operation_at("GET", "/a/batch")
     assert found is not None
     assert found.template == "/a/batch"
-    other = read.at("GET", "/a/7")
+    other = read.operation_at("GET", "/a/7")
     assert other is not None
     assert other.template == "/a/{b}"
 

@@ -91,7 +91,7 @@ def test_what_is_sent_together_is_under_way_together() -> None:
     requests.
     """
     with meeting() as (server, url), HttpDriver(url, Limits(writes=True)) as driver:
-        answers = driver.together(posts("a", "bc", "def"))
+        answers = driver.send_together(posts("a", "bc", "def"))
         assert [each.body for each in answers if isinstance(each, Response)] == [
             b"a",
             b"bc",
@@ -109,7 +109,7 @@ def test_what_is_sent_together_is_under_way_together() -> None:
 def test_what_is_sent_together_keeps_the_budgets(limits: Limits, sent: int) -> None:
     """Requests that the budgets forbid are not sent, and the others do not wait for them."""
     with meeting() as (server, url), HttpDriver(url, limits) as driver:
-        answers = driver.together(posts("a", "b", "c"))
+        answers = driver.send_together(posts("a", "b", "c"))
         assert sum(isinstance(each, NoAnswer) and not each.sent for each in answers) == 3 - sent
         assert len(server.bodies) == driver.requests == sent
 
@@ -119,7 +119,7 @@ def test_a_listening_service_gets_no_finding_for_each_request() -> None:
     with meeting() as (_, url):
         pass
     with HttpDriver(url, Limits(writes=True)) as driver:
-        answers = driver.together(posts("a", "b"))
+        answers = driver.send_together(posts("a", "b"))
         assert [each.kind for each in answers if isinstance(each, NoAnswer)] == [
             "refused",
             "refused",

@@ -230,7 +230,7 @@ class TimedDriver(ScriptedDriver):
         super().__init__(script, limits)
         self._clock, self._started, self._at_once = clock, clock(), together
 
-    def together(self, requests: Sequence[Request]) -> list[Response | NoAnswer]:
+    def send_together(self, requests: Sequence[Request]) -> list[Response | NoAnswer]:
         """Answer all of them at once."""
         return self._at_once(requests)
 
@@ -312,7 +312,7 @@ def test_a_burst_that_hangs_is_reported_as_a_burst() -> None:
 
     session = http_session(script, TAXONOMY)
     with pytest.raises(Unanswered):
-        session.together(3, RequestSpec("GET", "/v1/things"))
+        session.call_together(3, RequestSpec("GET", "/v1/things"))
     (outcome,) = session.observations.outcomes
     assert outcome.finding is not None
     assert "3 equal requests were sent at once" in outcome.finding.message
@@ -378,7 +378,7 @@ def booked(*, forgets_keys: bool, loses_races: bool) -> list[Outcome]:
         return answer(201, made[identifier])
 
     class Racing(ScriptedDriver):
-        def together(self, requests: Sequence[Request]) -> list[Response | NoAnswer]:
+        def send_together(self, requests: Sequence[Request]) -> list[Response | NoAnswer]:
             answers = [self.send(request) for request in requests]
             if loses_races:
                 body = json.loads(answers[1].body)  # type: ignore[union-attr]

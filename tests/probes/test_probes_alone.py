@@ -42,10 +42,10 @@ from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Unanswered, not_exercised
 from faultspec_conformance.session.observations import (
     AbsentIdRequest,
-    Fact,
     Note,
     NotRun,
     ProbeResult,
+    SharedKnowledge,
     SpareResource,
     UnmetRecipe,
     attempt,
@@ -146,7 +146,7 @@ def versions(*, checks: bool) -> HttpSession:
     creation = session.call(RequestSpec("GET", "/articles/{id}", values={"id": "a"}))
     resource = CreatedResource(session.kinds[0], "a", {"id": "a"}, session.caller, {}, creation)
     session.knowledge.share(session.kinds[0], resource)
-    session.knowledge.learn_fact(SpareResource(resource))
+    session.knowledge.learn_shared(SpareResource(resource))
     return session
 
 
@@ -320,7 +320,7 @@ def test_facts_of_a_probe_reach_other_probes() -> None:
     probes = {probe.name: probe for probe in PROBES}
     for name, kind in (("replays", SpareResource), ("other-tenants", AbsentIdRequest)):
         session = shelf_session()
-        facts = [item for item in probes[name].run(session) if isinstance(item, Fact)]
+        facts = [item for item in probes[name].run(session) if isinstance(item, SharedKnowledge)]
         assert kind in {type(fact) for fact in facts}, name
     session = shelf_session()
     play(session, probes["other-tenants"])
@@ -413,7 +413,7 @@ def test_a_probe_of_calls_reads_the_session(kind: type[Any], probe: Probe[Any]) 
         "session.knowledge.refuse_keys()",
         "session.knowledge.created['thing'] = None",
         "session.knowledge.generated['id'] = None",
-        "session.observations.cut()",
+        "session.observations.mark_incomplete()",
         "session.observations.add([note])",
         "session.observations.current.outcomes.append(note)",
     ],

@@ -10,7 +10,7 @@ from faultspec.exchange.model import Request, Response
 from faultspec_conformance.config import ConfiguredCall, Recipe, ServiceConfig, Step
 from faultspec_conformance.drivers import Limits
 from faultspec_conformance.probes import provoke
-from faultspec_conformance.probes.rate_limits import StatedLimit, in_details, in_headers
+from faultspec_conformance.probes.rate_limits import StatedLimit, details_limit, headers_limit
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation
@@ -197,13 +197,13 @@ def test_the_rest_in_headers_counts_down() -> None:
 
 def test_numbers_are_read_in_usual_notations() -> None:
     """Names without case and punctuation, seconds and milliseconds, and the fields of the IETF drafts."""
-    assert in_details({"limit": "5", "windowMs": 1500, "remaining": 0}) == StatedLimit(5, 1.5, 0)
-    assert in_details({"window": 60, "rate-limit": 5}) == StatedLimit(5)
-    assert in_details({"max_requests": 5, "period_minutes": 2, "points": 1}).unit
+    assert details_limit({"limit": "5", "windowMs": 1500, "remaining": 0}) == StatedLimit(5, 1.5, 0)
+    assert details_limit({"window": 60, "rate-limit": 5}) == StatedLimit(5)
+    assert details_limit({"max_requests": 5, "period_minutes": 2, "points": 1}).unit
     seen = observed(RateLimit_Policy='"burst";q=100;w=60', RateLimit='"burst";r=0;t=30')
-    assert in_headers(seen) == StatedLimit(100, 60, 0)
-    assert not in_headers(observed(RateLimit_Policy='"a";q=1;w=1, "b";q=9;w=60'))
-    assert in_headers(observed(RateLimit_Policy='"a";q=9;qu="content-bytes";w=1')).unit
+    assert headers_limit(seen) == StatedLimit(100, 60, 0)
+    assert not headers_limit(observed(RateLimit_Policy='"a";q=1;w=1, "b";q=9;w=60'))
+    assert headers_limit(observed(RateLimit_Policy='"a";q=9;qu="content-bytes";w=1')).unit
 
 
 def observed(**headers: str) -> Observation:

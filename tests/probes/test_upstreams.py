@@ -201,7 +201,7 @@ def test_without_a_declared_upstream_its_clauses_do_not_apply() -> None:
     family = [
         each for name, each in service_clauses(taxonomy).items() if name.startswith("upstream/")
     ]
-    assert {each.not_applicable(taxonomy) for each in family} == {
+    assert {each.reason_not_applicable(taxonomy) for each in family} == {
         "the taxonomy has no `upstream.retry`"
     }
 

@@ -11,7 +11,7 @@ from faultspec.contract.clauses.enabling import LINES, enabling_line
 from faultspec.language import constructs, grammar
 from faultspec_conformance.config.form import CONFIGURATION
 from faultspec_conformance.reports import FORMATS
-from faultspec_conformance.results.enabling import _BY_REASON, enabling, enablings, next_steps
+from faultspec_conformance.results.enabling import _BY_REASON, enablings, find_enabling, next_steps
 from faultspec_conformance.results.model import ClauseResult, Coverage, Report, Result
 
 #: Problems of a fragment that a whole file would not have.
@@ -114,7 +114,7 @@ def test_other_transports_are_one_line() -> None:
     shown = FORMATS["text"](Report(result(PASSED, *others), "http://h"))
     assert "not checkable  2 clauses apply to JSON-RPC only" in shown
     assert "rpc/id" not in shown
-    assert enabling(ELSEWHERE) is None
+    assert find_enabling(ELSEWHERE) is None
 
 
 def test_a_passed_clause_names_what_was_left_out() -> None:

@@ -33,7 +33,7 @@ from faultspec_conformance.drivers.serving import serving
 from faultspec_conformance.orders import app as orders
 from faultspec_conformance.orders import demo, store
 from faultspec_conformance.orders.app import Orders
-from faultspec_conformance.orders.sins import SINS, Sin, answers, without
+from faultspec_conformance.orders.sins import SINS, Sin, answers, without_header
 from faultspec_conformance.probes import UNITS
 from faultspec_conformance.reports.reading import read_report
 from faultspec_conformance.results import baseline, merge
@@ -173,7 +173,7 @@ PAGES = SINS | {
             lambda scope, found, headers, body, wanted=status: (  # type: ignore[misc]
                 (
                     found,
-                    [*without(headers, b"content-type"), (b"content-type", b"text/html")],
+                    [*without_header(headers, b"content-type"), (b"content-type", b"text/html")],
                     b"<h1>Sorry</h1>",
                 )
                 if found == wanted

@@ -120,7 +120,7 @@ def written_once(monkeypatch: pytest.MonkeyPatch) -> None:
         names = {operation.name for operation in plan.operations}
         sent = 0
         for generated in _write_once(plan.description):
-            operation = plan.description.at(
+            operation = plan.description.operation_at(
                 generated.request.method, generated.request.target.partition("?")[0]
             )
             if operation is not None and operation.name not in names:

@@ -10,7 +10,7 @@ from faultspec.language.model import DetailMember, Schema, Taxonomy
 from faultspec.language.values import check_value
 from faultspec.runtime import ids
 from faultspec.runtime.checking import Check, refuse
-from faultspec.targets.python.checks import check_of
+from faultspec.targets.python.checks import value_check
 
 TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
 scalars = st.one_of(
@@ -87,7 +87,7 @@ def test_the_runtime_and_the_judge_agree(schema: Schema, value: Any) -> None:
     warns of, and formats beyond those of ids, are not the constructor's business.
     """
     found = any(each.severity == "error" for each in check_value(schema, value, known=ids.PATTERNS))
-    assert refused(check_of(schema, NO_TERMS), value) is found
+    assert refused(value_check(schema, NO_TERMS), value) is found
 
 
 #: A schema without a vocabulary asks no taxonomy.

@@ -22,7 +22,7 @@ from faultspec.contract.model import Contract, build_contract
 from faultspec.exchange.finding import Finding, Judgement
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
-from faultspec.language.values import shortened, shown
+from faultspec.language.values import shorten, show
 from faultspec_conformance.config import Identity
 from faultspec_conformance.observed.memory import RecentIds
 from faultspec_conformance.orders import demo
@@ -287,7 +287,7 @@ def test_a_judged_exchange_shows_no_secret_wherever_it_is(
         taxonomy="platform 1.0.0",
         clauses={each.clause: ClauseResult(each.clause, failures=1) for each in found},
         findings=tuple(map(ReportedFinding, found)),
-        notes=tuple(f"{place} {shown(text)} {shortened(text, at + 9)}" for _ in "."),
+        notes=tuple(f"{place} {show(text)} {shorten(text, at + 9)}" for _ in "."),
     )
     report = Report(hidden.result(result), "http://host")
     for name, form in FORMATS.items():

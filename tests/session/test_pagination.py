@@ -23,7 +23,7 @@ from faultspec_conformance.drivers import Limits
 from faultspec_conformance.results.model import Report
 from faultspec_conformance.run.service import run
 from faultspec_conformance.session import pagination
-from faultspec_conformance.session.discovery import no_address
+from faultspec_conformance.session.discovery import address_problem
 from faultspec_conformance.session.observation import Observation, difference
 from faultspec_conformance.session.options import RunOptions, Unreachable
 from miniatures.serve import serving
@@ -95,7 +95,7 @@ def test_what_follows_is_asked_for_as_the_document_says(
     nothing says how.
     """
     assert pagination.opening(listing(*parameters)) == first
-    assert pagination.following(listing(*parameters), answered(body, *headers)) == second
+    assert pagination.next_query(listing(*parameters), answered(body, *headers)) == second
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_addresses_are_let_through() -> None:
         "http://127.0.0.1:8080",
         "http://[::1]:80/a",
     ):
-        assert no_address(url) is None
+        assert address_problem(url) is None
 
 
 KINDS = ("atlases", "books", "charts", "diaries", "essays", "folders")

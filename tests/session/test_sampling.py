@@ -105,7 +105,7 @@ def test_sampled_texts_match_their_pattern(pattern: str) -> None:
     """A sampled text matches its pattern."""
     source = sampling.ValueSource({}, Random(3))
     for _ in range(20):
-        made = sampling.matching(source, pattern)
+        made = sampling.sample_match(source, pattern)
         assert made is not None
         assert re.search(pattern, made)
 
@@ -113,10 +113,10 @@ def test_sampled_texts_match_their_pattern(pattern: str) -> None:
 def test_unsupported_patterns_give_no_text() -> None:
     """A look-ahead, a back-reference or a pattern that Python cannot read gives no text."""
     source = sampling.ValueSource({}, Random(3))
-    assert sampling.matching(source, r"^(?=a)b$") is None
-    assert sampling.matching(source, r"(a)\1") is None
-    assert sampling.matching(source, r"\p{Lu}") is None
-    assert sampling.matching(source, "a{2,1}") is None
+    assert sampling.sample_match(source, r"^(?=a)b$") is None
+    assert sampling.sample_match(source, r"(a)\1") is None
+    assert sampling.sample_match(source, r"\p{Lu}") is None
+    assert sampling.sample_match(source, "a{2,1}") is None
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_unsupported_patterns_give_no_text() -> None:
 def test_another_id_has_the_same_format(identifier: object) -> None:
     """Another id differs from the given one, and has the same format."""
     source = sampling.ValueSource({}, Random(5))
-    other = sampling.another(source, identifier)
+    other = sampling.other_identifier(source, identifier)
     assert other != identifier
     assert type(other) is type(identifier)
     if isinstance(identifier, str):

@@ -566,7 +566,7 @@ def test_diagnostics_from_a_document() -> None:
         path,
         key=False,
         severity="warning",
-        related=(document.related("here", ("codes",)),),
+        related=(document.related_place("here", ("codes",)),),
     )
     assert made.path == "t.yaml"
     assert made.span == Span(4, 11, 4, 14)

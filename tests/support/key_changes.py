@@ -123,7 +123,7 @@ def applicable(taxonomy: Taxonomy) -> frozenset[str]:
     """The clauses that apply to a taxonomy; those of headers by one name."""
     clauses = {**service_clauses(taxonomy), **client_clauses(taxonomy)}
     return frozenset(
-        name for name, clause in clauses.items() if clause.not_applicable(taxonomy) is None
+        name for name, clause in clauses.items() if clause.reason_not_applicable(taxonomy) is None
     )
 
 

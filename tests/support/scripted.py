@@ -30,7 +30,7 @@ class ScriptedDriver(HttpDriver):
         self.sent.append(request)
         return self.script(request)
 
-    def together(self, requests: Sequence[Request]) -> list[Response | NoAnswer]:
+    def send_together(self, requests: Sequence[Request]) -> list[Response | NoAnswer]:
         """Answer one after another."""
         return [self.send(request) for request in requests]
 

@@ -157,7 +157,7 @@ def test_a_behaving_service_passes_everything(turn: int) -> None:
     assert idle == GENERATED | CONFIGURED
     assert all(
         address.startswith("obligations/")
-        or clauses[address].not_applicable(taxonomy("notebooks"), "http") is not None
+        or clauses[address].reason_not_applicable(taxonomy("notebooks"), "http") is not None
         or address in {"idempotency/mismatch", *GENERATED, *CONFIGURED}
         for address in left
     )

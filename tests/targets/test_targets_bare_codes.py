@@ -411,6 +411,6 @@ def test_where_no_envelope_is_declared_the_application_is_heard(
     exchange = served(asgi.ErrorBoundary(app, **given(package)), request_line)
     assert (exchange.response.status == status and exchange.response.body == long) == kept
     if not kept:
-        assert exchange.received("content-type") == "application/json"
+        assert exchange.response_header("content-type") == "application/json"
     failed = served(asgi.ErrorBoundary(failing, **given(package)), request_line)
     assert json.loads(failed.response.body)

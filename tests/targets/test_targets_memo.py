@@ -14,7 +14,7 @@ from faultspec.render import render
 from faultspec.targets import SHIPPED, filters, literals, openapi
 from faultspec.targets import schema as schemas
 from faultspec.targets.json_text import Fragment
-from faultspec.targets.memo import memoized
+from faultspec.targets.memo import memoize
 from paths import ROOT
 
 SYSTEMS = [".", *(f"examples/{name}" for name in ("aileron", "alknet", "kinto", "theodosia"))]
@@ -72,10 +72,10 @@ def test_what_is_shared_stays_what_it_was(system: str) -> None:
 def shared(taxonomy: Taxonomy) -> Iterator[Any]:
     """The parts that targets share, the smallest first."""
     for _, code in schemas.live(taxonomy):
-        yield schemas.of_details(code, taxonomy)
+        yield schemas.details_schema(code, taxonomy)
     for envelope in taxonomy.envelopes.values():
         for _, code in schemas.live(taxonomy):
-            yield schemas.of_body(envelope, code, taxonomy)
+            yield schemas.body_schema(envelope, code, taxonomy)
             yield [body for _, _, body in openapi.bodies(envelope, code, taxonomy)]
     yield openapi.components(taxonomy)
     yield openapi.components_30(taxonomy)
@@ -94,7 +94,7 @@ def test_the_same_is_asked_once_and_another_taxonomy_anew() -> None:
     """
     asked: list[object] = []
 
-    @memoized
+    @memoize
     def size(part: list[int], taxonomy: Taxonomy) -> int:
         asked.append(part)
         return len(part)

@@ -290,11 +290,13 @@ def test_formats_are_patterns() -> None:
     annotation.
     """
     contract, _, _ = loaded(ROOT / "taxonomy.yaml")
-    found = schema.of_value(Schema(types=("string",), format=("uuid7", "ulid")), contract.taxonomy)
+    found = schema.value_schema(
+        Schema(types=("string",), format=("uuid7", "ulid")), contract.taxonomy
+    )
     validator = Draft202012Validator(found)
     assert validator.is_valid("01JAH8ZJ0Z8Z0N7M1X6JZ8QW0T")
     assert not validator.is_valid("01JAH8ZJ0Z8Z0N7M1X6JZ8QW0U!")
-    assert schema.of_value(Schema(format=("uri",)), contract.taxonomy) == {"format": "uri"}
+    assert schema.value_schema(Schema(format=("uri",)), contract.taxonomy) == {"format": "uri"}
 
 
 CONDITIONS = """

@@ -97,11 +97,11 @@ class _Lazy(click.Group):
         # click would import every command to compare the names.
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
-            raise click.UsageError(_no_such_command(name), ctx)
+            raise click.UsageError(_unknown_command_message(name), ctx)
         return super().resolve_command(ctx, args)
 
 
-def _no_such_command(name: str) -> str:
+def _unknown_command_message(name: str) -> str:
     import difflib
 
     near = difflib.get_close_matches(name, COMMANDS, n=1)

@@ -95,7 +95,7 @@ def _compile(
         chosen = [target.name for target in targets]
         if not names:
             chosen += listed_targets(folder)  # the files of removed targets are removed too
-        files = rendered_files(resolved, targets, _relative(taxonomy), overrides)
+        files = rendered_files(resolved, targets, _portable_path(taxonomy), overrides)
         if only_check:
             drift = find_drift(files, folder, chosen, Path(taxonomy), whole=not names)
             found = () if style == "text" else tuple(_diagnostic(entry, out) for entry in drift)
@@ -126,7 +126,7 @@ def _choose_targets(names: Sequence[str], templates: Path | None) -> list[Compil
     return [known[name] for name in dict.fromkeys(names or known)]
 
 
-def _relative(path: str) -> str:
+def _portable_path(path: str) -> str:
     """The path for file headers: the same on every machine, so never absolute."""
     relative = os.path.relpath(path) if os.path.isabs(path) else os.path.normpath(path)
     outside = os.path.isabs(relative) or relative.split(os.sep)[0] == os.pardir

@@ -123,7 +123,7 @@ def command(
     from faultspec_conformance.results.waivers import waivers_in_force
     from faultspec_conformance.run.clients import judge_clients
     from faultspec_conformance.run.service import run
-    from faultspec_conformance.session.options import RunOptions, Unreachable, quiet
+    from faultspec_conformance.session.options import RunOptions, Unreachable, ignore_progress
 
     outputs = reporting.parse_outputs(reports)
     required = reporting.parse_coverage(coverage)
@@ -149,7 +149,7 @@ def command(
     clauses = (client_clauses if watching else service_clauses)(loaded.taxonomy)
     if only is not None and not matches_clause(only, clauses):
         return COULD_NOT
-    progress = _print_progress if sys.stderr.isatty() else quiet
+    progress = _print_progress if sys.stderr.isatty() else ignore_progress
     options = RunOptions(
         seed=seed,
         sweep=not (no_sweep or is_url),
@@ -160,7 +160,7 @@ def command(
     )
     _end_by_interrupt()
     report = (judge_clients if watching else run)(config, loaded.taxonomy, options)
-    if progress is not quiet:
+    if progress is not ignore_progress:
         click.echo("\r\x1b[K", err=True, nl=False)
     if isinstance(report, Unreachable):
         hint = report.hint or f"is the service running at {without_credentials(config.address)}?"

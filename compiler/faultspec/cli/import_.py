@@ -14,7 +14,7 @@ import click
 from faultspec import source
 from faultspec.cli.writing import write_whole
 from faultspec.diagnostics import printers
-from faultspec.diagnostics.formats.escaping import visible
+from faultspec.diagnostics.formats.escaping import escape_line
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.importers import Loss, NotImportable
 from faultspec.importers.validate import drop_invalid
@@ -67,11 +67,11 @@ def openapi(file: str, out: str | None, force: bool, style: str) -> int:
     try:
         _check_absent(out, force)
         text = _text(file)
-        document = _parsed(text, file)
+        document = _parse(text, file)
         try:
             imported = drop_invalid(read(document))
         except NotImportable as problem:
-            raise _refused(problem, file, text) from None
+            raise _refusal(problem, file, text) from None
         _write(write_yaml(imported.data, _schema(out)), out, force)
     except _Refused:
         return 2
@@ -112,14 +112,14 @@ def botocore(
             target = str(Path(out) / f"{name}.yaml") if several and out is not None else out
             _check_absent(target, force)
             text = _text(path)
-            document = _parsed(text, path)
+            document = _parse(text, path)
             try:
                 imported = drop_invalid(read(document, name))
             except NotImportable as problem:
                 if everything and problem.code == "no-failures":
                     click.echo(f"{name}: {problem.message}; skipped", err=True)
                     continue
-                raise _refused(problem, path, text) from None
+                raise _refusal(problem, path, text) from None
             _write(write_yaml(imported.data, _schema(target)), target, force)
             shown = name if _is_packed(path) else path
             reports.append(_LossReport(name, shown, imported.losses, _places(text, path)))
@@ -183,7 +183,7 @@ def _text(path: str) -> str:
     return text
 
 
-def _parsed(text: str, path: str) -> object:
+def _parse(text: str, path: str) -> object:
     data, found = parse(text, path)
     if found:
         raise _failure(found, {path: text})
@@ -199,7 +199,7 @@ def _places(text: str, path: str) -> SourceMap | None:
     return None if _is_packed(path) else source_map(text, path)
 
 
-def _refused(problem: NotImportable, path: str, text: str) -> _Refused:
+def _refusal(problem: NotImportable, path: str, text: str) -> _Refused:
     places = _places(text, path)
     message, span, hint = problem.message, None, problem.hint
     if places is not None:
@@ -280,7 +280,7 @@ class _LossReport(NamedTuple):
             where = self.path if place is None else f"{self.path}:{place[0]}:{place[1]}"
             pointer = f" (#{loss.pointer})" if loss.pointer else ""
             text = f"{where}: not carried [{loss.kind}]: {loss.reason}{pointer}"
-            yield visible(text)
+            yield escape_line(text)
 
 
 def _report(reports: Sequence[_LossReport], style: str) -> None:

@@ -69,8 +69,8 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
         http=address,
         openapi=place
         if place.startswith(("http://", "https://")) or place != openapi
-        else _beside(target, openapi),
-        taxonomy_path=_beside(target, taxonomy),
+        else _relative_path(target, openapi),
+        taxonomy_path=_relative_path(target, taxonomy),
     )
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -90,7 +90,7 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
     return 0
 
 
-def _beside(file: Path, path: str) -> str:
+def _relative_path(file: Path, path: str) -> str:
     """A path as the file writes it: relative to its own folder."""
     return path if os.path.isabs(path) else Path(os.path.relpath(path, file.parent)).as_posix()
 

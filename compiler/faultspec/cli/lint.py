@@ -8,7 +8,7 @@ import click
 
 from faultspec.cli.writing import write_whole
 from faultspec.diagnostics import printers
-from faultspec.diagnostics.formats.escaping import visible
+from faultspec.diagnostics.formats.escaping import escape_line
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.language import LoadedTaxonomy, load, reread
 from faultspec.lint import check
@@ -70,7 +70,7 @@ def _repair(loaded: LoadedTaxonomy) -> LoadedTaxonomy:
         what = fixed.fix.what if fixed.fix is not None else ""
         place = printers.location(path, fixed.span)
         line = f"{place}: fixed: {fixed.message}: {what} [{fixed.code}]"
-        click.echo(visible(line), err=True)
+        click.echo(escape_line(line), err=True)
     return reread(text, path)
 
 

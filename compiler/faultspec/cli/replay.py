@@ -10,7 +10,7 @@ from faultspec.cli import reporting
 from faultspec.cli.conform import load_config, load_url
 from faultspec.cli.extra import require_conformance
 from faultspec.cli.reporting import COULD_NOT, Refused
-from faultspec.diagnostics.formats.escaping import visible
+from faultspec.diagnostics.formats.escaping import escape_line
 
 if TYPE_CHECKING:
     from faultspec.language.model import Taxonomy
@@ -72,7 +72,7 @@ def command(
         with connect(service, base or _base(report, service)) as send:
             replays = [(found, replay(found, contract, service, send)) for found in findings]
     except CannotReplay as error:
-        reporting.print_error("no-replay", visible(str(error)))
+        reporting.print_error("no-replay", escape_line(str(error)))
         return COULD_NOT
     except Refused:
         return COULD_NOT
@@ -154,13 +154,13 @@ def _print(report: "Report", found: "ReportedFinding", outcome: "Replay") -> Non
         return
     for number, (recorded, now) in enumerate(outcome.pairs, 1):
         place = f"({number} of {len(outcome.pairs)}) " if len(outcome.pairs) > 1 else ""
-        click.echo(visible(f"{place}{now.request.method} {now.request.target}"))
+        click.echo(escape_line(f"{place}{now.request.method} {now.request.target}"))
         for name, exchange in (("recorded", recorded), ("now", now)):
             body = exchange.response.body[:_SHOWN].decode("utf-8", "replace")
             status = exchange.response.status
             answer = "" if status is None else f"{status} "
-            click.echo(visible(f"  {name:8}  {answer}{' '.join(body.split())}"))
+            click.echo(escape_line(f"  {name:8}  {answer}{' '.join(body.split())}"))
     if outcome.verdict == "gone":
         click.echo(f"not reproduced: {found.finding.clause} holds for the answer")
     else:
-        click.echo(f"undecided: {visible(outcome.reason)}")
+        click.echo(f"undecided: {escape_line(outcome.reason)}")

@@ -73,7 +73,11 @@ def prune_waivers(path: str, report_path: str) -> int:
     Exit codes: 0 the file is up to date; 2 it could not be edited.
     """
     require_conformance()
-    from faultspec_conformance.results.waiver_file import NotEditable, remove_entries, unmatched
+    from faultspec_conformance.results.waiver_file import (
+        NotEditable,
+        find_unmatched,
+        remove_entries,
+    )
 
     try:
         report = reporting.load_report(report_path)
@@ -83,7 +87,7 @@ def prune_waivers(path: str, report_path: str) -> int:
             reporting.print_error("incomplete-report", message, hint)
             return COULD_NOT
         loaded = _load(path)
-        change = remove_entries(loaded, unmatched(report.result, loaded.waivers))
+        change = remove_entries(loaded, find_unmatched(report.result, loaded.waivers))
         _write(path, loaded, change.text)
     except NotEditable as error:
         reporting.print_error("not-editable", f"{path}: {error}")

@@ -60,7 +60,7 @@ def may_fail(taxonomy: Taxonomy, name: str) -> bool:
     return (
         not codes
         or (undeclared is not None and name == undeclared.becomes)
-        or any(status >= 500 for code in codes for status in code.http.all())
+        or any(status >= 500 for code in codes for status in code.http.allowed_statuses())
     )
 
 

@@ -25,7 +25,7 @@ from faultspec.language.model import (
     Taxonomy,
 )
 from faultspec.language.routes import Route, compile_name, compile_route
-from faultspec.language.values import Vocabularies, same, vocabularies
+from faultspec.language.values import Vocabularies, are_equal, vocabularies
 from faultspec.leaks import name_patterns
 from faultspec.leaks.pattern import Pattern
 from faultspec.runtime.shape import Template, slot_places
@@ -62,7 +62,7 @@ class Matcher:
             return False
         found = ((resolve(decoded.value, pointer), values) for pointer, values in self.request)
         return all(
-            exists and any(same(value, wanted) for wanted in values)
+            exists and any(are_equal(value, wanted) for wanted in values)
             for (exists, value), values in found
         )
 
@@ -131,7 +131,7 @@ class Contract:
                 return operation
         return None
 
-    def operation_called(self, name: str) -> Operation | None:
+    def find_operation(self, name: str) -> Operation | None:
         """The declared operation of requests with this name: ``METHOD /template`` on HTTP, else
         the name of a method or tool.
         """
@@ -237,7 +237,9 @@ def paths_of(exchange: Exchange) -> tuple[str, ...]:
 
 def _slots(envelope: Envelope, taxonomy: Taxonomy) -> dict[str, Schema]:
     """The schema of each slot, whatever the code: the envelope's own or implied by the role."""
-    implied = {slot: schema for slot in IMPLIED if (schema := taxonomy.implied(slot)) is not None}
+    implied = {
+        slot: schema for slot in IMPLIED if (schema := taxonomy.implied_schema(slot)) is not None
+    }
     # Inside a string every slot is a string, so its implied type does not hold there.
     for slot, places in slot_places(envelope.shape).items():
         if any(isinstance(place.node, Template) for place in places):

@@ -84,7 +84,7 @@ class Diagnostic:
         return _sort_key(self) < _sort_key(other)
 
 
-def ordered(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+def sort_diagnostics(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     """Sorted, with one diagnostic of those that have the same file, place, code and message."""
     kept: dict[tuple[object, ...], Diagnostic] = {}
     for diagnostic in sorted(diagnostics):

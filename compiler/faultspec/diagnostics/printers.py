@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Literal, Protocol
 
-from faultspec.diagnostics.formats.escaping import as_json, visible, visible_lines
+from faultspec.diagnostics.formats.escaping import as_json, escape_line, visible_lines
 from faultspec.diagnostics.formats.github import Annotation, workflow_command
 from faultspec.diagnostics.formats.junit import TestCase, TestSuite, write_junit
 from faultspec.diagnostics.formats.markdown import markdown_table, markdown_text
@@ -21,7 +21,7 @@ from faultspec.diagnostics.formats.sarif import (
     sarif_region,
     write_sarif,
 )
-from faultspec.diagnostics.model import Diagnostic, Fix, Severity, Span, ordered
+from faultspec.diagnostics.model import Diagnostic, Fix, Severity, Span, sort_diagnostics
 from faultspec.diagnostics.snippets import Snippets
 
 
@@ -33,7 +33,7 @@ class Printer(Protocol):
 
 def location(path: str, span: Span | None) -> str:
     """`path:line:column`, which editors and terminals make clickable; the path for a whole file."""
-    return visible(path) if span is None else f"{visible(path)}:{span.line}:{span.column}"
+    return escape_line(path) if span is None else f"{escape_line(path)}:{span.line}:{span.column}"
 
 
 _BOLD, _RESET = "\x1b[1m", "\x1b[0m"
@@ -66,26 +66,26 @@ def text(
 
     If there are more than `SHOWN`, the most severe are shown, and the number of the others.
     """
-    paint = _coloured if colour else _plain
+    paint = _colour if colour else _leave_plain
     snippets = Snippets(sources)
     out: list[str] = []
-    found = ordered(diagnostics)
+    found = sort_diagnostics(diagnostics)
     for diagnostic in _most_severe(found):
         place = f"{location(diagnostic.path, diagnostic.span)}:"
         place = f"{_BOLD}{place}{_RESET}" if colour else place
         severity = paint(f"{diagnostic.severity}:", diagnostic.severity)
         first, *more = visible_lines(diagnostic.message)
-        out.append(f"{place} {severity} {first} [{visible(diagnostic.code)}]")
+        out.append(f"{place} {severity} {first} [{escape_line(diagnostic.code)}]")
         out += [f"    {line}" for line in more]
         snippet = snippets.find(diagnostic.path, diagnostic.span)
         out += _snippet_lines(snippet, diagnostic.severity, paint)
         if diagnostic.hint is not None:
-            out.append(f"  {paint('hint:', 'hint')} {_indented(diagnostic.hint)}")
+            out.append(f"  {paint('hint:', 'hint')} {_indent(diagnostic.hint)}")
         if diagnostic.fix is not None:
-            out.append(f"  {paint('fix:', 'hint')} {visible(_fix_line(diagnostic.fix))}")
+            out.append(f"  {paint('fix:', 'hint')} {escape_line(_fix_line(diagnostic.fix))}")
         for related in diagnostic.related:
             place = location(related.path, related.span)
-            out.append(f"  {place}: {paint('note:', 'note')} {_indented(related.message)}")
+            out.append(f"  {place}: {paint('note:', 'note')} {_indent(related.message)}")
             out += _snippet_lines(snippets.find(related.path, related.span), "note", paint)
         out.append("")
     if len(found) > SHOWN:
@@ -93,7 +93,7 @@ def text(
     return "\n".join(out[:-1]) + "\n" if out else ""
 
 
-def _indented(text: str) -> str:
+def _indent(text: str) -> str:
     """The lines of a message. All but the first are indented, to differ from the first."""
     return f"\n{' ' * 8}".join(visible_lines(text))
 
@@ -106,11 +106,11 @@ class _Paint(Protocol):
     def __call__(self, text: str, colour: str) -> str: ...
 
 
-def _coloured(text: str, colour: str) -> str:
+def _colour(text: str, colour: str) -> str:
     return f"{_COLOURS[colour]}{text}{_RESET}"
 
 
-def _plain(text: str, colour: str) -> str:
+def _leave_plain(text: str, colour: str) -> str:
     return text
 
 
@@ -150,7 +150,7 @@ def json(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> st
                     "pointer": list(diagnostic.pointer),
                     "fix": _fix_data(diagnostic.fix),
                 }
-                for diagnostic in ordered(diagnostics)
+                for diagnostic in sort_diagnostics(diagnostics)
             ],
         }
     )
@@ -200,13 +200,13 @@ def github(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> 
                 span=diagnostic.span,
             )
         )
-        for diagnostic in ordered(diagnostics)
+        for diagnostic in sort_diagnostics(diagnostics)
     )
 
 
 def sarif(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> str:
     """SARIF 2.1.0; a diagnostic code is a rule."""
-    found = ordered(diagnostics)
+    found = sort_diagnostics(diagnostics)
     codes = sorted({diagnostic.code for diagnostic in found})
     return write_sarif([{"id": code} for code in codes], list(map(_sarif_result, found)))
 
@@ -255,7 +255,9 @@ def junit(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> s
     """
     by_path = {
         path: [_test_case(diagnostic) for diagnostic in group]
-        for path, group in groupby(ordered(diagnostics), key=lambda diagnostic: diagnostic.path)
+        for path, group in groupby(
+            sort_diagnostics(diagnostics), key=lambda diagnostic: diagnostic.path
+        )
     }
     suites = []
     for path in sorted({*by_path, *sources}):
@@ -294,7 +296,7 @@ def markdown(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -
             markdown_text(location(diagnostic.path, diagnostic.span)),
             f"{markdown_text(_full_text(diagnostic))}<br>{markdown_text(diagnostic.code)}",
         )
-        for diagnostic in ordered(diagnostics)
+        for diagnostic in sort_diagnostics(diagnostics)
     ]
     table = markdown_table(("Severity", "Where", "What"), rows) if rows else ["No findings."]
     return "\n".join(table) + "\n"
@@ -313,7 +315,7 @@ PRINTERS: Mapping[str, Printer] = {
 
 def summary(diagnostics: Iterable[Diagnostic]) -> str:
     """`2 errors, 1 warning`, the most severe first; `no findings` if there are none."""
-    severities = [diagnostic.severity for diagnostic in ordered(diagnostics)]
+    severities = [diagnostic.severity for diagnostic in sort_diagnostics(diagnostics)]
     counts = [(severities.count(severity), severity) for severity in _SEVERITIES]
     parts = [f"{count} {name}{'s' if count > 1 else ''}" for count, name in counts if count]
     return ", ".join(parts) or "no findings"

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-from faultspec.diagnostics.formats.escaping import UNSAFE, visible
+from faultspec.diagnostics.formats.escaping import UNSAFE, escape_line
 from faultspec.diagnostics.model import Span
 
 #: The width of a tab in spaces; constant, so that the underline does not depend on its column.
@@ -34,11 +34,11 @@ class Snippets:
         lines = self._lines[path]
         if not 1 <= span.line <= len(lines):
             return None
-        line, underline = _underlined(lines[span.line - 1], span)
+        line, underline = _underline(lines[span.line - 1], span)
         return str(span.line), line, underline
 
 
-def _underlined(line: str, span: Span) -> tuple[str, str]:
+def _underline(line: str, span: Span) -> tuple[str, str]:
     start = min(span.column - 1, len(line))
     end = min(span.end_column - 1, len(line)) if span.end_line == span.line else len(line)
     first, last = 0, len(line)
@@ -65,7 +65,7 @@ def _cells(line: str) -> list[tuple[str, int]]:
         if char == "\t":
             cells.append((" " * _TAB, _TAB))
         elif re.match(UNSAFE, char):
-            shown = visible(char)
+            shown = escape_line(char)
             cells.append((shown, len(shown)))
         elif char == "\ufe0f" and cells and cells[-1][1] == 1:
             cells.append((char, 1))  # asks for the wide form of a narrow sign

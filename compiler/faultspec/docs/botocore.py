@@ -93,7 +93,7 @@ def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {count}" for name, count in sorted(counts.items())) or "–"
 
 
-def installed() -> Iterator[tuple[str, str]]:
+def installed_services() -> Iterator[tuple[str, str]]:
     """The services of the installed botocore and the files of their models."""
     found = find_spec("botocore")
     assert found is not None, "botocore is not installed"
@@ -102,7 +102,7 @@ def installed() -> Iterator[tuple[str, str]]:
 
 def main(file: str = "docs/botocore.md") -> None:
     """Write the page."""
-    text = page([row(service, path) for service, path in installed()], version("botocore"))
+    text = page([row(service, path) for service, path in installed_services()], version("botocore"))
     Path(file).write_text(text, encoding="utf-8", newline="\n")
 
 

@@ -16,12 +16,12 @@ def pages() -> Mapping[str, str]:
     """Maps the path of each page, relative to the folder of documents, to its text."""
     return {
         "faultspec.schema.json": schema.json_schema_text(),
-        "language.md": reference.reference_page(_judged_by),
+        "language.md": reference.reference_page(_judging_clauses),
         "lint.md": page(),
     }
 
 
-def _judged_by(address: str) -> str:
+def _judging_clauses(address: str) -> str:
     """The clauses that judge a key, as links; else why none does, in italics."""
     reason = NOT_JUDGED.get(address)
     if reason is not None:

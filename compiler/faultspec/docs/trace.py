@@ -70,13 +70,13 @@ def trace(taxonomy: Taxonomy, data: Mapping[str, object]) -> tuple[StatementTrac
     cited: dict[str, list[tuple[str, ...]]] = {}
     rulings = data.get("rulings")
     decided = rulings if isinstance(rulings, dict) else {}
-    for path, statements in _cited(data, (), decided):
+    for path, statements in _citations(data, (), decided):
         for statement in statements:
             cited.setdefault(statement, []).append(path)
     clauses = {
         address: clause
         for address, clause in {**service_clauses(taxonomy), **client_clauses(taxonomy)}.items()
-        if clause.not_applicable(taxonomy) is None
+        if clause.reason_not_applicable(taxonomy) is None
     }
     found = []
     for statement, paths in sorted(cited.items(), key=lambda item: _order(item[0])):
@@ -90,7 +90,7 @@ def trace(taxonomy: Taxonomy, data: Mapping[str, object]) -> tuple[StatementTrac
     return tuple(found)
 
 
-def changed(
+def find_changed_targets(
     data: Mapping[str, object], path: tuple[str, ...], whole: Files | None = None
 ) -> frozenset[str]:
     """The targets whose files change without the construct at a path and all references to it.
@@ -99,19 +99,23 @@ def changed(
     ``whole``: the files of the complete data.
     """
     before = _files(data) if whole is None else whole
-    after = _without(data, path)
+    after = _compile_without(data, path)
     if after is not None:
         return frozenset(
             name.partition("/")[0]
             for name in before.keys() | after.keys()
             if before.get(name) != after.get(name)
         )
-    value = _at(data, path)
+    value = _value_at(data, path)
     parts = (
         value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
     )
     return frozenset().union(
-        *(changed(data, (*path, str(part)), before) for part in parts if part != "source")
+        *(
+            find_changed_targets(data, (*path, str(part)), before)
+            for part in parts
+            if part != "source"
+        )
     )
 
 
@@ -126,14 +130,14 @@ def _files(data: Mapping[str, object]) -> Files:
     return render(found, SHIPPED.values(), "")
 
 
-def _without(data: Mapping[str, object], path: tuple[str, ...]) -> Files | None:
+def _compile_without(data: Mapping[str, object], path: tuple[str, ...]) -> Files | None:
     """The generated files without the construct at a path and what refers to it; None if no valid
     taxonomy is left.
     """
     rest = copy.deepcopy(dict(data))
     gone: list[tuple[str | int, ...]] = [path]
     for _ in range(_ROUNDS):
-        for removed in sorted(set(gone), key=_numbers_padded, reverse=True):
+        for removed in sorted(set(gone), key=_sort_key, reverse=True):
             _remove(rest, removed)
         loaded = _read(rest)
         if loaded.taxonomy is not None:
@@ -148,14 +152,14 @@ def _without(data: Mapping[str, object], path: tuple[str, ...]) -> Files | None:
     return None
 
 
-def _numbers_padded(path: tuple[str | int, ...]) -> tuple[str, ...]:
+def _sort_key(path: tuple[str | int, ...]) -> tuple[str, ...]:
     """A sort key by which the items of a list keep their order."""
     return tuple(str(step).rjust(9, "0") if str(step).isdigit() else str(step) for step in path)
 
 
 def _remove(data: object, path: tuple[str | int, ...]) -> None:
     """Remove the value at a path, or the innermost value on the way to it that exists."""
-    holder = _at(data, path[:-1])
+    holder = _value_at(data, path[:-1])
     if isinstance(holder, dict) and path[-1] in holder:
         del holder[path[-1]]
     elif isinstance(holder, list) and str(path[-1]).isdigit() and int(path[-1]) < len(holder):
@@ -164,18 +168,18 @@ def _remove(data: object, path: tuple[str | int, ...]) -> None:
         _remove(data, path[:-1])
 
 
-def _at(data: object, path: tuple[str | int, ...]) -> Any:
+def _value_at(data: object, path: tuple[str | int, ...]) -> Any:
     """The value at a path, or None."""
     return resolve(data, "".join(child("", step) for step in path))[1]
 
 
-def _cited(
+def _citations(
     value: object, path: tuple[str, ...], rulings: Mapping[str, dict[str, object]]
 ) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     """The path of every construct that cites its source, with the statements."""
     if isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _cited(item, (*path, str(index)), rulings)
+            yield from _citations(item, (*path, str(index)), rulings)
     if not isinstance(value, dict):
         return
     for key, inner in value.items():
@@ -184,7 +188,7 @@ def _cited(
         elif path[:1] == ("rulings",) and key == "statements":
             yield path, word_tuple(inner)
         else:
-            yield from _cited(inner, (*path, key), rulings)
+            yield from _citations(inner, (*path, key), rulings)
 
 
 def _statements(source: object, rulings: Mapping[str, dict[str, object]]) -> tuple[str, ...]:
@@ -239,16 +243,18 @@ def page(loaded: Iterable[tuple[str, LoadedTaxonomy]]) -> str:
         whole, made = _files(data), dict[tuple[str, ...], frozenset[str]]()
         for held in trace(file.taxonomy, data):
             made |= {
-                path: changed(data, path, whole) for path in held.constructs if path not in made
+                path: find_changed_targets(data, path, whole)
+                for path in held.constructs
+                if path not in made
             }
             cells = (
-                _few([".".join(path) for path in held.constructs]),
+                _abbreviate([".".join(path) for path in held.constructs]),
                 ", ".join(
                     target
                     for target in SHIPPED
                     if any(target in made[path] for path in held.constructs)
                 ),
-                _few(held.clauses),
+                _abbreviate(held.clauses),
                 "; ".join(held.reasons),
             )
             out.append(f"| {held.statement} | {' | '.join(cells)} |")
@@ -259,7 +265,7 @@ _SHOWN = 6
 """Names in one cell. Every code cites a statement about every code."""
 
 
-def _few(names: Sequence[str]) -> str:
+def _abbreviate(names: Sequence[str]) -> str:
     shown = ", ".join(f"`{name}`" for name in names[:_SHOWN])
     return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} more"
 

@@ -84,7 +84,7 @@ def resolve(body: object, pointer: str) -> tuple[bool, object]:
     return True, value
 
 
-def replaced(body: object, pointer: str, value: object) -> object:
+def replace_value(body: object, pointer: str, value: object) -> object:
     """A copy of the body with ``value`` at a JSON Pointer (RFC 6901); missing objects are made."""
     if not pointer:
         return value
@@ -92,11 +92,11 @@ def replaced(body: object, pointer: str, value: object) -> object:
     (at,), inner = steps(pointer[:end]), pointer[end:]
     if isinstance(body, list) and at.isdecimal() and int(at) < len(body):
         return [
-            replaced(each, inner, value) if index == int(at) else each
+            replace_value(each, inner, value) if index == int(at) else each
             for index, each in enumerate(body)
         ]
     members = body if isinstance(body, dict) else {}
-    return {**members, at: replaced(members.get(at), inner, value)}
+    return {**members, at: replace_value(members.get(at), inner, value)}
 
 
 def strings(body: object, pointer: str = "") -> list[tuple[str, str]]:
@@ -129,7 +129,7 @@ class _RepeatedNameError(Exception):
     """An object has a name twice."""
 
 
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _refuse_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
@@ -138,11 +138,11 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-def _no_constant(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_unique)
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_refuse_duplicates)
 
 
 def _deeper_than(value: object, limit: int) -> bool:

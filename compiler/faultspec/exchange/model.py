@@ -62,16 +62,16 @@ class Exchange:
     idempotent: bool | None = None
     authenticated: bool | None = None
 
-    def sent(self, name: str) -> str | None:
+    def request_header(self, name: str) -> str | None:
         """The first value of a request header, or None."""
-        return first(self.request.headers, name)
+        return first_header(self.request.headers, name)
 
-    def received(self, name: str) -> str | None:
+    def response_header(self, name: str) -> str | None:
         """The first value of a response header, or None."""
-        return first(self.response.headers, name)
+        return first_header(self.response.headers, name)
 
 
-def first(headers: Headers, name: str) -> str | None:
+def first_header(headers: Headers, name: str) -> str | None:
     """The first value of header ``name``, compared without case, or None."""
     wanted = name.lower()
     return next((value for key, value in headers if key.lower() == wanted), None)

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from faultspec.importers import Data, ImportedTaxonomy, Json, Loss, NotImportable
-from faultspec.importers.clean import cleaned
+from faultspec.importers.clean import clean_document
 from faultspec.importers.naming import UniqueNames, identifier
-from faultspec.openapi.nodes import listed, mapping, texts
+from faultspec.openapi.nodes import mapping, sequence, texts
 from faultspec.openapi.pointers import child
 from faultspec.openapi.reader import DocumentReader
 
@@ -131,7 +131,7 @@ _FASTER = {"dynamodb": "25ms", "dynamodbstreams": "25ms"}
 
 def read(document: object, service: str) -> ImportedTaxonomy:
     """The taxonomy of a service, by botocore's name for it. Raises NotImportable."""
-    model, losses = cleaned(document, "botocore")
+    model, losses = clean_document(document, "botocore")
     if not all(isinstance(model.get(key), dict) for key in ("metadata", "operations", "shapes")):
         message = "this is not a service model: it has no metadata, operations and shapes"
         hint = "name a service-2.json, or a service that botocore knows"
@@ -203,7 +203,7 @@ class _Importer:
         if "__type" not in envelope["shape"]:
             return {"error": envelope}, "error"
         # The envelope with the namespace comes first, since a body with it also fits the other.
-        return {"qualified": _qualified(envelope), "error": envelope}, ["error", "qualified"]
+        return {"qualified": _qualify_code(envelope), "error": envelope}, ["error", "qualified"]
 
     def _errors(self) -> list[_ErrorShape]:
         """The error shapes, the first of each wire; `codes` receives their names."""
@@ -220,7 +220,7 @@ class _Importer:
                 )
                 self.lose(error.pointer, "wire", reason)
             else:
-                self.codes[error.wire] = names.unused(identifier(shape, "error"))
+                self.codes[error.wire] = names.reserve(identifier(shape, "error"))
                 found.append(error)
         return found
 
@@ -228,7 +228,7 @@ class _Importer:
 
     def _code(self, error: _ErrorShape) -> Data:
         data, name = error.data, self.codes[error.wire]
-        text = _plain(data.get("documentation"))
+        text = _plain_text(data.get("documentation"))
         summary = _sentence(text) or f"{error.name}."
         fault = _is_fault(data)
         code: Data = {"summary": summary}
@@ -276,7 +276,7 @@ class _Importer:
             folded.add(wire.casefold())
             schema = self._schema(member.get("shape"), pointer, ())
             type_ = {"type": schema.pop("type")} if "type" in schema else {}
-            text = _sentence(_plain(member.get("documentation")))
+            text = _sentence(_plain_text(member.get("documentation")))
             description = {"description": text} if text else {}
             found[wire if name in required else f"{wire}?"] = {**type_, **description, **schema}
         return found
@@ -354,7 +354,7 @@ class _Importer:
                 self.lose(pointer, "form", "the operation is not an object")
                 continue
             codes: dict[str, None] = {}
-            for index, error in enumerate(listed(operation.get("errors"))):
+            for index, error in enumerate(sequence(operation.get("errors"))):
                 shape = mapping(error).get("shape")
                 data = mapping(self.shapes.get(shape)) if isinstance(shape, str) else {}
                 if _is_error(data):
@@ -363,7 +363,7 @@ class _Importer:
                     place = child(child(pointer, "errors"), index)
                     self.lose(place, "reference", f"`{shape}` is not an error of the model")
             if codes:
-                name = names.unused(identifier(key, "operation"))
+                name = names.reserve(identifier(key, "operation"))
                 found[name] = {
                     **({"wire": key} if key != name else {}),
                     **self._match(operation, key, pointer),
@@ -430,7 +430,7 @@ def _retries(error: _ErrorShape, status: int) -> Data:
     return {"retriable": False}
 
 
-def _qualified(envelope: Data) -> Data:
+def _qualify_code(envelope: Data) -> Data:
     """The envelope with a namespace before the code: ``ns#Code`` (``BaseJSONParser``)."""
     return {
         **envelope,
@@ -453,7 +453,7 @@ def _boundaries(codes: Data) -> Data:
     return {name: text for name, text in summaries.items() if name in used}
 
 
-def _plain(documentation: object) -> str:
+def _plain_text(documentation: object) -> str:
     """The text of an HTML fragment on one line."""
     if not isinstance(documentation, str):
         return ""

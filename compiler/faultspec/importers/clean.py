@@ -2,7 +2,7 @@
 
 from faultspec.importers import Json, Loss, NotImportable
 from faultspec.openapi.pointers import child
-from faultspec.openapi.text import DEEPEST, readable
+from faultspec.openapi.text import DEEPEST, replace_surrogates
 
 #: Whole numbers beyond this are read differently by different YAML readers.
 _LARGEST = 2**63
@@ -10,7 +10,7 @@ _LARGEST = 2**63
 _REMOVED = object()
 
 
-def cleaned(document: object, format: str) -> tuple[Json, list[Loss]]:
+def clean_document(document: object, format: str) -> tuple[Json, list[Loss]]:
     """A copy of the document with nothing that YAML cannot represent, and what was removed.
 
     ``format``: what the document should be, such as ``OpenAPI``. Raises NotImportable if it is not
@@ -32,7 +32,9 @@ def _clean(value: object, pointer: str, losses: list[Loss], depth: int) -> objec
     match value:
         case dict():
             members = {
-                readable(str(key)): _clean(inner, child(pointer, str(key)), losses, depth + 1)
+                replace_surrogates(str(key)): _clean(
+                    inner, child(pointer, str(key)), losses, depth + 1
+                )
                 for key, inner in value.items()
             }
             return {key: inner for key, inner in members.items() if inner is not _REMOVED}
@@ -43,7 +45,7 @@ def _clean(value: object, pointer: str, losses: list[Loss], depth: int) -> objec
             ]
             return [item for item in items if item is not _REMOVED]
         case str():
-            return readable(value)
+            return replace_surrogates(value)
         case int() if not -_LARGEST <= value < _LARGEST:
             reason = "the number does not fit 64 bits"
         case float() if value in (float("inf"), float("-inf")):

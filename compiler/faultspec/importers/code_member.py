@@ -5,7 +5,7 @@ from typing import Any
 
 from faultspec.importers import Json
 from faultspec.language.spelling import pascal
-from faultspec.openapi.nodes import listed, mapping
+from faultspec.openapi.nodes import mapping, sequence
 from faultspec.openapi.pointers import child, steps
 
 Listed = list[str | int]
@@ -31,7 +31,7 @@ def _allowed_values(schema: object) -> list[Any]:
     """The values that a schema lists, if it lists any."""
     if not isinstance(schema, Mapping):
         return []
-    return [schema["const"]] if "const" in schema else listed(schema.get("enum"))
+    return [schema["const"]] if "const" in schema else sequence(schema.get("enum"))
 
 
 def only_value(schema: object) -> Any:
@@ -79,7 +79,7 @@ def code_pointer(
         return min(
             named or called, key=lambda place: (_rank(place), place.count("/")), default=None
         )
-    counts = {place: _distinct([body[place] for body in places]) for place in common}
+    counts = {place: _count_distinct([body[place] for body in places]) for place in common}
     most = max(counts.values(), default=0)
     if most < 2:
         return None
@@ -91,7 +91,7 @@ def code_pointer(
     return min((place for place, count in counts.items() if count == most), key=order)
 
 
-def _distinct(bodies: Sequence[Listed]) -> int:
+def _count_distinct(bodies: Sequence[Listed]) -> int:
     """The number of bodies that differ in their values; 0 if two bodies share some of several."""
     values = [str(value) for body in bodies for value in body]
     different = len(set(values))

@@ -45,9 +45,9 @@ def build_code(
     if name != wire:
         data["wire"] = wire
     facts = [use.envelope.facts[use.body] for use in uses]
-    if domain := _first(fact.domain for fact in facts):
+    if domain := _first_value(fact.domain for fact in facts):
         data["domain"] = domain
-    if boundaries := _first(fact.boundaries for fact in facts):
+    if boundaries := _first_value(fact.boundaries for fact in facts):
         data["boundary"] = one_or_all(boundaries)
     data |= _http(uses, statuses)
     names = [use.envelope.name for use in uses]
@@ -56,7 +56,7 @@ def build_code(
     data |= _retriable(uses, facts, context)
     if terms := {slot: listed for fact in facts for slot, listed in fact.terms.items()}:
         data["facts"] = terms
-    if actions := _first(fact.actions for fact in facts):
+    if actions := _first_value(fact.actions for fact in facts):
         data["actions"] = actions
     data |= {"details": members} if members else _foreign_schema(uses, facts, context.lose)
     if any(use.body.schema.get("deprecated") is True for use in uses):
@@ -73,13 +73,13 @@ def with_examples(data: Data, examples: Sequence[PlacedExample]) -> ImportedCode
     return ImportedCode({**data, "example": listed}, pointers)
 
 
-def _first(values: Iterable[T]) -> T | None:
+def _first_value(values: Iterable[T]) -> T | None:
     return next(filter(None, values), None)
 
 
 def details_of(uses: Iterable[CodeUse]) -> registry.Details | None:
     """The details of a code, from the first envelope that has any."""
-    return _first(use.envelope.details.get(use.body) for use in uses)
+    return _first_value(use.envelope.details.get(use.body) for use in uses)
 
 
 def _summary(uses: Sequence[CodeUse]) -> str:

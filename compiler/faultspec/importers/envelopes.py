@@ -61,7 +61,7 @@ def _envelope(family: BodyFamily, name: str, terms: Terms, lose: Report) -> Impo
         if about is not None:
             fields["details"] = about
     _declare(inferred, fields, terms)
-    whole = _wrapped(family.wrapper, family.wrapper_path, actions.shape, fields)
+    whole = _wrap(family.wrapper, family.wrapper_path, actions.shape, fields)
     data: Data = {}
     # The OpenAPI target writes this sentence for an envelope without a summary.
     if family.summary != f"Any error in the envelope {name}." and (family.summary or "").strip():
@@ -164,7 +164,7 @@ def _actions(family: BodyFamily, inferred: InferredEnvelope, declared: Data) -> 
         **fields.pop(slot),
         "items": {"type": "string", "vocabulary": "actions"},
     }
-    renamed = _renamed(inferred.shape, f"${slot}", "$actions")
+    renamed = _rename_slot(inferred.shape, f"${slot}", "$actions")
     return _Actions(renamed, fields, conditions, own)
 
 
@@ -185,16 +185,16 @@ def _listed_terms(field: Data | None) -> list[str] | None:
     return None
 
 
-def _renamed(node: Any, slot: str, name: str) -> Any:
+def _rename_slot(node: Any, slot: str, name: str) -> Any:
     """The shape with a different name for a slot, wherever the slot is a whole value."""
     if isinstance(node, Mapping):
-        return {key: _renamed(inner, slot, name) for key, inner in node.items()}
+        return {key: _rename_slot(inner, slot, name) for key, inner in node.items()}
     if isinstance(node, list):
-        return [_renamed(item, slot, name) for item in node]
+        return [_rename_slot(item, slot, name) for item in node]
     return name if node == slot else node
 
 
-def _wrapped(schema: Any, path: Sequence[str], inner: Any, fields: Data) -> Any:
+def _wrap(schema: Any, path: Sequence[str], inner: Any, fields: Data) -> Any:
     """The shape of the whole body, with ``inner`` at the path.
 
     ``fields`` receives the slots of the wrapper.
@@ -202,19 +202,19 @@ def _wrapped(schema: Any, path: Sequence[str], inner: Any, fields: Data) -> Any:
     if not path:
         return inner
     if path[0] == "*":
-        return [_wrapped(schema.get("items", {}), path[1:], inner, fields)]
+        return [_wrap(schema.get("items", {}), path[1:], inner, fields)]
     found: Data = {}
     for name, member in schema.get("properties", {}).items():
         key = name if name in schema.get("required", []) else f"{name}?"
         match member:
             case _ if name == path[0]:
-                found[key] = _wrapped(member, path[1:], inner, fields)
+                found[key] = _wrap(member, path[1:], inner, fields)
             case {"const": str(text), **rest} if not rest:
                 found[key] = text.replace("$", "$$")
             case {"const": value, **rest} if not rest and not isinstance(value, dict | list):
                 found[key] = value
             case _:
-                slot = UniqueNames(fields).unused(identifier(f"around_{snake(name)}", "around"))
+                slot = UniqueNames(fields).reserve(identifier(f"around_{snake(name)}", "around"))
                 fields[slot] = subset.value(member) or {}
                 found[key] = f"${slot}"
     return found

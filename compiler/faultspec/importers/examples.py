@@ -80,7 +80,7 @@ def _example(use: CodeUse, sample: SampledError, code: Data, lose: Report) -> Da
     elif details is not None:
         slots["details"] = details
     example |= _status(slots, code)
-    decided = _decided(use.body, code)
+    decided = _decided_slots(use.body, code)
     rest = {
         slot: value
         for slot, value in slots.items()
@@ -104,7 +104,7 @@ def _status(slots: dict[str, Any], code: Data) -> Data:
     return {}
 
 
-def _decided(body: CodedBody, code: Data) -> Data:
+def _decided_slots(body: CodedBody, code: Data) -> Data:
     """The values of the slots that the code decides, so that an example need not give them."""
     boundary, retriable = code.get("boundary"), code.get("retriable")
     return {

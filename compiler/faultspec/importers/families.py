@@ -8,7 +8,7 @@ from faultspec.importers.bodies import BodyFamily, CodedBody
 from faultspec.importers.code_member import code_pointer, listed_places
 from faultspec.importers.rules import ImportedRules, split_rules
 from faultspec.language.values import foreign_schema_problem
-from faultspec.openapi.nodes import listed, mapping
+from faultspec.openapi.nodes import mapping, sequence
 from faultspec.openapi.pointers import child, steps, value_at
 from faultspec.openapi.reader import DocumentReader, is_old
 from faultspec.openapi.schemas import self_contained
@@ -48,7 +48,7 @@ def find_union(reader: DocumentReader, schema: Any, pointer: str) -> Union | Non
     if not isinstance(schema, Mapping):
         return None
     for keyword in ("oneOf", "anyOf"):
-        if branches := listed(schema.get(keyword)):
+        if branches := sequence(schema.get(keyword)):
             member = mapping(schema.get("discriminator")).get("propertyName")
             place = child(pointer, keyword)
             placed = [(branch, child(place, index)) for index, branch in enumerate(branches)]
@@ -114,7 +114,7 @@ def _alternative(reader: DocumentReader, schema: Any, pointer: str) -> _Alternat
     if rules is None or not isinstance(plain, Mapping) or foreign_schema_problem(plain) is not None:
         reader.lose(place, "schema", "this is not JSON Schema")
         return None
-    joined = _joined(plain)
+    joined = _join_all_of(plain)
     if not isinstance(joined.get("properties"), Mapping):
         return None
     return _Alternative(reference_name(schema), place, joined, rules)
@@ -126,7 +126,7 @@ def _lose_around_code(reader: DocumentReader, body: _Alternative, path: Sequence
     for step in ("", *path):
         if step:
             schema, pointer = schema["properties"][step], child(child(pointer, "properties"), step)
-        if "null" in listed(schema.get("type")):
+        if "null" in sequence(schema.get("type")):
             place = child(pointer, "nullable" if is_old(reader.document) else "type")
             reader.lose(place, "schema", "a code is never null, so `null` is not allowed here")
     for key in schema:
@@ -161,12 +161,12 @@ def _with_code(schema: Json, path: list[str], wire: str | int) -> Json:
     return {**schema, "properties": properties}
 
 
-def _joined(schema: Json) -> Json:
+def _join_all_of(schema: Json) -> Json:
     """An ``allOf`` of objects as one object. Any other schema stays as it is."""
     if not isinstance(schema.get("allOf"), list):
         return schema
     own = {key: value for key, value in schema.items() if key != "allOf"}
-    parts = [_joined(part) if isinstance(part, Mapping) else part for part in schema["allOf"]]
+    parts = [_join_all_of(part) if isinstance(part, Mapping) else part for part in schema["allOf"]]
     parts.append(own)
     if not all(map(_is_joinable, parts)):
         return schema

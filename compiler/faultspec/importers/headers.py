@@ -72,7 +72,7 @@ def _names(responses: Sequence[_Response], components: Sequence[str]) -> list[st
         name: header.pointer for response in responses for name, header in response.headers.items()
     }
     ordered = [name for place in components for name in places if places[name] == place]
-    return registry.merged([ordered, *(list(response.headers) for response in responses)])
+    return registry.merge_orders([ordered, *(list(response.headers) for response in responses)])
 
 
 def _statuses(

@@ -153,7 +153,7 @@ def _suggested_actions(inference: Inference, variants: Variants) -> str | None:
     if rest is None or data is None:
         return None
     inference.used["actions"] = listed
-    inference.actions = _longest_first(listed)
+    inference.actions = _merge_terms(listed)
     if len(rest) > 1:
         items = {"type": "string", "vocabulary": "actions"}
         inference.fields["actions"] = {**data, "items": items}
@@ -173,7 +173,7 @@ def _vocabulary(inference: Inference, variants: Variants) -> str | None:
         return None
     slot = inference.slot(variants.name, {**data, "vocabulary": ""})[1:]
     inference.fields[slot]["vocabulary"] = slot
-    terms = inference.vocabularies[slot] = _longest_first(listed)
+    terms = inference.vocabularies[slot] = _merge_terms(listed)
     for facts, own in zip(inference.facts, listed, strict=True):
         if own != terms:
             facts.terms[slot] = [str(term) for term in own]
@@ -186,7 +186,7 @@ def _without_key(schemas: Sequence[Any], key: str) -> Data | None:
     return rests[0] if all(rest == rests[0] for rest in rests) else None
 
 
-def _longest_first(listed: Sequence[Sequence[Any]]) -> list[str]:
+def _merge_terms(listed: Sequence[Sequence[Any]]) -> list[str]:
     """Every term once, those of the longest lists first."""
     ordered = sorted(listed, key=len, reverse=True)
     return list(dict.fromkeys(str(term) for terms in ordered for term in terms))

@@ -126,7 +126,7 @@ class Inference:
             self.used["code"] = schemas
             return "$code"
         if self.code_pointer.startswith(f"{pointer}/"):
-            return self._around_code(pointer, schemas)
+            return self._infer_around_code(pointer, schemas)
         same = all(schema == schemas[0] for schema in schemas)
         return self._member(Variants(pointer, schemas, same))
 
@@ -153,7 +153,7 @@ class Inference:
 
     # Objects on the way to the code
 
-    def _around_code(self, pointer: str, schemas: list[Any]) -> Data:
+    def _infer_around_code(self, pointer: str, schemas: list[Any]) -> Data:
         properties = [schema.get("properties", {}) for schema in schemas]
         required = [schema.get("required", []) for schema in schemas]
         self._check_keywords(pointer, schemas)
@@ -173,7 +173,7 @@ class Inference:
             shape["..."] = "$details"
             self.used["details"] = []
             for facts, schema in zip(self.facts, schemas, strict=True):
-                facts.details = _without(schema, names)
+                facts.details = _without_members(schema, names)
         return shape
 
     def _check_keywords(self, pointer: str, schemas: list[Any]) -> None:
@@ -224,13 +224,13 @@ class Inference:
             if (slot := recognize(self, variants)) is not None:
                 return slot
         if variants.same:
-            return self._same_everywhere(variants)
+            return self._infer_equal(variants)
         if all(variants.objects):
-            return self._nested(variants)
+            return self._infer_object(variants)
         self.lose(variants.pointer, _DIFFERS)
         return self.slot(variants.name, {})
 
-    def _same_everywhere(self, variants: Variants) -> Any:
+    def _infer_equal(self, variants: Variants) -> Any:
         """The shape of a member that has one schema in all bodies."""
         first, pointer = variants.first, variants.pointer
         match first:
@@ -239,13 +239,13 @@ class Inference:
         data = subset.value(first)
         if data is None:
             if all(variants.objects) and set(first) <= _OF_NESTED:
-                return self._nested(variants)
+                return self._infer_object(variants)
             self.lose(pointer, "its schema is outside the subset of the language")
             kind = first.get("type") if isinstance(first, Mapping) else None
             data = subset.value({"type": kind} if kind else {}) or {}
         return self.slot("status" if self.status_pointer == pointer else variants.name, data)
 
-    def _nested(self, variants: Variants) -> Any:
+    def _infer_object(self, variants: Variants) -> Any:
         """The shape of an object that has the same members in all bodies."""
         schemas, pointer = variants.schemas, variants.pointer
         names = [set(schema.get("properties", {})) for schema in schemas]
@@ -314,7 +314,7 @@ def _is_object(schema: object) -> bool:
     return types == "object" or (isinstance(types, list) and "object" in types)
 
 
-def _without(schema: Json, members: Sequence[str]) -> Json:
+def _without_members(schema: Json, members: Sequence[str]) -> Json:
     """The schema of the spread details: the body without the members of the envelope."""
     properties = {
         name: member for name, member in schema.get("properties", {}).items() if name not in members

@@ -56,7 +56,7 @@ def _code_keys(
             if identity not in known:
                 scope = None if operation is None else identifier(snake(operation), "operation")
                 wanted = _code_name(body.wire, name.removeprefix(operation or ""))
-                unused = scopes.setdefault(scope, UniqueNames()).unused(wanted)
+                unused = scopes.setdefault(scope, UniqueNames()).reserve(wanted)
                 known[identity] = CodeKey(scope, unused)
             codes[body] = known[identity]
     return codes
@@ -139,7 +139,7 @@ def _rename_status_codes(
         for body in family.bodies:
             operation, name = codes[body]
             if operation is None and form.fullmatch(name):
-                codes[body] = CodeKey(None, names.unused(f"own_{name}"))
+                codes[body] = CodeKey(None, names.reserve(f"own_{name}"))
                 reason = f"`{name}` is the code of a status; this code is called {codes[body].name}"
                 lose(body.pointer, "collision", reason)
 
@@ -149,7 +149,7 @@ def _envelope_names(
 ) -> dict[BodyFamily, str]:
     names = UniqueNames()
     found = {
-        family: names.unused(identifier(snake(family.name or "error"), "error"))
+        family: names.reserve(identifier(snake(family.name or "error"), "error"))
         for family in families
     }
     codes_in_pascal = {pascal(codes[body].name) for family in families for body in family.bodies}
@@ -158,5 +158,5 @@ def _envelope_names(
         plain = (family.name or "").removesuffix("Envelope")
         if plain and plain != family.name and plain in codes_in_pascal:
             others = {name for other, name in found.items() if other is not family}
-            found[family] = UniqueNames(others).unused(snake(plain))
+            found[family] = UniqueNames(others).reserve(snake(plain))
     return found

@@ -29,20 +29,20 @@ class UniqueNames:
     """Names that differ in more than case and underscores, as generated identifiers must."""
 
     def __init__(self, used: Iterable[str] = ()) -> None:
-        self._used = set(map(_folded, used))
+        self._used = set(map(_fold, used))
 
-    def unused(self, name: str) -> str:
+    def reserve(self, name: str) -> str:
         """The name, or the name with the first number that makes it unique.
 
         It counts as used from then on.
         """
         found, number = name, 1
-        while _folded(found) in self._used:
+        while _fold(found) in self._used:
             number += 1
             found = f"{name}_{number}"
-        self._used.add(_folded(found))
+        self._used.add(_fold(found))
         return found
 
 
-def _folded(name: str) -> str:
+def _fold(name: str) -> str:
     return name.replace("_", "").casefold()

@@ -15,11 +15,11 @@ from collections.abc import Mapping, Sequence
 from faultspec.importers import ImportedTaxonomy, Json, NotImportable
 from faultspec.importers.bodies import ImportedContract, ImportedOperation
 from faultspec.importers.build import build_taxonomy
-from faultspec.importers.clean import cleaned
+from faultspec.importers.clean import clean_document
 from faultspec.importers.families import find_union, read_family, reference_name
 from faultspec.importers.responses import lose_unknown, read_response
 from faultspec.openapi.nodes import mapping
-from faultspec.openapi.pointers import child, nearest, walk
+from faultspec.openapi.pointers import child, nearest_pointer, walk
 from faultspec.openapi.reader import DocumentReader, PathItem
 from faultspec.openapi.swagger import openapi_3
 
@@ -39,7 +39,7 @@ _NOT_OURS = "the answers of other services are not failures of this one"
 
 def read(document: object) -> ImportedTaxonomy:
     """The taxonomy of a document, and what it does not carry over. Raises NotImportable."""
-    clean, losses = cleaned(document, "OpenAPI")
+    clean, losses = clean_document(document, "OpenAPI")
     _check_version(clean)
     shaped = openapi_3(clean)
     reader = DocumentReader(shaped.document)
@@ -52,14 +52,14 @@ def read(document: object) -> ImportedTaxonomy:
         raise NotImportable("no-failures", "the document declares no failure", "/paths", hint)
     found = build_taxonomy(contract, reader)
 
-    def own(pointer: str) -> str:
-        return nearest(clean, shaped.original(pointer))
+    def original_pointer(pointer: str) -> str:
+        return nearest_pointer(clean, shaped.original(pointer))
 
-    placed = [loss._replace(pointer=own(loss.pointer)) for loss in found.losses]
+    placed = [loss._replace(pointer=original_pointer(loss.pointer)) for loss in found.losses]
     return found._replace(
         losses=tuple(dict.fromkeys([*losses, *shaped.losses, *placed])),
         examples={
-            path: tuple(tuple(map(own, pointers)) for pointers in examples)
+            path: tuple(tuple(map(original_pointer, pointers)) for pointers in examples)
             for path, examples in found.examples.items()
         },
     )
@@ -118,7 +118,7 @@ def _read_unions(
 
     In a document with paths, only unions count that failures refer to.
     """
-    used = _referenced_by_failures(reader.attempt(), items) if contract.has_paths else None
+    used = _failure_schemas(reader.attempt(), items) if contract.has_paths else None
     for name, schema in reader.mapping(components, "schemas", "/components").items():
         pointer = child("/components/schemas", name)
         # Most unions are not errors, and what is lost of those does not matter.
@@ -139,7 +139,7 @@ def _read_unions(
             reader.lose(pointer, "schema", "no member of its alternatives holds a code")
 
 
-def _referenced_by_failures(reader: DocumentReader, items: Sequence[PathItem]) -> set[str | None]:
+def _failure_schemas(reader: DocumentReader, items: Sequence[PathItem]) -> set[str | None]:
     """The names of the schemas that responses refer to, unless their status is 1xx, 2xx or 3xx."""
     return {
         reference_name(value)

@@ -41,7 +41,7 @@ def import_operations(
     for operation in contract.operations:
         if not operation.uncoded and not operation.coded:
             continue
-        name = names.unused(identifier(snake(operation.identity), "operation"))
+        name = names.reserve(identifier(snake(operation.identity), "operation"))
         errors: dict[str, ImportedCode] = {}
         for response in operation.uncoded:
             code = _status_name(response, {*shared_names, *errors}, lose)
@@ -67,7 +67,7 @@ def _operation(operation: ImportedOperation, name: str, named: NamedFamilies) ->
 
 def _status_name(response: ImportedResponse, used: set[str], lose: Report) -> str:
     name = PATTERN.replace("${status}", response.status.upper())
-    unused = UniqueNames(used).unused(name)
+    unused = UniqueNames(used).reserve(name)
     if unused != name:
         reason = f"the document has its own code {name}; this one is called {unused}"
         lose(response.pointer, "collision", reason)

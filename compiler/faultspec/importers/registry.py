@@ -94,7 +94,7 @@ def register(codes: Mapping[Key, Details]) -> tuple[Data, dict[Key, Data]]:
     for details in codes.values():
         for key, data in (details.members or {}).items():
             uses.setdefault(key.removesuffix("?"), []).append(data)
-    forced = merged([details.elsewhere for details in codes.values() if details.elsewhere])
+    forced = merge_orders([details.elsewhere for details in codes.values() if details.elsewhere])
     alike = [name for name, found in uses.items() if all(data == found[0] for data in found)]
     if forced:
         listing = [details for details in codes.values() if details.members is not None]
@@ -103,7 +103,7 @@ def register(codes: Mapping[Key, Details]) -> tuple[Data, dict[Key, Data]]:
             for name in alike
             if name in forced or all(_has(details, name) for details in listing)
         ]
-    everywhere, shown = _everywhere(codes, alike, forced)
+    everywhere, shown = _common_keys(codes, alike, forced)
     flags = {details.flag[0] for details in codes.values() if details.flag}
     registry: Data = {}
     for name in dict.fromkeys([*(forced or everywhere), *alike]):
@@ -136,7 +136,7 @@ def _has(details: Details, name: str) -> bool:
     )
 
 
-def _everywhere(
+def _common_keys(
     codes: Mapping[Key, Details], alike: Sequence[str], forced: Sequence[str]
 ) -> tuple[list[str], dict[Key, dict[str, bool]]]:
     """The keys that every code may carry, and for each code, whether it still lists a member.
@@ -176,7 +176,7 @@ def _is_tail(names: Sequence[str], cut: int, order: Sequence[str]) -> bool:
     return [*names[cut:]] == [f"{key}?" for key in order if key not in before]
 
 
-def merged(sequences: Iterable[Sequence[str]]) -> list[str]:
+def merge_orders(sequences: Iterable[Sequence[str]]) -> list[str]:
     """One order that keeps the order of each sequence, as far as they agree."""
     found: list[str] = []
     for names in sequences:

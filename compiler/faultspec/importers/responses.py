@@ -47,7 +47,7 @@ class _Body(NamedTuple):
     pointer: str
     content: Json
 
-    def same(self) -> list[str]:
+    def equal_media_types(self) -> list[str]:
         """The JSON media types with this same body."""
         return [
             str(key) for key, media in self.content.items() if media == self.media and is_json(key)
@@ -93,7 +93,7 @@ def read_response(
     coded = _coded_schema(reader, contract.families, body.media.get("schema"), schema_pointer)
     _lose_other_media(reader, body, child(pointer, "content"), same_body=coded is not None)
     if coded is not None:
-        _add_coded(coded, plain, body, operation)
+        _add_coded_body(coded, plain, body, operation)
         if operation is not None:
             place_of_text = child(pointer, "description")
             found = ResponseDescription(description, place_of_text, coded.bodies)
@@ -104,7 +104,7 @@ def read_response(
     elif operation is None:
         reader.lose(before, "response", "no member of its body holds a code")
     else:
-        _add_uncoded(reader, plain, body, operation)
+        _add_uncoded_body(reader, plain, body, operation)
 
 
 def _json_body(reader: DocumentReader, response: Json, pointer: str) -> _Body:
@@ -135,7 +135,7 @@ def _lose_other_media(
 
     ``same_body``: other JSON media types of the same body are read.
     """
-    same = body.same() if same_body else []
+    same = body.equal_media_types() if same_body else []
     reason = "another form of the same body"
     if body.media_type is None:
         reason = "the body is not JSON, so it is not read"
@@ -144,14 +144,14 @@ def _lose_other_media(
             reader.lose(child(pointer, other), "media-type", reason)
 
 
-def _add_coded(
+def _add_coded_body(
     coded: _CodedSchema,
     response: ImportedResponse,
     body: _Body,
     operation: ImportedOperation | None,
 ) -> None:
     family = coded.family
-    family.media_types += [key for key in body.same() if key not in family.media_types]
+    family.media_types += [key for key in body.equal_media_types() if key not in family.media_types]
     responses = family.responses.setdefault(response.status, [])
     responses += [coded_body for coded_body in coded.bodies if coded_body not in responses]
     family.headers.setdefault(response.status, []).append(dict(response.headers))
@@ -176,7 +176,7 @@ def _add_uncoded_rest(
         operation.uncoded.append(response._replace(schema=schema))
 
 
-def _add_uncoded(
+def _add_uncoded_body(
     reader: DocumentReader, response: ImportedResponse, body: _Body, operation: ImportedOperation
 ) -> None:
     if body.media_type is not None:
@@ -249,13 +249,13 @@ def _known_or_new(
             made.wrapper_path,
             made.members(),
         ):
-            return family, [_same_code(reader, family, body) for body in made.bodies]
+            return family, [_find_or_add_body(reader, family, body) for body in made.bodies]
     made.name = names[0] if len(names) == 1 else None
     families.append(made)
     return made, list(made.bodies)
 
 
-def _same_code(reader: DocumentReader, family: BodyFamily, body: CodedBody) -> CodedBody:
+def _find_or_add_body(reader: DocumentReader, family: BodyFamily, body: CodedBody) -> CodedBody:
     """The body of the family with the same code, or this one, added to the family."""
     for known in family.bodies:
         if known.wire == body.wire:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from faultspec.importers import Data, Json
 from faultspec.language.conditions import ConditionalRule, StatusRange, Test
-from faultspec.openapi.nodes import listed, mapping
+from faultspec.openapi.nodes import mapping, sequence
 from faultspec.openapi.pointers import child
 from faultspec.targets import conditions
 
@@ -66,7 +66,7 @@ def _status(schema: Any) -> tuple[str, tuple[int | str, ...]] | None:
     pointer, schema = _only_member(schema)
     if not isinstance(schema, Mapping):
         return None
-    ranges = listed(schema["anyOf"]) if set(schema) == {"anyOf"} else [schema]
+    ranges = sequence(schema["anyOf"]) if set(schema) == {"anyOf"} else [schema]
     spans: list[int | str] = []
     for range_ in ranges:
         match range_:
@@ -100,8 +100,8 @@ def retry_rule(
         for rules in (own, joined) if joined else (own,):
             for before in ([], [hidden], [hidden._replace(then=True)]):
                 tried = (*before, *rules, ConditionalRule((), not then))
-                if rules and list(conditions.of_rules(tried, facts, flags)) == list(schemas):
-                    return RetryRule(_written(tried), bool(before))
+                if rules and list(conditions.rule_schemas(tried, facts, flags)) == list(schemas):
+                    return RetryRule(_write_rules(tried), bool(before))
     return None
 
 
@@ -134,7 +134,7 @@ def _only_member(schema: Any, *beside: str) -> tuple[str, Any]:
     return pointer, schema
 
 
-def _written(rules: Sequence[ConditionalRule]) -> Data:
+def _write_rules(rules: Sequence[ConditionalRule]) -> Data:
     when = [
         {
             "if": {
@@ -164,7 +164,7 @@ def _tests(
     if isinstance(schema.get("not"), Mapping):
         yield from _tests(schema["not"], path, facts)
     for word in ("anyOf", "allOf"):
-        for part in listed(schema.get(word)):
+        for part in sequence(schema.get(word)):
             yield from _tests(part, path, facts)
 
 

@@ -24,7 +24,7 @@ def assign_statuses(named: NamedFamilies, lose: Report) -> tuple[Statuses, dict[
         value: Any = int(status) if status.isdecimal() else status
         rest: list[CodeKey] = []
         if not status.isdecimal():
-            rest = _without_whole_class(status, keys, named, own)
+            rest = _partial_claimants(status, keys, named, own)
             everywhere = len(bodies) == len(responding)
             shared = [key for key in keys if key.operation is None]
             if everywhere and shared == keys == [key for key in keys[:1] if key in found]:
@@ -60,7 +60,7 @@ def _own_spans(named: NamedFamilies) -> Statuses:
     return found
 
 
-def _without_whole_class(
+def _partial_claimants(
     status: str, keys: Sequence[CodeKey], named: NamedFamilies, own: Statuses
 ) -> list[CodeKey]:
     """Codes of a class such as ``4xx`` that lack a single status of it."""

@@ -79,10 +79,10 @@ def _scalar(value: object) -> str:
         return json.dumps(value)
     if (_PLAIN.fullmatch(value) or _NUMBERED.fullmatch(value)) and value.lower() not in _WORDS:
         return value
-    return '"' + "".join(map(_escaped, value)) + '"'
+    return '"' + "".join(map(_escape, value)) + '"'
 
 
-def _escaped(character: str) -> str:
+def _escape(character: str) -> str:
     if character in '"\\':
         return "\\" + character
     if character == " " or (character.isprintable() and character != "\ufeff"):

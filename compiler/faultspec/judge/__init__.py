@@ -17,7 +17,7 @@ from faultspec.judge.success import judge_success
 from faultspec.judge.tool_result import judge_mark, judge_text
 from faultspec.language import header_syntax
 from faultspec.language.model import Code, Envelope, Operation
-from faultspec.language.values import same, shortened, shown
+from faultspec.language.values import are_equal, shorten, show
 from faultspec.runtime.nodes import Object
 
 _TARGET = 100
@@ -114,7 +114,7 @@ def _is_error(exchange: Exchange, claim: Claim | None, body: DecodedBody) -> boo
         (resolve(body.value, pointer), value) for pointer, value in surface.error_equals.items()
     )
     return bool(surface.error_equals) and all(
-        exists and same(found, value) for (exists, found), value in members
+        exists and are_equal(found, value) for (exists, found), value in members
     )
 
 
@@ -132,7 +132,7 @@ def _judge_error(
     if claim is None:
         status = exchange.response.status
         what = f"a {status}" if status is not None else "an error"
-        target = shortened(exchange.request.target, _TARGET)
+        target = shorten(exchange.request.target, _TARGET)
         findings.add("surface/known", f"{what} at `{target}` belongs to no declared surface")
         return None
     if not claim.envelopes or bodiless:
@@ -243,11 +243,11 @@ def _media_type_problem(findings: FindingCollector, claim: Claim) -> str | None:
     if not lines:
         return "`Content-Type` is missing"
     if len(lines) > 1:
-        return f"`Content-Type` has {len(lines)} values: {', '.join(map(shown, lines))}"
+        return f"`Content-Type` has {len(lines)} values: {', '.join(map(show, lines))}"
     essence, parameters = header_syntax.media_type(lines[0])
     if essence not in {media_type.lower() for media_type in _media_types(claim)}:
-        return f"`Content-Type` is {shown(lines[0])}"
+        return f"`Content-Type` is {show(lines[0])}"
     if parameters.get("charset", "utf-8").lower() not in ("utf-8", "utf8", "us-ascii"):
         # RFC 8259 section 8.1: JSON between systems is UTF-8.
-        return f"`Content-Type` is {shown(lines[0])}, but JSON is UTF-8"
+        return f"`Content-Type` is {show(lines[0])}, but JSON is UTF-8"
     return None

@@ -16,7 +16,7 @@ from faultspec.judge.match_envelope import (
 )
 from faultspec.language.conditions import ConditionFacts, unknown_facts
 from faultspec.language.model import Code, Operation
-from faultspec.language.values import same, shown
+from faultspec.language.values import are_equal, show
 
 _ENUMERATED = 8
 """Names that one message enumerates; a longer list helps nobody."""
@@ -41,7 +41,7 @@ def judge_code(findings: FindingCollector, error: ErrorReading) -> Code | None:
     if not _has_type_of_codes(findings, error):
         return None
     own_codes = operation.errors.values() if operation else ()
-    own = next((code for code in own_codes if same(code.wire, wire)), None)
+    own = next((code for code in own_codes if are_equal(code.wire, wire)), None)
     shared, owners = declarations(findings.contract, wire)
     code = own or shared
     if error.claim.surface.foreign and not own and not _lists(operation, code):
@@ -104,18 +104,18 @@ def judge_original_code(findings: FindingCollector, error: ErrorReading, body: o
         return
     findings.exercise("code/original")
     if not is_scalar(original) or original == "":
-        message = f"is {shown(original)}; expected the original code, a text or a number"
+        message = f"is {show(original)}; expected the original code, a text or a number"
         findings.add_at("code/original", pointer, message, source=undeclared.source)
         return
     own = error.operation.errors.values() if error.operation else ()
     shared, _ = declarations(findings.contract, original)
-    known = next((code for code in own if same(code.wire, original)), shared)
+    known = next((code for code in own if are_equal(code.wire, original)), shared)
     if known is None or not known.live or known is error.code:
         return
     lists = error.claim.surface.codes, error.operation.codes if error.operation else None
     is_own = known is not shared
     if is_own or all(listed is None or known.name in listed for listed in lists):
-        message = f"is {shown(original)}, which is declared; expected it as the code of the error"
+        message = f"is {show(original)}, which is declared; expected it as the code of the error"
         findings.add_at("code/original", pointer, message, source=undeclared.source)
 
 
@@ -129,7 +129,7 @@ def _judge_protocol_number(findings: FindingCollector, error: ErrorReading) -> N
         findings.add_at(
             "code/declared",
             error.where["code"],
-            f"is {shown(error.slots['code'])}; expected an error number of the protocol, or the "
+            f"is {show(error.slots['code'])}; expected an error number of the protocol, or the "
             f"envelope {envelopes}",
             source=protocol.source,
         )
@@ -144,7 +144,7 @@ def _has_type_of_codes(findings: FindingCollector, error: ErrorReading) -> bool:
     ):
         return True
     wanted = " or ".join(f"a {name}" for name in sorted(kinds, reverse=True))
-    message = f"{quote_pointer(pointer)}, the code, is {shown(wire)}; expected {wanted}"
+    message = f"{quote_pointer(pointer)}, the code, is {show(wire)}; expected {wanted}"
     findings.add("envelope/types", message, pointer=pointer)
     return False
 
@@ -163,7 +163,7 @@ def _report_undeclared(findings: FindingCollector, error: ErrorReading, owners: 
         )
         findings.add(
             "code/declared",
-            f"the code {shown(wire)} is not declared{hint}",
+            f"the code {show(wire)} is not declared{hint}",
             pointer=error.where["code"],
             source=surface.source,
         )
@@ -172,7 +172,7 @@ def _report_undeclared(findings: FindingCollector, error: ErrorReading, owners: 
         whose = f"the operation {names} alone" if len(owners) == 1 else f"the operations {names}"
         findings.add(
             "code/operation",
-            f"the code {shown(wire)} belongs to {whose}",
+            f"the code {show(wire)} belongs to {whose}",
             pointer=error.where["code"],
         )
 
@@ -186,7 +186,7 @@ def _report_reserved(findings: FindingCollector, error: ErrorReading, code: Code
     findings.code = code.name
     findings.add(
         "code/reserved",
-        f"the code {shown(error.slots['code'])} is {state}",
+        f"the code {show(error.slots['code'])} is {state}",
         pointer=error.where["code"],
         source=code.source,
     )

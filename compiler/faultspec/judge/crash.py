@@ -4,7 +4,7 @@ from faultspec.contract.crashes import CLAUSE, INTERNAL_ERROR, crash_level
 from faultspec.exchange.body import DecodedBody, resolve
 from faultspec.judge.collector import FindingCollector
 from faultspec.language.model import NOWHERE, Code
-from faultspec.language.values import same
+from faultspec.language.values import are_equal
 
 _JUDGED = frozenset({"http", "jsonrpc", "mcp", "stream"})
 """Transports on which an error answers a request. Events and logs repeat errors."""
@@ -20,7 +20,7 @@ def judge_crash(findings: FindingCollector, code: Code | None, body: DecodedBody
     internal = (
         exchange.transport == "jsonrpc"
         and code is None
-        and same(resolve(body.value, "/error/code")[1], INTERNAL_ERROR)
+        and are_equal(resolve(body.value, "/error/code")[1], INTERNAL_ERROR)
     )
     level = "error" if internal else crash_level(contract.taxonomy, code, status)
     if level is None:

@@ -12,7 +12,7 @@ from faultspec.judge.match_envelope import ErrorReading
 from faultspec.judge.slots import value_problems
 from faultspec.language import header_syntax
 from faultspec.language.model import Code, Presence, Source, Strictness
-from faultspec.language.values import shown
+from faultspec.language.values import show
 from faultspec.runtime.nodes import child, slot_places
 
 
@@ -149,7 +149,7 @@ def _judge_repeated_headers(findings: FindingCollector, details: _Details) -> No
     """Check the details that repeat a header: a wait in seconds, or a validator."""
     for key in findings.contract.taxonomy.detail_keys.values():
         value = details.members.get(key.name)
-        header = findings.exchange.received(key.equals_header) if key.equals_header else None
+        header = findings.exchange.response_header(key.equals_header) if key.equals_header else None
         if key.equals_header is None or header is None:
             continue
         is_wait = key.equals_header.lower() == "retry-after"
@@ -163,14 +163,14 @@ def _judge_repeated_headers(findings: FindingCollector, details: _Details) -> No
             problem = "the request sent this validator in If-Match, and the service refused it"
         else:
             continue
-        predicate = f"is {shown(value)}; {problem}"
+        predicate = f"is {show(value)}; {problem}"
         pointer = child(details.at, key.name)
         findings.add_at("details/validator", pointer, predicate, source=key.source)
 
 
 def _quote_validator(tag: str) -> str:
     """A validator in quotes; an entity tag has its own (RFC 9110 section 8.8.3)."""
-    return tag if tag.endswith('"') and '"' in tag[:-1] else shown(tag)
+    return tag if tag.endswith('"') and '"' in tag[:-1] else show(tag)
 
 
 def _equals_validator(value: object, header: str) -> bool | None:
@@ -193,8 +193,12 @@ def _equals_wait(value: object, header: str) -> bool | None:
 
 def _was_sent(findings: FindingCollector, etag: str) -> bool:
     """Whether If-Match had this strong validator, which a 412 refuses (RFC 9110 section 13.1.1)."""
-    sent = findings.exchange.sent("if-match")
-    if sent is None or findings.exchange.sent("if-none-match") is not None or etag.startswith("W/"):
+    sent = findings.exchange.request_header("if-match")
+    if (
+        sent is None
+        or findings.exchange.request_header("if-none-match") is not None
+        or etag.startswith("W/")
+    ):
         return False
     return etag in header_syntax.items(sent)
 

@@ -16,7 +16,7 @@ from faultspec.judge.slots import (
     judge_types,
 )
 from faultspec.language.model import Envelope, Operation
-from faultspec.language.values import shown
+from faultspec.language.values import show
 from faultspec.runtime.extraction import Extraction
 from faultspec.runtime.nodes import Array, slot_places, walk
 
@@ -91,7 +91,7 @@ def _report_shape(
     findings: FindingCollector, envelope: Envelope, read: Extraction, at: str
 ) -> None:
     parts = [
-        f"{quote_pointer(at + each.path)} is {shown(each.got)}, expected {each.expected}"
+        f"{quote_pointer(at + each.path)} is {show(each.got)}, expected {each.expected}"
         for each in read.mismatched
     ]
     if read.missing:

@@ -45,7 +45,7 @@ def _is_idempotent(exchange: Exchange, operation: Operation | None) -> bool | No
 def _is_authenticated(exchange: Exchange) -> bool | None:
     if exchange.authenticated is not None:
         return exchange.authenticated
-    credentials = exchange.sent("authorization") or exchange.sent("cookie")
+    credentials = exchange.request_header("authorization") or exchange.request_header("cookie")
     known = exchange.identity is not None
     hidden = "identity" in exchange.lacks
     return None if (credentials or hidden) and not known else known

@@ -8,7 +8,7 @@ from faultspec.judge.collector import FindingCollector, quote_pointer
 from faultspec.judge.match_envelope import ErrorReading
 from faultspec.language import formats, header_syntax
 from faultspec.language.model import Code, HeaderRule, Source
-from faultspec.language.values import shown
+from faultspec.language.values import show
 from faultspec.runtime import http_dates, retry_after
 
 _YEAR = 366 * 24 * 3600
@@ -82,7 +82,7 @@ def _judge_header(
     if not listed and len(lines) > 1:
         # Most clients join the lines (RFC 9110 section 5.3) and so read a value that nobody sent.
         values = (
-            f"with different values: {', '.join(map(shown, lines))}"
+            f"with different values: {', '.join(map(show, lines))}"
             if len(set(lines)) > 1
             else "with one value"
         )
@@ -101,7 +101,7 @@ def _judge_form(
 ) -> bool:
     """Judge the value of a header by one rule; whether it is broken."""
     clause = header_address(rule.name)
-    shown_value = f"`{rule.name}` is {shown(value)}"
+    shown_value = f"`{rule.name}` is {show(value)}"
     problem = formats.format_problem(rule.format, value) or _problem_in_context(
         findings, rule, value
     )
@@ -149,7 +149,7 @@ def _problem_in_context(findings: FindingCollector, rule: HeaderRule, value: str
         return f"it lists {exchange.request.method}, but the service refused that method with 405"
     if "retry-after" not in rule.format:
         return None
-    date = exchange.received("date")
+    date = exchange.response_header("date")
     sent = http_dates.parse(date or "", now=0, lenient=True)
     if sent is not None and sent.seconds is not None:
         wait = retry_after.parse(value, now=sent.seconds, lenient=False)
@@ -211,12 +211,12 @@ def _judge_equal(findings: FindingCollector, error: ErrorReading, repetition: _R
     names = ((field.echo or "").lower(), (field.mirror or "").lower()) if field else ()
     clause = "correlation/header-equals-body" if header.lower() in names else header_address(header)
     findings.exercise(clause)
-    text = value if isinstance(value, str) else shown(value)
+    text = value if isinstance(value, str) else show(value)
     if len(set(lines)) == 1 and lines[0] != text:
         findings.add(
             clause,
-            f"the header `{header}` is {shown(lines[0])} and {quote_pointer(pointer)} is "
-            f"{shown(value)}; expected equal values",
+            f"the header `{header}` is {show(lines[0])} and {quote_pointer(pointer)} is "
+            f"{show(value)}; expected equal values",
             pointer=pointer,
             source=source,
         )

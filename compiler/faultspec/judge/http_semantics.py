@@ -78,8 +78,12 @@ def _judge_allow(findings: FindingCollector) -> None:
 def _judge_accept(findings: FindingCollector) -> None:
     """A list of accepted media types must not have the refused one (RFC 9110, 15.5.16)."""
     request = findings.exchange.request
-    sent = findings.exchange.sent("Content-Type")
-    if sent is None or findings.exchange.sent("Content-Encoding") is not None or ";" in sent:
+    sent = findings.exchange.request_header("Content-Type")
+    if (
+        sent is None
+        or findings.exchange.request_header("Content-Encoding") is not None
+        or ";" in sent
+    ):
         return  # the coding or a parameter may be the reason
     for name in ("Accept", f"Accept-{request.method.capitalize()}"):
         lines = findings.lines(name.lower())

@@ -80,11 +80,11 @@ def judge_leaks(
         return
     segments = _segments(exchange, body, within)
     leaks: dict[str, list[FoundLeak]] = {}
-    for leak, segment in _detected(findings, segments, error, privacy):
+    for leak, segment in _detect(findings, segments, error, privacy):
         leaks.setdefault(f"leaks/{leak.kind}", []).append((leak, segment))
     for clause, canaries, whole, searched in _searches(exchange, privacy, segments, error):
         findings.exercise(clause)
-        text, starts = _joined(searched)
+        text, starts = _join(searched)
         for leak in find_planted(text, canaries, whole=whole):
             segment = searched[bisect_right(starts, leak.start) - 1]
             leaks.setdefault(clause, []).append((leak, segment))
@@ -139,7 +139,7 @@ def _collect_texts(value: object, texts: list[str]) -> None:
                 _collect_texts(item, texts)
 
 
-def _detected(
+def _detect(
     findings: FindingCollector, segments: Segments, error: ErrorReading | None, privacy: Privacy
 ) -> Iterator[FoundLeak]:
     """Yield the leaks that the detectors find, except those that ``passthrough`` allows."""
@@ -149,7 +149,7 @@ def _detected(
         if (segment.header or "").lower() not in _HEADERS_WITH_SECRETS
     ]
     exempt = _passthrough_places(error)
-    text, starts = _joined(searched)
+    text, starts = _join(searched)
     sent = _request_text(findings.exchange)
     for leak in detect(text, privacy.detectors, findings.contract.names, sent):
         segment = searched[bisect_right(starts, leak.start) - 1]
@@ -187,7 +187,7 @@ def _searches(
     if values:
         yield clause, values, False, segments
     if names:
-        yield clause, names, True, _outside_slots(segments, error)
+        yield clause, names, True, _segments_outside_slots(segments, error)
     if echoed:
         yield "leaks/echoed-tenant", echoed, True, segments
 
@@ -237,7 +237,7 @@ def _segments(exchange: Exchange, body: DecodedBody, within: tuple[str, ...]) ->
     return [TextSegment(text, None, None), *headers]
 
 
-def _joined(segments: Segments) -> tuple[str, list[int]]:
+def _join(segments: Segments) -> tuple[str, list[int]]:
     """The texts as one, and the offset at which each of them starts."""
     starts, at = [], 0
     for segment in segments:
@@ -257,7 +257,7 @@ def _request_text(exchange: Exchange) -> str:
     return "\n".join((request.target, plain, exchange.route or "", *headers, body))
 
 
-def _outside_slots(segments: Segments, error: ErrorReading | None) -> list[TextSegment]:
+def _segments_outside_slots(segments: Segments, error: ErrorReading | None) -> list[TextSegment]:
     """The segments of the body that are outside every slot except the message."""
     slots = error.where.items() if error is not None else ()
     places = tuple(pointer for slot, pointer in slots if slot != "message")

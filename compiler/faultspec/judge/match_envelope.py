@@ -7,7 +7,7 @@ from faultspec.contract.model import Claim, Contract, Matcher
 from faultspec.exchange.body import resolve, steps
 from faultspec.language.carriers import protocol_collisions, shares_code_place, uses_envelope
 from faultspec.language.model import Code, Envelope, Operation
-from faultspec.language.values import check_value, same
+from faultspec.language.values import are_equal, check_value
 from faultspec.runtime.extraction import ArrayItem, Extraction, extract
 from faultspec.runtime.nodes import Array, Node, Object, Template, slot_places, walk
 
@@ -144,7 +144,7 @@ def _candidates(contract: Contract, claim: Claim, body: object) -> list[Envelope
 def _belongs_to_protocol(contract: Contract, claim: Claim, wire: object) -> bool:
     """Whether a number is the protocol's, where a declared code could be at the same place."""
     return is_protocol_number(claim, wire) and not any(
-        same(number, wire) for number in protocol_collisions(contract.taxonomy, claim.surface)
+        are_equal(number, wire) for number in protocol_collisions(contract.taxonomy, claim.surface)
     )
 
 
@@ -169,7 +169,7 @@ def _declared_codes(contract: Contract, wire: object) -> Iterator[Code]:
     if shared is not None:
         yield shared
     for operation, _ in owners:
-        yield from (code for code in operation.errors.values() if same(code.wire, wire))
+        yield from (code for code in operation.errors.values() if are_equal(code.wire, wire))
 
 
 def _names_declared_code(contract: Contract, read: Extraction) -> bool:

@@ -8,7 +8,7 @@ from faultspec.judge.facts import why_undecided
 from faultspec.judge.match_envelope import ErrorReading
 from faultspec.language.conditions import ConditionFacts
 from faultspec.language.model import Code, Schema, Source
-from faultspec.language.values import ValueProblem, check_value, shown
+from faultspec.language.values import ValueProblem, check_value, show
 from faultspec.runtime import ids
 from faultspec.runtime.nodes import child
 
@@ -50,7 +50,7 @@ def judge_status_slot(findings: FindingCollector, error: ErrorReading) -> None:
         findings.add_at(
             "envelope/status",
             error.where["status"],
-            f"is {shown(value)}; the status of the response is {findings.status}",
+            f"is {show(value)}; the status of the response is {findings.status}",
             source=error.envelope.source,
         )
 
@@ -71,7 +71,7 @@ def judge_fixed_slots(findings: FindingCollector, error: ErrorReading, code: Cod
             findings.add_at(
                 "boundary/allowed",
                 error.where[slot],
-                f"is {shown(value)}; `{code.name}` requires {one_of(values)}",
+                f"is {show(value)}; `{code.name}` requires {one_of(values)}",
                 source=code.source,
             )
 
@@ -99,14 +99,14 @@ def judge_retry_flag(
             findings.add_at(
                 "retriable/agrees",
                 pointer,
-                f"is {shown(value)}; `{code.name}` is {verdict}, expected {shown(expected)}",
+                f"is {show(value)}; `{code.name}` is {verdict}, expected {show(expected)}",
                 source=source if source.statements else code.source,
             )
 
 
 def judge_actions(findings: FindingCollector, error: ErrorReading, code: Code) -> None:
     """Check that actions are the code's, and that a retriable error ``sends_again``."""
-    suggested, sending = error.value("actions"), findings.contract.taxonomy.sending_again
+    suggested, sending = error.value("actions"), findings.contract.taxonomy.retry_actions
     if not isinstance(suggested, list):
         return
     if code.actions:
@@ -117,7 +117,7 @@ def judge_actions(findings: FindingCollector, error: ErrorReading, code: Code) -
             findings.add_at(
                 "actions/agree",
                 pointer,
-                f"is {shown(action)}; `{code.name}` allows {one_of(code.actions)}",
+                f"is {show(action)}; `{code.name}` allows {one_of(code.actions)}",
                 source=code.source,
             )
     flag = next((flag for flag in _retry_flags(findings, error) if flag[0] is True), None)

@@ -11,7 +11,7 @@ from faultspec.judge.match_envelope import EnvelopeMatch, match_envelope
 from faultspec.judge.slots import value_problems
 from faultspec.judge.tool_result import judge_text
 from faultspec.language.model import Operation
-from faultspec.language.values import shown
+from faultspec.language.values import show
 from faultspec.runtime.nodes import slot_places
 
 _WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
@@ -40,7 +40,7 @@ def judge_success(
         findings.add(
             "envelope/absent-on-success",
             f"a {status} carries the error envelope `{match.envelope.name}` with the code "
-            f"{shown(match.read.slots['code'])}; expected an error status",
+            f"{show(match.read.slots['code'])}; expected an error status",
             pointer="",
             source=claim.surface.source,
         )

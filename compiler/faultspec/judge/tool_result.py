@@ -6,7 +6,7 @@ from faultspec.contract.model import Claim
 from faultspec.exchange.body import DecodedBody, read, resolve
 from faultspec.judge.collector import FindingCollector
 from faultspec.language.model import Code
-from faultspec.language.values import shown
+from faultspec.language.values import show
 
 
 def texts_of(result: object) -> Iterator[tuple[str, str]]:
@@ -41,7 +41,7 @@ def judge_mark(findings: FindingCollector, code: Code, result: object) -> None:
     if marked not in (code.mcp.is_error, code.mcp.strict):
         findings.add(
             "mcp/is-error",
-            f"`isError` is {shown(marked)}; `{code.name}` requires {shown(code.mcp.is_error)}",
+            f"`isError` is {show(marked)}; `{code.name}` requires {show(code.mcp.is_error)}",
             pointer="/isError",
             source=code.source,
         )

@@ -6,7 +6,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from faultspec.diagnostics.model import Diagnostic, Path, ordered
+from faultspec.diagnostics.model import Diagnostic, Path, sort_diagnostics
 from faultspec.language import constructs, grammar, layers
 from faultspec.language.model import Taxonomy
 from faultspec.language.prune import Remains, prune
@@ -54,14 +54,14 @@ def reread(text: str, path: str) -> LoadedTaxonomy:
     """Like `load`, with `text` in place of the content of the file `path`."""
     document, diagnostics = parse(text, path)
     if document is None or diagnostics:
-        return _resolved(document, diagnostics)._replace(sources={path: text})
-    return _layered(document, (path,))
+        return _resolve_layers(document, diagnostics)._replace(sources={path: text})
+    return _read_layers(document, (path,))
 
 
 def read(text: str, path: str) -> LoadedTaxonomy:
     """The pure half of `load`: `text` is the document, `path` its name in diagnostics."""
     document, diagnostics = parse(text, path)
-    return _resolved(document, diagnostics)._replace(sources={path: text})
+    return _resolve_layers(document, diagnostics)._replace(sources={path: text})
 
 
 def _load(path: str, overlays: tuple[str, ...]) -> LoadedTaxonomy:
@@ -70,21 +70,25 @@ def _load(path: str, overlays: tuple[str, ...]) -> LoadedTaxonomy:
         document = load_document(path)
     except SourceError as error:
         sources = {} if error.text is None else {path: error.text}
-        return _resolved(error.document, error.diagnostics)._replace(sources=sources)
-    return _layered(document, (*overlays, path))
+        return _resolve_layers(error.document, error.diagnostics)._replace(sources=sources)
+    return _read_layers(document, (*overlays, path))
 
 
-def _layered(document: Document, files: tuple[str, ...]) -> LoadedTaxonomy:
+def _read_layers(document: Document, files: tuple[str, ...]) -> LoadedTaxonomy:
     """A document over its base; `files`: its own and its overlays'."""
     name = document.data.get("extends") if isinstance(document.data, dict) else None
-    return _extended(document, name, files) if isinstance(name, str) else _resolved(document)
+    return (
+        _read_over_base(document, name, files)
+        if isinstance(name, str)
+        else _resolve_layers(document)
+    )
 
 
 def _bad_base(document: Document, message: str, hint: str) -> Diagnostic:
     return document.diagnostic("bad-base", message, ("extends",), key=False, hint=hint)
 
 
-def _extended(document: Document, name: str, files: tuple[str, ...]) -> LoadedTaxonomy:
+def _read_over_base(document: Document, name: str, files: tuple[str, ...]) -> LoadedTaxonomy:
     """A document over the base `name`; if the base is broken, only its errors are reported."""
     file = layers.locate_base(name, document.path)
     problem = _base_problem(name, file, files)
@@ -99,7 +103,7 @@ def _extended(document: Document, name: str, files: tuple[str, ...]) -> LoadedTa
             f"the base `{name}` cannot be used",
             "correct its errors, which are listed here",
         )
-        found = ordered((*base.diagnostics, diagnostic))
+        found = sort_diagnostics((*base.diagnostics, diagnostic))
         return LoadedTaxonomy(base.document and document, None, found, sources)
     data, problems = layers.merge_layers(base.document.data, document.data)
     below = base.document.base
@@ -109,7 +113,7 @@ def _extended(document: Document, name: str, files: tuple[str, ...]) -> LoadedTa
     by_path = {problem.path: problem for problem in reversed(problems)}
     diagnostics = [_diagnostic(problem, document) for problem in by_path.values()]
     layered = replace(document, data=data, base=base.document)
-    return _resolved(layered, diagnostics)._replace(sources=sources)
+    return _resolve_layers(layered, diagnostics)._replace(sources=sources)
 
 
 def _base_problem(name: str, file: str | None, files: tuple[str, ...]) -> str | None:
@@ -124,27 +128,27 @@ def _base_problem(name: str, file: str | None, files: tuple[str, ...]) -> str | 
     return None
 
 
-def _resolved(document: Document | None, before: Iterable[Diagnostic] = ()) -> LoadedTaxonomy:
+def _resolve_layers(document: Document | None, before: Iterable[Diagnostic] = ()) -> LoadedTaxonomy:
     """Resolve as much as has structure, so that one run reports everything.
 
     `before` are the diagnostics of earlier steps.
     """
     before = tuple(before)
     if document is None:
-        return LoadedTaxonomy(None, None, ordered(before))
+        return LoadedTaxonomy(None, None, sort_diagnostics(before))
     repeated = frozenset(
         diagnostic.pointer for diagnostic in before if diagnostic.code == "duplicate-key"
     )
     sound = all(diagnostic.code == "not-extensible" for diagnostic in before)
-    taxonomy, data, found = _checked(document, repeated, sound=sound)
+    taxonomy, data, found = _check_document(document, repeated, sound=sound)
     for other in document.others:
-        _, _, more = _checked(other, repeated, sound=False)
+        _, _, more = _check_document(other, repeated, sound=False)
         found += [
             diagnostic
             for diagnostic in more
             if any(diagnostic.pointer[: len(path)] == path for path in repeated)
         ]
-    diagnostics = ordered((*before, *found))
+    diagnostics = sort_diagnostics((*before, *found))
     loaded = LoadedTaxonomy(document, taxonomy, diagnostics, {document.path: document.text})
     errors = [diagnostic for diagnostic in diagnostics if diagnostic.severity == "error"]
     if not errors:
@@ -186,7 +190,7 @@ def _is_local(error: Diagnostic) -> bool:
     return error.code in ("bad-example", "unmapped-code")
 
 
-def _checked(
+def _check_document(
     document: Document, repeated: frozenset[Path], *, sound: bool
 ) -> tuple[Taxonomy, dict[str, Any], list[Diagnostic]]:
     """The model of a document, its pruned data and its problems; `sound`: the YAML is valid."""

@@ -37,7 +37,7 @@ def check_examples(
                 continue
             for problem in _detail_problems(code, example, strict, vocabularies):
                 if problem.keyword not in unsure:
-                    yield _in_details(problem, code, at)
+                    yield _details_problem(problem, code, at)
             if not any(lost((section,)) for section in ("envelopes", "surfaces", "vocabularies")):
                 yield from _check_slots(example, at, envelopes, vocabularies)
                 yield from _check_facts(code, example, at)
@@ -83,7 +83,7 @@ def _detail_problems(
             yield problem
 
 
-def _in_details(problem: values.ValueProblem, code: Code, path: Path) -> GrammarProblem:
+def _details_problem(problem: values.ValueProblem, code: Code, path: Path) -> GrammarProblem:
     if problem.keyword == "absent":
         message = f"the example lacks `details.{problem.path[0]}`, which `{code.name}` requires"
         return _bad(path, message, on_key=True)

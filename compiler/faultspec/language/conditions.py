@@ -121,7 +121,7 @@ def certain_outcome(rules: Iterable[ConditionalRule], facts: ConditionFacts) -> 
     return next((rule.then for rule in certain), None)
 
 
-def facts_read(rules: Iterable[ConditionalRule]) -> tuple[str, ...]:
+def tested_facts(rules: Iterable[ConditionalRule]) -> tuple[str, ...]:
     """The facts that rules test, in order, each once."""
     return tuple(dict.fromkeys(test.fact for rule in rules for test in rule.when))
 
@@ -178,7 +178,7 @@ class Retriable(NamedTuple):
     @property
     def reads(self) -> tuple[str, ...]:
         """The facts that the rules test."""
-        return facts_read(self.rules)
+        return tested_facts(self.rules)
 
     def decide(self, facts: ConditionFacts) -> tuple[bool, ...]:
         """The flags that an error may carry under these facts.

@@ -26,7 +26,7 @@ def describe_formats(formats: Iterable[str]) -> str:
     return " or ".join(FORMATS[name].description for name in formats)
 
 
-def _matching(pattern: str, problem: str) -> Callable[[str], str | None]:
+def _pattern_check(pattern: str, problem: str) -> Callable[[str], str | None]:
     return lambda value: None if re.fullmatch(pattern, value, re.ASCII | re.DOTALL) else problem
 
 
@@ -82,23 +82,23 @@ FORMATS: Mapping[str, Format] = {
     # RFC 3339 section 5.6
     "date-time": Format(
         "a date and time such as 2026-02-03T04:05:06Z",
-        _matching(f"{_DATE}[Tt ]{_TIME}", "it is not a date-time"),
+        _pattern_check(f"{_DATE}[Tt ]{_TIME}", "it is not a date-time"),
     ),
-    "date": Format("a date such as 2026-02-03", _matching(_DATE, "it is not a date")),
+    "date": Format("a date such as 2026-02-03", _pattern_check(_DATE, "it is not a date")),
     # RFC 3986 section 3: a scheme, and visible ASCII only
-    "uri": Format("a URI", _matching("[A-Za-z][A-Za-z0-9+.-]*:[!-~]*", "it is not a URI")),
+    "uri": Format("a URI", _pattern_check("[A-Za-z][A-Za-z0-9+.-]*:[!-~]*", "it is not a URI")),
     # RFC 3986 section 4.1: the scheme is optional; the characters allowed in any part
     "uri-reference": Format(
-        "a URI reference", _matching(r"""[!#-;=?-\[\]_a-z~]*""", "it is not a URI reference")
+        "a URI reference", _pattern_check(r"""[!#-;=?-\[\]_a-z~]*""", "it is not a URI reference")
     ),
     "email": Format(
-        "an email address", _matching(r"[^@\s]+@[^@\s]+", "it is not an email address")
+        "an email address", _pattern_check(r"[^@\s]+@[^@\s]+", "it is not an email address")
     ),
     # RFC 9110 sections 10.2.3, 8.8.3, 5.6.7, 10.2.1 (the list may be empty) and 11.6.1
     "retry-after": Format("a whole number of seconds or an HTTP-date", _retry_after),
     "etag": Format(
         'a quoted string such as "abc" or W/"abc"',
-        _matching(
+        _pattern_check(
             r'(?:W/)?"[^\x00- "\x7f]*"', 'an entity tag is a quoted string such as "abc" or W/"abc"'
         ),
     ),

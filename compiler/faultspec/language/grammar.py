@@ -286,7 +286,7 @@ def _check_named(type: Named, value: dict[Any, object], path: Path) -> Iterator[
         bare = name.removesuffix("?") if optional else name
         if key.pattern is not None and not re.fullmatch(key.pattern, bare, re.ASCII):
             yield GrammarProblem(
-                "bad-name", at, f"`{_short(name)}` is not {key.shape}", _renaming(key, name)
+                "bad-name", at, f"`{_short(name)}` is not {key.shape}", _renaming_hint(key, name)
             )
         if optional and bare != name and bare in value:
             message = f"`{bare}` is here twice, once with and once without `?`"
@@ -413,7 +413,7 @@ def _short(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 
-def _renaming(key: Text, name: str) -> str:
+def _renaming_hint(key: Text, name: str) -> str:
     """The hint for a name of another form; a pointer to a member begins with a slash."""
     pointer = f"/{name}"
     is_member = not name.startswith("/") and key.pattern and re.fullmatch(key.pattern, pointer)

@@ -71,13 +71,13 @@ class _Merger:
                 yield name, dict(self.merge(value, overlay[name], at))
             else:
                 if not self._allows(at):
-                    self._forbid(at, f"the base does not allow changing {_dotted(at)}")
+                    self._forbid(at, f"the base does not allow changing {_dotted_path(at)}")
                 yield name, overlay[name]
         for name, value in overlay.items():
             if name not in base:
                 at = (*path, name)
                 if not self._allows(path) and not self._allows(at):
-                    where = _dotted(path) if path else "the document"
+                    where = _dotted_path(path) if path else "the document"
                     self._forbid(at, f"the base does not allow adding `{name}` to {where}")
                 yield name, value
 
@@ -93,5 +93,5 @@ class _Merger:
         self.problems.append(GrammarProblem("not-extensible", path, message, hint))
 
 
-def _dotted(path: Path) -> str:
+def _dotted_path(path: Path) -> str:
     return f"`{'.'.join(map(str, path))}`"

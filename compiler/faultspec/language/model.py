@@ -14,8 +14,8 @@ from faultspec.language.conditions import (
     ConditionFacts,
     Retriable,
     StatusRange,
-    facts_read,
     possible_outcomes,
+    tested_facts,
 )
 from faultspec.runtime.nodes import Node
 from faultspec.runtime.retry import Policy
@@ -90,7 +90,7 @@ class HttpMapping(NamedTuple):
         return self.default if self.statuses else None
 
     @property
-    def carried(self) -> tuple[StatusRange, ...]:
+    def carried_statuses(self) -> tuple[StatusRange, ...]:
         """The statuses that the code may have over HTTP: its own, or the default of a surface."""
         default = () if self.default is None else (StatusRange(self.default, self.default),)
         return self.statuses or default
@@ -98,7 +98,7 @@ class HttpMapping(NamedTuple):
     @property
     def reads(self) -> tuple[str, ...]:
         """The facts that the rules test."""
-        return facts_read(self.rules)
+        return tested_facts(self.rules)
 
     def decide(self, facts: ConditionFacts) -> tuple[int, ...]:
         """The statuses that the rules leave possible under these facts; none if no rule holds."""
@@ -109,7 +109,7 @@ class HttpMapping(NamedTuple):
         """Whether the code may have this status."""
         return any(status in allowed for allowed in self.statuses)
 
-    def all(self) -> Iterator[int]:
+    def allowed_statuses(self) -> Iterator[int]:
         """Every allowed status, in order, once."""
         return iter(
             dict.fromkeys(s for status in self.statuses for s in range(status.low, status.high + 1))
@@ -137,13 +137,13 @@ class Schema(NamedTuple):
     additional: Strictness = "allow"
     opaque: object = None
 
-    def nested(self) -> "Iterator[Schema]":
+    def nested_schemas(self) -> "Iterator[Schema]":
         """The schema and every schema inside it."""
         yield self
         if self.items is not None:
-            yield from self.items.nested()
+            yield from self.items.nested_schemas()
         for member in self.properties.values():
-            yield from member.schema.nested()
+            yield from member.schema.nested_schemas()
 
 
 _TEXT = Schema(types=("string",))
@@ -749,11 +749,11 @@ class Taxonomy(NamedTuple):
         return tuple(key.name for key in self.detail_keys.values() if key.role == "retriable")
 
     @property
-    def sending_again(self) -> tuple[str, ...]:
+    def retry_actions(self) -> tuple[str, ...]:
         """The recovery actions that repeat the failed request."""
         return tuple(action.name for action in self.actions.values() if action.sends_again)
 
-    def implied(self, slot: str) -> Schema | None:
+    def implied_schema(self, slot: str) -> Schema | None:
         """The schema of a slot without a field; None if it allows any value."""
         return _KNOWN_ACTIONS if slot == "actions" and self.actions else IMPLIED.get(slot)
 

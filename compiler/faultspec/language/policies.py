@@ -181,7 +181,7 @@ def read_telemetry(scope: Scope, data: Data) -> Telemetry:
     span = dict(data.get("span", {}))
     labels = [label for metric in metrics.values() for label in metric.labels]
     named: Known = tuple(dict.fromkeys((*labels, *log, *span)))
-    if any(scope.touched((*path, section)) for section in ("metrics", "log", "span")):
+    if any(scope.is_touched((*path, section)) for section in ("metrics", "log", "span")):
         named = None
     return Telemetry(
         metrics=metrics,

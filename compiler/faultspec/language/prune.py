@@ -64,19 +64,19 @@ class _Pruner:
 
     def value(self, type: Type, value: object, path: Path) -> object:
         removed = path in self.bad or value is UNREADABLE
-        kept = _GONE if removed else self._within(type, value, path)
+        kept = _GONE if removed else self._prune_value(type, value, path)
         if kept is _GONE:
             self.lost.add(path)
         return kept
 
-    def _within(self, type: Type, value: object, path: Path) -> object:
+    def _prune_value(self, type: Type, value: object, path: Path) -> object:
         match type:
             case DeferredKind(_, get):
-                return self._within(get(), value, path)
+                return self._prune_value(get(), value, path)
             case Either(branches):
                 kind = node_kind(value)
                 branch = next(branch for branch in branches if kind in node_kinds(branch))
-                return self._within(branch, value, path)
+                return self._prune_value(branch, value, path)
             case Many(item) if isinstance(value, list):
                 items = [self.value(item, part, (*path, index)) for index, part in enumerate(value)]
                 return _GONE if _GONE in items else items

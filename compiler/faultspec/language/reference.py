@@ -115,7 +115,7 @@ def _records(type: Type) -> Iterator[Record]:
 EXPLAINED = ("source", "schema", "header_rules", "condition", "duration", "status")
 
 
-def _explained(type: Type) -> str | None:
+def _explanation(type: Type) -> str | None:
     return next((name for name in EXPLAINED if SHARED[name] == type), None)
 
 
@@ -128,7 +128,7 @@ _PLAIN: Mapping[type, str] = {
 
 def describe_type(type: Type) -> str:
     """The values of a type, in words, in Markdown."""
-    name = _explained(type)
+    name = _explanation(type)
     if name is not None:
         return f"[{name}](#{name})"
     words = _PLAIN.get(type.__class__, "")
@@ -264,7 +264,7 @@ def _tables(type: Type, address: str, entered: tuple[str, ...], judged: Judged) 
         if extends:
             yield "| … | | all keys of a [schema](#schema) | |"
         for name, key in keys.items():
-            if _explained(key.type) is None:
+            if _explanation(key.type) is None:
                 below = (*entered, record.name)
                 yield from _tables(key.type, f"{address}.{name}", below, judged)
 

@@ -30,7 +30,7 @@ def resolve_names(remains: Remains, document: object) -> tuple[Taxonomy, list[Gr
     """
     scope = Scope(remains, document)
     taxonomy = _with_default_statuses(_read_taxonomy(scope))
-    found = check_examples(taxonomy, _codes_with_examples(scope, taxonomy), scope.touched)
+    found = check_examples(taxonomy, _codes_with_examples(scope, taxonomy), scope.is_touched)
     return taxonomy, [*scope.problems, *found]
 
 
@@ -42,7 +42,7 @@ def _codes_with_examples(scope: Scope, taxonomy: Taxonomy) -> Iterator[tuple[Pat
         sections.append((("operations", name, "errors"), operation.errors, errors))
     for path, codes, data in sections:
         for name, code in codes.items():
-            if not any(scope.touched((*path, name, key)) for key in _CONSTRAINING):
+            if not any(scope.is_touched((*path, name, key)) for key in _CONSTRAINING):
                 yield (*path, name), code, isinstance(data[name].get("example"), list)
 
 
@@ -54,7 +54,7 @@ def _read_taxonomy(scope: Scope) -> Taxonomy:
         """The entries of a section, each with its name."""
         return {key: read(scope, key, value) for key, value in scope.section(name).items()}
 
-    def optional(name: str, read: Callable[[Scope, Data], T]) -> T | None:
+    def read_optional(name: str, read: Callable[[Scope, Data], T]) -> T | None:
         return read(scope, data[name]) if name in data else None
 
     def terms(name: str) -> dict[str, Term]:
@@ -83,23 +83,23 @@ def _read_taxonomy(scope: Scope) -> Taxonomy:
         ),
         fallbacks=wire.read_fallbacks(scope),
         retry_policies=section("retry_policies", policies.read_retry_policy),
-        idempotency=optional("idempotency", policies.read_idempotency),
-        upstream=optional("upstream", policies.read_upstream),
+        idempotency=read_optional("idempotency", policies.read_idempotency),
+        upstream=read_optional("upstream", policies.read_upstream),
         actions=terms("actions"),
         vocabularies={
             name: schemas.read_terms(scope, value, ("vocabularies", name))
             for name, value in scope.section("vocabularies").items()
         },
-        privacy=optional("privacy", policies.read_privacy),
-        telemetry=optional("telemetry", policies.read_telemetry),
+        privacy=read_optional("privacy", policies.read_privacy),
+        telemetry=read_optional("telemetry", policies.read_telemetry),
         obligations=section("obligations", _read_obligation),
         rulings=section("rulings", _read_ruling),
         unknown=policies.read_unknown(scope, "unknown"),
         undeclared=policies.read_unknown(scope, "undeclared"),
-        imported=optional("imported", surroundings.read_imported),
+        imported=read_optional("imported", surroundings.read_imported),
         renderings=section("renderings", surroundings.read_rendering),
-        navigation=optional("navigation", surroundings.read_navigation),
-        audit=optional("audit", surroundings.read_audit),
+        navigation=read_optional("navigation", surroundings.read_navigation),
+        audit=read_optional("audit", surroundings.read_audit),
         discovery=section("discovery", surroundings.read_publication),
         profile=data.get("profile"),
     )

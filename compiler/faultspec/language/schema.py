@@ -78,7 +78,7 @@ def _inline(type: Type) -> dict[str, Any]:
     found: dict[str, Any]
     match type:
         case Text(pattern, _, blank):
-            pattern = r"\S" if pattern is None else _anchored(pattern)
+            pattern = r"\S" if pattern is None else _anchor(pattern)
             found = {"type": "string", "pattern": None if blank else pattern}
         case Choice(values):
             found = {"type": "string", "enum": list(values)}
@@ -95,7 +95,7 @@ def _inline(type: Type) -> dict[str, Any]:
                 "uniqueItems": scalar or None,
             }
         case Named(value, key, optional, least):
-            names = None if key.pattern is None else {"pattern": _anchored(key.pattern, optional)}
+            names = None if key.pattern is None else {"pattern": _anchor(key.pattern, optional)}
             found = {
                 "type": "object",
                 "additionalProperties": _reference(value),
@@ -122,5 +122,5 @@ def _property(key: Key) -> dict[str, Any]:
     return {"description": key.doc, **_reference(key.type)}
 
 
-def _anchored(pattern: str, optional: bool = False) -> str:
+def _anchor(pattern: str, optional: bool = False) -> str:
     return rf"^(?:{pattern})\??$" if optional else f"^(?:{pattern})$"

@@ -13,7 +13,7 @@ from faultspec.language.pictures import slots_in
 from faultspec.language.prune import Remains
 from faultspec.runtime import durations
 from faultspec.source import UNREADABLE
-from faultspec.source.mistakes import quoted
+from faultspec.source.mistakes import quote
 
 Data = Mapping[str, Any]
 
@@ -69,11 +69,11 @@ class Scope:
         found: Data = self.data.get(name, {})
         return found
 
-    def touched(self, path: Path) -> bool:
+    def is_touched(self, path: Path) -> bool:
         """Whether anything was lost at, above or below `path`."""
-        return path in self._above_lost or self._within_lost(path)
+        return path in self._above_lost or self._is_within_lost(path)
 
-    def _within_lost(self, path: Path) -> bool:
+    def _is_within_lost(self, path: Path) -> bool:
         lengths = range(len(path) + 1)
         return bool(self._lost) and any(path[:length] in self._lost for length in lengths)
 
@@ -88,7 +88,7 @@ class Scope:
         needs: Iterable[Path] = (),
     ) -> None:
         """Add a problem, unless its path, or one of the paths in `needs` that prove it, is lost."""
-        if path not in self._lost and not any(map(self.touched, needs)):
+        if path not in self._lost and not any(map(self.is_touched, needs)):
             self.problems.append(GrammarProblem(code, path, message, hint, on_key=on_key))
 
     def shared_schema(self, data: Data, build: Callable[[], Schema]) -> Schema:
@@ -110,7 +110,7 @@ class Scope:
         return self._names[path]
 
     def _read_names(self, path: tuple[str, ...]) -> Known:
-        if self._within_lost(path):
+        if self._is_within_lost(path):
             return None
         value = self._document
         for step in path:
@@ -165,7 +165,7 @@ class Scope:
         found = [self.refer(str(name), known, what, at) for at, name in placed_items(value, path)]
         return tuple(name for name in found if name is not None)
 
-    def _known(self, what: str) -> Known:
+    def _known_names(self, what: str) -> Known:
         return self.code_names if what == "code" else self.names(_SECTIONS[what])
 
     def refer_key(self, data: Data, key: str, what: str, path: Path) -> str | None:
@@ -175,18 +175,20 @@ class Scope:
         """
         name: str | None = data.get(key)
         if name is not None:
-            self.refer(name, self._known(what), what.removeprefix("shared "), (*path, key))
+            self.refer(name, self._known_names(what), what.removeprefix("shared "), (*path, key))
         return name
 
     def refer_keys(self, data: Data, key: str, what: str, path: Path) -> tuple[str, ...]:
         """The existing names under `key`, one or a list; other names are reported."""
         what_text = what.removeprefix("shared ")
         names = data.get(key, [])
-        return self.refer_all(names, self._known(what), what_text, (*path, key))
+        return self.refer_all(names, self._known_names(what), what_text, (*path, key))
 
     def refer_detail(self, name: str, path: Path) -> None:
         """Check a reference to a details key, perhaps written `details.<key>`."""
-        self.refer(name.removeprefix("details."), self._known("detail key"), "detail key", path)
+        self.refer(
+            name.removeprefix("details."), self._known_names("detail key"), "detail key", path
+        )
 
     def refer_slot(self, name: str, path: Path, extra: tuple[str, ...] = ()) -> None:
         """Check a reference to a slot, written `$slot`, or to one of the `extra` names."""
@@ -274,7 +276,7 @@ class Scope:
         slow = repeated_repetition(value)
         if slow is not None:
             message = (
-                f"{quoted(slow)} repeats a repetition, "
+                f"{quote(slow)} repeats a repetition, "
                 "which takes exponential time on a string that almost matches"
             )
             hint = "keep one of the two repetitions: `(a+)+` matches the same as `a+`"

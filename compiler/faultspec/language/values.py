@@ -87,14 +87,14 @@ class _Checker(NamedTuple):
             yield from _check_imported(schema.opaque, value, path)
         if schema.types and not any(is_type(value, name) for name in schema.types):
             wanted = " or ".join(_TYPE_NAMES[name] for name in schema.types)
-            yield _unexpected(path, value, wanted, "type")
+            yield _value_problem(path, value, wanted, "type")
             return
         allowed: Collection[object] | None
         keyword, allowed = "enum", schema.enum or None
         if schema.vocabulary is not None:
             keyword, allowed = "vocabulary", self.vocabularies.get(schema.vocabulary)
-        if allowed is not None and not any(same(value, other) for other in allowed):
-            yield _unexpected(path, value, _one_of(allowed), keyword)
+        if allowed is not None and not any(are_equal(value, other) for other in allowed):
+            yield _value_problem(path, value, _one_of(allowed), keyword)
         if isinstance(value, str):
             yield from self._check_text(schema, value, path)
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -114,10 +114,10 @@ class _Checker(NamedTuple):
         if schema.max_length is not None and len(value) > schema.max_length:
             yield ValueProblem(path, f"{size} at most {schema.max_length}", "maxLength")
         if schema.pattern is not None and not expression(schema.pattern).search(value):
-            yield _unexpected(path, value, f"it to match `{schema.pattern}`", "pattern")
+            yield _value_problem(path, value, f"it to match `{schema.pattern}`", "pattern")
         known = schema.format and all(name in self.formats for name in schema.format)
         if known and formats.format_problem(schema.format, value):
-            yield _unexpected(path, value, formats.describe_formats(schema.format), "format")
+            yield _value_problem(path, value, formats.describe_formats(schema.format), "format")
 
     def _check_members(
         self, schema: Schema, value: Mapping[str, object], path: tuple[Step, ...]
@@ -140,13 +140,15 @@ class _Checker(NamedTuple):
 
 def _check_number(schema: Schema, value: float, path: tuple[Step, ...]) -> Iterator[ValueProblem]:
     if schema.minimum is not None and value < schema.minimum:
-        yield _unexpected(path, value, f"at least {schema.minimum}", "minimum")
+        yield _value_problem(path, value, f"at least {schema.minimum}", "minimum")
     if schema.maximum is not None and value > schema.maximum:
-        yield _unexpected(path, value, f"at most {schema.maximum}", "maximum")
+        yield _value_problem(path, value, f"at most {schema.maximum}", "maximum")
 
 
-def _unexpected(path: tuple[Step, ...], value: object, wanted: str, keyword: str) -> ValueProblem:
-    return ValueProblem(path, f"is {shown(value)}; expected {wanted}", keyword)
+def _value_problem(
+    path: tuple[Step, ...], value: object, wanted: str, keyword: str
+) -> ValueProblem:
+    return ValueProblem(path, f"is {show(value)}; expected {wanted}", keyword)
 
 
 @lru_cache(maxsize=512)  # patterns: more than a taxonomy has, and a bound for a long process
@@ -185,7 +187,7 @@ def is_type(value: object, name: str) -> bool:
     return False
 
 
-def same(a: object, b: object) -> bool:
+def are_equal(a: object, b: object) -> bool:
     """Equality of JSON scalars: 1 equals 1.0, and not true."""
     return isinstance(a, bool) == isinstance(b, bool) and a == b
 
@@ -206,7 +208,7 @@ _SHOWN = 60
 """Characters of a value in a message."""
 
 
-def shown(value: object) -> str:
+def show(value: object) -> str:
     """A value for a sentence: scalars as they are, long ones cut; containers by name."""
     match value:
         case None:
@@ -218,7 +220,7 @@ def shown(value: object) -> str:
         case int() | float():
             return str(value)
         case str():
-            return f'"{shortened(value)}"'
+            return f'"{shorten(value)}"'
         case list() | tuple():
             return "a list"
         case Mapping():
@@ -226,7 +228,7 @@ def shown(value: object) -> str:
     return "a value"
 
 
-def shortened(text: str, most: int = _SHOWN) -> str:
+def shorten(text: str, most: int = _SHOWN) -> str:
     """The text in printable characters, or its beginning.
 
     The ellipsis tells the masking of reports that a secret may be truncated.
@@ -237,7 +239,7 @@ def shortened(text: str, most: int = _SHOWN) -> str:
 
 
 def _one_of(values: Iterable[object]) -> str:
-    named = [shown(value) for value in values]
+    named = [show(value) for value in values]
     return named[0] if len(named) == 1 else f"one of {', '.join(named)}"
 
 
@@ -259,12 +261,12 @@ def _check_imported(schema: Any, value: Any, path: tuple[Step, ...]) -> Iterator
         )
     # The schema is foreign: it may have a dangling or circular `$ref`, or an unsupported pattern.
     except Exception as error:
-        reason = f"{type(error).__name__}: {shortened(str(error))}"
+        reason = f"{type(error).__name__}: {shorten(str(error))}"
         problem = f"cannot be checked by the imported schema: {reason}"
         yield ValueProblem(path, problem, "unusable")
         return
     for breach in errors:
-        problem = f"breaks `{breach.validator}` of the imported schema: {shortened(breach.message)}"
+        problem = f"breaks `{breach.validator}` of the imported schema: {shorten(breach.message)}"
         yield ValueProblem((*path, *breach.absolute_path), problem, "imported")
 
 

@@ -88,7 +88,7 @@ def detect(
     ``names``: more patterns of the detector ``internal-name``. ``sent``: the text of the request,
     whose addresses and paths may come back. Paths and drivers in a stack trace are not reported.
     """
-    whole, text = text, _trimmed(text)
+    whole, text = text, _trim(text)
     selected = frozenset(kinds)
     found = _scan(text, selected, names, sent)
     layer = Layer(text)
@@ -102,14 +102,14 @@ def detect(
             placed = replace(leak, start=start, end=max(start, last) + 1)
             if not _is_known(placed, found, text):
                 found.append(placed)
-    located = (_located(leak, len(whole) - len(text)) for leak in found)
+    located = (_locate(leak, len(whole) - len(text)) for leak in found)
     return tuple(sorted(located, key=lambda leak: (leak.start, leak.kind, leak.end)))
 
 
 def _scan(text: str, kinds: frozenset[str], names: tuple[Pattern, ...], sent: str) -> list[Leak]:
     """The leaks of one layer."""
     found: list[Leak] = []
-    for kind, pattern in _possible(text.lower(), kinds, names):
+    for kind, pattern in _possible_patterns(text.lower(), kinds, names):
         for match in _matches(pattern, text):
             if kind in _ALLOWED_IF_SENT and _place(match) in sent:
                 continue
@@ -125,7 +125,7 @@ def _is_known(leak: Leak, found: list[Leak], text: str) -> bool:
     is_part = leak.kind in _TRACE_PARTS
     return any(
         (leak.start < other.end and other.start < leak.end)
-        or (is_part and other.kind == "stack-trace" and _in_same_text(text, leak, other))
+        or (is_part and other.kind == "stack-trace" and _are_in_same_text(text, leak, other))
         for other in found
     )
 
@@ -135,7 +135,7 @@ def find_planted(text: str, canaries: Iterable[Canary], *, whole: bool) -> tuple
 
     One leak for each value, in the order of the canaries; its glimpse is empty.
     """
-    lowered = folded(text)
+    lowered = fold_case(text)
     found = []
     for canary in canaries:
         at = next(_places(canary.value, text, lowered, whole), None)
@@ -146,7 +146,7 @@ def find_planted(text: str, canaries: Iterable[Canary], *, whole: bool) -> tuple
     return tuple(found)
 
 
-def _trimmed(text: str) -> str:
+def _trim(text: str) -> str:
     if len(text) <= SCANNED:
         return text
     return text[:_HEAD] + JOINT + text[_HEAD - SCANNED :]
@@ -158,14 +158,14 @@ def _place(match: re.Match[str]) -> str:
     return groups.get("place") or groups.get("other") or match[0]
 
 
-def _located(leak: Leak, omitted: int) -> Leak:
+def _locate(leak: Leak, omitted: int) -> Leak:
     """The leak at its place in the whole text, whose middle lacks ``omitted`` characters."""
     if omitted == 0 or leak.start < _HEAD:
         return leak
     return replace(leak, start=leak.start + omitted, end=leak.end + omitted)
 
 
-def _possible(
+def _possible_patterns(
     lowered: str, kinds: frozenset[str], names: tuple[Pattern, ...]
 ) -> list[tuple[str, Pattern]]:
     """The patterns with a needle in the text, each with its detector, in their order."""
@@ -242,7 +242,7 @@ def _matches(pattern: Pattern, text: str) -> Iterator[re.Match[str]]:
                 return
 
 
-def _in_same_text(text: str, one: Leak, two: Leak) -> bool:
+def _are_in_same_text(text: str, one: Leak, two: Leak) -> bool:
     """Whether no joint separates two leaks."""
     first, last = sorted((one.start, two.start))
     return JOINT not in text[first:last]
@@ -270,13 +270,13 @@ def _places(value: str, text: str, lowered: str, whole: bool) -> Iterator[tuple[
         start = haystack.find(needle)
         while start >= 0:
             end = start + len(needle)
-            if not whole or not (_in_token(haystack, start - 1) or _in_token(haystack, end)):
+            if not whole or not (_is_in_token(haystack, start - 1) or _is_in_token(haystack, end)):
                 yield how, start, end
                 return
             start = haystack.find(needle, end)
 
 
-def folded(text: str) -> str:
+def fold_case(text: str) -> str:
     """The text in lower case, every character at its place."""
     lowered = text.lower()
     if len(lowered) == len(text):
@@ -286,18 +286,18 @@ def folded(text: str) -> str:
     )
 
 
-def _in_token(text: str, index: int) -> bool:
+def _is_in_token(text: str, index: int) -> bool:
     return 0 <= index < len(text) and (text[index].isalnum() or text[index] in "_-")
 
 
 @lru_cache(maxsize=256)  # every exchange of a caller plants the same values
 def _forms(value: str) -> tuple[tuple[str, str, bool], ...]:
     """The encoded forms of a value: encoding, encoded value, and whether case is ignored."""
-    return tuple(_encoded(value))
+    return tuple(_encoded_forms(value))
 
 
-def _encoded(value: str) -> Iterator[tuple[str, str, bool]]:
-    yield "", folded(value), True
+def _encoded_forms(value: str) -> Iterator[tuple[str, str, bool]]:
+    yield "", fold_case(value), True
     if len(value) < _MIN_ENCODED:
         return
     escaped = {
@@ -312,7 +312,7 @@ def _encoded(value: str) -> Iterator[tuple[str, str, bool]]:
     for how, texts in escaped.items():
         for text in texts:
             if text != value:
-                yield how, folded(text), True
+                yield how, fold_case(text), True
     raw = value.encode(errors="replace")
     yield " (hexadecimal)", raw.hex(), True
     for shift in range(3):

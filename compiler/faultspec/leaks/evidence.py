@@ -128,12 +128,12 @@ _CLEAR_NAME = re.compile(
 """Names of nothing but secrets, whose value may have any form."""
 
 
-def _before(match: re.Match[str], most: int = 60) -> str:
+def _text_before(match: re.Match[str], most: int = 60) -> str:
     """The text just before a match."""
     return match.string[max(0, match.start() - most) : match.start()]
 
 
-def _after(match: re.Match[str], most: int = 40) -> str:
+def _text_after(match: re.Match[str], most: int = 40) -> str:
     """The text just after a match."""
     return match.string[match.end() : match.end() + most]
 
@@ -142,7 +142,7 @@ def is_address(match: re.Match[str]) -> bool:
     """Whether it is an IPv4 address, not a version or a block of addresses."""
     if any(int(octet) > 255 for octet in match[0].split(".")):
         return False
-    before, after = _before(match), _after(match)
+    before, after = _text_before(match), _text_after(match)
     if before.endswith("//"):
         return True
     return not any(
@@ -166,14 +166,14 @@ def is_ipv6(match: re.Match[str]) -> bool:
 
 def is_real(match: re.Match[str]) -> bool:
     """Whether it is not introduced as an example."""
-    return not _EXAMPLE.search(_before(match))
+    return not _EXAMPLE.search(_text_before(match))
 
 
 def is_loopback(match: re.Match[str]) -> bool:
     """Whether a loopback address is outside every URL: the URLs of a server under test contain
     one.
     """
-    return not re.search(r"https?://$", _before(match), re.I)
+    return not re.search(r"https?://$", _text_before(match), re.I)
 
 
 def is_host(match: re.Match[str]) -> bool:
@@ -181,7 +181,7 @@ def is_host(match: re.Match[str]) -> bool:
     labels = match[0].lower().split(".")
     if labels[0] in _ERROR_NAMES:
         return False
-    before, after = _before(match), _after(match)
+    before, after = _text_before(match), _text_after(match)
     if (
         (_SURE_HOST.search(match[0]) and len(labels) > 2)
         or _HOST_BEFORE.search(before)
@@ -213,13 +213,13 @@ _POINTER_AFTER = re.compile(
 
 def is_file_path(match: re.Match[str]) -> bool:
     """Whether it is a file's path, not that of a URL or a JSON Pointer, by the words before it."""
-    before = _before(match)
+    before = _text_before(match)
     place = match.groupdict().get("place") or match[0]
     return not (
         _ROUTE_BEFORE.search(before)
         or _POINTER_BEFORE.search(before)
         or _POINTER.search(place)
-        or _POINTER_AFTER.match(_after(match))
+        or _POINTER_AFTER.match(_text_after(match))
     )
 
 
@@ -272,7 +272,7 @@ def is_frame(match: re.Match[str]) -> bool:
     """Whether it is a .NET frame, which has types of parameters; otherwise it is a sentence."""
     name, parameters = match["name"], match["parameters"]
     deep = name.count(".") > 1 or bool(re.search(r"[<>`]|\.ctor$", name))
-    line = _before(match).rpartition("\n")[2]
+    line = _text_before(match).rpartition("\n")[2]
     if not parameters:
         return deep or (len(line) > 1 and line.isspace())
     return bool(_PARAMETERS.fullmatch(parameters)) and (
@@ -294,7 +294,7 @@ def is_personal(match: re.Match[str]) -> bool:
     if local.lower() in _ROLE:
         return False
     if _DOCUMENTATION_DOMAIN.search(domain) and (
-        _PLACEHOLDER_NAME.search(local) or _FORM.search(_before(match))
+        _PLACEHOLDER_NAME.search(local) or _FORM.search(_text_before(match))
     ):
         return False
     return domain.rpartition(".")[2].lower() not in _ASSET
@@ -347,7 +347,7 @@ def _snake_case(name: str) -> str:
 def is_assigned(match: re.Match[str]) -> bool:
     """Whether a value that is assigned to a name is a secret, by both."""
     name, value = match["name"], match["value"]
-    if _LEXICAL.search(_before(match)) or _ORDINARY_NAME.search(_snake_case(name)):
+    if _LEXICAL.search(_text_before(match)) or _ORDINARY_NAME.search(_snake_case(name)):
         return False
     if _PLACEHOLDER.search(value) or _IDENTIFIER.fullmatch(value):
         return False
@@ -410,7 +410,9 @@ def is_long_random(match: re.Match[str]) -> bool:
     """Whether the value after a word such as "token" is random, and not a parser's or a page's
     token.
     """
-    return is_random(match) and is_as_random_as(3)(match) and not _LEXICAL.search(_before(match))
+    return (
+        is_random(match) and is_as_random_as(3)(match) and not _LEXICAL.search(_text_before(match))
+    )
 
 
 _LEXICAL = re.compile(

@@ -23,11 +23,11 @@ class Pattern:
     @property
     def regex(self) -> re.Pattern[str]:
         """The expression, compiled when a needle is found: most never are."""
-        return _compiled(self.expression, self.flags)
+        return _compile(self.expression, self.flags)
 
 
 @lru_cache(maxsize=512)  # more than there are patterns, and a taxonomy's own names beside them
-def _compiled(expression: str, flags: int) -> re.Pattern[str]:
+def _compile(expression: str, flags: int) -> re.Pattern[str]:
     return re.compile(expression, flags)
 
 

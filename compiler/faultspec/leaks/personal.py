@@ -46,7 +46,7 @@ def _is_valid(module: str, text: str) -> bool:
     return bool(import_module(f"stdnum.{module}").is_valid(text))
 
 
-def _before(match: re.Match[str]) -> str:
+def _text_before(match: re.Match[str]) -> str:
     return match.string[max(0, match.start() - 40) : match.start()]
 
 
@@ -55,7 +55,7 @@ def _is_card(match: re.Match[str]) -> bool:
     digits = re.sub(r"\D", "", match[0])
     if missing_libraries() or not _BRANDS.fullmatch(digits) or len(set(digits)) < 2:
         return False
-    before = _before(match)
+    before = _text_before(match)
     named = re.search(r"\b(?:card|pan|visa|mastercard|amex|cc)\b", before, re.IGNORECASE)
     if not named and (_OTHER_NUMBER.search(before) or _EXAMPLE.search(before)):
         return False
@@ -66,14 +66,14 @@ def _is_card(match: re.Match[str]) -> bool:
 
 
 def _is_iban(match: re.Match[str]) -> bool:
-    if missing_libraries() or _EXAMPLE.search(_before(match)):
+    if missing_libraries() or _EXAMPLE.search(_text_before(match)):
         return False
     return _is_valid("iban", match[0])
 
 
 def _is_phone(match: re.Match[str]) -> bool:
     """Whether a number in international form is in the plan of its country, and not fictitious."""
-    if missing_libraries() or _EXAMPLE.search(_before(match)):
+    if missing_libraries() or _EXAMPLE.search(_text_before(match)):
         return False
     phonenumbers = import_module("phonenumbers")
     try:
@@ -90,7 +90,7 @@ def _is_id(*modules: str) -> Callable[[re.Match[str]], bool]:
     def accept(match: re.Match[str]) -> bool:
         number = match.groupdict().get("value") or match[0]
         bare = re.sub(r"[ .:-]", "", number)
-        if missing_libraries() or _EXAMPLE.search(_before(match)):
+        if missing_libraries() or _EXAMPLE.search(_text_before(match)):
             return False
         return any(_is_valid(module, form) for module in modules for form in (number, bare))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from faultspec.diagnostics.model import Diagnostic, ordered
+from faultspec.diagnostics.model import Diagnostic, sort_diagnostics
 from faultspec.language import LoadedTaxonomy, Partial
 from faultspec.language.model import Taxonomy
 from faultspec.lint import suppressions
@@ -25,7 +25,7 @@ def check(loaded: LoadedTaxonomy) -> tuple[Diagnostic, ...]:
         return loaded.diagnostics
     if taxonomy is None:
         found = _lint_sound_parts(loaded.document, partial) if partial is not None else ()
-        return ordered((*loaded.diagnostics, *found))
+        return sort_diagnostics((*loaded.diagnostics, *found))
     errors = {error.pointer for error in loaded.diagnostics if error.severity == "error"}
     broken = partial.broken if partial is not None else frozenset()
     found = tuple(
@@ -34,7 +34,7 @@ def check(loaded: LoadedTaxonomy) -> tuple[Diagnostic, ...]:
         if diagnostic.pointer not in errors
         and not any(diagnostic.pointer[: len(path)] == path for path in broken)
     )
-    return ordered((*loaded.diagnostics, *found))
+    return sort_diagnostics((*loaded.diagnostics, *found))
 
 
 def lint(
@@ -43,7 +43,7 @@ def lint(
     """The diagnostics of the rules for a sound document, in document order and not suppressed."""
     subject = Subject(taxonomy, document.data)
     remarks = [(rule, remark) for rule in rules for remark in rule.check(subject)]
-    return ordered(_unsuppressed(document, _diagnostics(document, remarks)))
+    return sort_diagnostics(_drop_suppressed(document, _diagnostics(document, remarks)))
 
 
 def _lint_sound_parts(document: Document, partial: Partial) -> tuple[Diagnostic, ...]:
@@ -57,7 +57,7 @@ def _lint_sound_parts(document: Document, partial: Partial) -> tuple[Diagnostic,
             partial.is_sound(path) for path in (remark.path, *(path for _, path in remark.related))
         )
     ]
-    found = _unsuppressed(document, _diagnostics(document, remarks))
+    found = _drop_suppressed(document, _diagnostics(document, remarks))
     # Most rules did not run, so nothing is known about unused suppressions.
     ids = {rule.id for rule in LOCAL}
     return tuple(diagnostic for diagnostic in found if diagnostic.code in ids)
@@ -74,14 +74,16 @@ def _diagnostics(
             key=remark.on_key,
             severity=rule.severity,
             hint=remark.hint,
-            related=tuple(document.related(message, path) for message, path in remark.related),
+            related=tuple(
+                document.related_place(message, path) for message, path in remark.related
+            ),
             remedy=remark.remedy,
         )
         for rule, remark in remarks
     ]
 
 
-def _unsuppressed(document: Document, found: list[Diagnostic]) -> Iterator[Diagnostic]:
+def _drop_suppressed(document: Document, found: list[Diagnostic]) -> Iterator[Diagnostic]:
     """`found` without what comments suppress, in the document and in the bases below it.
 
     Faulty suppressions are reported for the document only; those of a base are reported where the

@@ -17,7 +17,7 @@ class FixedText(NamedTuple):
     gone: tuple[Diagnostic, ...]
 
 
-def edited(text: str, edits: Iterable[Edit]) -> str:
+def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     """`text` after `edits`, which do not overlap."""
     starts = Lines(text).starts
     for span, new in sorted(edits, reverse=True):
@@ -40,10 +40,10 @@ def fix_text(loaded: LoadedTaxonomy) -> FixedText:
             for diagnostic in check(loaded)
             if diagnostic.fix is not None and diagnostic.path == path
         ]
-        accepted = _accepted(loaded, text, _without_overlaps(offered))
+        accepted = _choose_fixes(loaded, text, _without_overlaps(offered))
         if not accepted:
             return FixedText(text, tuple(gone))
-        text = edited(text, _edits(accepted))
+        text = apply_edits(text, _edits(accepted))
         gone += accepted
         loaded = reread(text, path)
 
@@ -68,14 +68,16 @@ def _touch(one: Edit, other: Edit) -> bool:
     return one.span[:2] <= other.span[2:] and other.span[:2] <= one.span[2:]
 
 
-def _accepted(before: LoadedTaxonomy, text: str, chosen: list[Diagnostic]) -> list[Diagnostic]:
+def _choose_fixes(before: LoadedTaxonomy, text: str, chosen: list[Diagnostic]) -> list[Diagnostic]:
     """As many of `chosen` as can be fixed together, found by bisection."""
     if not chosen or _is_harmless(before, text, chosen):
         return chosen
     if len(chosen) == 1:
         return []
     middle = len(chosen) // 2
-    first, second = (_accepted(before, text, half) for half in (chosen[:middle], chosen[middle:]))
+    first, second = (
+        _choose_fixes(before, text, half) for half in (chosen[:middle], chosen[middle:])
+    )
     both = [*first, *second]
     if first and second and _is_harmless(before, text, both):
         return both
@@ -85,7 +87,7 @@ def _accepted(before: LoadedTaxonomy, text: str, chosen: list[Diagnostic]) -> li
 def _is_harmless(before: LoadedTaxonomy, text: str, chosen: list[Diagnostic]) -> bool:
     """Whether the fixes cause no new diagnostic and leave none of those that they fix."""
     assert before.document is not None
-    after = reread(edited(text, _edits(chosen)), before.document.path)
+    after = reread(apply_edits(text, _edits(chosen)), before.document.path)
     linted = before.taxonomy is not None or before.draft is not None
     old, new = (
         Counter(map(_content, check(loaded) if linted else loaded.diagnostics))

@@ -23,7 +23,7 @@ def envelopes_of(taxonomy: Taxonomy, path: Path, code: Code) -> tuple[Envelope, 
     return carriers(taxonomy, code, of_operation=path[0] == "operations")
 
 
-def recognised_by_body(surface: Surface) -> bool:
+def is_recognised_by_body(surface: Surface) -> bool:
     """Whether the body of an answer on the surface tells that it is an error."""
     return surface.error_pointer is not None or bool(surface.error_equals)
 

@@ -112,7 +112,7 @@ def rule(id: str, *, severity: Severity, local: bool = False) -> Callable[[Check
     Raises ValueError if the docstring has another form.
     """
 
-    def made(check: Check) -> LintRule:
+    def build_rule(check: Check) -> LintRule:
         purpose, bad, good = _documentation(id, check.__doc__)
         return LintRule(
             id=id,
@@ -124,7 +124,7 @@ def rule(id: str, *, severity: Severity, local: bool = False) -> Callable[[Check
             local=local,
         )
 
-    return made
+    return build_rule
 
 
 def _documentation(id: str, docstring: str | None) -> tuple[str, str, str]:

@@ -58,14 +58,14 @@ def find(document: Document) -> tuple[Suppression, ...]:
         rules = [name.strip() for name in (match["rules"] or "").split(",")]
         for rule in rules:
             if len(rules) > 1:
-                removal: Fix | None = _shortened(match, rules, rule, span)
+                removal: Fix | None = _fix_list(match, rules, rule, span)
             else:
-                removal = _removed(lines, before[-1], span)
+                removal = _fix_comment(lines, before[-1], span)
             found.append(Suppression(rule, target, match["reason"].strip(), span, removal=removal))
     return tuple(found)
 
 
-def _shortened(match: re.Match[str], rules: list[str], rule: str, span: Span) -> Fix:
+def _fix_list(match: re.Match[str], rules: list[str], rule: str, span: Span) -> Fix:
     """The fix that removes one of several rules from a comment."""
     left = ", ".join(name for name in rules if name != rule)
     column = span.column + match.start("rules") - match.start()
@@ -73,7 +73,7 @@ def _shortened(match: re.Match[str], rules: list[str], rule: str, span: Span) ->
     return Fix(f"leave out `{rule}`", (Edit(place, left),))
 
 
-def _removed(lines: list[str], before: str, span: Span) -> Fix | None:
+def _fix_comment(lines: list[str], before: str, span: Span) -> Fix | None:
     """The fix that removes a comment, with its line if it has one of its own.
 
     None if the next line may continue the comment.

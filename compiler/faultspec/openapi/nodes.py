@@ -12,14 +12,14 @@ def mapping(value: object) -> Json:
     return value if isinstance(value, dict) else {}
 
 
-def listed(value: object) -> list[Any]:
+def sequence(value: object) -> list[Any]:
     """The value if it is a list, else an empty one."""
     return value if isinstance(value, list) else []
 
 
 def texts(value: object) -> list[str]:
     """The strings in a list, each once; empty if the value is not a list."""
-    return list(dict.fromkeys(item for item in listed(value) if isinstance(item, str)))
+    return list(dict.fromkeys(item for item in sequence(value) if isinstance(item, str)))
 
 
 def visible_text(value: object) -> str | None:

@@ -6,7 +6,7 @@ from typing import Any
 from faultspec.exchange.body import resolve, steps
 from faultspec.runtime.nodes import child
 
-__all__ = ["child", "nearest", "steps", "value_at", "walk"]
+__all__ = ["child", "nearest_pointer", "steps", "value_at", "walk"]
 
 #: The keywords of OpenAPI 3.0 for keywords that 2020-12 writes otherwise.
 _OLDER = {
@@ -22,7 +22,7 @@ def value_at(document: Any, pointer: str) -> Any:
     return resolve(document, pointer)[1]
 
 
-def nearest(document: Any, pointer: str) -> str:
+def nearest_pointer(document: Any, pointer: str) -> str:
     """The longest beginning of the pointer that leads to a value.
 
     A value behind a reference, or joined from several parts, thus has the place of the reference or

@@ -33,7 +33,11 @@ def resources(description: Description) -> tuple[DocumentedResource, ...]:
     A collection under another item counts as well. Items without an operation that creates them
     come last.
     """
-    found = [resource for template in description.paths for resource in _at(description, template)]
+    found = [
+        resource
+        for template in description.paths
+        for resource in _resources_at(description, template)
+    ]
     found.sort(key=lambda resource: (resource.create is None, (resource.item or "").count("{")))
     unique: dict[str, DocumentedResource] = {}
     for resource in found:
@@ -44,7 +48,7 @@ def resources(description: Description) -> tuple[DocumentedResource, ...]:
     return tuple(unique.values())
 
 
-def _at(description: Description, template: str) -> list[DocumentedResource]:
+def _resources_at(description: Description, template: str) -> list[DocumentedResource]:
     """The resource whose items have the path template; None if no resource has it."""
     collection, slash, last = template.rpartition("/")
     if not slash or not re.fullmatch(r"{[^{}]+}", last) or not collection:

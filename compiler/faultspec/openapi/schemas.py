@@ -58,7 +58,7 @@ class _Expansion:
         for key, inner in value.items():
             if self._carries(key, inner, child(pointer, key), has_type="type" in value):
                 found[key] = self._keyword(key, inner, child(pointer, key), (*above, pointer))
-        return upgraded(found) if self.old else found
+        return upgrade(found) if self.old else found
 
     def _keyword(self, key: str, value: Any, pointer: str, above: tuple[str, ...]) -> Any:
         if isinstance(value, Mapping):
@@ -94,7 +94,7 @@ class _Expansion:
         return False
 
 
-def upgraded(schema: Data) -> Data:
+def upgrade(schema: Data) -> Data:
     """One schema of OpenAPI 3.0 in the words of 2020-12, those inside it being upgraded already."""
     found = dict(schema)
     nullable = found.pop("nullable", False) is True

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Literal
 from urllib.parse import urlsplit
 
-from faultspec.openapi.nodes import Json, first_json, listed, mapping
+from faultspec.openapi.nodes import Json, first_json, mapping, sequence
 from faultspec.openapi.reader import DocumentReader, PathItem, resolve
 from faultspec.openapi.swagger import openapi_3
 
@@ -128,7 +128,7 @@ class Description:
                 return operation
         return None
 
-    def at(self, method: str, path: str) -> ServiceOperation | None:
+    def operation_at(self, method: str, path: str) -> ServiceOperation | None:
         """The operation of a concrete path or a template.
 
         A literal segment wins over a placeholder.
@@ -214,7 +214,7 @@ def read_at(document: Json, path: str) -> tuple[Description, tuple[str, ...]]:
 
 
 def _base(document: Json) -> str:
-    for server in listed(document.get("servers")):
+    for server in sequence(document.get("servers")):
         url = mapping(server).get("url")
         if isinstance(url, str) and "{" not in url:
             return urlsplit(url).path.rstrip("/")
@@ -225,7 +225,7 @@ def _operation(reader: DocumentReader, item: PathItem, name: str, node: Json) ->
     """The operation ``METHOD /template`` of a path item. ``node``: its object."""
     document = reader.document
     method, _, template = name.partition(" ")
-    declared = (*listed(item.node.get("parameters")), *listed(node.get("parameters")))
+    declared = (*sequence(item.node.get("parameters")), *sequence(node.get("parameters")))
     parameters = _parameters(document, (resolve(document, value) for value in declared))
     responses = {
         status: resolve(document, response) for status, response, _ in reader.responses(node, "")
@@ -305,7 +305,7 @@ def _security(document: Json, node: Json) -> tuple[bool | None, tuple[str, ...]]
         str(scope)
         for requirement in requirements
         for names in mapping(requirement).values()
-        for scope in listed(names)
+        for scope in sequence(names)
     ]
     return True, tuple(dict.fromkeys(scopes))
 

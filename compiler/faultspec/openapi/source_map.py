@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from faultspec import source
 from faultspec.diagnostics.model import Span
 from faultspec.openapi.pointers import steps
-from faultspec.openapi.text import is_json_text, readable
+from faultspec.openapi.text import is_json_text, replace_surrogates
 from faultspec.source import Document
 from faultspec.source.document import Lines
 
@@ -85,7 +85,7 @@ class _JsonPlaces:
             if step not in self.scanned[at]:
                 break
             start, end, at = self.scanned[at][step]
-        return self.lines.between(start, end)
+        return self.lines.span_between(start, end)
 
     def _parts(self, at: int) -> Iterator[tuple[str, _Part]]:
         """The members or items of the container at an index, by key or number."""
@@ -99,7 +99,7 @@ class _JsonPlaces:
             after = _DECODER.raw_decode(self.text, at)[1]
             if not is_object:
                 end = at + 1 if self.text[at] in "{[" else after
-            yield readable(name), (start, end, at)
+            yield replace_surrogates(name), (start, end, at)
             number += 1
             at = self._skip_blank(after)
             if self.text[at] == ",":

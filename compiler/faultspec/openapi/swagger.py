@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from faultspec.openapi.nodes import Json, is_json, listed, mapping
+from faultspec.openapi.nodes import Json, is_json, mapping, sequence
 from faultspec.openapi.pointers import child, value_at
 from faultspec.openapi.reader import METHODS, Loss, follow
 from faultspec.openapi.schemas import LISTS, MAPS, SINGLE
@@ -57,7 +57,7 @@ class OpenApi3(NamedTuple):
 
     def original(self, pointer: str) -> str:
         """The pointer in the user's document of what is at a pointer of this one."""
-        return _translated(pointer, self.origins)
+        return _translate(pointer, self.origins)
 
 
 def openapi_3(document: Json) -> OpenApi3:
@@ -69,7 +69,7 @@ def openapi_3(document: Json) -> OpenApi3:
     return OpenApi3(found, conversion.origins, tuple(conversion.losses))
 
 
-def _translated(pointer: str, table: Mapping[str, str]) -> str:
+def _translate(pointer: str, table: Mapping[str, str]) -> str:
     """The pointer with the longest of its beginnings that is in the table replaced."""
     start, rest = pointer, ""
     while start and start not in table:
@@ -118,7 +118,7 @@ class _Conversion:
         for node in self.references:
             target = node["$ref"]
             if target.startswith("#/") and value_at(source, target[1:]) is not None:
-                node["$ref"] = "#" + _translated(target[1:], self.targets)
+                node["$ref"] = "#" + _translate(target[1:], self.targets)
         return found
 
     def _address(self) -> str:
@@ -127,7 +127,7 @@ class _Conversion:
         path = f"/{base.strip('/')}" if isinstance(base, str) else ""
         if not isinstance(host, str) or not re.fullmatch(r"[\w.-]+(:\d+)?", host):
             return path
-        schemes = listed(self.source.get("schemes"))
+        schemes = sequence(self.source.get("schemes"))
         scheme = next((f"{name}:" for name in ("https", "http") if name in schemes), "")
         return f"{scheme}//{host}{path}"
 
@@ -145,7 +145,7 @@ class _Conversion:
         self.origins[new] = old
         self.targets.setdefault(old, new)
 
-    def _referring(self, value: Json) -> dict[str, Any]:
+    def _convert_reference(self, value: Json) -> dict[str, Any]:
         """A copy of an object with a ``$ref``, which `document` changes."""
         found = dict(value)
         if isinstance(value["$ref"], str):
@@ -157,7 +157,7 @@ class _Conversion:
         holder, place = (node, child(pointer, key)) if key in node else (self.source, f"/{key}")
         return {
             media_type: child(place, index)
-            for index, media_type in enumerate(listed(holder.get(key)))
+            for index, media_type in enumerate(sequence(holder.get(key)))
             if isinstance(media_type, str)
         }
 
@@ -197,13 +197,13 @@ class _Conversion:
             ]
         return value
 
-    def _described(self, value: Any, new: str, old: str) -> Any:
+    def _convert_parameter(self, value: Any, new: str, old: str) -> Any:
         """A header, or a parameter outside of the body, with its keywords in a schema."""
         self._move(new, old)
         if not isinstance(value, Mapping) or "schema" in value:
             return value
         if "$ref" in value:
-            return self._referring(value)
+            return self._convert_reference(value)
         self._move(child(new, "schema"), old)
         own = {key: value[key] for key in value if key not in _BESIDE_SCHEMAS}
         rest = {key: value[key] for key in value if key in _BESIDE_SCHEMAS}
@@ -219,18 +219,21 @@ class _Conversion:
             return value
         if "$ref" in value:
             if produces == self._media_types("produces", {}, ""):
-                return self._referring(value)
+                return self._convert_reference(value)
             # The operation has media types of its own, so the shared response is not its response.
             target, place = follow(self.source, value, old, self._lose)
             if not isinstance(target, Mapping):
-                return self._referring(value)
+                return self._convert_reference(value)
             for key in target:
                 self._move(child(new, key), child(place, key))
             value, old = target, place
         found = {key: value[key] for key in value if key not in ("schema", "examples", "headers")}
         if "headers" in value:
             found["headers"] = self._members(
-                value["headers"], child(new, "headers"), child(old, "headers"), self._described
+                value["headers"],
+                child(new, "headers"),
+                child(old, "headers"),
+                self._convert_parameter,
             )
         if not isinstance(value.get("examples", {}), Mapping):
             found["examples"] = value["examples"]
@@ -268,8 +271,8 @@ class _Conversion:
     def _path_item(self, value: Any, new: str, old: str) -> Any:
         if not isinstance(value, Mapping):
             return value
-        found = self._referring(value) if "$ref" in value else {**value}
-        shared = list(self._declared(value, old))
+        found = self._convert_reference(value) if "$ref" in value else {**value}
+        shared = list(self._declared_parameters(value, old))
         for method in map(str.lower, METHODS):
             if isinstance(value.get(method), Mapping):
                 places = child(new, method), child(old, method)
@@ -283,7 +286,7 @@ class _Conversion:
         found = {key: node[key] for key in node if key not in _OF_OPERATIONS}
         if isinstance(node.get("parameters"), list):
             found["parameters"] = self._parameters(node["parameters"], new, old)
-        declared = [*self._declared(node, old), *shared]
+        declared = [*self._declared_parameters(node, old), *shared]
         consumes = self._media_types("consumes", node, old)
         if body := self._request_body(declared, consumes, child(new, "requestBody")):
             found["requestBody"] = body
@@ -297,9 +300,9 @@ class _Conversion:
             )
         return found
 
-    def _declared(self, node: Json, pointer: str) -> Iterator[tuple[Json, str]]:
+    def _declared_parameters(self, node: Json, pointer: str) -> Iterator[tuple[Json, str]]:
         """The parameters of an operation or path item with their pointers, references followed."""
-        for index, value in enumerate(listed(node.get("parameters"))):
+        for index, value in enumerate(sequence(node.get("parameters"))):
             place = child(child(pointer, "parameters"), index)
             found, place = follow(self.source, value, place, lambda *_: None)
             if isinstance(found, Mapping):
@@ -317,7 +320,7 @@ class _Conversion:
         return found
 
     def _parameter(self, value: Any, new: str, old: str) -> Any:
-        found = self._described(value, new, old)
+        found = self._convert_parameter(value, new, old)
         if isinstance(found, Mapping) and "collectionFormat" in found:
             style = _STYLES.get(str(found["collectionFormat"]), {})
             return {**{key: found[key] for key in found if key != "collectionFormat"}, **style}
@@ -346,7 +349,7 @@ class _Conversion:
             properties: dict[str, Any] = {}
             for name, (node, old) in fields.items():
                 member = child(f"{place}/schema/properties", name)
-                properties[name] = self._described(node, member, old).get("schema", {})
+                properties[name] = self._convert_parameter(node, member, old).get("schema", {})
                 self._move(member, old)
             schema = {"type": "object", "properties": properties}
             content[media_type] = {

@@ -27,7 +27,7 @@ def parse(text: str, path: str) -> tuple[Any, tuple[Diagnostic, ...]]:
         return (None, tuple(found)) if found or document is None else (document.data, ())
     try:
         plain = text.removeprefix("\ufeff")
-        return json.loads(plain, parse_constant=_refuse, object_pairs_hook=_distinct), ()
+        return json.loads(plain, parse_constant=_refuse, object_pairs_hook=_refuse_duplicates), ()
     except (
         _RepeatedMember
     ):  # JSON is YAML to our YAML reader, which knows the place of the second member
@@ -50,7 +50,7 @@ def is_json_text(text: str) -> bool:
     return text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[")
 
 
-def readable(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """The text with U+FFFD in place of lone surrogates, which are not characters."""
     return text if text.isascii() else re.sub("[\ud800-\udfff]", "\ufffd", text)
 
@@ -120,7 +120,7 @@ class _RepeatedMember(Exception):
     """An object has a member twice. RFC 8259, section 4 leaves the meaning open."""
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         raise _RepeatedMember

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple
 
 from faultspec.diagnostics.model import Diagnostic
-from faultspec.render.paths import unsafe
+from faultspec.render.paths import path_problem
 from faultspec.targets import TargetError
 
 MANIFEST = "MANIFEST"
@@ -110,7 +110,7 @@ def _belongs(path: str, targets: Sequence[str]) -> bool:
 def _manifest(folder: Path) -> list[str]:
     """The paths in the folder's manifest; lines that no compile writes are skipped."""
     lines = (_read(folder, MANIFEST) or "").splitlines()
-    return [line for line in lines if "/" in line and unsafe(line) is None]
+    return [line for line in lines if "/" in line and path_problem(line) is None]
 
 
 def _read(folder: Path, path: str) -> str | None:
@@ -229,7 +229,7 @@ class _Staging:
 
     def add(self, path: str, texts: Iterable[str]) -> None:
         """Keep the file, unless it is the same already; ``texts`` are the pieces of its text."""
-        present, fresh = _opened(self.folder / path), None
+        present, fresh = _open(self.folder / path), None
         # Bytes, so that no platform changes the line ends.
         pieces = (text.encode("utf-8", "backslashreplace") for text in texts if text)
         with ExitStack() as files:
@@ -249,14 +249,14 @@ class _Staging:
         """The file that waits for its place, open and empty."""
         self.changed.append(path)
         fresh = self.place / "new" / path
-        _contained(self.folder, path)
+        _refuse_outside(self.folder, path)
         _make_parent(fresh)
         return fresh.open("wb")
 
     def swap(self, stale: Sequence[str]) -> None:
         """Move all files into place and the stale ones away, or undo it all."""
         for path in stale:
-            _contained(self.folder, path)
+            _refuse_outside(self.folder, path)
         fresh, old = self.place / "new", self.place / "old"
         changed = set(self.changed)
         undo: list[tuple[Path, Path | None]] = []
@@ -283,7 +283,7 @@ class _Staging:
             raise
 
 
-def _opened(path: Path) -> BinaryIO | None:
+def _open(path: Path) -> BinaryIO | None:
     """The file, open, or None if there is none."""
     try:
         return path.open("rb")
@@ -299,7 +299,7 @@ def _copy(source: BinaryIO, target: BinaryIO, size: int) -> None:
         size -= len(data)
 
 
-def _contained(folder: Path, path: str) -> None:
+def _refuse_outside(folder: Path, path: str) -> None:
     """Refuse a path that a symbolic link leads out of the folder, or that is a folder."""
     target = (folder / path).parent.resolve()
     if not target.is_relative_to(folder.resolve()):

@@ -1,7 +1,7 @@
 """Paths of output files."""
 
 
-def unsafe(path: str) -> str | None:
+def path_problem(path: str) -> str | None:
     """Why a path must not be written to, or None."""
     if path.startswith("/") or ":" in path or "\\" in path:
         return "is not a relative POSIX path"

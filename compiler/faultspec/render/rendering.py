@@ -19,7 +19,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from faultspec.diagnostics.model import Diagnostic, Span
 from faultspec.language.model import Taxonomy
 from faultspec.render.environment import bytecode, environment, shipped_templates
-from faultspec.render.paths import unsafe
+from faultspec.render.paths import path_problem
 from faultspec.targets import CompileTarget, Context, Output, TargetError
 from faultspec.targets.model import model_of
 
@@ -177,7 +177,7 @@ def _line_in_template(error: BaseException, folders: Sequence[Path]) -> tuple[st
 
 def _reserve(path: str, taken: set[str]) -> None:
     """Refuse a path that leaves the output folder, or that another file has."""
-    problem = unsafe(path)
+    problem = path_problem(path)
     if problem is not None:
         raise TargetError(
             Diagnostic(

@@ -97,9 +97,9 @@ class Document:
         if not self._writes(path):
             return None
         if remedy.kind == "drop":
-            return self._dropped(path)
+            return self._drop_item(path)
         lines = Lines(self.text)
-        written = lines.within(span)
+        written = lines.text_in(span)
         if remedy.kind == "quote":
             if not re.fullmatch(_PLAIN_NUMBER, written):
                 return None
@@ -110,7 +110,7 @@ class Document:
             return None
         return Fix(f"write `{remedy.text}`", (Edit(span, quote + remedy.text + quote),))
 
-    def _dropped(self, path: Path) -> Fix | None:
+    def _drop_item(self, path: Path) -> Fix | None:
         """Remove an item from its list, with its separator; None if a comment is next to it."""
         index, above = path[-1], self._node(path[:-1])
         if above is None or not isinstance(index, int) or index == 0:
@@ -127,7 +127,7 @@ class Document:
             if lines.line(number).strip() != f"- {written}":
                 return None
             start, end = lines.starts[number - 1], (*lines.starts, len(self.text))[number]
-        return Fix("remove it", (Edit(lines.between(start, end), ""),))
+        return Fix("remove it", (Edit(lines.span_between(start, end), ""),))
 
     def _node(self, path: Path) -> Any:
         node = self._root
@@ -138,7 +138,7 @@ class Document:
             node = found[1]
         return node
 
-    def related(self, message: str, path: Path, *, key: bool = True) -> Related:
+    def related_place(self, message: str, path: Path, *, key: bool = True) -> Related:
         """The key or value at `path` as a second place."""
         layer = self.layer_of(path)
         return Related(message, layer.path, layer.span(path, key=key))
@@ -234,12 +234,12 @@ class Lines:
         end = self.starts[number] if number < len(self.starts) else len(self.text)
         return self.text[self.starts[number - 1] : end].rstrip("\r\n")
 
-    def within(self, span: Span) -> str:
+    def text_in(self, span: Span) -> str:
         """The text in a span."""
         start = self.starts[span.line - 1] + span.column - 1
         return self.text[start : self.starts[span.end_line - 1] + span.end_column - 1]
 
-    def between(self, start: int, end: int) -> Span:
+    def span_between(self, start: int, end: int) -> Span:
         """The span of text[start:end], clipped to the text."""
         start = min(start, len(self.text))
         end = max(start, min(end, len(self.text)))

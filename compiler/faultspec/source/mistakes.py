@@ -15,7 +15,7 @@ from faultspec.source.readers import MAX_DEPTH, Property
 MAX_REPORTED = 1000
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """A piece of the user's text for a message, cut if it is long."""
     return f"`{text}`" if len(text) <= 60 else f"`{text[:57]}…`"
 
@@ -38,7 +38,9 @@ def find_forbidden_characters(lines: Lines, path: str) -> Iterator[Diagnostic]:
             hint = "delete it"
         else:
             hint = f'delete it, or write "{escape}" in double quotes if it is intended'
-        yield Diagnostic("yaml-character", message, path, lines.between(*match.span()), hint=hint)
+        yield Diagnostic(
+            "yaml-character", message, path, lines.span_between(*match.span()), hint=hint
+        )
 
 
 # Expressions for mistakes are compiled on use.
@@ -49,7 +51,7 @@ def find_directives(lines: Lines, path: str) -> Iterator[Diagnostic]:
     """The first line, if it begins with `%`; a later one belongs to a second document."""
     matched = re.match(_DIRECTIVES, lines.text) if "%" in lines.text else None
     if matched:
-        span, message = lines.between(*matched.span(1)), "YAML directives are not allowed"
+        span, message = lines.span_between(*matched.span(1)), "YAML directives are not allowed"
         yield Diagnostic("yaml-directive", message, path, span, hint="delete this line")
 
 
@@ -70,14 +72,14 @@ def second_document(first: Any, lines: Lines, path: str) -> Diagnostic:
     start, end = matched.span() if matched else (first.end_mark.index, first.end_mark.index)
     message = "a second document begins here; a file holds one"
     hint = "move it to a file of its own, or delete this line"
-    return Diagnostic("yaml-documents", message, path, lines.between(start, end), hint=hint)
+    return Diagnostic("yaml-documents", message, path, lines.span_between(start, end), hint=hint)
 
 
 def too_deep(parent: Any, lines: Lines, path: str) -> Diagnostic:
     """The children of the node `parent` are nested too deeply."""
     mark = parent.start_mark
     message = f"nested more than {MAX_DEPTH} levels deep from here"
-    span = lines.between(mark.index, mark.index + 1)
+    span = lines.span_between(mark.index, mark.index + 1)
     hint = "check for a repeated bracket or dash"
     return Diagnostic("nested-too-deeply", message, path, span, hint=hint)
 
@@ -92,7 +94,7 @@ def find_properties(properties: Iterable[Property], lines: Lines, path: str) -> 
     def place(pattern: str, event: Any) -> Span:
         start = event.start_mark.index
         matched = re.compile(pattern).search(lines.text, start)
-        return lines.between(*(matched.span() if matched else (start, start + 1)))
+        return lines.span_between(*(matched.span() if matched else (start, start + 1)))
 
     found: list[Diagnostic] = []
     anchors: dict[str, Span] = {}
@@ -127,18 +129,18 @@ _MERGE = r"<<[ \t]*:[ \t]*(?:\[[^\]]*)?"
 
 def _alias(name: str, span: Span, anchor: Span | None, *, lines: Lines, path: str) -> Diagnostic:
     if anchor is None:
-        message = f"the alias {quoted('*' + name)} is not allowed"
+        message = f"the alias {quote('*' + name)} is not allowed"
         return Diagnostic("yaml-alias", message, path, span, hint="put it in quotes if it is text")
     before = lines.line(span.line)[: span.column - 1]
     merge = any(match.end() == len(before) for match in re.finditer(_MERGE, before))
     what, content = ("merge of", "keys") if merge else ("alias", "value")
-    message = f"the {what} {quoted('*' + name)} is not allowed"
+    message = f"the {what} {quote('*' + name)} is not allowed"
     hint = f"repeat the {content} here"
     related = (Related("its anchor is here", path, anchor),)
     return Diagnostic("yaml-alias", message, path, span, hint=hint, related=related)
 
 
 def _anchor(name: str, span: Span, path: str) -> Diagnostic:
-    message = f"the anchor {quoted('&' + name)} is not allowed"
+    message = f"the anchor {quote('&' + name)} is not allowed"
     hint = "delete it, or put it in quotes if it is text"
     return Diagnostic("yaml-alias", message, path, span, hint=hint)

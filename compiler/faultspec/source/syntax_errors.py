@@ -56,7 +56,7 @@ class _Complaint(NamedTuple):
         return self.line_start + len(self.lines.line(self.lines.place(self.at)[0]))
 
     @property
-    def before(self) -> str:
+    def text_before(self) -> str:
         """The line up to `at`."""
         return self.text[self.line_start : self.at]
 
@@ -66,20 +66,22 @@ class _Complaint(NamedTuple):
         return self.text[self.at : self.line_end]
 
     @property
-    def at_end(self) -> bool:
+    def is_at_end(self) -> bool:
         """Whether only blank space follows."""
         return not self.text[self.at :].strip()
 
     @property
-    def of_construct(self) -> "_Complaint":
+    def construct_start(self) -> "_Complaint":
         """The same complaint, at the beginning of the construct."""
         return self._replace(at=self.since)
 
-    def here(self, message: str, hint: str, opened: int | None = None) -> _Explanation:
+    def underline_character(
+        self, message: str, hint: str, opened: int | None = None
+    ) -> _Explanation:
         """Underline one character."""
         return _Explanation(self.at, self.at + 1, message, hint, opened=opened)
 
-    def to_line_end(self, message: str, hint: str) -> _Explanation:
+    def underline_line(self, message: str, hint: str) -> _Explanation:
         """Underline the rest of the line."""
         return _Explanation(self.at, self.line_end, message, hint)
 
@@ -93,17 +95,19 @@ def explain_syntax_error(error: MarkedYAMLError, lines: Lines, path: str) -> Dia
         problem, mark.index if mark else 0, context.index if context else 0, lines
     )
     words = f"{error.context or ''}: {problem}"
-    explain = next((known for key, known in _EXPLAIN.items() if re.search(key, words)), _anything)
+    explain = next(
+        (known for key, known in _EXPLAIN.items() if re.search(key, words)), _unknown_mistake
+    )
     found = explain(complaint)
     related: tuple[Related, ...] = ()
     if found.opened is not None:
-        span = lines.between(found.opened, found.opened + 1)
-        related = (Related(f"`{lines.within(span)}` opened here", path, span),)
+        span = lines.span_between(found.opened, found.opened + 1)
+        related = (Related(f"`{lines.text_in(span)}` opened here", path, span),)
     return Diagnostic(
         "yaml-syntax",
         found.message,
         path,
-        lines.between(found.start, found.end),
+        lines.span_between(found.start, found.end),
         hint=found.hint,
         related=related,
     )
@@ -128,9 +132,9 @@ def _put_in_quotes(value: str) -> str:
     return f"put the whole value in quotes: '{doubled}'"
 
 
-def _anything(c: _Complaint) -> _Explanation:
+def _unknown_mistake(c: _Complaint) -> _Explanation:
     hint = "look for an indentation, a quote or a bracket that does not match, here or just above"
-    return c.here(f"this is not valid YAML: {c.problem}", hint)
+    return c.underline_character(f"this is not valid YAML: {c.problem}", hint)
 
 
 def _tab(c: _Complaint) -> _Explanation:
@@ -143,22 +147,22 @@ def _forbidden_start(c: _Complaint) -> _Explanation:
     if c.character == "\t":
         return _tab(c)
     name = "a backtick" if c.character == "`" else f"`{c.character}`"
-    return c.to_line_end(f"a value cannot begin with {name}", _put_in_quotes(c.rest))
+    return c.underline_line(f"a value cannot begin with {name}", _put_in_quotes(c.rest))
 
 
 def _sigil(c: _Complaint) -> _Explanation:
     """`*` and `&` begin an alias and an anchor, `!` a tag."""
-    return _forbidden_start(c.of_construct)
+    return _forbidden_start(c.construct_start)
 
 
 def _directive(c: _Complaint) -> _Explanation:
-    return c.of_construct.to_line_end("a line cannot begin with `%`", "put the key in quotes")
+    return c.construct_start.underline_line("a line cannot begin with `%`", "put the key in quotes")
 
 
 def _unclosed_quote(c: _Complaint) -> _Explanation:
     inside = "''" if c.opening == "'" else '\\"'
     hint = f"close it before the end of the value; a quote inside the text is written {inside}"
-    return c.of_construct.here("this quote is never closed", hint)
+    return c.construct_start.underline_character("this quote is never closed", hint)
 
 
 def _escape(c: _Complaint) -> _Explanation:
@@ -197,14 +201,14 @@ def _missing_space(matched: re.Match[str], line_start: int) -> _Explanation:
 def _second_colon(c: _Complaint) -> _Explanation:
     """A `: ` where a key is impossible: in a value, or below a complete line."""
     key_limit = f"a key has at most {_KEY_LIMIT} characters"
-    if len(c.before) > _KEY_LIMIT:
+    if len(c.text_before) > _KEY_LIMIT:
         hint = "shorten it, or close a quote or bracket before"
         return _Explanation(c.line_start, c.at, key_limit, hint)
-    line = c.before + c.rest
+    line = c.text_before + c.rest
     matched = _key_and_value(line)
     if matched and matched.end(1) <= c.at - c.line_start:
         message = "a second `: ` on this line would be a key within a value"
-        return c.here(message, _put_in_quotes(matched[2]))
+        return c.underline_character(message, _put_in_quotes(matched[2]))
     above = c.lines.place(c.at)[0] - 1
     while above > 1 and not _without_comment(" " + c.lines.line(above)):
         above -= 1
@@ -222,9 +226,9 @@ def _second_colon(c: _Complaint) -> _Explanation:
 
 
 def _no_colon(c: _Complaint) -> _Explanation:
-    begin = c.of_construct
+    begin = c.construct_start
     if len(begin.rest) > _KEY_LIMIT:
-        return begin.here(f"a key has at most {_KEY_LIMIT} characters", "shorten it")
+        return begin.underline_character(f"a key has at most {_KEY_LIMIT} characters", "shorten it")
     if missing := _MISSING_SPACE.match(begin.rest):
         return _missing_space(missing, c.since)
     message = "this line has no `: `, so it is neither a key nor a value"
@@ -234,16 +238,16 @@ def _no_colon(c: _Complaint) -> _Explanation:
 
 def _no_key(c: _Complaint) -> _Explanation:
     """A part of a block mapping or list that does not continue it."""
-    before = c.before.rstrip()
+    before = c.text_before.rstrip()
     if not before.strip():
         if c.character == "-":
             hint = "indent the items of a list below their key"
-            return c.here("a list item cannot stand among keys", hint)
+            return c.underline_character("a list item cannot stand among keys", hint)
         return _indentation(c)
     if before[-1] in "}]":
-        value = _key_and_value(c.before + c.rest)
+        value = _key_and_value(c.text_before + c.rest)
         hint = _put_in_quotes(value[2] if value else "")
-        return c.to_line_end(f"text follows the closing `{before[-1]}`", hint)
+        return c.underline_line(f"text follows the closing `{before[-1]}`", hint)
     if before[-1] in "\"'":
         if before.count(before[-1]) % 2:
             message = "this quote closes one that was opened on a line above, and text follows it"
@@ -251,17 +255,17 @@ def _no_key(c: _Complaint) -> _Explanation:
             return _Explanation(quote, c.line_end, message, "close the quote above")
         inside = "''" if before[-1] == "'" else '\\"'
         hint = f"a quote inside the text is written {inside}; or remove the outer quotes"
-        return c.to_line_end("text follows the closing quote", hint)
-    return _anything(c)
+        return c.underline_line("text follows the closing quote", hint)
+    return _unknown_mistake(c)
 
 
 def _indentation(c: _Complaint) -> _Explanation:
-    width = len(c.before)
+    width = len(c.text_before)
     levels = [level for level in _levels_above(c) if level != width]
     _, column_of_list = c.lines.place(c.since)
     if not levels or (c.opening == "-" and column_of_list == width + 1):
         hint = "indent it below the item above"
-        return c.to_line_end("a key cannot stand among the items of a list", hint)
+        return c.underline_line("a key cannot stand among the items of a list", hint)
     spaces = "1 space" if width == 1 else f"{width} spaces"
     message = f"this line is indented by {spaces}, unlike every line that it could continue"
     hint = f"indent it by {' or '.join(map(str, levels[-2:]))} spaces, as the lines above"
@@ -292,57 +296,59 @@ _CLOSING: Mapping[str, str] = {"[": "]", "{": "}"}
 
 def _unclosed_bracket(c: _Complaint) -> _Explanation:
     closing = _CLOSING.get(c.opening, "")
-    if c.at_end:
+    if c.is_at_end:
         hint = f"add `{closing}`, or put the value in quotes if it is text"
-        return c.of_construct.here(f"this `{c.opening}` is never closed", hint)
+        return c.construct_start.underline_character(f"this `{c.opening}` is never closed", hint)
     if c.character in ("]", "}"):
         message = f"`{c.character}` cannot close `{c.opening}`"
-        return c.here(message, f"write `{closing}` here", c.since)
+        return c.underline_character(message, f"write `{closing}` here", c.since)
     hint = f"separate items by commas, or close with `{closing}` before"
-    return c.here(f"`,` or `{closing}` is missing before this", hint, c.since)
+    return c.underline_character(f"`,` or `{closing}` is missing before this", hint, c.since)
 
 
 def _no_value(c: _Complaint) -> _Explanation:
-    if c.at_end:
+    if c.is_at_end:
         opened = max(c.text.rfind("[", 0, c.at), c.text.rfind("{", 0, c.at))
-        return _anything(c) if opened < 0 else _unclosed_bracket(c._replace(since=opened))
+        return _unknown_mistake(c) if opened < 0 else _unclosed_bracket(c._replace(since=opened))
     match c.character:
         case "]" | "}" as bracket:
             hint = "delete it, or put the value in quotes if it is text"
-            return c.here(f"this `{bracket}` closes nothing", hint)
+            return c.underline_character(f"this `{bracket}` closes nothing", hint)
         case ",":
             hint = "delete the comma, or put the value in quotes if it is text"
-            return c.here("a value is missing before this comma", hint)
+            return c.underline_character("a value is missing before this comma", hint)
         case "-":
             hint = "write `[a, b]`, or drop the brackets"
-            return c.here("items between brackets are separated by commas", hint)
-    return _anything(c)
+            return c.underline_character("items between brackets are separated by commas", hint)
+    return _unknown_mistake(c)
 
 
-def _after_block_sign(c: _Complaint) -> _Explanation:
+def _text_after_block_sign(c: _Complaint) -> _Explanation:
     if "indentation indicator" in c.problem and "chomping" not in c.problem:
-        return c.here(f"the number after `{c.opening}` is from 1 to 9", "remove it")
+        return c.underline_character(f"the number after `{c.opening}` is from 1 to 9", "remove it")
     hint = (
         "begin the text on the next line, indented; "
         f"or put the value in quotes if `{c.opening}` belongs to it"
     )
-    return c.to_line_end(f"text cannot follow `{c.opening}` on the same line", hint)
+    return c.underline_line(f"text cannot follow `{c.opening}` on the same line", hint)
 
 
 def _list_in_line(c: _Complaint) -> _Explanation:
     hint = "begin it on the next line; or put the value in quotes if it is text"
-    return c.here("a list cannot begin on the line of its key", hint)
+    return c.underline_character("a list cannot begin on the line of its key", hint)
 
 
 def _question(c: _Complaint) -> _Explanation:
-    return c.here("a value cannot begin with `? `", _put_in_quotes(c.rest))
+    return c.underline_character("a value cannot begin with `? `", _put_in_quotes(c.rest))
 
 
-def _after_document(c: _Complaint) -> _Explanation:
+def _text_after_document(c: _Complaint) -> _Explanation:
     if re.search(r"(?<![^\r\n])\.\.\.", c.text[: c.at]):
-        return c.to_line_end("text follows the end of the document", "delete the line `...` above")
+        return c.underline_line(
+            "text follows the end of the document", "delete the line `...` above"
+        )
     message = "this line is indented less than the first one"
-    return c.to_line_end(message, "give all keys of the outermost level the same indentation")
+    return c.underline_line(message, "give all keys of the outermost level the same indentation")
 
 
 #: Words of a complaint (context and problem) in either parser → its explanation; the first match.
@@ -359,8 +365,8 @@ _EXPLAIN: Mapping[str, Callable[[_Complaint], _Explanation]] = {
     r"parsing a block (mapping|collection)": _no_key,
     r"parsing a flow (mapping|sequence)": _unclosed_bracket,
     r"node content": _no_value,
-    r"block scalar": _after_block_sign,
+    r"block scalar": _text_after_block_sign,
     r"sequence entries are not allowed": _list_in_line,
     r"mapping keys are not allowed": _question,
-    r"<document start>": _after_document,
+    r"<document start>": _text_after_document,
 }

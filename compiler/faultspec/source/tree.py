@@ -10,7 +10,7 @@ from typing import Any
 from yaml.error import MarkedYAMLError
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from faultspec.diagnostics.model import Diagnostic, Related, ordered
+from faultspec.diagnostics.model import Diagnostic, Related, sort_diagnostics
 from faultspec.source import mistakes
 from faultspec.source.document import UNREADABLE, Document, Lines, span_of
 from faultspec.source.readers import ALIAS, PLAIN, READER, TEXT, Forgiving, NestingError
@@ -27,7 +27,7 @@ def parse(text: str, path: str) -> tuple[Document | None, list[Diagnostic]]:
     """
     with no_cyclic_gc():
         document, found = parse_with(text.removeprefix("\ufeff"), path, READER)
-    return document, list(ordered(found))
+    return document, list(sort_diagnostics(found))
 
 
 @contextmanager
@@ -133,7 +133,7 @@ def _is_merge(key: ScalarNode, value: Node) -> bool:
     return any(item.tag is ALIAS for item in items)
 
 
-def _copied(text: str) -> str:
+def _copy(text: str) -> str:
     """A copy of a text, which does not lie among the nodes.
 
     The texts outlive the nodes. With the nodes' own, hardly a page of memory that held nodes could
@@ -173,7 +173,7 @@ class _Builder:
         if isinstance(node, ScalarNode):
             if node.tag is not PLAIN:
                 text = node.value
-                return _copied(text) if node.tag is TEXT or node.tag == _STRING else UNREADABLE
+                return _copy(text) if node.tag is TEXT or node.tag == _STRING else UNREADABLE
             value = self._plain.get(node.value, _ABSENT)
             return self._scalar(node) if value is _ABSENT else value
         if isinstance(node, MappingNode):
@@ -207,7 +207,7 @@ class _Builder:
                 continue
             name = self._keys.get(key.value)
             if name is None:
-                name = _copied(key.value)
+                name = _copy(key.value)
                 self._keys[name] = name
             self._pointer.append(name)
             if name in data:
@@ -223,7 +223,7 @@ class _Builder:
         return data
 
     def _scalar(self, node: ScalarNode) -> object:
-        text = _copied(node.value)
+        text = _copy(node.value)
         matched = _NUMBER.fullmatch(text)
         value: object = text
         if matched:
@@ -254,7 +254,7 @@ class _Builder:
             if isinstance(node, ScalarNode) and node.value == key.value
         )
         related = Related("first written here", self._path, span_of(self._lines.text, first))
-        message = f"the key {mistakes.quoted(key.value)} is here twice"
+        message = f"the key {mistakes.quote(key.value)} is here twice"
         self._report("duplicate-key", message, key, "keep one of the two", related=related)
 
     def _report(

@@ -83,7 +83,9 @@ def _function(address: str) -> Callable[..., Any]:
     return found
 
 
-def _shipped(name: str, summary: str, *outputs: Output, copies: bool = False) -> CompileTarget:
+def _shipped_target(
+    name: str, summary: str, *outputs: Output, copies: bool = False
+) -> CompileTarget:
     """A target whose view is that of its module. ``copies``: it has files taken over verbatim."""
     module = f"faultspec.targets.{name}"
     return CompileTarget(
@@ -100,7 +102,7 @@ _PYTHON_MODULES = ("__init__", "asgi", "codes", "details", "errors", "retry", "w
 _TYPESCRIPT_MODULES = ("index", "catalog", "codes", "details", "errors", "retry", "wire")
 
 _TARGETS = (
-    _shipped(
+    _shipped_target(
         "python",
         "an exception per code, parse and render, retries, ASGI boundary; no dependencies",
         *(
@@ -114,7 +116,7 @@ _TARGETS = (
         ),
         copies=True,
     ),
-    _shipped(
+    _shipped_target(
         "typescript",
         "a union of the errors, parse, type guards, retry planner; nothing to install",
         *(
@@ -124,61 +126,61 @@ _TARGETS = (
         Output("renderings.ts.jinja", "{{ view.folder }}/renderings.ts", each="view.renderings"),
         copies=True,
     ),
-    _shipped(
+    _shipped_target(
         "jsonschema",
         "JSON Schema 2020-12 of each envelope, and of the details of each code",
         Output("envelope.schema.json.jinja", "{{ each.name }}.schema.json", each="envelopes"),
         Output("details.schema.json.jinja", "details.schema.json"),
     ),
-    _shipped(
+    _shipped_target(
         "openapi",
         "OpenAPI 3.1 and 3.0 components: schemas, responses by status, headers, examples",
         Output("components.json.jinja", "openapi-3.1.json"),
         Output("components-3.0.json.jinja", "openapi-3.0.json"),
     ),
-    _shipped(
+    _shipped_target(
         "surfaces",
         "JSON Schema of a whole error on JSON-RPC, MCP, event and log surfaces",
         Output("document.json.jinja", "{{ each.name }}.schema.json", each="view.files"),
     ),
-    _shipped(
+    _shipped_target(
         "mcp",
         "the output schema of each MCP tool, refusals and successes",
         Output("document.json.jinja", "{{ each.name }}.output.schema.json", each="view.files"),
     ),
-    _shipped(
+    _shipped_target(
         "records",
         "JSON Schema of an error's log record and of its audit record",
         Output("document.json.jinja", "{{ each.name }}.schema.json", each="view.files"),
     ),
-    _shipped(
+    _shipped_target(
         "discovery",
         "the errors of each operation as services publish them",
         Output("document.json.jinja", "{{ each.name }}.json", each="view.files"),
     ),
-    _shipped(
+    _shipped_target(
         "markdown",
         "a reference for people, one page with an anchor for each code",
         Output("reference.md.jinja", "reference.md"),
     ),
-    _shipped(
+    _shipped_target(
         "problems",
         "RFC 9457: a registry of problem types, and JSON Schema of the problem objects",
         Output("registry.json.jinja", "registry.json"),
         Output("problem.schema.json.jinja", "problem.schema.json"),
     ),
-    _shipped(
+    _shipped_target(
         "prometheus",
         "alert rules over the metrics of the telemetry, and a runbook stub for each alert",
         Output("alerts.yaml.jinja", "{{ each.name }}.yaml", each="view.files"),
         Output("runbook.md.jinja", "runbooks/{{ each.name }}.md", each="view.runbooks"),
     ),
-    _shipped(
+    _shipped_target(
         "otel",
         "OpenTelemetry semantic conventions: attributes, values, metrics, log record",
         Output("registry.yaml.jinja", "registry.yaml"),
     ),
-    _shipped(
+    _shipped_target(
         "overlay",
         "OpenAPI Overlay 1.0: the declared errors for an OpenAPI 3.1 or 3.0 document",
         Output("overlay.json.jinja", "openapi-3.1.overlay.json"),

@@ -20,7 +20,7 @@ ALWAYS: Json = {}
 NEVER: Json = {"not": {}}
 
 
-def of_code(code: Code, shape: Node, taxonomy: Taxonomy) -> list[Json]:
+def code_schemas(code: Code, shape: Node, taxonomy: Taxonomy) -> list[Json]:
     """The schemas of a body with this code beside those of its members; ``shape`` is the part with
     the code.
     """
@@ -29,7 +29,7 @@ def of_code(code: Code, shape: Node, taxonomy: Taxonomy) -> list[Json]:
     if "details" in facts:
         flags += [(*facts["details"], key) for key in taxonomy.flag_keys]
     return [
-        *of_rules(code.retriable.rules, facts, flags),
+        *rule_schemas(code.retriable.rules, facts, flags),
         *_actions(code, facts, flags, taxonomy),
         *_status(code, facts, taxonomy),
     ]
@@ -48,7 +48,7 @@ def places(shape: Node) -> Mapping[str, tuple[str, ...]]:
     return found
 
 
-def of_rules(
+def rule_schemas(
     rules: Sequence[ConditionalRule],
     facts: Mapping[str, tuple[str, ...]],
     flags: Sequence[tuple[str, ...]],
@@ -57,11 +57,13 @@ def of_rules(
     that a body shows.
     """
     for value in (True, False) if flags else ():
-        decided = _decided(rules, value, facts)
+        decided = _certain_schema(rules, value, facts)
         if decided != NEVER:
             yield {
                 "if": decided,
-                "then": _all([_at(path, {"const": value}, there=False) for path in flags]),
+                "then": _all_of(
+                    [_schema_at(path, {"const": value}, there=False) for path in flags]
+                ),
             }
 
 
@@ -72,13 +74,13 @@ def _actions(
     taxonomy: Taxonomy,
 ) -> Iterator[Json]:
     """That an action which retries is among those suggested, if the flag is true."""
-    if "actions" not in facts or code.retriable.fixed is False or not taxonomy.sending_again:
+    if "actions" not in facts or code.retriable.fixed is False or not taxonomy.retry_actions:
         return
-    suggested: Json = {"contains": {"enum": list(taxonomy.sending_again)}}
+    suggested: Json = {"contains": {"enum": list(taxonomy.retry_actions)}}
     for flag in flags:
         yield {
-            "if": _at(flag, {"const": True}),
-            "then": _at(facts["actions"], suggested, there=False),
+            "if": _schema_at(flag, {"const": True}),
+            "then": _schema_at(facts["actions"], suggested, there=False),
         }
 
 
@@ -88,27 +90,27 @@ def _status(code: Code, facts: Mapping[str, tuple[str, ...]], taxonomy: Taxonomy
         return
     ranges = [_range(status) for status in code.http.statuses]
     ranges += [
-        _borrowed(fallback.on, taxonomy)
+        _fallback_schema(fallback.on, taxonomy)
         for fallback in taxonomy.fallbacks
         if fallback.code == code.name
     ]
-    yield _at(facts["status"], _any(ranges), there=False)
+    yield _schema_at(facts["status"], _any_of(ranges), there=False)
     rules = code.http.rules
-    silent = _all([_fails(rule, facts) for rule in rules])
+    silent = _all_of([_fails(rule, facts) for rule in rules])
     for outcome in dict.fromkeys(rule.then for rule in rules):
-        reached = _any(
+        reached = _any_of(
             [
-                _reached(rules, each, facts)
+                _possible_schema(rules, each, facts)
                 for each, rule in enumerate(rules)
                 if rule.then == outcome
             ]
         )
-        allowed = _any([reached, silent])
+        allowed = _any_of([reached, silent])
         if allowed != ALWAYS:
-            yield {"if": _at(facts["status"], {"const": outcome}), "then": allowed}
+            yield {"if": _schema_at(facts["status"], {"const": outcome}), "then": allowed}
 
 
-def _borrowed(on: StatusRange, taxonomy: Taxonomy) -> Json:
+def _fallback_schema(on: StatusRange, taxonomy: Taxonomy) -> Json:
     """The statuses of a fallback: its range without those of codes and of narrower fallbacks."""
     claimed = [span for code in taxonomy.shared_live_codes() for span in code.http.statuses]
     claimed += [fallback.on for fallback in taxonomy.fallbacks if fallback.on.width < on.width]
@@ -130,7 +132,7 @@ def _range(each: StatusRange) -> Json:
 # Outcomes of rules, of which the first that holds decides
 
 
-def _decided(
+def _certain_schema(
     rules: Sequence[ConditionalRule], value: object, facts: Mapping[str, tuple[str, ...]]
 ) -> Json:
     """When the rules decide for this value, whatever the unknown facts are."""
@@ -139,26 +141,29 @@ def _decided(
     for each, rule in enumerate(rules):
         if rule.then != value:
             before = [_holds(rules[earlier], facts) for earlier in wanted if earlier < each]
-            others.append(_any([_fails(rule, facts), *before]))
-    some = _any([_not(_fails(rules[each], facts)) for each in wanted])
-    return _all([*others, some])
+            others.append(_any_of([_fails(rule, facts), *before]))
+    some = _any_of([_negate(_fails(rules[each], facts)) for each in wanted])
+    return _all_of([*others, some])
 
 
-def _reached(
+def _possible_schema(
     rules: Sequence[ConditionalRule], index: int, facts: Mapping[str, tuple[str, ...]]
 ) -> Json:
     """When a rule may decide: it may hold, and none before it certainly does."""
-    return _all(
-        [_not(_fails(rules[index], facts)), *(_not(_holds(rule, facts)) for rule in rules[:index])]
+    return _all_of(
+        [
+            _negate(_fails(rules[index], facts)),
+            *(_negate(_holds(rule, facts)) for rule in rules[:index]),
+        ]
     )
 
 
 def _holds(rule: ConditionalRule, facts: Mapping[str, tuple[str, ...]]) -> Json:
-    return _all([_test(test, facts, holds=True) for test in rule.when])
+    return _all_of([_test(test, facts, holds=True) for test in rule.when])
 
 
 def _fails(rule: ConditionalRule, facts: Mapping[str, tuple[str, ...]]) -> Json:
-    return _any([_test(test, facts, holds=False) for test in rule.when])
+    return _any_of([_test(test, facts, holds=False) for test in rule.when])
 
 
 def _test(test: Test, facts: Mapping[str, tuple[str, ...]], *, holds: bool) -> Json:
@@ -169,14 +174,16 @@ def _test(test: Test, facts: Mapping[str, tuple[str, ...]], *, holds: bool) -> J
     ranges = [
         {"type": "integer", "minimum": range_.low, "maximum": range_.high} for range_ in test.ranges
     ]
-    values = _any([*([{"enum": list(test.values)}] if test.values else []), *ranges])
-    return _at((*facts[slot], key) if key else facts[slot], values if holds else _not(values))
+    values = _any_of([*([{"enum": list(test.values)}] if test.values else []), *ranges])
+    return _schema_at(
+        (*facts[slot], key) if key else facts[slot], values if holds else _negate(values)
+    )
 
 
 # Combined schemas, without parts that accept everything
 
 
-def _at(path: Sequence[str], schema: Json, *, there: bool = True) -> Json:
+def _schema_at(path: Sequence[str], schema: Json, *, there: bool = True) -> Json:
     """The schema with ``schema`` at a path; ``there``: a value is required."""
     for name in reversed(path):
         inner: Json = {"properties": {name: schema}}
@@ -184,20 +191,20 @@ def _at(path: Sequence[str], schema: Json, *, there: bool = True) -> Json:
     return schema
 
 
-def _not(schema: Json) -> Json:
+def _negate(schema: Json) -> Json:
     if schema == ALWAYS:
         return NEVER
     return ALWAYS if schema == NEVER else {"not": schema}
 
 
-def _all(schemas: Sequence[Json]) -> Json:
+def _all_of(schemas: Sequence[Json]) -> Json:
     kept = [schema for schema in schemas if schema != ALWAYS]
     if NEVER in kept:
         return NEVER
     return {"allOf": kept} if len(kept) > 1 else kept[0] if kept else ALWAYS
 
 
-def _any(schemas: Sequence[Json]) -> Json:
+def _any_of(schemas: Sequence[Json]) -> Json:
     kept = [schema for schema in schemas if schema != NEVER]
     if ALWAYS in kept:
         return ALWAYS

@@ -31,7 +31,7 @@ def targets_in(folder: Path, shipped: Mapping[str, CompileTarget]) -> dict[str, 
         )
     for stray in sorted(folder.glob("*.jinja")):
         hint = f"move it into the folder of its target, such as {folder}/python"
-        raise _useless(stray, f"`{stray.name}` is the template of no target", hint)
+        raise _useless_file(stray, f"`{stray.name}` is the template of no target", hint)
     found: dict[str, CompileTarget] = {}
     for each in sorted(
         path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")
@@ -52,7 +52,7 @@ def targets_in(folder: Path, shipped: Mapping[str, CompileTarget]) -> dict[str, 
             _refuse_unknown(each, shipped[each.name])
     if not any(folder.rglob("*.jinja")):
         hint = f"put them into the folders of their targets, such as {folder}/python"
-        raise _useless(folder, "the folder of templates is empty", hint)
+        raise _useless_file(folder, "the folder of templates is empty", hint)
     return found
 
 
@@ -74,12 +74,12 @@ def _refuse_unknown(folder: Path, target: CompileTarget) -> None:
         )
         if name not in known and not included:
             message = f"the target `{target.name}` has no template `{name}`"
-            raise _useless(
+            raise _useless_file(
                 path, message, closest(name, known) or f"its templates are {', '.join(known)}"
             )
 
 
-def _useless(path: Path, message: str, hint: str) -> TargetError:
+def _useless_file(path: Path, message: str, hint: str) -> TargetError:
     return TargetError(Diagnostic("unused-template", message, str(path), hint=hint))
 
 
@@ -99,7 +99,7 @@ def _target(name: str, path: Path) -> CompileTarget:
         raise TargetError(error.diagnostics[0]) from error
     data = document.data
     if not isinstance(data, dict) or not isinstance(data.get("files"), list) or not data["files"]:
-        raise _wrong(
+        raise _error_at(
             document,
             (),
             "a target lists its files",
@@ -107,7 +107,7 @@ def _target(name: str, path: Path) -> CompileTarget:
         )
     for key in data:
         if key not in ("files", "summary", "model"):
-            raise _wrong(
+            raise _error_at(
                 document,
                 (key,),
                 f"a target has no key `{key}`",
@@ -127,7 +127,7 @@ def _output(document: Document, index: int, data: object) -> Output:
         or not isinstance(data.get("template"), str)
         or not isinstance(data.get("path"), str)
     ):
-        raise _wrong(
+        raise _error_at(
             document,
             at,
             "a file has a template and a path",
@@ -135,7 +135,7 @@ def _output(document: Document, index: int, data: object) -> Output:
         )
     each = data.get("each")
     if each is not None and each not in LISTS:
-        raise _wrong(
+        raise _error_at(
             document,
             (*at, "each"),
             f"the model has no list `{each}`",
@@ -143,7 +143,7 @@ def _output(document: Document, index: int, data: object) -> Output:
         )
     for key in data:
         if key not in ("template", "path", "each"):
-            raise _wrong(
+            raise _error_at(
                 document,
                 (*at, key),
                 f"a file has no key `{key}`",
@@ -152,7 +152,7 @@ def _output(document: Document, index: int, data: object) -> Output:
     return Output(data["template"], data["path"], each)
 
 
-def _wrong(
+def _error_at(
     document: Document, path: tuple[str | int, ...], message: str, hint: str
 ) -> "TargetError":
     span: Span | None = (

@@ -5,7 +5,7 @@ Each publication has one document: by operation, the value at the place of the l
 its request. The schema of an item is JSON Schema 2020-12 of the error's details.
 """
 
-from faultspec.exchange.body import replaced
+from faultspec.exchange.body import replace_value
 from faultspec.language.model import Code, Operation, Publication, Taxonomy
 from faultspec.targets import schema as schemas
 from faultspec.targets.model import Model
@@ -38,7 +38,9 @@ def _answer(publication: Publication, operation: Operation, taxonomy: Taxonomy) 
     items = [_item(publication, code, taxonomy) for code in operation.errors.values() if code.live]
     if not items and publication.empty == "absent":
         return {}
-    return replaced({}, publication.at, items if items or publication.empty == "list" else None)
+    return replace_value(
+        {}, publication.at, items if items or publication.empty == "list" else None
+    )
 
 
 def _item(publication: Publication, code: Code, taxonomy: Taxonomy) -> object:
@@ -46,9 +48,9 @@ def _item(publication: Publication, code: Code, taxonomy: Taxonomy) -> object:
         "code": code.wire,
         "summary": code.summary,
         "http": code.http.own_default,
-        "details": schemas.of_details(code, taxonomy),
+        "details": schemas.details_schema(code, taxonomy),
     }
     item: object = {}
     for key, pointer in publication.item.items():
-        item = replaced(item, pointer, known[key])
+        item = replace_value(item, pointer, known[key])
     return item

@@ -25,7 +25,7 @@ schema.
 """
 
 
-def of_surface(surface: Surface) -> tuple[Mark, ...]:
+def surface_marks(surface: Surface) -> tuple[Mark, ...]:
     """The marks of ``error_when``, each of which makes an error."""
     present: tuple[Mark, ...] = (
         () if surface.error_pointer is None else ({surface.error_pointer: {}},)
@@ -45,48 +45,48 @@ def error_flags(code: Code | None) -> tuple[bool, ...]:
     )
 
 
-def below(mark: Mark, place: str) -> Mark | None:
+def relative_mark(mark: Mark, place: str) -> Mark | None:
     """The mark relative to ``place``; None if a part of it lies elsewhere."""
     if not all(f"{pointer}/".startswith(f"{place}/") for pointer in mark):
         return None
     return {pointer.removeprefix(place): value for pointer, value in mark.items()}
 
 
-def shown(mark: Mark) -> Json:
+def mark_schema(mark: Mark) -> Json:
     """The schema of values that have the mark."""
-    parts = [at(steps(pointer), value) for pointer, value in mark.items()]
+    parts = [schema_at(steps(pointer), value) for pointer, value in mark.items()]
     return parts[0] if len(parts) == 1 else {"allOf": parts}
 
 
-def implied(schema: Json, mark: Mark) -> bool:
+def implies_mark(schema: Json, mark: Mark) -> bool:
     """Whether every value that the schema accepts has the mark."""
-    return all(_implied(schema, steps(pointer), value) for pointer, value in mark.items())
+    return all(_implies(schema, steps(pointer), value) for pointer, value in mark.items())
 
 
-def _implied(schema: Json, keys: Sequence[str], value: Json) -> bool:
+def _implies(schema: Json, keys: Sequence[str], value: Json) -> bool:
     if not keys:
         return not value or schema == value
     if keys[0] == "0" and schema.get("minItems", 0) > 0:
-        return _implied(schema["items"], keys[1:], value)
-    return keys[0] in schema.get("required", ()) and _implied(
+        return _implies(schema["items"], keys[1:], value)
+    return keys[0] in schema.get("required", ()) and _implies(
         schema.get("properties", {})[keys[0]], keys[1:], value
     )
 
 
-def marked(schema: Json, marks: Sequence[Mark]) -> Json:
+def add_marks(schema: Json, marks: Sequence[Mark]) -> Json:
     """The schema of an error with one of the marks; unchanged without marks, or if it implies
     one.
     """
-    if not marks or any(implied(schema, each) for each in marks):
+    if not marks or any(implies_mark(schema, each) for each in marks):
         return schema
     if len(marks) > 1:
-        return {"allOf": [schema, {"anyOf": [shown(each) for each in marks]}]}
+        return {"allOf": [schema, {"anyOf": [mark_schema(each) for each in marks]}]}
     for pointer, value in marks[0].items():
-        schema = member(schema, pointer, value)
+        schema = add_member(schema, pointer, value)
     return schema
 
 
-def member(schema: Json, pointer: str, value: Json, *, there: bool = True) -> Json:
+def add_member(schema: Json, pointer: str, value: Json, *, there: bool = True) -> Json:
     """The schema, with ``value`` as an additional schema at ``pointer``; ``there``: a value is
     required.
     """
@@ -98,10 +98,10 @@ def member(schema: Json, pointer: str, value: Json, *, there: bool = True) -> Js
             "properties": {**schema.get("properties", {}), keys[0]: value},
             **({"required": [*schema.get("required", ()), keys[0]]} if there else {}),
         }
-    return {"allOf": [schema, at(keys, value, there=there)]}
+    return {"allOf": [schema, schema_at(keys, value, there=there)]}
 
 
-def at(keys: Sequence[str], schema: Json, *, there: bool = True) -> Json:
+def schema_at(keys: Sequence[str], schema: Json, *, there: bool = True) -> Json:
     """The schema with ``schema`` at a pointer, through objects and lists; ``there``: a value is
     required.
     """
@@ -122,17 +122,17 @@ def _is_index(key: str) -> bool:
     return key.isascii() and key.isdigit() and len(key) < 10 and int(key) <= _LAST
 
 
-def coded(shape: Node, codes: Mapping[Node, Json]) -> Json:
+def coded_shape_schema(shape: Node, codes: Mapping[Node, Json]) -> Json:
     """The schema of a shape with a code in its place; ``codes``: the schema of each node that has
     the code.
     """
     if shape in codes:
         return codes[shape]
     if isinstance(shape, Array):
-        return {"type": "array", "contains": coded(shape.item, codes)}
+        return {"type": "array", "contains": coded_shape_schema(shape.item, codes)}
     assert isinstance(shape, Object)  # or it would have no place for the code
     places = [
-        at([each.name], coded(each.node, codes))
+        schema_at([each.name], coded_shape_schema(each.node, codes))
         for each in shape.members
         if "code" in slot_places(each.node)
     ]

@@ -11,7 +11,7 @@ from faultspec.targets.literals import Verbatim
 NO_MESSAGE = "The answer is not a known error"
 
 
-def described(code: Code) -> list[str]:
+def code_paragraphs(code: Code) -> list[str]:
     """The paragraphs about a code: its meaning, its facts, and its replacement."""
     paragraphs = [code.summary]
     if code.description:
@@ -36,13 +36,15 @@ def described(code: Code) -> list[str]:
     if code.effect != "none":
         paragraphs[-1] += " The operation may have taken effect."
     if code.lifecycle == "deprecated":
-        paragraphs.append(f"Deprecated{instead(code)}.")
+        paragraphs.append(f"Deprecated{replacement_note(code)}.")
     return paragraphs
 
 
-def summary(code: Code) -> str:
+def code_line(code: Code) -> str:
     """A code in one line."""
-    return code.summary + (f" Deprecated{instead(code)}." if code.lifecycle == "deprecated" else "")
+    return code.summary + (
+        f" Deprecated{replacement_note(code)}." if code.lifecycle == "deprecated" else ""
+    )
 
 
 #: Statuses up to which each is named; a longer stretch is written as a range.
@@ -74,7 +76,7 @@ def plain_policy(policy: Policy) -> Policy:
     return policy._replace(phases=phases)
 
 
-def instead(code: Code) -> str:
+def replacement_note(code: Code) -> str:
     """`` since 2.0.0, use gone`` of a deprecated code, as far as it is declared."""
     return f" since {code.since}" * bool(code.since) + f", use {code.replaced_by}" * bool(
         code.replaced_by

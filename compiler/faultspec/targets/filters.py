@@ -11,7 +11,7 @@ from faultspec.language.spelling import pascal, snake
 from faultspec.runtime import durations
 from faultspec.targets import literals
 from faultspec.targets.json_text import json, json_pieces
-from faultspec.targets.literals import escaped
+from faultspec.targets.literals import escape_character
 
 WIDTH = 88
 """Columns of comments in Python."""
@@ -24,7 +24,7 @@ def yaml(value: str | int) -> str:
     """A scalar of YAML: a number, or a text in double quotes, with the escapes of Python."""
     if isinstance(value, int):
         return str(value)
-    return '"' + "".join(escaped(each, '"') for each in value) + '"'
+    return '"' + "".join(escape_character(each, '"') for each in value) + '"'
 
 
 def visible(text: str) -> str:
@@ -35,7 +35,7 @@ def visible(text: str) -> str:
     return (
         line
         if line.isprintable()
-        else "".join(each if each.isprintable() else escaped(each, "") for each in line)
+        else "".join(each if each.isprintable() else escape_character(each, "") for each in line)
     )
 
 
@@ -51,10 +51,10 @@ def docstring(text: str, indent: int = 4) -> str:
     first, *rest = [each for each in paragraphs if each] or [""]
     lead = " " if first.startswith('"') else ""
     # The quotes take three columns before the first line, and three after it if it is the only one.
-    lines = _wrapped(first, WIDTH - indent - 6 - len(lead)) or [""]
+    lines = _wrap(first, WIDTH - indent - 6 - len(lead)) or [""]
     lines[0] = lead + lines[0]
     for each in rest:
-        lines += ["", *_wrapped(each, WIDTH - indent)]
+        lines += ["", *_wrap(each, WIDTH - indent)]
     if len(lines) == 1:
         close = " " if lines[0].endswith(('"', "\\")) else ""
         return f'"""{lines[0]}{close}"""'
@@ -78,7 +78,7 @@ def tsdoc(text: str, indent: int = 0) -> str:
         return f"/** {found[0]} */"
     lines: list[str] = []
     for each in found:
-        lines += [*([""] if lines else []), *_wrapped(each, TYPESCRIPT_WIDTH - indent - 3)]
+        lines += [*([""] if lines else []), *_wrap(each, TYPESCRIPT_WIDTH - indent - 3)]
     return "/**\n" + "".join(f"{pad} * {each}".rstrip() + "\n" for each in lines) + f"{pad} */"
 
 
@@ -89,11 +89,11 @@ def comment(text: str, prefix: str = "#", indent: int = 0) -> str:
     ``indent``: columns in front of every line but the first, whose place the template gives.
     """
     width = WIDTH - indent - len(prefix) - 1
-    lines = [part for line in text.splitlines() for part in _wrapped(visible(line), width) or [""]]
+    lines = [part for line in text.splitlines() for part in _wrap(visible(line), width) or [""]]
     return f"\n{' ' * indent}".join(f"{prefix} {each}".rstrip() for each in lines or [""])
 
 
-def _wrapped(text: str, width: int) -> list[str]:
+def _wrap(text: str, width: int) -> list[str]:
     """A text of one line (see ``visible``) wrapped; no lines for an empty text."""
     if len(text) <= width:
         return [text] if text else []
@@ -168,7 +168,7 @@ FILTERS: Mapping[str, Callable[..., object]] = {
 }
 
 
-def unique(name: str, taken: set[str]) -> str:
+def take_unique(name: str, taken: set[str]) -> str:
     """``name``, with a number appended if it is in ``taken``; the result is added to ``taken``."""
     candidate, number = name, 2
     while candidate in taken:

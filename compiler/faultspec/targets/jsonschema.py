@@ -35,7 +35,7 @@ def view(taxonomy: Taxonomy, model: Model) -> JsonSchemaView:
             "$comment": model.header,
             "title": f"{taxonomy.title}: details by code",
             "$defs": {
-                definition(operation, code): schemas.of_details(code, taxonomy)
+                definition(operation, code): schemas.details_schema(code, taxonomy)
                 for operation, code in schemas.live(taxonomy)
             },
         },
@@ -49,7 +49,7 @@ def definition(operation: str | None, code: Code) -> str:
 
 def envelope_schema(envelope: Envelope, taxonomy: Taxonomy, model: Model) -> schemas.Json:
     """The schema of every body that the envelope may have."""
-    carried = schemas.carried(taxonomy, envelope.name)
+    carried = schemas.carried_codes(taxonomy, envelope.name)
     branches: list[schemas.Json] = [
         {"$ref": f"#/$defs/{definition(operation, code)}"}
         for operation, code in carried
@@ -64,26 +64,26 @@ def envelope_schema(envelope: Envelope, taxonomy: Taxonomy, model: Model) -> sch
     # Operations may have codes of the same name, which the body alone does not distinguish.
     branches += [{"anyOf": each} for each in by_wire.values()]
     definitions = {
-        definition(operation, code): described(envelope, code, taxonomy)
+        definition(operation, code): code_schema(envelope, code, taxonomy)
         for operation, code in carried
     }
     if schemas.is_open(taxonomy, envelope.name):
-        definitions["undeclared"] = schemas.of_undeclared(envelope, taxonomy)
+        definitions["undeclared"] = schemas.undeclared_schema(envelope, taxonomy)
         branches.append({"$ref": "#/$defs/undeclared"})
     return {
         "$schema": DIALECT,
         "$comment": model.header,
         "title": f"{taxonomy.title}: {envelope.name}",
         **({"description": envelope.summary} if envelope.summary else {}),
-        **schemas.of_envelope(envelope, {"oneOf": branches}, taxonomy),
+        **schemas.whole_schema(envelope, {"oneOf": branches}, taxonomy),
         "$defs": definitions,
     }
 
 
-def described(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> schemas.Json:
+def code_schema(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> schemas.Json:
     """The body of a code, with its meaning."""
     return {
         "description": code.summary,
         **({"deprecated": True} if code.lifecycle == "deprecated" else {}),
-        **schemas.of_body(envelope, code, taxonomy),
+        **schemas.body_schema(envelope, code, taxonomy),
     }

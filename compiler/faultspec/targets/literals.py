@@ -25,10 +25,10 @@ def string(text: str, beyond: str = "\\U{:08x}") -> str:
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     quote = "'" if text.count('"') > text.count("'") else '"'
-    return quote + "".join(escaped(character, quote, beyond) for character in text) + quote
+    return quote + "".join(escape_character(character, quote, beyond) for character in text) + quote
 
 
-def escaped(character: str, quote: str, beyond: str = "\\U{:08x}") -> str:
+def escape_character(character: str, quote: str, beyond: str = "\\U{:08x}") -> str:
     """One character of a string literal; those that are invisible are escaped."""
     if character == quote:
         return "\\" + quote
@@ -73,7 +73,7 @@ def py(value: Any, indent: int = 0) -> str:
     if isinstance(value, tuple):
         if hasattr(value, "_fields"):
             opened, closed = f"{type(value).__name__}(", ")"
-            elements = [f"{name}={py(member, inner)}" for name, member in given(value)]
+            elements = [f"{name}={py(member, inner)}" for name, member in changed_fields(value)]
         else:
             opened, closed = "(", ")"
             if len(value) == 1 and isinstance(value[0], _SCALARS):
@@ -87,10 +87,10 @@ def py(value: Any, indent: int = 0) -> str:
         elements = [f"{_py_scalar(key)}: {py(element, inner)}" for key, element in value.items()]
     else:
         raise _no_literal(value, "Python")
-    return _exploded(opened, elements, closed, indent, inner)
+    return _explode(opened, elements, closed, indent, inner)
 
 
-def _exploded(opened: str, elements: Sequence[str], closed: str, indent: int, inner: int) -> str:
+def _explode(opened: str, elements: Sequence[str], closed: str, indent: int, inner: int) -> str:
     """The elements between brackets, one a line; brackets alone if there are none."""
     if not elements:
         return opened + closed
@@ -108,7 +108,7 @@ def _py_scalar(value: object) -> str:
     raise _no_literal(value, "Python")
 
 
-def given(record: Any) -> list[tuple[str, object]]:
+def changed_fields(record: Any) -> list[tuple[str, object]]:
     """The fields of a named tuple that differ from their default."""
     defaults = record._field_defaults
     return [
@@ -137,11 +137,11 @@ def ts(value: object, indent: int = 0) -> str:
     inner = indent + 2
     if isinstance(value, (dict, Mapping)):  # nearly all are the first, which is quicker to find out
         members = [f"{key(name)}: {ts(member, inner)}" for name, member in value.items()]
-        return _exploded("{", members, "}", indent, inner)
+        return _explode("{", members, "}", indent, inner)
     if isinstance(value, Call):
         return f"{value.name}({ts(value.items, indent) if value.items else ''})"
     if isinstance(value, (list, tuple)):
-        return _exploded("[", [ts(item, inner) for item in value], "]", indent, inner)
+        return _explode("[", [ts(item, inner) for item in value], "]", indent, inner)
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -157,14 +157,14 @@ def _code(
         label=definition(operation, code),
         operation=operation,
         replaced_by=next((anchor for anchor in replacements if anchor in anchors), None),
-        several_statuses=len(list(code.http.all())) > 1,
+        several_statuses=len(list(code.http.allowed_statuses())) > 1,
         surfaces=tuple(
             surface.name
             for surface in taxonomy.surfaces.values()
             if reaches(surface, code, of_operation=operation is not None)
         ),
         headers=(*code.headers, *(rule for rule in taxonomy.headers if _concerns(rule, code))),
-        imported_details=schemas.of_details(code, taxonomy) if imported else None,
+        imported_details=schemas.details_schema(code, taxonomy) if imported else None,
         details=tuple(row._replace(schema=_without_description(row.schema)) for row in rows),
         examples=tuple(_examples(operation, code, taxonomy)) if code.live else (),
     )
@@ -189,7 +189,9 @@ def _examples(operation: str | None, code: Code, taxonomy: Taxonomy) -> Iterator
         status = (example.status or code.http.default) if http else None
         headers: Mapping[str, str] = {}
         if status is not None:
-            owed = _owed(code=code, status=status, envelope=envelope, body=body, taxonomy=taxonomy)
+            owed = _known_headers(
+                code=code, status=status, envelope=envelope, body=body, taxonomy=taxonomy
+            )
             headers = {"Content-Type": envelope.media_types[0], **owed, **example.headers}
         yield EnvelopeExample(
             summary=example.summary,
@@ -200,7 +202,7 @@ def _examples(operation: str | None, code: Code, taxonomy: Taxonomy) -> Iterator
         )
 
 
-def _owed(
+def _known_headers(
     code: Code, status: int, envelope: Envelope, body: object, taxonomy: Taxonomy
 ) -> dict[str, str]:
     """The headers that an answer has whatever the occasion, as far as their value is known: slots

@@ -22,8 +22,8 @@ from faultspec.targets.surfaces import (
     SurfacesView,
     branches,
     errors,
-    undeclared,
-    wrapped,
+    undeclared_bodies,
+    wrap_schema,
 )
 
 _CONTENT = "/structuredContent"
@@ -44,13 +44,13 @@ def view(taxonomy: Taxonomy, model: Model) -> SurfacesView | None:
 def _document(tool: str, surface: Surface, taxonomy: Taxonomy, model: Model) -> schemas.Json:
     output = _possible_operations(tool, taxonomy)
     refusals = [
-        error._replace(schema=_marked(error, surface))
+        error._replace(schema=_add_mark(error, surface))
         for error in errors(surface, taxonomy)
         if _may_be(error, output, taxonomy)
     ]
     others = {
-        label: wrapped(schema, surface.at.removeprefix(_CONTENT))
-        for label, schema in undeclared(surface, taxonomy)
+        label: wrap_schema(schema, surface.at.removeprefix(_CONTENT))
+        for label, schema in undeclared_bodies(surface, taxonomy)
     }
     return {
         "$schema": DIALECT,
@@ -121,19 +121,22 @@ def _visible(surface: Surface) -> list[discriminators.Mark]:
     """The marks of an error that structured content shows whole; the rest of the result it knows
     nothing about.
     """
-    found = (discriminators.below(each, _CONTENT) for each in discriminators.of_surface(surface))
+    found = (
+        discriminators.relative_mark(each, _CONTENT)
+        for each in discriminators.surface_marks(surface)
+    )
     return [each for each in found if each is not None]
 
 
-def _marked(error: CarriedError, surface: Surface) -> schemas.Json:
+def _add_mark(error: CarriedError, surface: Surface) -> schemas.Json:
     """The schema of the content of an error, with its mark if the rest of the result may not show
     it.
     """
-    found, visible = wrapped(error.schema, surface.at.removeprefix(_CONTENT)), _visible(surface)
+    found, visible = wrap_schema(error.schema, surface.at.removeprefix(_CONTENT)), _visible(surface)
     elsewhere = True in discriminators.error_flags(error.code) or len(visible) < len(
-        discriminators.of_surface(surface)
+        discriminators.surface_marks(surface)
     )
-    return found if elsewhere else discriminators.marked(found, visible)
+    return found if elsewhere else discriminators.add_marks(found, visible)
 
 
 def _success(
@@ -147,14 +150,19 @@ def _success(
     found: schemas.Json = {"type": "object"}
     for pointer, member in surface.success.items():
         if f"{pointer}/".startswith(f"{_CONTENT}/"):
-            owed = schemas.of_value(member.schema, taxonomy)
+            owed = schemas.value_schema(member.schema, taxonomy)
             place = pointer.removeprefix(_CONTENT)
-            found = discriminators.member(found, place, owed, there=member.presence == "required")
+            found = discriminators.add_member(
+                found, place, owed, there=member.presence == "required"
+            )
     visible = _visible(surface)
-    refused = [discriminators.shown(each) for each in visible]
-    if not all(any(discriminators.implied(each, mark) for mark in visible) for each in refusals):
+    refused = [discriminators.mark_schema(each) for each in visible]
+    if not all(
+        any(discriminators.implies_mark(each, mark) for mark in visible) for each in refusals
+    ):
         refused += (
-            wrapped(each, surface.at.removeprefix(_CONTENT)) for each in _alike(surface, taxonomy)
+            wrap_schema(each, surface.at.removeprefix(_CONTENT))
+            for each in _lookalike_schemas(surface, taxonomy)
         )
     if surface.error_pointer == "":
         refused = [{}]  # every answer is an error
@@ -163,13 +171,16 @@ def _success(
     return found
 
 
-def _alike(surface: Surface, taxonomy: Taxonomy) -> Iterator[schemas.Json]:
+def _lookalike_schemas(surface: Surface, taxonomy: Taxonomy) -> Iterator[schemas.Json]:
     """The schema of an error by its look: a declared code, or any other code in an envelope."""
     codes = [code for _, code in schemas.live(taxonomy)]
     for name in surface.envelopes:
         envelope = taxonomy.envelopes[name]
         places = slot_places(envelope.shape)["code"]
-        yield discriminators.coded(
-            envelope.shape, {place.node: schemas.of_place(place.node, codes) for place in places}
+        yield discriminators.coded_shape_schema(
+            envelope.shape,
+            {place.node: schemas.place_schema(place.node, codes) for place in places},
         )
-        yield schemas.of_envelope(envelope, schemas.of_undeclared(envelope, taxonomy), taxonomy)
+        yield schemas.whole_schema(
+            envelope, schemas.undeclared_schema(envelope, taxonomy), taxonomy
+        )

@@ -12,7 +12,7 @@ Asked = TypeVarTuple("Asked")
 Answer = TypeVar("Answer")
 
 
-def memoized(function: Callable[[*Asked], Answer]) -> Callable[[*Asked], Answer]:
+def memoize(function: Callable[[*Asked], Answer]) -> Callable[[*Asked], Answer]:
     """``function``, whose last argument is a taxonomy, called once for the same arguments, until
     the taxonomy changes.
 

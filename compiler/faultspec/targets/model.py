@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from faultspec.language.model import Code, DetailMember, Taxonomy, Term
 from faultspec.targets import schema as schemas
-from faultspec.targets.memo import memoized
+from faultspec.targets.memo import memoize
 
 VERSION = 1
 
@@ -170,7 +170,9 @@ class Model:
                 summary=envelope.summary,
                 media_types=envelope.media_types,
                 picture=envelope.picture,
-                codes=tuple(code.name for _, code in schemas.carried(taxonomy, envelope.name)),
+                codes=tuple(
+                    code.name for _, code in schemas.carried_codes(taxonomy, envelope.name)
+                ),
                 open=schemas.is_open(taxonomy, envelope.name),
             )
             for envelope in taxonomy.envelopes.values()
@@ -222,7 +224,7 @@ def code_row(code: Code, operation: str | None, taxonomy: Taxonomy) -> CodeRow:
     )
 
 
-@memoized
+@memoize
 def detail_row(member: DetailMember, taxonomy: Taxonomy) -> DetailRow:
     """The row of one member of details, described by itself or by the registry."""
     registered = taxonomy.detail_keys.get(member.name)

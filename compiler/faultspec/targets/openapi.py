@@ -19,9 +19,9 @@ from faultspec.runtime import ids
 from faultspec.runtime import shape as shapes
 from faultspec.runtime.shape import Object, Slot
 from faultspec.targets import schema as schemas
-from faultspec.targets.filters import unique
+from faultspec.targets.filters import take_unique
 from faultspec.targets.json_text import Fragment
-from faultspec.targets.memo import memoized
+from faultspec.targets.memo import memoize
 from faultspec.targets.model import Model, phrase
 
 Json = schemas.Json
@@ -58,22 +58,23 @@ def _document(version: str, parts: Json, taxonomy: Taxonomy, model: Model) -> Js
     }
 
 
-@memoized
+@memoize
 def components_30(taxonomy: Taxonomy) -> Json:
     """The components in the dialect of OpenAPI 3.0."""
-    return in_30(components(taxonomy))
+    return convert_to_30(components(taxonomy))
 
 
-@memoized
+@memoize
 def components(taxonomy: Taxonomy) -> Json:
     """Every component, in the order of the taxonomy."""
     found: dict[str, Json] = {"schemas": {}, "responses": {}, "headers": {}, "examples": {}}
     names = component_names(taxonomy)
     for envelope in taxonomy.envelopes.values():
         shown = {
-            (operation, code.name) for operation, code in schemas.answered(taxonomy, envelope.name)
+            (operation, code.name)
+            for operation, code in schemas.answer_codes(taxonomy, envelope.name)
         }
-        carried = schemas.carried(taxonomy, envelope.name)
+        carried = schemas.carried_codes(taxonomy, envelope.name)
         for operation, code in carried:
             name = names.schema(envelope, operation, code)
             found["schemas"][name] = Fragment(
@@ -81,15 +82,15 @@ def components(taxonomy: Taxonomy) -> Json:
                     "title": name,
                     "description": code.summary,
                     **({"deprecated": True} if code.lifecycle == "deprecated" else {}),
-                    **schemas.of_body(envelope, code, taxonomy),
+                    **schemas.body_schema(envelope, code, taxonomy),
                 }
             )
-            if code.http.carried and (operation, code.name) in shown:
+            if code.http.carried_statuses and (operation, code.name) in shown:
                 found["examples"] |= _examples(name, envelope, code, taxonomy)
         if carried:
             found["schemas"][names.union(envelope)] = _union(envelope, names, taxonomy)
     for envelope in taxonomy.envelopes.values():
-        answered = schemas.answered(taxonomy, envelope.name)
+        answered = schemas.answer_codes(taxonomy, envelope.name)
         for status, response in responses(envelope, answered, names, taxonomy):
             found["responses"][f"{names.union(envelope)}{status.upper()}"] = response
     used = {
@@ -118,12 +119,14 @@ class ComponentNames:
         self.codes = {pascal(code.name) for _, code in schemas.live(taxonomy)}
         taken: set[str] = set()
         self.schemas = {
-            (envelope, operation, code.name): unique(self._called(envelope, operation, code), taken)
+            (envelope, operation, code.name): take_unique(
+                self._component_name(envelope, operation, code), taken
+            )
             for envelope in taxonomy.envelopes
             for operation, code in schemas.live(taxonomy)
         }
 
-    def _called(self, envelope: str, operation: str | None, code: Code) -> str:
+    def _component_name(self, envelope: str, operation: str | None, code: Code) -> str:
         prefix = "" if envelope == self.first else pascal(envelope)
         return f"{prefix}{pascal(operation or '')}{pascal(code.name) or code.name}"
 
@@ -139,14 +142,14 @@ class ComponentNames:
         return f"{name}Envelope" if name in self.codes else name
 
 
-@memoized
+@memoize
 def component_names(taxonomy: Taxonomy) -> ComponentNames:
     """The names of components; the overlays use them too."""
     return ComponentNames(taxonomy)
 
 
 def _union(envelope: Envelope, names: ComponentNames, taxonomy: Taxonomy) -> Json:
-    carried = schemas.carried(taxonomy, envelope.name)
+    carried = schemas.carried_codes(taxonomy, envelope.name)
     return {
         "title": names.union(envelope),
         "description": envelope.summary or f"Any error in the envelope {envelope.name}.",
@@ -175,7 +178,7 @@ def _one_of(
     ):
         mapping = dict(zip(wires, references, strict=True))
         branches["discriminator"] = {"propertyName": place, "mapping": mapping}
-    return schemas.of_envelope(envelope, branches, taxonomy)
+    return schemas.whole_schema(envelope, branches, taxonomy)
 
 
 def _code_member(envelope: Envelope) -> str | None:
@@ -214,7 +217,7 @@ def responses(
     yield from known[key][1]
 
 
-@memoized
+@memoize
 def _known_responses(
     taxonomy: Taxonomy,
 ) -> dict[object, tuple[Codes, tuple[tuple[str, Json], ...]]]:
@@ -225,7 +228,7 @@ def _known_responses(
 def _responses(
     envelope: Envelope, answered: Codes, names: ComponentNames, taxonomy: Taxonomy
 ) -> Iterator[tuple[str, Json]]:
-    travelling = [(operation, code, code.http.carried) for operation, code in answered]
+    travelling = [(operation, code, code.http.carried_statuses) for operation, code in answered]
     for status in _statuses(answered, taxonomy):
         response = _response(
             envelope=envelope, status=status, answered=travelling, names=names, taxonomy=taxonomy
@@ -241,7 +244,7 @@ def _statuses(answered: Codes, taxonomy: Taxonomy) -> list[str]:
     claimed = {
         str(status) if each.width < 100 else str(each)
         for _, code in answered
-        for each in code.http.carried
+        for each in code.http.carried_statuses
         for status in (range(each.low, each.high + 1) if each.width < 100 else (each.low,))
     }
     fallback = {
@@ -276,14 +279,14 @@ def _response(
     if not codes:
         return None
     headers = {
-        name: {"$ref": f"#/components/headers/{_component(name, _always(name, span, taxonomy))}"}
+        name: {"$ref": f"#/components/headers/{_component(name, _is_always(name, span, taxonomy))}"}
         for name in _header_names(taxonomy)
         if _may_carry(name, span, codes, taxonomy)
     }
     examples = {
         name: {"$ref": f"#/components/examples/{name}"}
         for operation, code in codes
-        if code.http.carried
+        if code.http.carried_statuses
         for name in _example_names(
             names.schema(envelope, operation, code), envelope, code, taxonomy
         )
@@ -306,7 +309,7 @@ def _span(status: str) -> StatusRange:
     return StatusRange(int(status), int(status))
 
 
-@memoized
+@memoize
 def _header_names(taxonomy: Taxonomy) -> list[str]:
     """Response headers, each once, in the order they are declared; Content-Type is the media type's
     business in OpenAPI.
@@ -356,7 +359,7 @@ def _may_carry(
     )
 
 
-def _always(name: str, span: StatusRange, taxonomy: Taxonomy) -> bool:
+def _is_always(name: str, span: StatusRange, taxonomy: Taxonomy) -> bool:
     """Whether every answer under the status has the header, whatever its code; so another code
     changes nothing here.
     """
@@ -401,7 +404,7 @@ def _header_schema(rules: Sequence[HeaderRule], field: Field | None, taxonomy: T
     if field is not None and field.schema.types:
         return {
             key: value
-            for key, value in schemas.of_value(field.schema, taxonomy).items()
+            for key, value in schemas.value_schema(field.schema, taxonomy).items()
             if key != "description"
         }
     formats = dict.fromkeys(each for rule in rules for each in rule.format)
@@ -441,7 +444,7 @@ def _example_names(name: str, envelope: Envelope, code: Code, taxonomy: Taxonomy
     ]
 
 
-@memoized
+@memoize
 def bodies(
     envelope: Envelope, code: Code, taxonomy: Taxonomy
 ) -> Sequence[tuple[int, Example, object]]:
@@ -500,7 +503,7 @@ def slots(
         slot: sample_error(
             envelope.fields[slot].schema if slot in envelope.fields else _ANYTHING, taxonomy
         )
-        for slot in _required(envelope, taxonomy)
+        for slot in _required_slots(envelope, taxonomy)
         if slot not in decided
     }
     facts = {slot: values[0] for slot, values in code.facts.items() if values}
@@ -510,8 +513,8 @@ def slots(
 _ANYTHING = Schema()
 
 
-@memoized
-def _required(envelope: Envelope, taxonomy: Taxonomy) -> tuple[str, ...]:
+@memoize
+def _required_slots(envelope: Envelope, taxonomy: Taxonomy) -> tuple[str, ...]:
     """The slots that the envelope cannot do without."""
     places = shapes.slot_places(envelope.shape)
     return tuple(slot for slot, each in places.items() if any(place.required for place in each))
@@ -526,7 +529,7 @@ def sample_details(code: Code, taxonomy: Taxonomy) -> dict[str, object]:
     }
 
 
-@memoized
+@memoize
 def sample_error(schema: Schema, taxonomy: Taxonomy) -> object:
     """A value that the schema allows, the same every time. Raises ValueError if simple candidates
     all fail.
@@ -580,11 +583,11 @@ def _texts(schema: Schema) -> Iterator[str]:
     for each in schema.format:
         yield from _SAMPLES.get(each, ())
     if schema.pattern is not None:
-        yield from _matching(schema.pattern)
+        yield from _sample_texts(schema.pattern)
     yield "text".ljust(schema.min_length or 0, "t")[: schema.max_length]
 
 
-def _matching(pattern: str) -> Iterator[str]:
+def _sample_texts(pattern: str) -> Iterator[str]:
     """Texts that may match a pattern which is a prefix, perhaps before a class of characters."""
     prefix = re.match(r"\^?([\w ,:;/@=#-]*)", pattern)
     for tail in ("", "1", "a", "A", "0123456789abcdef"):
@@ -594,7 +597,7 @@ def _matching(pattern: str) -> Iterator[str]:
 # 3.0
 
 
-def in_30(found: Json) -> Json:
+def convert_to_30(found: Json) -> Json:
     """Components with every schema in the dialect of 3.0."""
     parts = dict(found)
     parts["schemas"] = {

@@ -54,7 +54,7 @@ def view(taxonomy: Taxonomy, model: Model) -> OverlayView | None:
         return None
     responses = {"responses": {answer.name: answer.response for answer in answers}}
     current = {**openapi.components(taxonomy), **responses}
-    old = {**openapi.components_30(taxonomy), **openapi.in_30(responses)}
+    old = {**openapi.components_30(taxonomy), **openapi.convert_to_30(responses)}
     return OverlayView(
         _document(current, answers, taxonomy, model), _document(old, answers, taxonomy, model)
     )
@@ -80,7 +80,10 @@ def _document(
             **({"x-unmapped-routes": unmapped} if unmapped else {}),
         },
         "actions": [
-            {"target": "$", "update": {"components": _prefixed(_used(components), prefix)}},
+            {
+                "target": "$",
+                "update": {"components": _prefix_components(_used_components(components), prefix)},
+            },
             *_marks(taxonomy),
             *(
                 {
@@ -118,7 +121,7 @@ def _text(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-def _everywhere(match: Match) -> bool:
+def _matches_everything(match: Match) -> bool:
     return not match.routes or "/**" in match.routes
 
 
@@ -132,7 +135,7 @@ def _marks(taxonomy: Taxonomy) -> Iterator[Json]:
             for name in dict.fromkeys((operation.name, operation.wire)):
                 yield {"target": f"$.paths.*[?(@.operationId == {_text(name)})]", "update": mark}
     for surface in _http(taxonomy):
-        if not _everywhere(surface.match):
+        if not _matches_everything(surface.match):
             for route in surface.match.routes:
                 if (target := _paths(route)) is not None:
                     yield {"target": target, "update": {_mark(surface): True}}
@@ -161,7 +164,7 @@ def _answers(taxonomy: Taxonomy) -> Iterator[OverlayResponse]:
             continue
         for operation in (*filter(_differs, taxonomy.operations.values()), None):
             for status, response in _responses(surface, operation, names, taxonomy):
-                where = _where(
+                where = _operation_filter(
                     surface=surface,
                     earlier=http[:index],
                     operation=operation,
@@ -173,7 +176,7 @@ def _answers(taxonomy: Taxonomy) -> Iterator[OverlayResponse]:
                     yield OverlayResponse(f"{whose}{status}", status, where, response)
 
 
-def _where(
+def _operation_filter(
     surface: Surface,
     earlier: list[Surface],
     operation: Operation | None,
@@ -183,10 +186,10 @@ def _where(
     """The filter for operations that the surface is the first to claim under the status; None if it
     never is.
     """
-    parts = [] if _everywhere(surface.match) else [f"@['{_mark(surface)}']"]
+    parts = [] if _matches_everything(surface.match) else [f"@['{_mark(surface)}']"]
     for other in earlier:
-        if not other.match.statuses or _covered(status, other.match.statuses):
-            if _everywhere(other.match) and not other.match.request:
+        if not other.match.statuses or _is_covered(status, other.match.statuses):
+            if _matches_everything(other.match) and not other.match.request:
                 return None
             parts.append(f"!@['{_mark(other)}']")
     if operation is not None:
@@ -200,7 +203,7 @@ def _where(
     return " && ".join(["@.responses", *parts, f"!@.responses['{status}']"])
 
 
-def _covered(status: str, spans: tuple[StatusRange, ...]) -> bool:
+def _is_covered(status: str, spans: tuple[StatusRange, ...]) -> bool:
     """Whether a status, or every one of a class such as ``4XX``, lies in one of the ranges."""
     own = StatusRange(int(status.replace("X", "0")), int(status.replace("X", "9")))
     return any(each.covers(own) for each in spans)
@@ -233,18 +236,18 @@ def _responses(
             found.setdefault(status.upper(), []).append((name, response))
     for status in sorted(found):
         limits = (surface.match.statuses, surface.error_when)
-        if any(each and not _covered(status, each) for each in limits):
+        if any(each and not _is_covered(status, each) for each in limits):
             continue
         if (
             operation is not None
             and allowed is None
-            and not any(_covered(status, code.http.statuses) for code in own)
+            and not any(_is_covered(status, code.http.statuses) for code in own)
         ):
             continue
-        yield status, _merged([response for _, response in found[status]], surface)
+        yield status, _merge_responses([response for _, response in found[status]], surface)
 
 
-def _merged(responses: list[Json], surface: Surface) -> Json:
+def _merge_responses(responses: list[Json], surface: Surface) -> Json:
     """One response for all envelopes; any of their bodies if there are several, or if some errors
     have none.
     """
@@ -274,7 +277,7 @@ def _merged(responses: list[Json], surface: Surface) -> Json:
 # Components of its own
 
 
-def _used(components: Json) -> Json:
+def _used_components(components: Json) -> Json:
     """The components that the responses come to, in their order."""
     reached: set[tuple[str, str]] = set()
     waiting: list[Any] = list(components["responses"].values())
@@ -306,16 +309,18 @@ def _refers_to_nothing(value: Json) -> bool:
     return type(value) is Fragment and not value.refers
 
 
-def _prefixed(components: Json, prefix: str) -> Json:
+def _prefix_components(components: Json, prefix: str) -> Json:
     """The components and every reference among them, with ``prefix`` before the name."""
     return {
-        section: {f"{prefix}{name}": _referring(each, prefix) for name, each in named.items()}
+        section: {
+            f"{prefix}{name}": _prefix_references(each, prefix) for name, each in named.items()
+        }
         for section, named in components.items()
         if named
     }
 
 
-def _referring(value: Any, prefix: str) -> Any:
+def _prefix_references(value: Any, prefix: str) -> Any:
     if type(value) is str:
         if not value.startswith("#/components/"):
             return value
@@ -324,7 +329,7 @@ def _referring(value: Any, prefix: str) -> Any:
     if isinstance(value, dict):
         if _refers_to_nothing(value):
             return value
-        return {key: _referring(each, prefix) for key, each in value.items()}
+        return {key: _prefix_references(each, prefix) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_referring(each, prefix) for each in value]
+        return [_prefix_references(each, prefix) for each in value]
     return value

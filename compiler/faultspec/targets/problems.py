@@ -72,7 +72,9 @@ def _problem(operation: str | None, code: Code, taxonomy: Taxonomy) -> ProblemTy
     label = definition(operation, code)
     envelope = _envelope(code, taxonomy)
     if envelope is not None:
-        body = schemas.of_envelope(envelope, schemas.of_body(envelope, code, taxonomy), taxonomy)
+        body = schemas.whole_schema(
+            envelope, schemas.body_schema(envelope, code, taxonomy), taxonomy
+        )
         fixed = body.get("properties", {}).get("type", {}).get("const")
         if isinstance(fixed, str):
             return ProblemType(
@@ -105,7 +107,7 @@ def _envelope(code: Code, taxonomy: Taxonomy) -> Envelope | None:
 
 def _body(type: str, code: Code, taxonomy: Taxonomy) -> Json:
     details = (
-        schemas.of_details(code, taxonomy)
+        schemas.details_schema(code, taxonomy)
         if code.details or code.details_schema is not None
         else None
     )

@@ -82,7 +82,7 @@ def view(taxonomy: Taxonomy, model: Model) -> PrometheusView | None:
     )
 
 
-def unsaid(alert: Alert, telemetry: Telemetry, taxonomy: Taxonomy) -> str | None:
+def missing_declaration(alert: Alert, telemetry: Telemetry, taxonomy: Taxonomy) -> str | None:
     """The declaration that an alert lacks for a rule, or None if it is complete."""
     expression = _expression(alert, telemetry, taxonomy)
     return expression if isinstance(expression, str) else None
@@ -100,14 +100,17 @@ def _rule(alert: Alert, telemetry: Telemetry, taxonomy: Taxonomy) -> AlertRule |
         lasting=() if alert.lasting is None else (_duration(alert.lasting),),
         labels=(Label("severity", alert.severity), Label("taxonomy", taxonomy.name)),
         annotations=(
-            Label("summary", _plain(visible(alert.when))),
-            Label("description", _plain(steps)),
-            Label("runbook_url", _plain(f"{telemetry.runbooks or 'runbooks/'}{alert.name}.md")),
+            Label("summary", _escape_template(visible(alert.when))),
+            Label("description", _escape_template(steps)),
+            Label(
+                "runbook_url",
+                _escape_template(f"{telemetry.runbooks or 'runbooks/'}{alert.name}.md"),
+            ),
         ),
     )
 
 
-def _plain(text: str) -> str:
+def _escape_template(text: str) -> str:
     """The text as a template of Prometheus that comes to it: annotations are templates of Go."""
     return text.replace("{{", '{{ "{{" }}')
 
@@ -117,7 +120,7 @@ def _expression(alert: Alert, telemetry: Telemetry, taxonomy: Taxonomy) -> tuple
         return "over which `window:` it looks"
     if not (alert.codes or alert.statuses):
         return "which `codes:` or `statuses:` it counts"
-    counter = _counting(alert, telemetry)
+    counter = _counting_metric(alert, telemetry)
     if counter is None:
         asked = [
             name for name, given in (("$code", alert.codes), ("$status", alert.statuses)) if given
@@ -145,7 +148,7 @@ def _expression(alert: Alert, telemetry: Telemetry, taxonomy: Taxonomy) -> tuple
     return "above which `threshold:`, or on which `rise:`, it fires"
 
 
-def _counting(alert: Alert, telemetry: Telemetry) -> Metric | None:
+def _counting_metric(alert: Alert, telemetry: Telemetry) -> Metric | None:
     """The first metric that counts and has a label for everything that the alert selects by."""
     wanted = {*(("$code",) if alert.codes else ()), *(("$status",) if alert.statuses else ())}
     return next(
@@ -175,7 +178,7 @@ def _matchers(
             (each for each in counter.labels if telemetry.means.get(each) == meaning), None
         )
         if wanted and label is not None:
-            yield f"{_name(label)}=~{_quoted('|'.join(dict.fromkeys(wanted)))}"
+            yield f"{_name(label)}=~{_quote('|'.join(dict.fromkeys(wanted)))}"
 
 
 def _wires(alert: Alert, taxonomy: Taxonomy) -> Iterator[str]:
@@ -205,7 +208,7 @@ def _name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_]+", "_", name)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """A string of PromQL, with the escapes of Go."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 

@@ -41,7 +41,7 @@ def _document(
     taxonomy: Taxonomy,
     model: Model,
 ) -> schemas.Json:
-    found = schemas.of_members(members, taxonomy)
+    found = schemas.members_schema(members, taxonomy)
     for name, fact in means.items():
         if fact == "$code" and name in members:
             codes = list(dict.fromkeys(code.wire for _, code in schemas.live(taxonomy)))

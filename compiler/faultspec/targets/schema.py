@@ -17,7 +17,7 @@ from faultspec.runtime import ids
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template, slot_places, walk
 from faultspec.targets import conditions
 from faultspec.targets.json_text import Fragment
-from faultspec.targets.memo import memoized
+from faultspec.targets.memo import memoize
 
 Json = dict[str, Any]
 
@@ -42,7 +42,7 @@ def is_open(taxonomy: Taxonomy, envelope: str) -> bool:
     )
 
 
-def carried(taxonomy: Taxonomy, envelope: str) -> tuple[tuple[str | None, Code], ...]:
+def carried_codes(taxonomy: Taxonomy, envelope: str) -> tuple[tuple[str | None, Code], ...]:
     """The codes that may stand in an envelope, by the surfaces that use it; all if no surface
     does.
     """
@@ -63,7 +63,7 @@ def carried(taxonomy: Taxonomy, envelope: str) -> tuple[tuple[str | None, Code],
     )
 
 
-def answered(taxonomy: Taxonomy, envelope: str) -> tuple[tuple[str | None, Code], ...]:
+def answer_codes(taxonomy: Taxonomy, envelope: str) -> tuple[tuple[str | None, Code], ...]:
     """The codes that an HTTP answer may have in an envelope, by the HTTP surfaces that use it."""
     using = [
         surface
@@ -122,7 +122,7 @@ def given_slots(envelope: Envelope) -> tuple[str, ...]:
 # Values
 
 
-def of_value(schema: Schema, taxonomy: Taxonomy) -> Json:
+def value_schema(schema: Schema, taxonomy: Taxonomy) -> Json:
     """The schema of a value in the language's subset; an imported one as it is."""
     if schema.opaque is not None:
         return dict(schema.opaque) if isinstance(schema.opaque, Mapping) else {}
@@ -148,18 +148,18 @@ def of_value(schema: Schema, taxonomy: Taxonomy) -> Json:
             # A format may have taken the keyword; both hold then.
             found |= {"allOf": [{key: value}]} if key in found else {key: value}
     if schema.items is not None:
-        found["items"] = of_value(schema.items, taxonomy)
+        found["items"] = value_schema(schema.items, taxonomy)
     if schema.properties:
-        found.update(of_members(schema.properties, taxonomy))
+        found.update(members_schema(schema.properties, taxonomy))
     if schema.additional == "forbid" and (not schema.types or "object" in schema.types):
         found["additionalProperties"] = False
     return found
 
 
-@memoized
+@memoize
 def known_value(schema: Schema, taxonomy: Taxonomy) -> Fragment:
     """The schema of a value, shared by its users."""
-    return Fragment(of_value(schema, taxonomy))
+    return Fragment(value_schema(schema, taxonomy))
 
 
 def _format(formats: tuple[str, ...]) -> Json:
@@ -173,7 +173,7 @@ def _format(formats: tuple[str, ...]) -> Json:
     return {"anyOf": known}
 
 
-@memoized
+@memoize
 def terms(taxonomy: Taxonomy) -> Vocabularies:
     """The members of every vocabulary that may stand on a wire."""
     return vocabularies(taxonomy, reserved=False)
@@ -184,7 +184,7 @@ def vocabulary(name: str, taxonomy: Taxonomy) -> list[str]:
     return list(terms(taxonomy)[name])
 
 
-def of_members(members: Mapping[str, DetailMember], taxonomy: Taxonomy) -> Json:
+def members_schema(members: Mapping[str, DetailMember], taxonomy: Taxonomy) -> Json:
     """``properties`` and ``required`` of an object, each unless it is empty."""
     found: Json = {}
     if members:
@@ -198,16 +198,16 @@ def of_members(members: Mapping[str, DetailMember], taxonomy: Taxonomy) -> Json:
     return found
 
 
-@memoized
-def of_details(code: Code, taxonomy: Taxonomy) -> Fragment:
+@memoize
+def details_schema(code: Code, taxonomy: Taxonomy) -> Fragment:
     """The schema of a code's details; the imported one if there is one."""
     if code.details_schema is not None:
-        return Fragment(of_value(code.details_schema, taxonomy))
+        return Fragment(value_schema(code.details_schema, taxonomy))
     members = {
-        name: member if member.schema.description else _described(member, taxonomy)
+        name: member if member.schema.description else _describe_member(member, taxonomy)
         for name, member in code.details.items()
     }
-    found: Json = {"type": "object", **of_members(members, taxonomy)}
+    found: Json = {"type": "object", **members_schema(members, taxonomy)}
     if code.retriable.fixed is not None:
         for key in taxonomy.flag_keys:
             if key in code.details:
@@ -218,7 +218,7 @@ def of_details(code: Code, taxonomy: Taxonomy) -> Fragment:
     return Fragment(found)
 
 
-def _described(member: DetailMember, taxonomy: Taxonomy) -> DetailMember:
+def _describe_member(member: DetailMember, taxonomy: Taxonomy) -> DetailMember:
     registered = taxonomy.detail_keys.get(member.name)
     if registered is None or registered.summary is None or member.schema.opaque is not None:
         return member
@@ -266,23 +266,23 @@ def branch_point(node: Node) -> Node:
     return found
 
 
-@memoized
+@memoize
 def _point_of(envelope: Envelope, taxonomy: Taxonomy) -> Node:
     return branch_point(envelope.shape)
 
 
-@memoized
-def of_body(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Json:
+@memoize
+def body_schema(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Json:
     """The schema of an envelope's branch point when it carries ``code``."""
     point = _point_of(envelope, taxonomy)
-    body = _of_node(point, envelope, code, taxonomy)
+    body = _node_schema(point, envelope, code, taxonomy)
     if "properties" in body:
         body = {**body, "properties": Fragment(body["properties"])}
-    rules = conditions.of_code(code, point, taxonomy)
+    rules = conditions.code_schemas(code, point, taxonomy)
     return {**body, "allOf": [*body.get("allOf", ()), *rules]} if rules else body
 
 
-def of_undeclared(envelope: Envelope, taxonomy: Taxonomy, others: Iterable[Json] = ()) -> Json:
+def undeclared_schema(envelope: Envelope, taxonomy: Taxonomy, others: Iterable[Json] = ()) -> Json:
     """An envelope's branch point when it carries a code that is not declared, where that is
     allowed.
 
@@ -296,7 +296,7 @@ def of_undeclared(envelope: Envelope, taxonomy: Taxonomy, others: Iterable[Json]
         "type": kinds[0] if len(kinds) == 1 else kinds,
         "not": {"anyOf": [none, *others]} if others else none,
     }
-    return _of_node(
+    return _node_schema(
         node=branch_point(envelope.shape),
         envelope=envelope,
         code=None,
@@ -305,27 +305,27 @@ def of_undeclared(envelope: Envelope, taxonomy: Taxonomy, others: Iterable[Json]
     )
 
 
-def of_place(place: Node, codes: Iterable[Code]) -> Json:
+def place_schema(place: Node, codes: Iterable[Code]) -> Json:
     """The schema of a place of the code, as its slot or inside a text, for any of the codes."""
     if not isinstance(place, Template):
         return {"enum": list(dict.fromkeys(code.wire for code in codes))}
     return {"anyOf": [_template(place, code) for code in codes]}
 
 
-def of_shape(envelope: Envelope, code: Json, taxonomy: Taxonomy) -> Json:
+def shape_schema(envelope: Envelope, code: Json, taxonomy: Taxonomy) -> Json:
     """The whole body of an envelope whose code slot holds what ``code`` describes."""
-    return _of_node(
+    return _node_schema(
         node=envelope.shape, envelope=envelope, code=None, taxonomy=taxonomy, other=code
     )
 
 
-def of_envelope(envelope: Envelope, branches: Json, taxonomy: Taxonomy) -> Json:
+def whole_schema(envelope: Envelope, branches: Json, taxonomy: Taxonomy) -> Json:
     """The whole body, with ``branches`` standing where the codes differ."""
     point = _point_of(envelope, taxonomy)
     return (
         branches
         if point is envelope.shape
-        else _around(
+        else _schema_around(
             node=envelope.shape,
             point=point,
             branches=branches,
@@ -335,7 +335,7 @@ def of_envelope(envelope: Envelope, branches: Json, taxonomy: Taxonomy) -> Json:
     )
 
 
-def _around(
+def _schema_around(
     node: Node, point: Node, branches: Json, envelope: Envelope, taxonomy: Taxonomy
 ) -> Json:
     if node is point:
@@ -343,7 +343,7 @@ def _around(
     match node:
         case Object():
             inner = {
-                member.name: _around(
+                member.name: _schema_around(
                     node=member.node,
                     point=point,
                     branches=branches,
@@ -357,7 +357,7 @@ def _around(
             return {
                 "type": "array",
                 "minItems": 1,
-                "items": _around(
+                "items": _schema_around(
                     node=node.item,
                     point=point,
                     branches=branches,
@@ -366,10 +366,10 @@ def _around(
                 ),
             }
         case _:
-            return _of_node(node, envelope, None, taxonomy)
+            return _node_schema(node, envelope, None, taxonomy)
 
 
-def _of_node(
+def _node_schema(
     node: Node, envelope: Envelope, code: Code | None, taxonomy: Taxonomy, other: Json | None = None
 ) -> Json:
     """``other``: the schema of the code slot where ``code`` is None."""
@@ -377,7 +377,7 @@ def _of_node(
         case Slot(name="code") if code is None and other is not None:
             return other
         case Slot(name=name):
-            return of_slot(name, envelope.fields.get(name), code, taxonomy)
+            return slot_schema(name, envelope.fields.get(name), code, taxonomy)
         case Literal(value=value):
             return {"const": value}
         case Template() if code is None and other is not None and "code" in node.slots:
@@ -386,20 +386,20 @@ def _of_node(
                 str(each.wire): each._replace(domain=None, boundaries=(), facts={})
                 for each in taxonomy.every_code()
             }
-            return {**_template(node, None), "not": of_place(node, known.values())}
+            return {**_template(node, None), "not": place_schema(node, known.values())}
         case Template():
             return _template(node, code)
         case Array(item=item):
             return {
                 "type": "array",
                 "minItems": 1,
-                "items": _of_node(
+                "items": _node_schema(
                     node=item, envelope=envelope, code=code, taxonomy=taxonomy, other=other
                 ),
             }
         case Object():
             inner = {
-                member.name: _of_node(
+                member.name: _node_schema(
                     node=member.node, envelope=envelope, code=code, taxonomy=taxonomy, other=other
                 )
                 for member in node.members
@@ -407,8 +407,9 @@ def _of_node(
             needed = ("details",) if code is not None and needs_details(code) else ()
             found = _object(node, inner, needed, envelope)
             if node.spread is not None:
-                found = _spread(
-                    found, of_slot(node.spread, envelope.fields.get(node.spread), code, taxonomy)
+                found = _merge_spread(
+                    found,
+                    slot_schema(node.spread, envelope.fields.get(node.spread), code, taxonomy),
                 )
             return found
 
@@ -434,7 +435,7 @@ def _object(
     return found
 
 
-def _spread(found: Json, spread: Json) -> Json:
+def _merge_spread(found: Json, spread: Json) -> Json:
     """An object with the members of another beside its own."""
     merged = dict(found)
     merged["properties"] = {**spread.get("properties", {}), **found.get("properties", {})}
@@ -457,18 +458,18 @@ def _template(node: Template, code: Code | None) -> Json:
             "boundary": code.boundaries,
             **code.facts,
         }
-    pattern, constant = _escaped(node.texts[0]), node.texts[0]
+    pattern, constant = _escape(node.texts[0]), node.texts[0]
     for slot, text in zip(node.slots, node.texts[1:], strict=True):
         values = known.get(slot, ())
-        pattern += f"({'|'.join(map(_escaped, values))})" if values else "[\\s\\S]*"
-        pattern += _escaped(text)
+        pattern += f"({'|'.join(map(_escape, values))})" if values else "[\\s\\S]*"
+        pattern += _escape(text)
         constant += "".join(values) + text
     if all(len(known.get(slot, ())) == 1 for slot in node.slots):
         return {"const": constant}
     return {"type": "string", "pattern": f"^{pattern}$"}
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """The text in a regular expression of ECMA-262, which takes an escape of nothing but its own
     syntax characters.
     """
@@ -479,29 +480,29 @@ STRING = Fragment({"type": "string"})
 """Any text."""
 
 
-def of_slot(name: str, field: Field | None, code: Code | None, taxonomy: Taxonomy) -> Json:
+def slot_schema(name: str, field: Field | None, code: Code | None, taxonomy: Taxonomy) -> Json:
     """The schema of a slot that travels with ``code``: the value that the code fixes, else the
     envelope's field.
     """
     if code is not None:
-        fixed = _fixed(name, field, code, taxonomy)
+        fixed = _fixed_schema(name, field, code, taxonomy)
         if fixed is not None:
             return fixed
     if field is not None:
         found: Json = known_value(field.schema, taxonomy)
         if code is not None and name == "actions":
-            found = _suggested(found, code)
+            found = _suggested_actions(found, code)
         return (
             {**found, "enum": list(code.facts[name])}
             if code is not None and name in code.facts
             else found
         )
-    implied = taxonomy.implied(name)
+    implied = taxonomy.implied_schema(name)
     found = {} if implied is None else known_value(implied, taxonomy)
-    return _suggested(found, code) if code is not None and name == "actions" else found
+    return _suggested_actions(found, code) if code is not None and name == "actions" else found
 
 
-def _suggested(actions: Json, code: Code) -> Json:
+def _suggested_actions(actions: Json, code: Code) -> Json:
     """The actions that an error may suggest: those of its code, if it has any."""
     if not code.actions:
         return actions
@@ -512,7 +513,7 @@ def _suggested(actions: Json, code: Code) -> Json:
     return {**actions, "items": {**items, "enum": own} if own else {"not": {}}}
 
 
-def _fixed(name: str, field: Field | None, code: Code, taxonomy: Taxonomy) -> Json | None:
+def _fixed_schema(name: str, field: Field | None, code: Code, taxonomy: Taxonomy) -> Json | None:
     match name:
         case "code":
             return {"const": code.wire}
@@ -523,11 +524,11 @@ def _fixed(name: str, field: Field | None, code: Code, taxonomy: Taxonomy) -> Js
         case "retriable" if code.retriable.fixed is not None:
             return {"const": code.retriable.fixed}
         case "details" if code.details_schema is not None:
-            return of_details(code, taxonomy)
+            return details_schema(code, taxonomy)
         case "details" if field is not None:
             return _details_in(field, code, taxonomy)
         case "details" if code.details:
-            return of_details(code, taxonomy)
+            return details_schema(code, taxonomy)
         case _:
             return None
 
@@ -535,8 +536,10 @@ def _fixed(name: str, field: Field | None, code: Code, taxonomy: Taxonomy) -> Js
 def _details_in(field: Field, code: Code, taxonomy: Taxonomy) -> Json:
     """The details of a code in an envelope that has something to say of them itself."""
     if field.schema.types and "object" not in field.schema.types:
-        return of_value(field.schema, taxonomy)  # of another form than the codes', such as a list
-    found: Json = dict(of_details(code, taxonomy))
+        return value_schema(
+            field.schema, taxonomy
+        )  # of another form than the codes', such as a list
+    found: Json = dict(details_schema(code, taxonomy))
     if field.schema.types != ("object",):
         found = {**found, "type": list(field.schema.types)}
         if not field.schema.types:
@@ -548,7 +551,7 @@ def _details_in(field: Field, code: Code, taxonomy: Taxonomy) -> Json:
         found["additionalProperties"] = False
     own = {
         key: each
-        for key, each in of_value(field.schema, taxonomy).items()
+        for key, each in value_schema(field.schema, taxonomy).items()
         if key in ("properties", "required")
     }
     return {**found, "allOf": [own]} if own else found

@@ -48,7 +48,8 @@ def view(taxonomy: Taxonomy, model: Model) -> SurfacesView | None:
 def _document(surface: Surface, taxonomy: Taxonomy, model: Model) -> schemas.Json:
     others = dict(_others(surface, taxonomy))
     carried = [
-        (error, _carried(surface, error.code, error.schema)) for error in errors(surface, taxonomy)
+        (error, _carried_schema(surface, error.code, error.schema))
+        for error in errors(surface, taxonomy)
     ]
     return {
         "$schema": DIALECT,
@@ -84,13 +85,13 @@ def errors(surface: Surface, taxonomy: Taxonomy) -> Iterator[CarriedError]:
                 envelope = taxonomy.envelopes[name]
                 own = definition(operation, code)
                 label = f"{own}.{name}" if several and len(code.envelopes) != 1 else own
-                yield CarriedError(label, operation, code, _whole(envelope, code, taxonomy))
+                yield CarriedError(label, operation, code, _whole_body(envelope, code, taxonomy))
 
 
-def _whole(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> schemas.Json:
+def _whole_body(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> schemas.Json:
     return {
         "description": code.summary,
-        **schemas.of_envelope(envelope, schemas.of_body(envelope, code, taxonomy), taxonomy),
+        **schemas.whole_schema(envelope, schemas.body_schema(envelope, code, taxonomy), taxonomy),
     }
 
 
@@ -110,14 +111,14 @@ def _others(surface: Surface, taxonomy: Taxonomy) -> Iterator[tuple[str, schemas
     """The schemas beside those of declared codes: of undeclared ones, and of the protocol's
     errors.
     """
-    for label, schema in undeclared(surface, taxonomy):
-        yield label, _carried(surface, None, schema)
+    for label, schema in undeclared_bodies(surface, taxonomy):
+        yield label, _carried_schema(surface, None, schema)
     if surface.protocol is not None:
         # The protocol has a mark of its own, which its envelope shows.
-        yield "protocol", wrapped(_protocol(surface, taxonomy), surface.at)
+        yield "protocol", wrap_schema(_protocol(surface, taxonomy), surface.at)
 
 
-def undeclared(surface: Surface, taxonomy: Taxonomy) -> Iterator[tuple[str, schemas.Json]]:
+def undeclared_bodies(surface: Surface, taxonomy: Taxonomy) -> Iterator[tuple[str, schemas.Json]]:
     """Each envelope of a surface with an undeclared code, by its name among the definitions, if the
     surface allows such.
     """
@@ -131,8 +132,8 @@ def undeclared(surface: Surface, taxonomy: Taxonomy) -> Iterator[tuple[str, sche
             theirs = _numbers(surface.protocol)
         yield (
             label,
-            schemas.of_envelope(
-                envelope, schemas.of_undeclared(envelope, taxonomy, theirs), taxonomy
+            schemas.whole_schema(
+                envelope, schemas.undeclared_schema(envelope, taxonomy, theirs), taxonomy
             ),
         )
 
@@ -149,7 +150,7 @@ def _protocol(surface: Surface, taxonomy: Taxonomy) -> schemas.Json:
     ]
     if ours:
         number["not"] = {"enum": list(dict.fromkeys(ours))}
-    return schemas.of_shape(envelope, number, taxonomy)
+    return schemas.shape_schema(envelope, number, taxonomy)
 
 
 def _numbers(protocol: Protocol) -> list[schemas.Json]:
@@ -166,24 +167,24 @@ def _numbers(protocol: Protocol) -> list[schemas.Json]:
     ]
 
 
-def _carried(surface: Surface, code: Code | None, inner: schemas.Json) -> schemas.Json:
+def _carried_schema(surface: Surface, code: Code | None, inner: schemas.Json) -> schemas.Json:
     """The schema of the body with ``inner`` in the envelope's place, and the marks of an error."""
-    found, mine = wrapped(inner, surface.at), discriminators.of_surface(surface)
+    found, mine = wrap_schema(inner, surface.at), discriminators.surface_marks(surface)
     if surface.transport == "mcp":
         flags = discriminators.error_flags(code)
         if code is not None and code.mcp is not None:
             # Left out, the mark is false (MCP, CallToolResult).
-            found = discriminators.member(
+            found = discriminators.add_member(
                 found, "/isError", {"enum": list(flags)}, there=False not in flags
             )
             if flags == (True,):
                 return found
         if mine and True in flags:
             mine = (*mine, discriminators.IS_ERROR)
-    return discriminators.marked(found, mine)
+    return discriminators.add_marks(found, mine)
 
 
-def wrapped(inner: schemas.Json, place: str) -> schemas.Json:
+def wrap_schema(inner: schemas.Json, place: str) -> schemas.Json:
     """The schema of a body that has ``inner`` at a pointer."""
     for key in reversed(steps(place)):
         inner = {"type": "object", "properties": {key: inner}, "required": [key]}

@@ -58,7 +58,7 @@ class ReadingContext:
         """The folder of the document."""
         return Path(self.document.path).parent
 
-    def beside(self, path: str) -> str:
+    def resolve_path(self, path: str) -> str:
         """A path relative to the document."""
         return os.path.normpath(self.directory / path)
 
@@ -151,7 +151,7 @@ class ReadingContext:
                 self.report("bad-value", at, message, key=False, hint="write it in one line")
         return found
 
-    def positive(self, node: Node, key: str, place: Place, default: float) -> float:
+    def positive_number(self, node: Node, key: str, place: Place, default: float) -> float:
         """The number under a key, or the default; 0 is reported."""
         value = node.get(key)
         if value == 0:

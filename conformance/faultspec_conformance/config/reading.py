@@ -13,7 +13,7 @@ from typing import Literal, cast
 from urllib.parse import urlsplit
 
 from faultspec.contract.clauses import upstream_policy
-from faultspec.diagnostics.model import Diagnostic, ordered
+from faultspec.diagnostics.model import Diagnostic, sort_diagnostics
 from faultspec.diagnostics.model import Path as Place
 from faultspec.language import grammar
 from faultspec.language.model import Code, Taxonomy
@@ -88,7 +88,7 @@ def parse_config(
             for diagnostic in _read(other, environment)[1]
             if any(diagnostic.pointer[: len(path)] == path for path in repeated)
         ]
-    diagnostics = ordered((*before, *found))
+    diagnostics = sort_diagnostics((*before, *found))
     broken = any(diagnostic.severity == "error" for diagnostic in diagnostics)
     return LoadedConfig(
         document=document,
@@ -154,7 +154,7 @@ def check_config(
             found.append(document.diagnostic("unknown-policy", message, place, hint=hint))
         for name in dict.fromkeys(name for name, _ in upstream.fails):
             found += check_code(name, (*place, "fails", name))
-    return ordered(found)
+    return sort_diagnostics(found)
 
 
 def _named_codes(target: ServiceConfig) -> Iterator[tuple[str, Place]]:
@@ -201,7 +201,7 @@ def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
     taxonomy, waivers = data.get("taxonomy"), data.get("waivers")
     waivers_path = context.document.path if waivers else None
     if isinstance(waivers, str):
-        waivers_path = context.beside(waivers)
+        waivers_path = context.resolve_path(waivers)
     openapi, openapi_file = _read_openapi(context, where.get("openapi"))
     return ServiceConfig(
         http=addresses["http"].rstrip("/"),
@@ -212,7 +212,7 @@ def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
         directory=str(context.directory),
         openapi=openapi,
         openapi_file=openapi_file,
-        taxonomy=context.beside(context.expand(str(taxonomy), ("taxonomy",)))
+        taxonomy=context.resolve_path(context.expand(str(taxonomy), ("taxonomy",)))
         if taxonomy is not None
         else None,
         identities=identities,
@@ -357,7 +357,7 @@ def _read_upstream(
         port=port,
         env=cast(str | None, node.get("env")),
         answer=node.get("answer", {}),
-        scale=context.positive(node, "scale", place, 1.0),
+        scale=context.positive_number(node, "scale", place, 1.0),
     )
 
 
@@ -416,8 +416,8 @@ def _read_clients(context: ReadingContext, data: object) -> Iterator[ClientConfi
             command=_read_command(context, node, place, "command"),
             env=node["env"],
             request=ConfiguredCall(method, path),
-            scale=context.positive(node, "scale", place, 1.0),
-            seconds=context.positive(node, "seconds", place, CLIENT_SECONDS),
+            scale=context.positive_number(node, "scale", place, 1.0),
+            seconds=context.positive_number(node, "seconds", place, CLIENT_SECONDS),
         )
 
 
@@ -469,7 +469,7 @@ def _read_openapi(context: ReadingContext, value: object) -> tuple[str | None, s
     text = context.expand(value, ("target", "openapi"))
     if re.match(r"https?://", text) or (text.startswith("/") and not Path(text).is_file()):
         return text, None
-    file = context.beside(text)
+    file = context.resolve_path(text)
     if not VARIABLE.search(text) and not Path(file).is_file():
         message = f"the file `{text}` does not exist"
         hint = (

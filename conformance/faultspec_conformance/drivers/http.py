@@ -95,7 +95,7 @@ class HttpDriver(Driver):
         """Send one request. ``request.target`` is a path with its query, appended to the base."""
         return self.admit(request, writes=_may_write(request)) or self.transmit(request)
 
-    def together(self, requests: Sequence[Request]) -> list[Response | NoAnswer]:
+    def send_together(self, requests: Sequence[Request]) -> list[Response | NoAnswer]:
         """Send requests at the same time, over connections of their own. The answers have the order
         of the requests.
 

@@ -163,7 +163,7 @@ class McpDriver(Driver):
         seconds = min(self.timeout, self.remaining)
         took = 0.0
 
-        async def timed(client: Client) -> dict[str, Any]:
+        async def ask_in_time(client: Client) -> dict[str, Any]:
             nonlocal took
             began = time.monotonic()
             try:
@@ -173,7 +173,7 @@ class McpDriver(Driver):
                 took = time.monotonic() - began
 
         try:
-            body: dict[str, Any] = self._run(timed, self._session(request.headers))
+            body: dict[str, Any] = self._run(ask_in_time, self._session(request.headers))
             return ToolAnswer(Response(None, (), _json(body), took))
         except TimeoutError:
             return NoAnswer(request, "timeout", f"no answer within {seconds:g} s")

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Self, Unpack
 
 from faultspec.exchange.model import Response
-from faultspec.language.values import shortened
+from faultspec.language.values import shorten
 from faultspec_conformance.drivers import BODY_LIMIT, SILENCE, Framing, Limits, NoAnswer, Timing
 from faultspec_conformance.drivers.jsonrpc import Message, Peer, ReceivedMessage
 
@@ -127,7 +127,7 @@ class Process(Peer):
         deadline = time.monotonic() + min(seconds, max(self.remaining, 0.0))
         unprompted = []
         while (left := deadline - time.monotonic()) > 0:
-            received = self._next(left)
+            received = self._next_message(left)
             if received is None or isinstance(received, _Ended | _Garbled):
                 break
             value = _parse(received)
@@ -149,7 +149,7 @@ class Process(Peer):
         unprompted: list[bytes] = []
         answer: bytes | None = None
         while answer is None and (left := deadline - time.monotonic()) > 0:
-            received = self._next(left)
+            received = self._next_message(left)
             if received is None:
                 break
             if isinstance(received, _Ended | _Garbled):
@@ -178,7 +178,7 @@ class Process(Peer):
         self._late |= {_id_key(expected) for expected in message.ids}
         return False
 
-    def _next(self, seconds: float) -> bytes | _Ended | _Garbled | None:
+    def _next_message(self, seconds: float) -> bytes | _Ended | _Garbled | None:
         if self._over is not None:
             return self._over
         try:
@@ -199,9 +199,7 @@ class Process(Peer):
         what = "its output ended" if code is None else f"the process ended with exit code {code}"
         self._threads[2].join(_GRACE)
         lines = self._stderr.decode("utf-8", "replace").strip().splitlines()
-        quote = (
-            f"; its last line on standard error: {shortened(lines[-1], _QUOTED)}" if lines else ""
-        )
+        quote = f"; its last line on standard error: {shorten(lines[-1], _QUOTED)}" if lines else ""
         return NoAnswer(message.request, "closed", what + quote)
 
     def _decline(self, message: Mapping[str, object]) -> None:
@@ -232,7 +230,7 @@ class Process(Peer):
         assert process.stdout is not None
         stream = os.fdopen(os.dup(process.stdout.fileno()), "rb")
         with stream, contextlib.suppress(OSError):
-            for message in _lines(stream) if self.framing == "lines" else _headed(stream):
+            for message in _lines(stream) if self.framing == "lines" else _read_headed(stream):
                 self._put(message)
                 if isinstance(message, _Garbled):
                     return
@@ -260,14 +258,14 @@ def _lines(stream: IO[bytes]) -> Iterator[bytes | _Garbled]:
             yield line.rstrip(b"\r\n")
 
 
-def _headed(stream: IO[bytes]) -> Iterator[bytes | _Garbled]:
+def _read_headed(stream: IO[bytes]) -> Iterator[bytes | _Garbled]:
     size = None
     while line := stream.readline(_TAIL):
         if line.strip():
             found = re.fullmatch(rb"content-length:\s*(\d{1,15})\s*", line, re.IGNORECASE)
             size = int(found[1]) if found else size
             if b":" not in line:
-                came = shortened(line.decode("utf-8", "replace"), 40)
+                came = shorten(line.decode("utf-8", "replace"), 40)
                 yield _Garbled(f"a header was expected where `{came}` came")
                 return
             continue

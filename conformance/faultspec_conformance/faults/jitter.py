@@ -88,7 +88,7 @@ def count_late_waits(waits: Sequence[Wait], own: float | None = None) -> int:
     if own is None:
         own = max(0.0, min((wait.seconds - wait.least for wait in waits), default=0.0))
     late = sum(wait.seconds > _longest_usual(wait, own) for wait in waits)
-    return late if _at_least(late, len(waits), _LATE_OFTEN) < _NEVER else 0
+    return late if _binomial_tail(late, len(waits), _LATE_OFTEN) < _NEVER else 0
 
 
 def _longest_usual(wait: Wait, own: float) -> float:
@@ -97,7 +97,7 @@ def _longest_usual(wait: Wait, own: float) -> float:
 
 def are_tellable(count: int) -> bool:
     """Whether so many waits, all of them late, cannot be explained by a busy machine."""
-    return _at_least(count, count, _LATE_OFTEN) < _NEVER
+    return _binomial_tail(count, count, _LATE_OFTEN) < _NEVER
 
 
 def explain_hidden_delays(waits: Sequence[Wait], scale: float, own: float) -> str | None:
@@ -160,17 +160,17 @@ def are_clustered(positions: Sequence[float]) -> bool:
     for least in range(2, count + 1):
         spans = (ordered[i + least - 1] - ordered[i] for i in range(count - least + 1))
         width = max(_GRAIN, min(spans))
-        if width < 1 and count * count * _at_least(least - 1, count - 1, width) < _NEVER:
+        if width < 1 and count * count * _binomial_tail(least - 1, count - 1, width) < _NEVER:
             return True
     return False
 
 
 def suffice(count: int) -> bool:
     """Whether ``count`` waits can show that jitter is missing, even on a busy machine."""
-    return count > 1 and count * count * _at_least(count - 1, count - 1, 4 * _GRAIN) < _NEVER
+    return count > 1 and count * count * _binomial_tail(count - 1, count - 1, 4 * _GRAIN) < _NEVER
 
 
-def _at_least(successes: int, trials: int, chance: float) -> float:
+def _binomial_tail(successes: int, trials: int, chance: float) -> float:
     """The binomial probability of at least ``successes``."""
     return sum(
         comb(trials, number) * chance**number * (1 - chance) ** (trials - number)

@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 from faultspec.contract.model import Contract
 from faultspec.exchange.body import steps
-from faultspec.exchange.model import Exchange, Headers, Request, Response, first
+from faultspec.exchange.model import Exchange, Headers, Request, Response, first_header
 from faultspec.judge.facts import facts_of
 from faultspec.language import formats
 from faultspec.language.carriers import reaches, uses_envelope
 from faultspec.language.model import Code, Envelope, Example, HeaderRule, Operation, Taxonomy
-from faultspec.language.values import shortened
+from faultspec.language.values import shorten
 from faultspec.openapi.service import Description
 from faultspec.runtime import ids
 from faultspec.runtime import shape as shapes
@@ -64,7 +64,7 @@ def render_failure(contract: Contract, request: Request, fault: Fault, validator
         return _render(case)
     where = ", ".join(_surfaces_of(contract, fault.code)) or "no surface"
     raise Unanswerable(
-        f"`{fault}` cannot occur on {request.method} {shortened(request.target, 100)};"
+        f"`{fault}` cannot occur on {request.method} {shorten(request.target, 100)};"
         f" it can occur on {where}"
     )
 
@@ -75,7 +75,7 @@ def _cases(contract: Contract, request: Request, fault: Fault, validator: str) -
     operation = contract.operation(asked)
     own = operation.errors.get(fault.code) if operation is not None else None
     code = own or taxonomy.codes.get(fault.code)
-    if code is None or not _allowed(code, operation, own):
+    if code is None or not _is_allowed(code, operation, own):
         return
     for status in _statuses(code, fault, asked, operation=operation, taxonomy=taxonomy):
         claim = contract.claim(replace(asked, response=Response(status)))
@@ -107,7 +107,7 @@ def render_success(
     """
     taxonomy = contract.taxonomy
     path = request.target.partition("?")[0]
-    operation = description.at(request.method, path) if description is not None else None
+    operation = description.operation_at(request.method, path) if description is not None else None
     promised = operation.success if operation is not None else None
     status, body = 204 if request.method == "DELETE" else 200, _required_body(contract, request)
     if promised is not None and description is not None:
@@ -127,7 +127,7 @@ def render_success(
                     _header_value(rules, request, {}, given=None, validator=validator),
                 ),
             )
-    if uses_validators(taxonomy) or first(request.headers, "If-Match") is not None:
+    if uses_validators(taxonomy) or first_header(request.headers, "If-Match") is not None:
         headers["etag"] = ("ETag", f'"{validator}"')
     if status in (204, 205):
         return Response(status, tuple(headers.values()))
@@ -157,7 +157,7 @@ def outdates_validator(contract: Contract, request: Request, fault: Fault) -> bo
     return code is not None and code.client_action == "refetch"
 
 
-def _allowed(code: Code, operation: Operation | None, own: Code | None) -> bool:
+def _is_allowed(code: Code, operation: Operation | None, own: Code | None) -> bool:
     if own is not None or operation is None or operation.codes is None:
         return code.live
     return code.live and code.name in operation.codes
@@ -180,8 +180,8 @@ def _statuses(
     if len(chosen) == 1:
         return chosen
     default = (code.http.default,) if code.http.default else ()
-    own = tuple(dict.fromkeys((*default, *code.http.all())))
-    return own or tuple(statuses.low for statuses in code.http.carried)
+    own = tuple(dict.fromkeys((*default, *code.http.allowed_statuses())))
+    return own or tuple(statuses.low for statuses in code.http.carried_statuses)
 
 
 def _surfaces_of(contract: Contract, name: str) -> Iterator[str]:
@@ -274,7 +274,7 @@ def _identifiers(envelope: Envelope, request: Request) -> Iterator[tuple[str, st
         known = [name for name in field.schema.format if name in ids.FORMATS]
         if field.echo is None or not known:
             continue
-        inbound = first(request.headers, field.echo)
+        inbound = first_header(request.headers, field.echo)
         yield (
             slot,
             inbound if inbound is not None and ids.matches(known, inbound) else ids.new(known[0]),

@@ -212,23 +212,23 @@ def _band(planned: Plan) -> tuple[float, float]:
 
 def _fits(planned: Plan, wait: float) -> bool:
     low, high = _band(planned)
-    return _shortest(low) <= wait <= _longest(high)
+    return _shortest_wait(low) <= wait <= _longest_wait(high)
 
 
-def _shortest(low: float) -> float:
+def _shortest_wait(low: float) -> float:
     return low * (1 - _DRIFT) - _EARLY
 
 
-def _longest(high: float) -> float:
+def _longest_wait(high: float) -> float:
     return high * (1 + _SLACK) + _LATE
 
 
 def _classify_wait(plans: Sequence[Plan], wait: float) -> Kind:
     """The kind of fault of a wait that fits no plan."""
-    if wait > _longest(max(high for _, high in map(_band, plans))):
+    if wait > _longest_wait(max(high for _, high in map(_band, plans))):
         return "late"
     computed = min(planned.computed or 0.0 for planned in plans)
-    return "hint" if _is_hinted(plans[0]) and wait >= _shortest(computed) else "early"
+    return "hint" if _is_hinted(plans[0]) and wait >= _shortest_wait(computed) else "early"
 
 
 def _is_hinted(planned: Plan) -> bool:

@@ -63,7 +63,7 @@ def check_fault(fault: Fault, taxonomy: Taxonomy) -> str | None:
     if code is None:
         hint = grammar.closest(fault.code, tuple(known)) or f"its live codes are {', '.join(known)}"
         return f"{taxonomy.name} has no live code `{fault.code}`: {hint}"
-    if not code.http.carried:
+    if not code.http.carried_statuses:
         return f"`{code.name}` is never sent over HTTP: {code.http.reason}"
     if fault.status is not None and not (
         code.http.allows(fault.status) or code.name in taxonomy.codes_for(fault.status)
@@ -85,7 +85,7 @@ class Script(NamedTuple):
     times: int | None = None
     probability: float = 1.0
 
-    def due(self) -> Iterator[Fault]:
+    def due_faults(self) -> Iterator[Fault]:
         """The faults one after the other, without successes."""
         for fault in self.faults:
             yield from repeat(fault, 1 if self.times is None else self.times)
@@ -104,7 +104,7 @@ class ScriptProgress:
 
     def __post_init__(self) -> None:
         self._waiting = self.script.after
-        self._due = self.script.due()
+        self._due = self.script.due_faults()
 
     def next(self) -> Fault | None:
         """The fault for the next request; None for a success."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
 from faultspec.contract.model import Contract
-from faultspec.exchange.model import Request, Response, first
+from faultspec.exchange.model import Request, Response, first_header
 from faultspec.language.routes import Route
 from faultspec.openapi.service import Description
 from faultspec_conformance.drivers.serving import read_body
@@ -94,7 +94,7 @@ class FaultServer:
         request = Request(scope["method"], target, headers, await read_body(receive))
         served = self.answer(request)._replace(at=at, until=time.monotonic())
         self.served.append(served)
-        start = {"status": served.response.status, "headers": _encoded(served.response)}
+        start = {"status": served.response.status, "headers": _encode_headers(served.response)}
         content = b"" if request.method == "HEAD" else served.response.body
         await send({"type": "http.response.start", **start})
         await send({"type": "http.response.body", "body": content})
@@ -133,7 +133,7 @@ class FaultServer:
         if fault is None:
             return render_success(self.contract, request, self.description, self._validator)
         if outdates_validator(self.contract, request, fault):
-            held = first(request.headers, "If-Match") or ""
+            held = first_header(request.headers, "If-Match") or ""
             self._version += 1
             while f'"{self._validator}"' in held:  # a read must not return the refused validator
                 self._version += 1
@@ -150,7 +150,7 @@ def requested_fault(request: Request) -> tuple[str | None, Request]:
     segment.
     """
     path, mark, query = request.target.partition("?")
-    by_header = first(request.headers, FAULT_HEADER)
+    by_header = first_header(request.headers, FAULT_HEADER)
     by_query = next(
         (value for name, value in parse_qsl(query) if name.lower() == FAULT_HEADER.lower()), None
     )
@@ -165,7 +165,7 @@ def _path(request: Request) -> str:
     return request.target.partition("?")[0]
 
 
-def _encoded(response: Response) -> list[tuple[bytes, bytes]]:
+def _encode_headers(response: Response) -> list[tuple[bytes, bytes]]:
     fields = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in response.headers]
     if response.status not in (204, 205):
         fields.append((b"content-length", str(len(response.body)).encode()))

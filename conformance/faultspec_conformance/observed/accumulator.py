@@ -28,8 +28,8 @@ from faultspec_conformance.results.model import ClauseResult, Coverage, Reported
 from faultspec_conformance.results.waivers import Waiver, apply_waivers
 from faultspec_conformance.run.summarize import count_judged, with_statements
 from faultspec_conformance.sanitize.traffic_secrets import mask_recorded
-from faultspec_conformance.session.correlation import check_echo, echo_rule, lenient
-from faultspec_conformance.session.observation import Observation, streamed
+from faultspec_conformance.session.correlation import check_echo, echo_rule, excuse_uuid_version
+from faultspec_conformance.session.observation import Observation, stream_errors
 
 #: Distinct findings that are kept. Nobody reads more, and a recording can contain any number.
 _FINDINGS = 2_000
@@ -114,9 +114,9 @@ class Accumulator:
         self.exchanges += 1
         exchange = self._operations.name(exchange)
         inner = tuple(
-            Observation(part, self._judge(part)) for part in streamed(exchange, self._wires)
+            Observation(part, self._judge(part)) for part in stream_errors(exchange, self._wires)
         )
-        judgement = lenient(self._echo, exchange, self._judge(exchange))
+        judgement = excuse_uuid_version(self._echo, exchange, self._judge(exchange))
         self._count_host(exchange)
         found: list[Finding] = []
         for observation in (Observation(exchange, judgement, inner), *inner):
@@ -159,7 +159,7 @@ class Accumulator:
         """Everything so far, masked. `conclude` is left to do."""
         taxonomy = self.contract.taxonomy
         clauses = {
-            address: self._result(clause, clause.not_applicable(taxonomy))
+            address: self._result(clause, clause.reason_not_applicable(taxonomy))
             for address, clause in self.contract.clauses.items()
             if self._selects(address)
         }

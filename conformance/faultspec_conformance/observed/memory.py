@@ -84,6 +84,6 @@ class OperationNames:
         if len(self._templates) > _RECENT:
             self._templates.clear()
         if key not in self._templates and self._description is not None:
-            operation = self._description.at(*key)
+            operation = self._description.operation_at(*key)
             self._templates[key] = operation.template if operation is not None else None
         return self._templates[key]

@@ -309,7 +309,7 @@ def resource(path: str, **handlers: Handler) -> Route:
 def limit_header_section(app: ASGIApp) -> ASGIApp:
     """Refuse a header section that is too large, before any other code reads it."""
 
-    async def bounded(scope: Scope, receive: Receive, send: Send) -> None:
+    async def limit(scope: Scope, receive: Receive, send: Send) -> None:
         if (
             scope["type"] == "http"
             and sum(len(name) + len(value) for name, value in scope["headers"]) > HEAD_LIMIT
@@ -317,7 +317,7 @@ def limit_header_section(app: ASGIApp) -> ASGIApp:
             raise errors.InvalidRequest("The header section is too large", status=431)
         await app(scope, receive, send)
 
-    return bounded
+    return limit
 
 
 def check_accept(request: Request) -> None:

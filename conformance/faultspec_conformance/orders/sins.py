@@ -30,7 +30,7 @@ def answers(change: Change) -> Callable[[ASGIApp], ASGIApp]:
     """A sin that changes answers: status, headers and body."""
 
     def apply(app: ASGIApp) -> ASGIApp:
-        async def changed(scope: Scope, receive: Receive, send: Send) -> None:
+        async def change_answer(scope: Scope, receive: Receive, send: Send) -> None:
             if scope["type"] != "http":
                 await app(scope, receive, send)
                 return
@@ -49,13 +49,13 @@ def answers(change: Change) -> Callable[[ASGIApp], ASGIApp]:
             )
             if scope["method"] != "HEAD":
                 headers = [
-                    *without(headers, b"content-length"),
+                    *without_header(headers, b"content-length"),
                     (b"content-length", str(len(body)).encode()),
                 ]
             await send({"type": "http.response.start", "status": status, "headers": headers})
             await send({"type": "http.response.body", "body": body})
 
-        return changed
+        return change_answer
 
     return apply
 
@@ -64,27 +64,27 @@ def requests(change: Callable[[Headers], Headers]) -> Callable[[ASGIApp], ASGIAp
     """A sin that changes the headers of requests."""
 
     def apply(app: ASGIApp) -> ASGIApp:
-        async def changed(scope: Scope, receive: Receive, send: Send) -> None:
+        async def change_request(scope: Scope, receive: Receive, send: Send) -> None:
             if scope["type"] == "http":
                 scope = {**scope, "headers": change(list(scope["headers"]))}
             await app(scope, receive, send)
 
-        return changed
+        return change_request
 
     return apply
 
 
-def without(headers: Headers, name: bytes) -> Headers:
+def without_header(headers: Headers, name: bytes) -> Headers:
     """The headers without one name."""
     return [(key, value) for key, value in headers if key.lower() != name]
 
 
 def _forget_retry_after(scope: Scope, status: int, headers: Headers, body: bytes) -> Answer:
-    return status, without(headers, b"retry-after") if status == 429 else headers, body
+    return status, without_header(headers, b"retry-after") if status == 429 else headers, body
 
 
 def _cacheable(scope: Scope, status: int, headers: Headers, body: bytes) -> Answer:
-    return status, without(headers, b"cache-control") if status == 404 else headers, body
+    return status, without_header(headers, b"cache-control") if status == 404 else headers, body
 
 
 def _leak(scope: Scope, status: int, headers: Headers, body: bytes) -> Answer:
@@ -108,7 +108,7 @@ def _framework_405(scope: Scope, status: int, headers: Headers, body: bytes) -> 
     if status != 405:
         return status, headers, body
     text = (b"content-type", b"text/plain")
-    return status, [*without(headers, b"content-type"), text], b"Method Not Allowed"
+    return status, [*without_header(headers, b"content-type"), text], b"Method Not Allowed"
 
 
 def _silent(scope: Scope, status: int, headers: Headers, body: bytes) -> Answer:
@@ -122,7 +122,11 @@ def _new_correlation(scope: Scope, status: int, headers: Headers, body: bytes) -
     id = f"{id[:14]}7{id[15:]}"
     field = (b"x-correlation-id", id.encode())
     error = {**json.loads(body), "correlation_id": id}
-    return status, [*without(headers, b"x-correlation-id"), field], json.dumps(error).encode()
+    return (
+        status,
+        [*without_header(headers, b"x-correlation-id"), field],
+        json.dumps(error).encode(),
+    )
 
 
 _SINS = (
@@ -151,6 +155,6 @@ SINS: Mapping[str, Sin] = {
         "ignores-idempotency-key",
         "a replay is refused as a duplicate of the first request",
         "idempotency/replay",
-        requests(lambda headers: without(headers, b"idempotency-key")),
+        requests(lambda headers: without_header(headers, b"idempotency-key")),
     ),
 }

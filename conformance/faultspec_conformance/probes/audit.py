@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from faultspec.judge.collector import describe_problem
 from faultspec.language.model import Audit
-from faultspec.language.values import check_value, same, vocabularies
+from faultspec.language.values import are_equal, check_value, vocabularies
 from faultspec.runtime import ids
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.base import Session
@@ -33,11 +33,11 @@ def failures(session: HttpSession) -> Iterator[Outcome]:
     if audit is None or audit.lookup is None or audit.id is None or audit.lookup.id is None:
         return
     id_slot = audit.id.removeprefix("$")
-    known = _named(session, id_slot)
+    known = _identified_failures(session, id_slot)
     if not known:
         address = session.canary("address")
         session.call(RequestSpec("GET", f"/{address.value}", route=None, canaries=(address,)))
-        known = _named(session, id_slot)
+        known = _identified_failures(session, id_slot)
     if not known:
         yield not_exercised(_CLAUSE, f"no observed failure has the id of its record (`{id_slot}`)")
         return
@@ -49,15 +49,15 @@ def failures(session: HttpSession) -> Iterator[Outcome]:
         yield failed(_CLAUSE, f"the audit cannot be read: {how}", page)
         return
     for failure, id in known:
-        own = [record for record in records if same(point(record, audit.lookup.id), id)]
+        own = [record for record in records if are_equal(point(record, audit.lookup.id), id)]
         if len(own) == 1:
-            yield _compared(_problem(session, audit, own[0], failure), failure, page)
+            yield _compare(_problem(session, audit, own[0], failure), failure, page)
         else:
             what = "no record" if not own else f"{len(own)} records"
             yield failed(_CLAUSE, f"the audit has {what} of {id_slot} {id}", failure, page)
 
 
-def _named(session: HttpSession, name: str) -> list[tuple[Observation, str]]:
+def _identified_failures(session: HttpSession, name: str) -> list[tuple[Observation, str]]:
     """Return the last failures whose answer has the id of its record."""
     pairs = (
         (observation, slot_value(session.taxonomy, observation, name))
@@ -89,10 +89,10 @@ def exchanges(
         yield failed(_CLAUSE, message, *observations[-1:], page)
         return
     for record, observation in zip(records, expected, strict=True):
-        yield _compared(_problem(session, audit, record, observation), observation, page)
+        yield _compare(_problem(session, audit, record, observation), observation, page)
 
 
-def _compared(problem: str | None, answer: Observation, page: Observation) -> Outcome:
+def _compare(problem: str | None, answer: Observation, page: Observation) -> Outcome:
     return passed(_CLAUSE) if problem is None else failed(_CLAUSE, problem, answer, page)
 
 
@@ -113,13 +113,13 @@ def _problem(session: Session, audit: Audit, record: object, answer: Observation
         if misfit is not None:
             return f"the record: {describe_problem(misfit, f'/{name}')}"
     for name, meaning in audit.means.items():
-        expected = _meant(session, answer, meaning)
-        if expected is not None and not same(record.get(name), expected):
+        expected = _meaning_value(session, answer, meaning)
+        if expected is not None and not are_equal(record.get(name), expected):
             return f"`{name}` of the record is {record.get(name)!r}; the answer has {expected!r}"
     return None
 
 
-def _meant(session: Session, answer: Observation, meaning: str) -> object:
+def _meaning_value(session: Session, answer: Observation, meaning: str) -> object:
     """Return the value of a slot or detail of an answer; None if it has none, like a success."""
     if answer.code is None:
         return None

@@ -37,7 +37,7 @@ _ROLES: tuple[Role, ...] = ("list", "read", "create", "update", "delete")
 _SCHEMES: Mapping[str, str] = {Scheme("bearer").kind: "Bearer", Scheme("basic").kind: "Basic"}
 
 
-def _protected(session: HttpSession) -> list[ServiceOperation]:
+def _protected_operations(session: HttpSession) -> list[ServiceOperation]:
     """Return the operations that need credentials by the document; if it says nothing, every
     operation.
     """
@@ -51,7 +51,7 @@ def _protected(session: HttpSession) -> list[ServiceOperation]:
     return usable[:_OPERATIONS]
 
 
-def _nobody(session: HttpSession) -> Identity:
+def _anonymous_caller(session: HttpSession) -> Identity:
     """Return the ordinary caller without its credentials.
 
     Its other headers, such as its organisation, stay.
@@ -67,7 +67,7 @@ def _nobody(session: HttpSession) -> Identity:
 
 def missing_credentials(session: HttpSession) -> Iterator[ProbeResult]:
     """Call every protected operation without credentials, and one of them with HEAD."""
-    operations = _protected(session)
+    operations = _protected_operations(session)
     if not operations:
         yield not_exercised(_MISSING, _NONE_PROTECTED)
     for operation in operations:
@@ -80,7 +80,7 @@ def missing_credentials(session: HttpSession) -> Iterator[ProbeResult]:
             RequestSpec(
                 "HEAD",
                 read.template,
-                identity=_nobody(session),
+                identity=_anonymous_caller(session),
                 values=values_for(session, read),
                 correlation="none",
             )
@@ -90,14 +90,14 @@ def missing_credentials(session: HttpSession) -> Iterator[ProbeResult]:
 
 
 def _call_as_nobody(session: HttpSession, operation: ServiceOperation) -> Iterator[Outcome]:
-    spec = replace(ordinary_request(session, operation), identity=_nobody(session))
+    spec = replace(ordinary_request(session, operation), identity=_anonymous_caller(session))
     answer = session.call(spec)
     yield _check_401(session, answer, operation, "without credentials", clause=_MISSING)
 
 
 def garbage_credentials(session: HttpSession) -> Iterator[ProbeResult]:
     """For each method, call one protected operation with three kinds of invalid credentials."""
-    operations = _protected(session)
+    operations = _protected_operations(session)
     if not operations:
         yield not_exercised(_GARBAGE, _NONE_PROTECTED)
     for index, operation in enumerate(one_of_each_method(operations)[:_WORTHLESS]):
@@ -106,11 +106,11 @@ def garbage_credentials(session: HttpSession) -> Iterator[ProbeResult]:
             yield not_exercised(_GARBAGE, "nothing says in which header credentials travel")
             return
         canary = Canary("secret", f"tok_{session.tokens.hex(16)}")
-        what, value = _worthless(scheme, canary.value, index)
+        what, value = _worthless_credentials(scheme, canary.value, index)
         spec = ordinary_request(session, operation)
         spec = replace(
             spec,
-            identity=_nobody(session),
+            identity=_anonymous_caller(session),
             headers={**spec.headers, header: value},
             canaries=(canary,),
         )
@@ -123,7 +123,7 @@ def _show_garbage(
     yield _check_401(session, session.call(spec), operation, what, clause=_GARBAGE)
 
 
-def _worthless(scheme: str | None, token: str, index: int) -> tuple[str, str]:
+def _worthless_credentials(scheme: str | None, token: str, index: int) -> tuple[str, str]:
     """Return credentials that look real, each with a phrase that names it: a made-up token, an
     empty token, a different scheme.
     """
@@ -210,7 +210,9 @@ def scopes(session: HttpSession) -> Iterator[Outcome]:
     asked = 0
     for identity in limited:
         beyond = [
-            operation for operation in _protected(session) if not authority(identity, operation)
+            operation
+            for operation in _protected_operations(session)
+            if not authority(identity, operation)
         ]
         operations = one_of_each_method(beyond)
         asked += len(operations)

@@ -90,14 +90,14 @@ def _batch(
     if None in items:
         yield not_exercised(_MIXED, f"the body of {operation.name} has no list of items")
         return
-    bad = _spoilt(items[0])
-    mixed = [items[0], bad, *(_first_item(new_body()) for _ in range(2)), _spoilt(items[1])]
+    bad = _spoil(items[0])
+    mixed = [items[0], bad, *(_first_item(new_body()) for _ in range(2)), _spoil(items[1])]
     mixed = mixed[: _most_items(session, operation)]
     if mixed[0] == mixed[2:3]:  # equal items may be refused as duplicates
         mixed = mixed[:2]
     for batch in ([bad, bad], mixed):
         answer = session.call(request(_with_items(first, batch)))
-        wrong = frozenset(i for i, item in enumerate(batch) if _spoilt(item) == item)
+        wrong = frozenset(i for i, item in enumerate(batch) if _spoil(item) == item)
         if answer.status != 207 and batch is mixed:  # otherwise the judge checks it
             yield _check_mixed(session, operation, answer)
         elif answer.status != 207:
@@ -191,7 +191,7 @@ def _with_items(body: object, items: list[object]) -> object:
     return {**body, name: items}
 
 
-def _spoilt(item: object) -> object:
+def _spoil(item: object) -> object:
     """Return an item none of whose members has its type."""
     if isinstance(item, dict) and item:
         return {name: {"unexpected": True} for name in item}

@@ -79,15 +79,15 @@ class _Fault:
     empty: bool = False
 
 
-def _as_is(raw: bytes) -> Callable[[HttpSession, ServiceOperation], bytes | None]:
+def _fixed_body(raw: bytes) -> Callable[[HttpSession, ServiceOperation], bytes | None]:
     return lambda session, operation: raw
 
 
-def _in_text(text: bytes) -> Callable[[HttpSession, ServiceOperation], bytes | None]:
-    return lambda session, operation: _with_text(session, operation, text)
+def _body_with_text(text: bytes) -> Callable[[HttpSession, ServiceOperation], bytes | None]:
+    return lambda session, operation: _insert_text(session, operation, text)
 
 
-def _repeated(session: HttpSession, operation: ServiceOperation) -> bytes | None:
+def _repeat_members(session: HttpSession, operation: ServiceOperation) -> bytes | None:
     """Return a valid body that begins with its members as null, which readers keep or replace."""
     body = body_for(session, operation)
     if not isinstance(body, dict) or not body:
@@ -129,24 +129,24 @@ def _numbers(session: HttpSession, operation: ServiceOperation) -> bytes | None:
 #: Faults of bodies, the likeliest to be forgotten first. A service that accepts what databases
 #: refuse within a string, a repeated member or an unknown charset is not wrong.
 _FAULTS: tuple[_Fault, ...] = (
-    _Fault("an empty body", _as_is(b""), empty=True),
+    _Fault("an empty body", _fixed_body(b""), empty=True),
     # A service that refuses the parameter of the media type does so before it reads the body (RFC
     # 8259, 11).
-    _Fault("`null`", _as_is(b"null"), parameter="; charset=utf-8", empty=True),
-    _Fault("a list in place of an object", _as_is(b"[]"), mistyped=True),
-    _Fault("a text in place of an object", _as_is(b'"faultspec"'), mistyped=True),
-    _Fault("a string with NUL in it", _in_text(b"a\\u0000b"), wrong=False),
-    _Fault("a string that is not UTF-8", _in_text(_NOT_UTF8), wrong=False),
-    _Fault("a broken gzip stream", _as_is(b"\x1f\x8b{"), headers={"Content-Encoding": "gzip"}),
+    _Fault("`null`", _fixed_body(b"null"), parameter="; charset=utf-8", empty=True),
+    _Fault("a list in place of an object", _fixed_body(b"[]"), mistyped=True),
+    _Fault("a text in place of an object", _fixed_body(b'"faultspec"'), mistyped=True),
+    _Fault("a string with NUL in it", _body_with_text(b"a\\u0000b"), wrong=False),
+    _Fault("a string that is not UTF-8", _body_with_text(_NOT_UTF8), wrong=False),
+    _Fault("a broken gzip stream", _fixed_body(b"\x1f\x8b{"), headers={"Content-Encoding": "gzip"}),
     _Fault("numbers beyond every machine type", _numbers, wrong=False),
     _Fault(
         "members that are repeated, in an unknown charset",
-        _repeated,
+        _repeat_members,
         parameter="; charset=x-faultspec",
         wrong=False,
     ),
-    _Fault("a number in place of an object", _as_is(b"-1"), mistyped=True),
-    _Fault("a broken escape in a string", _as_is(rb'{"faultspec": "\x"}')),
+    _Fault("a number in place of an object", _fixed_body(b"-1"), mistyped=True),
+    _Fault("a broken escape in a string", _fixed_body(rb'{"faultspec": "\x"}')),
     _Fault("half of a surrogate pair without the required members", _half_alone),
     _Fault(
         "an unknown content coding",
@@ -154,7 +154,7 @@ _FAULTS: tuple[_Fault, ...] = (
         headers={"Content-Encoding": "x-faultspec"},
         wrong=False,  # RFC 9110, 8.4: a server may refuse it
     ),
-    _Fault("deeply nested lists", _as_is(b"[" * _DEPTH + b"]" * _DEPTH), mistyped=True),
+    _Fault("deeply nested lists", _fixed_body(b"[" * _DEPTH + b"]" * _DEPTH), mistyped=True),
 )
 
 
@@ -172,7 +172,7 @@ def malformed_bodies(session: HttpSession) -> Iterator[Outcome]:
             operation,
             *(one for one in operations if one.method == operation.method and one != operation),
         ]
-        ask = partial(_broken_off, session, not_utf8=index > 0)
+        ask = partial(_send_broken_off, session, not_utf8=index > 0)
         for outcome in first_conclusive(candidates, ask):
             left -= 1
             yield outcome
@@ -184,14 +184,14 @@ def malformed_bodies(session: HttpSession) -> Iterator[Outcome]:
         if not fault.wrong:  # a body that may be accepted must not change what other probes use
             dealt = tuple(one for one in dealt if one.method == "POST") or dealt
         fitting = [one for one in dealt if fault.raw(session, one) is not None]
-        for outcome in first_conclusive(fitting, partial(_odd, session, fault)):
+        for outcome in first_conclusive(fitting, partial(_send_faulty, session, fault)):
             left -= 1
             yield outcome
         if left <= 0:
             return
 
 
-def _odd(session: HttpSession, fault: _Fault, operation: ServiceOperation) -> Outcome:
+def _send_faulty(session: HttpSession, fault: _Fault, operation: ServiceOperation) -> Outcome:
     """Send a body with a fault."""
     spec = request_to(session, operation)
     answer = session.call(
@@ -215,7 +215,9 @@ def _odd(session: HttpSession, fault: _Fault, operation: ServiceOperation) -> Ou
     return _unreadable(answer, fault.what, wrong_if_accepted=wrong)
 
 
-def _broken_off(session: HttpSession, operation: ServiceOperation, *, not_utf8: bool) -> Outcome:
+def _send_broken_off(
+    session: HttpSession, operation: ServiceOperation, *, not_utf8: bool
+) -> Outcome:
     """Send JSON that nests deeply and breaks off, with canaries in it."""
     secret, email = session.canary("secret"), session.canary("email")
     start = f'{{"password": "{secret.value}", "contact": "{email.value}", '.encode() + _HALF
@@ -229,7 +231,7 @@ def _broken_off(session: HttpSession, operation: ServiceOperation, *, not_utf8: 
     return _unreadable(answer, what, wrong_if_accepted=needs_body(session, operation))
 
 
-def _with_text(session: HttpSession, operation: ServiceOperation, text: bytes) -> bytes | None:
+def _insert_text(session: HttpSession, operation: ServiceOperation, text: bytes) -> bytes | None:
     """Return a valid body with the text in its first free member; None if it has none."""
     body = body_for(session, operation)
     free: frozenset[str] = frozenset()

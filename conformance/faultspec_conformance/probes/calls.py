@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from faultspec.contract.crashes import may_fail
 from faultspec_conformance.config import ABSENT, Recipe, SampleCall, Step
-from faultspec_conformance.probes.provoke import carry_out, saved_values, unmet
+from faultspec_conformance.probes.provoke import carry_out, report_unmet, saved_values
 from faultspec_conformance.session.calls import CallSession
 from faultspec_conformance.session.observation import (
     Observation,
@@ -54,11 +54,11 @@ def recipes(session: CallSession) -> Iterator[ProbeResult]:
 
     for recipe in sorted(session.config.recipes, key=exhausts):
         if recipe.steps:
-            results = carry_out(recipe, _provoked(session, recipe), _CLAUSE)
+            results = carry_out(recipe, _provoke_code(session, recipe), _CLAUSE)
             yield from attempt(results, _CLAUSE)
 
 
-def _provoked(session: CallSession, recipe: Recipe) -> Iterator[ProbeResult]:
+def _provoke_code(session: CallSession, recipe: Recipe) -> Iterator[ProbeResult]:
     session.reset()
     saved = {**session.constants, **session.make_values(recipe.values, session.constants)}
     *steps, last = recipe.steps
@@ -70,7 +70,7 @@ def _provoked(session: CallSession, recipe: Recipe) -> Iterator[ProbeResult]:
             line = summary_line(session.taxonomy, answer)
             values = f"the service answered {where} with {line}"
         if isinstance(values, str):
-            yield from unmet(recipe, values)
+            yield from report_unmet(recipe, values)
             return
         saved |= values
     answer = _step(session, last, saved, recipe.code)

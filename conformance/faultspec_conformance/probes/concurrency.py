@@ -77,7 +77,7 @@ class _Cycle:
         before = self.get()
         old = before.header("ETag")
         if not before.ok or old is None:
-            yield self._without_etag(before)
+            yield self._judge_missing_etag(before)
             return
         changed = self.write(old)
         if changed.status == 412:
@@ -91,7 +91,7 @@ class _Cycle:
         whole = changed.header("ETag") is not None and _members(changed) == _members(before)
         now = changed if whole else self.get()
         current = now.header("ETag") or changed.header("ETag")
-        if current == old and self._moved(before, now):
+        if current == old and self._has_moved(before, now):
             problem = f"the ETag of `{self.resource.kind.name}` did not change after an update"
             message = f"{problem}: the service cannot recognise a stale write"
             yield failed(_STALE, message, *(before, changed, now))
@@ -122,7 +122,7 @@ class _Cycle:
             )
         )
 
-    def _without_etag(self, before: Observation) -> Outcome:
+    def _judge_missing_etag(self, before: Observation) -> Outcome:
         reads = f"{self.read.name} gives no ETag"
         if before.ok and self.operation.parameter("If-Match", "header") is not None:
             message = f"{self.operation.name} takes If-Match, but {reads}"
@@ -152,14 +152,14 @@ class _Cycle:
         """
         name, after = self.operation.name, self.get()
         kept = current is not None and after.header("ETag") == current
-        if not kept and self._moved(now, after):
+        if not kept and self._has_moved(now, after):
             kind = self.resource.kind.name
             message = f"{name} was refused ({stale}), but it changed the {kind}"
             yield failed(_STALE, message, *(now, stale, after))
             return
         yield passed(_STALE)
         named, actual = stale.header("ETag"), after.header("ETag") or current
-        if named is not None and actual is not None and _opaque(named) != _opaque(actual):
+        if named is not None and actual is not None and _opaque_tag(named) != _opaque_tag(actual):
             message = "the refusal has a different ETag from the refetched resource"
             yield failed(_RECOVERS, message, stale, after, pointer="ETag")
             return
@@ -172,14 +172,14 @@ class _Cycle:
         else:
             yield not_exercised(_RECOVERS, line)
 
-    def _moved(self, before: Observation, after: Observation) -> bool:
+    def _has_moved(self, before: Observation, after: Observation) -> bool:
         """Whether more differs than between two plain reads, such as the time of reading."""
-        differing = _differing(before, after)
+        differing = _differing_pointers(before, after)
         if not differing:
             return False
         first = self.get()
         self.session.driver.pause(_TICK)
-        return bool(differing - _differing(first, self.get()))
+        return bool(differing - _differing_pointers(first, self.get()))
 
 
 def _delete_stale(
@@ -207,7 +207,7 @@ def _delete_stale(
             yield passed(_STALE)
 
 
-def _differing(one: Observation, other: Observation) -> frozenset[str]:
+def _differing_pointers(one: Observation, other: Observation) -> frozenset[str]:
     """Return the JSON Pointers at which two representations differ."""
     left, right = dict(leaves(one.json)), dict(leaves(other.json))
     missing = object()
@@ -223,5 +223,5 @@ def _members(observation: Observation) -> object:
     return set(observation.json) if isinstance(observation.json, dict) else None
 
 
-def _opaque(tag: str) -> str:
+def _opaque_tag(tag: str) -> str:
     return tag.strip().removeprefix("W/").strip('"')

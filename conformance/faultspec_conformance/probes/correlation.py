@@ -6,7 +6,7 @@ They ride on the requests of other probes, as echo and uniqueness do.
 from collections.abc import Iterator
 
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.correlation import valid
+from faultspec_conformance.session.correlation import is_valid_id
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation, failed, passed, slot_value
 
@@ -29,7 +29,7 @@ def malformed_ids(session: HttpSession) -> tuple[tuple[str, str], ...]:
         ("with markup in it", f'"><script>{marker}</script>'),
         (_OTHER_FORMAT, session.tokens.id("uuid4")),
     )
-    return tuple(pair for pair in pairs if not valid(session.echo, pair[1]))
+    return tuple(pair for pair in pairs if not is_valid_id(session.echo, pair[1]))
 
 
 def check_malformed_id(

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from faultspec.language.model import Code, Operation, Publication, Taxonomy
-from faultspec.language.values import shown
-from faultspec.targets.schema import of_details
+from faultspec.language.values import show
+from faultspec.targets.schema import details_schema
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation, failed, passed, point
@@ -19,10 +19,10 @@ def published_errors(session: HttpSession) -> Iterator[ProbeResult]:
     for publication in session.taxonomy.discovery.values():
         for operation in session.taxonomy.operations.values():
             if publication.kind == "errors":
-                yield from attempt(_published(session, publication, operation), _CLAUSE)
+                yield from attempt(_check_publication(session, publication, operation), _CLAUSE)
 
 
-def _published(
+def _check_publication(
     session: HttpSession, publication: Publication, operation: Operation
 ) -> Iterator[Outcome]:
     method, _, path = publication.request.partition(" ")
@@ -70,9 +70,9 @@ def _item_problem(
         if not isinstance(summary, str) or not summary.strip():
             return f"without a summary at {places['summary']}"
         if summary.split() != code.summary.split():
-            return f"with the summary {shown(summary)}; the taxonomy has {shown(code.summary)}"
+            return f"with the summary {show(summary)}; the taxonomy has {show(code.summary)}"
     if "details" in places:
-        problem = schema_difference(of_details(code, taxonomy), point(item, places["details"]))
+        problem = schema_difference(details_schema(code, taxonomy), point(item, places["details"]))
         return problem and f"with other details: {problem}"
     return None
 

@@ -95,7 +95,7 @@ class _Faults:
         plain = ordinary_request(session, operation)
         if self.switch.identity is not None:
             plain = replace(plain, identity=session.identity(self.switch.identity))
-        answer = session.call(self._switched(plain, code))
+        answer = session.call(self._add_switch(plain, code))
         what = f"{operation.name} with {self.switch.name}: {self.switch.values[code]}"
         outcome = self._check_code(answer, code, what)
         yield outcome
@@ -110,7 +110,7 @@ class _Faults:
         if rule is not None and operation.writes and again.ok:
             yield self._check_once(rule, operation, plain, (answer, again))
 
-    def _switched(self, spec: RequestSpec, code: str) -> RequestSpec:
+    def _add_switch(self, spec: RequestSpec, code: str) -> RequestSpec:
         name, value = self.switch.name, self.switch.values[code]
         spec = replace(spec, may_fail=may_fail(self.session.taxonomy, code))
         spec = replace(spec, wait_when_limited=False)
@@ -149,7 +149,7 @@ class _Faults:
         if again.status < 500 or again.status == 501:
             return not_exercised(_RECOVERS, f"without the switch, the service answered {again}")
         rule = self.session.taxonomy.idempotency
-        keyed = rule is not None and again.exchange.sent(rule.key) is not None
+        keyed = rule is not None and again.exchange.request_header(rule.key) is not None
         if again.code == code and keyed and not self._retriable(code):
             reason = f"{code} is stored under the idempotency key, and no retry helps"
             return not_exercised(_RECOVERS, reason)

@@ -131,7 +131,9 @@ class _Reference:
         and with one by the owner.
         """
         resource, name = self.resource, self.operation.name
-        absent = self._refer(self.stranger, sampling.another(self.session.source, resource.id))
+        absent = self._refer(
+            self.stranger, sampling.other_identifier(self.session.source, resource.id)
+        )
         if absent.ok:
             reason = f"the service answered {absent} to {name} with `{self.member}` of nothing"
             yield not_exercised(_CLAUSE, reason)

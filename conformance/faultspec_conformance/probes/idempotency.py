@@ -120,7 +120,7 @@ class _Creation:
         spec = self.request(new_key(session), body, new_id(session.echo, session.tokens))
         burst: list[Observation] = []
         if at_once and self.operation.method == "POST" and session.driver.limits.rate is None:
-            burst = session.together(_AT_ONCE, spec)
+            burst = session.call_together(_AT_ONCE, spec)
         created = [answer for answer in burst if answer.ok] or [session.call(spec)]
         if not created[0].ok:
             yield check_refused_key(session, self.rule, spec, created[0])
@@ -183,7 +183,7 @@ class _Creation:
         what += f" with one {self.rule.key} at the same time"
         others = [seen for seen in burst if not seen.ok and seen.status not in _BUSY]
         if len(ids) > 1:
-            existing = self._existing(ids)
+            existing = self._existing_ids(ids)
             if existing is not None and len(existing) < 2:
                 reason = f"{len(ids)} ids were answered, of which {len(existing)} name a resource"
                 return not_exercised(_CONCURRENT, reason)
@@ -199,7 +199,7 @@ class _Creation:
             return not_exercised(_CONCURRENT, f"the service answered {burst[0]} to {what}")
         return passed(_CONCURRENT)
 
-    def _existing(self, ids: set[str]) -> set[str] | None:
+    def _existing_ids(self, ids: set[str]) -> set[str] | None:
         """Return the ids that name a resource; None if none of them can be read.
 
         An answer may have an id that names nothing, such as that of a request that lost the race.
@@ -307,7 +307,7 @@ class _Creation:
         stranger = self.session.stranger(self.existing.owner)
         own = marks(self.session, self.kind, body)
         foreign = self.session.call(replace(self.request(key, self.new_body()), identity=stranger))
-        shown = Evidence(first, self.identifier(first), own).shown_in(foreign)
+        shown = Evidence(first, self.identifier(first), own).is_shown_in(foreign)
         if shown:
             message = f"with the same key, one tenant got the `{self.kind.name}` of another tenant"
             return failed(_ISOLATION, message, first, foreign)
@@ -385,7 +385,7 @@ def _change(session: HttpSession, rule: Idempotency, kind: ResourceKind) -> Iter
             headers={"If-Match": resource.creation.header("ETag")},
             body=change_body(session, kind, operation),
         )
-        yield _twice(session, rule, operation, spec)
+        yield _send_twice(session, rule, operation, spec)
 
 
 def _delete(session: HttpSession, rule: Idempotency, kind: ResourceKind) -> Iterator[Outcome]:
@@ -400,7 +400,7 @@ def _delete(session: HttpSession, rule: Idempotency, kind: ResourceKind) -> Iter
     spec = request_to(session, operation, resource.values)
     validator = {"If-Match": resource.creation.header("ETag")}
     spec = replace(spec, identity=resource.owner, headers={**validator, **spec.headers})
-    yield _twice(session, rule, operation, spec)
+    yield _send_twice(session, rule, operation, spec)
 
 
 def replays_below(session: HttpSession) -> Iterator[ProbeResult]:
@@ -414,7 +414,7 @@ def replays_below(session: HttpSession) -> Iterator[ProbeResult]:
         return
     asked = 0
     for operation in session.description.operations:
-        if not _replayed_here(session, rule, operation):
+        if not _is_replayed_here(session, rule, operation):
             continue
         if asked >= _OTHERS:
             yield Note(f"{operation.name} is not replayed: {_OTHERS} others are")
@@ -423,7 +423,7 @@ def replays_below(session: HttpSession) -> Iterator[ProbeResult]:
         yield from attempt(_replay_below(session, rule, operation), _REPLAY)
 
 
-def _replayed_here(session: HttpSession, rule: Idempotency, operation: ServiceOperation) -> bool:
+def _is_replayed_here(session: HttpSession, rule: Idempotency, operation: ServiceOperation) -> bool:
     """Whether this turn replays the operation, and no other probe does."""
     creates = _creates(operation)
     if operation.method not in rule.methods or not (creates or _takes_key(rule, operation)):
@@ -477,10 +477,10 @@ def _replay_below(
     owner = likely if parent is None else parent.owner
     known = dict(zip(operation.placeholders, values.values(), strict=False))
     spec = replace(ordinary_request(session, operation, known), identity=owner, headers={})
-    yield _twice(session, rule, operation, spec)
+    yield _send_twice(session, rule, operation, spec)
 
 
-def _twice(
+def _send_twice(
     session: HttpSession, rule: Idempotency, operation: ServiceOperation, spec: RequestSpec
 ) -> Outcome:
     """Send a request twice with one key and one correlation id, and compare the answers."""

@@ -6,12 +6,12 @@ protocol's numbers, a probe whose number is missing there sends nothing.
 
 from collections.abc import Iterator
 
-from faultspec.language.values import same
+from faultspec.language.values import are_equal
 from faultspec_conformance.config import ABSENT, SampleCall
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.calls import (
     RpcSession,
-    encoded,
+    encode_message,
     notification,
     request,
     response_outcomes,
@@ -20,7 +20,7 @@ from faultspec_conformance.session.observation import (
     Observation,
     failed,
     not_exercised,
-    parsed,
+    parse_body,
     passed,
     protocol_error,
 )
@@ -39,13 +39,13 @@ _Malformed = tuple[str, bytes, tuple[object, ...]]
 
 #: JSON that is not a request.
 _NO_REQUESTS: tuple[_Malformed, ...] = (
-    ("an object without a method", encoded({"jsonrpc": "2.0", "id": 900001}), (900001,)),
+    ("an object without a method", encode_message({"jsonrpc": "2.0", "id": 900001}), (900001,)),
     (
         "a method that is a number",
-        encoded({"jsonrpc": "2.0", "method": 1, "id": 900002}),
+        encode_message({"jsonrpc": "2.0", "method": 1, "id": 900002}),
         (900002,),
     ),
-    ("a string", encoded("hello"), ()),
+    ("a string", encode_message("hello"), ()),
 )
 
 _NO_JSON: tuple[_Malformed, ...] = (
@@ -64,7 +64,7 @@ def unknown_methods(session: RpcSession) -> Iterator[Outcome]:
     Its name may: "Method not found" names the method.
     """
     clause = "rpc/unknown-method"
-    if (reason := _unlisted(session, METHOD)) is not None:
+    if (reason := _reason_unlisted(session, METHOD)) is not None:
         yield not_exercised(clause, reason)
         return
     secret = session.canary("secret")
@@ -76,18 +76,18 @@ def unknown_methods(session: RpcSession) -> Iterator[Outcome]:
 
 def parse_errors(session: RpcSession) -> Iterator[ProbeResult]:
     """Send messages that are not JSON."""
-    yield from _malformed(session, "rpc/parse-error", PARSE, _NO_JSON)
+    yield from _send_messages(session, "rpc/parse-error", PARSE, _NO_JSON)
 
 
 def invalid_requests(session: RpcSession) -> Iterator[ProbeResult]:
     """Send JSON that is not a request."""
-    yield from _malformed(session, "rpc/invalid-request", REQUEST, _NO_REQUESTS)
+    yield from _send_messages(session, "rpc/invalid-request", REQUEST, _NO_REQUESTS)
 
 
-def _malformed(
+def _send_messages(
     session: RpcSession, clause: str, number: int, messages: tuple[_Malformed, ...]
 ) -> Iterator[ProbeResult]:
-    if (reason := _unlisted(session, number)) is not None:
+    if (reason := _reason_unlisted(session, number)) is not None:
         yield not_exercised(clause, reason)
         return
     for message in messages:
@@ -98,10 +98,10 @@ def _send_malformed(
     session: RpcSession, clause: str, number: int, message: _Malformed
 ) -> Iterator[Outcome]:
     what, body, ids = message
-    answer = session.raw(what, body, ids)
+    answer = session.send_raw(what, body, ids)
     yield _check_number(clause, answer, what, number)
     value = answer.json
-    if isinstance(value, dict) and not any(same(value.get("id"), id) for id in (None, *ids)):
+    if isinstance(value, dict) and not any(are_equal(value.get("id"), id) for id in (None, *ids)):
         text = (
             f"the answer to {what} has the id {value.get('id')!r}; the request has no readable id"
         )
@@ -119,7 +119,7 @@ def invalid_params(session: RpcSession) -> Iterator[ProbeResult]:
     for sample in samples:
         for params in sample.invalid:
             yield from attempt(_send_invalid(session, sample, params), clause)
-    if samples and _unlisted(session, PARAMS) is None:
+    if samples and _reason_unlisted(session, PARAMS) is None:
         answer = session.call(samples[0].call.path, "text", harmless=samples[0].safe)
         if protocol_error(answer.json) in (PARAMS, REQUEST) or answer.code is not None:
             yield passed(clause)
@@ -154,7 +154,7 @@ def _call_with_id(session: RpcSession, id: object) -> Iterator[Outcome]:
     """Make one call that succeeds and one call that fails."""
     name, params, harmless = _known_call(session)
     session.call(name, params, id=id, harmless=harmless)
-    if name != _NO_METHOD and _unlisted(session, METHOD) is None:
+    if name != _NO_METHOD and _reason_unlisted(session, METHOD) is None:
         session.call(_NO_METHOD, {}, id=id, harmless=True)
     yield from ()
 
@@ -162,7 +162,7 @@ def _call_with_id(session: RpcSession, id: object) -> Iterator[Outcome]:
 def ids_of_failures(session: RpcSession) -> Iterator[Outcome]:
     """Repeat the last call whose answer had a declared code, with ids of two types."""
     for observation in reversed(session.observations.exchanges):
-        asked = parsed(observation.exchange.request.body)
+        asked = parse_body(observation.exchange.request.body)
         if observation.code is None or not isinstance(asked, dict) or "id" not in asked:
             continue
         identity = session.identity(observation.exchange.identity)
@@ -222,11 +222,11 @@ def _check_answers(answers: list[Observation], ids: tuple[object, object]) -> It
     clause = "rpc/batch"
     found = [answer.json.get("id") if isinstance(answer.json, dict) else None for answer in answers]
     for answer, own in zip(answers, found, strict=True):
-        if not any(same(own, id) for id in ids):
+        if not any(are_equal(own, id) for id in ids):
             message = "an answer to a batch has an id that none of its calls has"
             yield failed(clause, message, answer)
             return
-    if len(found) != 2 or same(found[0], found[1]):
+    if len(found) != 2 or are_equal(found[0], found[1]):
         message = f"a batch of two requests and a notification has {len(found)} answers"
         yield failed(clause, f"{message}; expected one for each request", *answers)
         return
@@ -242,7 +242,7 @@ def _check_number(clause: str, answer: Observation, what: str, number: int) -> O
     return failed(clause, message, answer)
 
 
-def _unlisted(session: RpcSession, number: int) -> str | None:
+def _reason_unlisted(session: RpcSession, number: int) -> str | None:
     """Return why nothing is asked that deserves this number: the taxonomy lists numbers without it;
     else None.
     """

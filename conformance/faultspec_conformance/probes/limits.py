@@ -74,8 +74,8 @@ def invalid_queries(session: HttpSession) -> Iterator[ProbeResult]:
             )
         )
         yield check_invalid_input(session, answer, "a query that the document forbids")
-    for operation, parameter in _bounded(session)[:_BOUNDS]:
-        yield from attempt(_beyond(session, operation, parameter), _INVALID)
+    for operation, parameter in _bounded_parameters(session)[:_BOUNDS]:
+        yield from attempt(_send_beyond(session, operation, parameter), _INVALID)
 
 
 def _broken_query(
@@ -97,7 +97,7 @@ def _broken_query(
     return None
 
 
-def _bounded(session: HttpSession) -> list[tuple[ServiceOperation, OperationParameter]]:
+def _bounded_parameters(session: HttpSession) -> list[tuple[ServiceOperation, OperationParameter]]:
     """Return the bounded query parameters of lists: each name once before its repetitions, which
     one framework reads alike.
     """
@@ -114,7 +114,7 @@ def _bounded(session: HttpSession) -> list[tuple[ServiceOperation, OperationPara
     return sorted(found, key=lambda pair: first[pair[1].name] is not pair[1])
 
 
-def _beyond(
+def _send_beyond(
     session: HttpSession, operation: ServiceOperation, parameter: OperationParameter
 ) -> Iterator[Outcome]:
     """Send a value just beyond a bound: the lower one if there is one, for many services reduce a
@@ -211,12 +211,12 @@ def _large_head(session: HttpSession, plain: RequestSpec, size: int) -> Iterator
         yield not_exercised(_HEAD, f"{what}: {answer.reason}")
     elif answer.ok:
         yield not_exercised(_HEAD, f"the service accepts {what}")
-    elif session.of_the_server(answer.exchange) and broken_form(answer) is not None:
+    elif session.is_from_server(answer.exchange) and broken_form(answer) is not None:
         message = f"the server answers {what} with {answer}, not in the declared form"
         yield failed(_HEAD, message, answer, level="warning")
     elif answer.status not in CHECKED_FIRST:
         yield passed(_HEAD)
-        if not session.of_the_server(answer.exchange):
+        if not session.is_from_server(answer.exchange):
             yield check_refusal(_OVERSIZED, answer, what)
 
 
@@ -226,13 +226,13 @@ def oversized_bodies(session: HttpSession) -> Iterator[Outcome]:
     if not operations:
         yield not_exercised(_OVERSIZED, "no operation takes a body")
     for operation in operations[:_CANDIDATES]:
-        outcome = _oversized(session, operation)
+        outcome = _send_oversized(session, operation)
         yield outcome
         if not is_checked_first(outcome):
             return
 
 
-def _oversized(session: HttpSession, operation: ServiceOperation) -> Outcome:
+def _send_oversized(session: HttpSession, operation: ServiceOperation) -> Outcome:
     """Return the outcome of the first size that is too large for an operation."""
     for size in _SIZES:
         what = f"a body of {size // 1024} KiB"

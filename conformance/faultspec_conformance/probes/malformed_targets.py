@@ -116,7 +116,7 @@ def _deal(
 
 def _ask_id(session: HttpSession, form: _TargetForm, operation: ServiceOperation) -> Outcome:
     """Ask for an id of another form in place of the last placeholder."""
-    text = form.text if form.text != "*" else _of_other_type(session, operation)
+    text = form.text if form.text != "*" else _mistyped_id(session, operation)
     values = likely_values(session, operation)
     last = operation.placeholders[-1]
     before, _, after = operation.template.rpartition("{" + last + "}")
@@ -126,14 +126,14 @@ def _ask_id(session: HttpSession, form: _TargetForm, operation: ServiceOperation
     return _check(_UNKNOWN_ID, answer, form.what)
 
 
-def _of_other_type(session: HttpSession, operation: ServiceOperation) -> str:
+def _mistyped_id(session: HttpSession, operation: ServiceOperation) -> str:
     """Return a word where the document has a number for an id, else a number that no service has
     counted to.
     """
     parameter = operation.parameter(operation.placeholders[-1], "path")
     schema = parameter.schema if parameter is not None else {}
     numeric = sampling.kind(session.description.schema(schema)) in ("integer", "number")
-    return "faultspec" if numeric else str(sampling.another(session.source, 0))
+    return "faultspec" if numeric else str(sampling.other_identifier(session.source, 0))
 
 
 def _ask_query(session: HttpSession, form: _TargetForm, operation: ServiceOperation) -> Outcome:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from faultspec.exchange.body import replaced
+from faultspec.exchange.body import replace_value
 from faultspec.language.model import Navigation
 from faultspec_conformance.config import ABSENT, SampleCall
 from faultspec_conformance.probes import audit
@@ -216,7 +216,7 @@ class _Walk:
         sample = self.moves.get(action, next(iter(self.moves.values())))
         body = fill_in(self.session.source, sample.call.body, self.session.constants)
         name = next(iter(self.moves.values())).call.path
-        return self._call(name, replaced(body, self.navigation.takes, action))
+        return self._call(name, replace_value(body, self.navigation.takes, action))
 
     def _call(self, name: str, arguments: object) -> Observation:
         self.observations.append(self.session.call(name, arguments))

@@ -53,10 +53,10 @@ def media_types(session: HttpSession) -> Iterator[Outcome]:
         yield not_exercised(_MEDIA_TYPE, "no operation takes JSON")
     for operation in one_of_each_method(operations):
         others = [one for one in operations if one.method == operation.method and one != operation]
-        yield from first_conclusive((operation, *others), partial(_as_text, session))
+        yield from first_conclusive((operation, *others), partial(_send_as_text, session))
 
 
-def _as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
+def _send_as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
     assert operation.body is not None
     if any(media.startswith(("text/", "*/")) for media in operation.body.media_types):
         return not_exercised(_MEDIA_TYPE, f"{operation.name} accepts text as well")

@@ -37,23 +37,23 @@ class Evidence:
     id: object
     marks: Sequence[str]
 
-    def marked(self, answer: Observation) -> bool:
+    def has_mark(self, answer: Observation) -> bool:
         """Whether an answer has one of the marks in its body, in any case."""
         body = answer.json
         raw = _text(answer)
         found = [text.casefold() for text in (_texts(body) if body is not None else [raw])]
         return any(mark.casefold() in text for mark in self.marks for text in found)
 
-    def shown_in(self, answer: Observation) -> bool | None:
+    def is_shown_in(self, answer: Observation) -> bool | None:
         """Whether an answer shows the resource: by a mark, or by an unguessable id.
 
         None if nothing decides: the id is guessable, and not even the owner's answer has a mark.
         """
-        if self.marked(answer):
+        if self.has_mark(answer):
             return True
         if unguessable(self.id) and str(self.id) in _text(answer):
             return True
-        decided = self.marked(self.creation) or (unguessable(self.id) and not answer.ok)
+        decided = self.has_mark(self.creation) or (unguessable(self.id) and not answer.ok)
         return False if decided else None
 
 
@@ -116,7 +116,7 @@ def has_namesake(
             answer.ok
             and exchange.identity == stranger.name
             and (exchange.request.method, exchange.request.target) == asked
-            and not evidence.shown_in(answer)
+            and not evidence.is_shown_in(answer)
             and (marks or answer.json != resource.creation.json)
         ):
             return True

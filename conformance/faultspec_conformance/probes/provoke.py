@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from faultspec.contract.crashes import may_fail
-from faultspec.language.values import same
+from faultspec.language.values import are_equal
 from faultspec_conformance.config import Recipe, SavedPart, Step
 from faultspec_conformance.drivers.http import is_loopback_host
 from faultspec_conformance.probes.rate_limits import RateLimit, round_of
@@ -35,7 +35,7 @@ from faultspec_conformance.session.observations import (
 from faultspec_conformance.session.parameters import values_for
 from faultspec_conformance.session.placeholders import fill_in, fill_in_text
 from faultspec_conformance.session.requests import RequestSpec
-from faultspec_conformance.session.resources import content_type, placed
+from faultspec_conformance.session.resources import content_type, place_path
 
 _CLAUSE, _RECOVERS, _EXPECTED = "provoke/code", "retry/recovers", "provoke/expected"
 
@@ -50,7 +50,7 @@ def recipes(session: HttpSession) -> Iterator[ProbeResult]:
     """Carry out every recipe that exhausts nothing."""
     for recipe in session.config.recipes:
         if recipe.steps and not any(step.until for step in recipe.steps):
-            results = carry_out(recipe, _provoked(session, recipe), _CLAUSE)
+            results = carry_out(recipe, _provoke_code(session, recipe), _CLAUSE)
             yield from attempt(results, _CLAUSE)
 
 
@@ -62,7 +62,7 @@ def limits(session: HttpSession) -> Iterator[ProbeResult]:
         if not any(step.until for step in recipe.steps):
             continue
         if session.driver.limits.rate is None:
-            results = carry_out(recipe, _provoked(session, recipe), _CLAUSE)
+            results = carry_out(recipe, _provoke_code(session, recipe), _CLAUSE)
             yield from attempt(results, _CLAUSE, _RECOVERS)
         else:
             yield UnmetRecipe(recipe.code, _KEPT)
@@ -83,7 +83,7 @@ def carry_out(recipe: Recipe, results: Iterable[ProbeResult], clause: str) -> It
         yield not_exercised(clause, error.no_answer.reason)
 
 
-def unmet(recipe: Recipe, reason: str) -> Iterator[ProbeResult]:
+def report_unmet(recipe: Recipe, reason: str) -> Iterator[ProbeResult]:
     """Yield the results of a recipe that could not be carried out, so that nothing follows about
     its code.
     """
@@ -135,10 +135,10 @@ def _set_up(session: HttpSession, recipe: Recipe) -> tuple[Mapping[str, object],
     return (saved, failure) if reason is None else reason
 
 
-def _provoked(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]:
+def _provoke_code(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]:
     ready = _set_up(session, recipe)
     if isinstance(ready, str):
-        yield from unmet(recipe, ready)
+        yield from report_unmet(recipe, ready)
         return
     saved, failure = ready
     last = recipe.steps[-1]
@@ -147,17 +147,17 @@ def _provoked(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]:
     sent_before, at_once = session.driver.requests, False
     answer = _step(session, last, saved, recipe.code, is_last=True)
     seconds = session.driver.elapsed - began
-    if last.until is not None and not _reached(last, answer, recipe.code) and seconds > _WINDOW:
+    if last.until is not None and not _has_reached(last, answer, recipe.code) and seconds > _WINDOW:
         burst = _burst(session, last, saved, recipe.code)
         if isinstance(burst, str):
-            yield from unmet(recipe, burst)
+            yield from report_unmet(recipe, burst)
             return
         answer, at_once = burst, True
     outcome = _check(recipe, answer)
     if outcome.kind == "failed":
         reason = failure or _refused_identity(session, recipe, answer)
         if reason:
-            yield from unmet(recipe, reason)
+            yield from report_unmet(recipe, reason)
             return
     yield outcome
     if outcome.kind == "passed":
@@ -199,7 +199,7 @@ def _step(
     if is_last and step.until is None and not wait:
         return _outlast(session, _request(session, step, saved, code), answer, code)
     for _ in range(step.at_most - 1):
-        if step.until is None or _reached(step, answer, code):
+        if step.until is None or _has_reached(step, answer, code):
             break
         answer = session.call(_request(session, step, saved, code, wait_when_limited=wait))
     return answer
@@ -222,7 +222,7 @@ def _outlast(
     return answer
 
 
-def _reached(step: Step, answer: Observation, code: str) -> bool:
+def _has_reached(step: Step, answer: Observation, code: str) -> bool:
     """Whether a repeated request got what it is repeated for."""
     return answer.status == step.until or answer.code == code
 
@@ -240,10 +240,10 @@ def _burst(
     limit. Return what was reached, else the last answer, else why nothing follows.
     """
     began = session.driver.elapsed
-    observations = session.together(step.at_most, _request(session, step, saved, code))
+    observations = session.call_together(step.at_most, _request(session, step, saved, code))
     seconds = session.driver.elapsed - began
     for answer in observations:
-        if _reached(step, answer, code):
+        if _has_reached(step, answer, code):
             return answer
     if seconds <= _WINDOW:
         return observations[-1]
@@ -268,7 +268,7 @@ def _request(
     of the recipe.
     """
     call = fill_in_call(session, step.call, saved)
-    written = placed(session.description, call.method, _local_target(session, call.path))
+    written = place_path(session.description, call.method, _local_target(session, call.path))
     path = written.partition("?")[0]
     operation = session.operation(call.method, path)
     known = values_for(session, operation) if "{" in path else {}
@@ -388,7 +388,7 @@ def _check_expectation(
             yield not_exercised(_EXPECTED, f"`{name}` is not an upstream that the run attends")
     for place, (value, found) in expected.items():
         wanted = fill_in(session.source, value, saved)
-        if same(wanted, found):
+        if are_equal(wanted, found):
             yield passed(_EXPECTED)
         else:
             # The value itself may be a secret of the service.

@@ -71,7 +71,7 @@ class StatedLimit:
         return (self.limit, self.window, self.remaining) != (None, None, None)
 
 
-def in_details(details: Mapping[str, object]) -> StatedLimit:
+def details_limit(details: Mapping[str, object]) -> StatedLimit:
     """Return the limit that the details of an error state."""
     found: dict[str, float] = {}
     unit = False
@@ -91,7 +91,7 @@ def in_details(details: Mapping[str, object]) -> StatedLimit:
     return StatedLimit(**found, unit=unit)
 
 
-def in_headers(answer: Observation) -> StatedLimit:
+def headers_limit(answer: Observation) -> StatedLimit:
     """Return the limit that the headers state: `RateLimit-*`, `X-RateLimit-*`, or the structured
     fields. Fields of several limits state nothing.
     """
@@ -178,12 +178,12 @@ class RateLimit:
             refused = self._refuse_more(self.rounds[-1].refused)
             if len(self.rounds) == _ROUNDS:
                 break
-            beyond = self._beyond_window(refused)
+            beyond = self._check_beyond_window(refused)
             if beyond is not None:
                 yield from (beyond, not_exercised(_RECOVERS, "the window ended before the wait"))
                 return
             # Before the last round the whole window passes, so that it holds no earlier request.
-            window = self._stated(refused).window or 0.0
+            window = self._stated_limit(refused).window or 0.0
             last = len(self.rounds) == _ROUNDS - 1 and window <= PATIENCE - self.waited
             outcome, served = self._check_wait(refused, window + _ROUNDING if last else 0.0)
             yield outcome
@@ -219,7 +219,7 @@ class RateLimit:
         left = driver.limits.requests - driver.requests
         if self.first.served > _FEW or self.waited > PATIENCE or left < 2 * _FEW:
             return None
-        remaining = [in_headers(served)]
+        remaining = [headers_limit(served)]
         for count in range(1, _FEW + 1):
             answer = self._send()
             if answer.status == self.first.refused.status:
@@ -232,7 +232,7 @@ class RateLimit:
                     refused=answer,
                     remaining=tuple(remaining),
                 )
-            remaining.append(in_headers(answer))
+            remaining.append(headers_limit(answer))
         return None
 
     # ---- the wait
@@ -247,7 +247,7 @@ class RateLimit:
         asked = refused.header("Retry-After")
         if any(finding.clause == "headers/retry-after" for finding in refused.judgement.findings):
             return not_exercised(_RECOVERS, "the refusal's Retry-After is not well formed"), None
-        wait = self.session.wait_asked(refused)
+        wait = self.session.requested_wait(refused)
         if wait is None:
             return self._check_long_wait(refused), None
         wait = max(wait, least)
@@ -280,14 +280,14 @@ class RateLimit:
         limit = f"Retry-After: {asked}; the run waits at most {PATIENCE:g} s"
         return not_exercised(_RECOVERS, f"the wait that the refusal asks for is too long ({limit})")
 
-    def _beyond_window(self, refused: Observation) -> Outcome | None:
+    def _check_beyond_window(self, refused: Observation) -> Outcome | None:
         """Check a wait that is longer than the stated window: a request after the window must not
         be served, unless the service punishes.
 
         Return None if the wait is not longer, or the window is not over in reasonable time. A wait
         in other units is another mistake.
         """
-        asked, window = refused.header("Retry-After"), self._stated(refused).window
+        asked, window = refused.header("Retry-After"), self._stated_limit(refused).window
         if asked is None or not asked.isdigit() or window is None:
             return None
         if not window + 1 < int(asked) < _SUSPICIOUS or window > PATIENCE:
@@ -305,14 +305,14 @@ class RateLimit:
 
     # ---- the numbers
 
-    def _stated(self, answer: Observation) -> StatedLimit:
+    def _stated_limit(self, answer: Observation) -> StatedLimit:
         """Return the limit in the details, else the one in the headers."""
-        details = in_details(error_details(self.session.taxonomy, answer))
-        return details or in_headers(answer)
+        details = details_limit(error_details(self.session.taxonomy, answer))
+        return details or headers_limit(answer)
 
     def _check_numbers(self) -> Outcome:
         """Compare what the refusals state with what was counted."""
-        stated = {self._stated(one.refused) for one in self.rounds}
+        stated = {self._stated_limit(one.refused) for one in self.rounds}
         if not any(stated):
             return not_exercised(_COUNTED, "the refusals state no limit, window or rest")
         if self.at_once:
@@ -339,10 +339,10 @@ class RateLimit:
         A header may be about another limit than the one that refuses, unless their numbers agree.
         """
         refused = self.rounds[-1].refused
-        details = in_details(error_details(self.session.taxonomy, refused))
+        details = details_limit(error_details(self.session.taxonomy, refused))
         if details.remaining:
             return f"a refusal states that {details.remaining:g} requests remain"
-        header = in_headers(refused)
+        header = headers_limit(refused)
         counted = {one.served for one in self.rounds[1:]}
         own = header.limit is not None and (
             {header.limit} == counted or header.limit == claim.limit

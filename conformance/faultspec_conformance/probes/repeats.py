@@ -14,7 +14,7 @@ from faultspec.exchange.finding import Level
 from faultspec.judge.collector import quote_pointer
 from faultspec.judge.match_envelope import match_envelope
 from faultspec.language.model import Surface, Taxonomy
-from faultspec.language.values import same, shown
+from faultspec.language.values import are_equal, show
 from faultspec.runtime.nodes import child
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.calls import CallSession
@@ -45,21 +45,21 @@ def repeated_errors(session: CallSession) -> Iterator[Outcome]:
         yield not_exercised(_CLAUSE, reason)
         return
 
-    def found() -> list[Outcome]:
+    def check_all() -> list[Outcome]:
         exchanges = session.observations.exchanges
         return list(check_repeated(session.contract, repeating, exchanges, session.unkept))
 
     waited = 0.0
     while session.observations.ended is None and waited < GRACE:
-        if not any(outcome.kind == "failed" for outcome in found()):
+        if not any(outcome.kind == "failed" for outcome in check_all()):
             break
         session.linger(_MOMENT)
         waited += _MOMENT
     if session.observations.ended is None:
-        yield from found()
+        yield from check_all()
         for surface in repeaters:
             if surface not in repeating:
-                yield _not_looked_at(surface, "a run cannot observe what is written to it")
+                yield _unchecked_outcome(surface, "a run cannot observe what is written to it")
 
 
 def check_repeated(
@@ -89,7 +89,7 @@ def check_repeated(
             answer for answer in exchanges if _is_due(contract.taxonomy, surface, origins, answer)
         ]
         if not due:
-            yield _not_looked_at(surface, "no observed error was due on it")
+            yield _unchecked_outcome(surface, "no observed error was due on it")
         for answer in due:
             equal = _first_equal(contract, answer, repetitions)
             if equal is None:
@@ -119,7 +119,7 @@ def check_repeated(
                 yield failed(_CLAUSE, f"{message} within {GRACE:g} s", answer, level=level)
 
 
-def _not_looked_at(surface: Surface, reason: str) -> Outcome:
+def _unchecked_outcome(surface: Surface, reason: str) -> Outcome:
     return Outcome(_CLAUSE, "undecided", f"`{surface.name}` was not looked at: {reason}")
 
 
@@ -174,13 +174,13 @@ def actionable_difference(
     one, two = _read(contract, answer), _read(contract, other)
     compared = _ACTED_ON | (one.closed & two.closed)
     for slot, value in one.values.items():
-        if slot in two.values and slot in compared and not _equal(value, two.values[slot]):
+        if slot in two.values and slot in compared and not _are_equal(value, two.values[slot]):
             return two.pointers[slot], _text(two.pointers[slot], value, two.values[slot])
     details, others = one.values.get("details"), two.values.get("details")
     if isinstance(details, dict) and isinstance(others, dict):
         for key, value in details.items():
             comparable = key in others and isinstance(value, str | bool)
-            if comparable and not same(value, others[key]):
+            if comparable and not are_equal(value, others[key]):
                 pointer = child(two.pointers["details"], key)
                 return pointer, _text(pointer, value, others[key])
     return None
@@ -200,12 +200,12 @@ def _read(contract: Contract, observation: Observation) -> _Slots:
     )
 
 
-def _equal(one: object, two: object) -> bool:
+def _are_equal(one: object, two: object) -> bool:
     """Whether two values are equal; the order of a list does not matter."""
     if isinstance(one, list) and isinstance(two, list):
         return all(item in two for item in one) and all(item in one for item in two)
-    return same(one, two)
+    return are_equal(one, two)
 
 
 def _text(pointer: str, value: object, other: object) -> str:
-    return f"{quote_pointer(pointer)} is {shown(other)}, and the answer has {shown(value)}"
+    return f"{quote_pointer(pointer)} is {show(other)}, and the answer has {show(value)}"

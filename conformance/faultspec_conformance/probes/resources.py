@@ -268,12 +268,12 @@ def _problem_of_id(
     if not found.ok:
         problem = f"names nothing that its caller can read ({found})"
         return f"{problem}; the {kind.name} that exists has another id"
-    if _equal(kind, first, found):
+    if _shows_equal(kind, first, found):
         return None
     return f"does not have the id of the existing `{kind.name}`"
 
 
-def _equal(kind: ResourceKind, first: CreatedResource, found: Observation) -> bool:
+def _shows_equal(kind: ResourceKind, first: CreatedResource, found: Observation) -> bool:
     """Whether a representation shows the unique values, or else the body, of a resource."""
     if not isinstance(first.body, dict):
         return True

@@ -67,7 +67,7 @@ def _broken_stream(session: HttpSession, operation: ServiceOperation, recipe: Re
     codes = session.wire_codes
     announced = [event for event in events(broken.exchange) if event.is_error(codes)]
     if not announced:
-        return _unannounced(session, plain, broken, what)
+        return _judge_unannounced(session, plain, broken, what)
     misnamed = next((event for event in announced if event.name not in ERROR_EVENTS), None)
     if misnamed is not None:
         message = f"{what} sends the error as data, in an event called `{misnamed.name}`"
@@ -79,7 +79,7 @@ def _broken_stream(session: HttpSession, operation: ServiceOperation, recipe: Re
     return passed(_CLAUSE)
 
 
-def _unannounced(
+def _judge_unannounced(
     session: HttpSession, plain: RequestSpec, broken: Observation, what: str
 ) -> Outcome:
     """Return the outcome of a stream without an error event: it failed if the whole stream has more

@@ -116,7 +116,7 @@ def _check_items(
     )
     # A service that requires a precondition may check for it, too, before it checks the tenant.
     requires = any(code.http.allows(428) for code in session.taxonomy.shared_live_codes())
-    for operation in _on_item(session, resource.kind):
+    for operation in _item_operations(session, resource.kind):
         both = requires and operation.writes
         for condition in (_NEVER_GIVEN, None) if both else (_NEVER_GIVEN,):
             yield from attempt(comparison.outcomes(operation, condition), _CLAUSE)
@@ -124,7 +124,7 @@ def _check_items(
                 return
 
 
-def _on_item(session: HttpSession, kind: ResourceKind) -> list[ServiceOperation]:
+def _item_operations(session: HttpSession, kind: ResourceKind) -> list[ServiceOperation]:
     """Return the operations on an item's path, then those below it; reads come first, the deletion
     last.
     """
@@ -241,7 +241,7 @@ class _Comparison:
         return f"{operation.name} of another tenant's {self.resource.kind.name}"
 
     def _ask_absent(self, operation: ServiceOperation, condition: str | None) -> _Answer:
-        identifier = sampling.another(self.session.source, self.resource.id)
+        identifier = sampling.other_identifier(self.session.source, self.resource.id)
         canary = Canary("id", str(identifier))
         return _Answer(self._ask(operation, identifier, condition, canary), identifier)
 
@@ -284,7 +284,9 @@ class _Comparison:
         ours, theirs = dict(leaves(_body(first))), dict(leaves(_body(second)))
         for pointer in dict.fromkeys((*ours, *theirs)):
             pair = ours.get(pointer, _LACKING), theirs.get(pointer, _LACKING)
-            if pair[0] != pair[1] and self._neutral(one, pair[0]) != self._neutral(two, pair[1]):
+            if pair[0] != pair[1] and self._neutralise(one, pair[0]) != self._neutralise(
+                two, pair[1]
+            ):
                 found[f"body {pointer}"] = f"the body differs at {pointer or 'its root'}"
         return found
 
@@ -297,7 +299,7 @@ class _Comparison:
             if name.lower() not in ignored
         }
 
-    def _neutral(self, answer: _Answer, value: object) -> object:
+    def _neutralise(self, answer: _Answer, value: object) -> object:
         """Return a leaf of the body as it would be for any id and at any time."""
         if isinstance(value, str):
             return self._neutral_text(answer, value)
@@ -308,7 +310,7 @@ class _Comparison:
         echo, observation = self.session.echo, answer.observation
         if echo is not None:
             for value in (
-                observation.exchange.sent(echo.header),
+                observation.exchange.request_header(echo.header),
                 observation.header(echo.header),
                 slot_value(self.session.taxonomy, observation, echo.field.slot),
             ):
@@ -337,7 +339,7 @@ def _check_list(
 
     def shows(page: Observation) -> bool:
         text = page.exchange.response.body.decode("utf-8", "replace")
-        return evidence.marked(page) or any(id in text for id in ids)
+        return evidence.has_mark(page) or any(id in text for id in ids)
 
     message = f"{listing.name} shows another tenant's {kind.name}"
     plain = RequestSpec("GET", listing.template, identity=stranger)
@@ -348,7 +350,7 @@ def _check_list(
         yield failed(_CLAUSE, message, resource.creation, first)
         return
     yield passed(_CLAUSE)
-    following = pagination.following(listing, first)
+    following = pagination.next_query(listing, first)
     if following is None:
         return
     second = session.call(replace(plain, query=following))

@@ -10,8 +10,8 @@ from statistics import median
 
 from faultspec.contract.clauses import upstream_policy
 from faultspec.contract.crashes import crash_level
-from faultspec.exchange.model import first
-from faultspec.language.conditions import ConditionFacts, facts_read
+from faultspec.exchange.model import first_header
+from faultspec.language.conditions import ConditionFacts, tested_facts
 from faultspec.language.model import Code, RetryPolicy
 from faultspec.runtime.retry import Failure
 from faultspec_conformance.config import (
@@ -47,7 +47,7 @@ from faultspec_conformance.session.observation import (
     error_details,
     failed,
     not_exercised,
-    parsed,
+    parse_body,
     passed,
 )
 from faultspec_conformance.session.observations import Note, ProbeResult, attempt
@@ -169,7 +169,7 @@ class _UpstreamWatch:
                 continue
             code = self.code(name, answer)
             yield from self.check_failure(code, failure.answer, answer, requests)
-            eligible = self.eligible(code, failure.answer, answer, idempotent=self.idempotent)
+            eligible = self.is_eligible(code, failure.answer, answer, idempotent=self.idempotent)
             if retried is None and eligible:
                 retried = failure
         if is_first:
@@ -188,18 +188,18 @@ class _UpstreamWatch:
                 named.add(failure.answer)
                 yield name, failure
                 continue
-            for status in self.of_class(str(failure.answer))[:_OF_CLASS]:
+            for status in self.class_statuses(str(failure.answer))[:_OF_CLASS]:
                 named.add(status)
                 yield name, replace(failure, answer=status)
         for known in _SAMPLES if sampled else ():
             of_class = {status // 100 for status in named if isinstance(status, int)}
             if int(known[0]) in of_class:
-                others = [status for status in self.of_class(known) if status not in named]
+                others = [status for status in self.class_statuses(known) if status not in named]
                 yield from (
                     (None, UpstreamFailure(status)) for status in others[: _OF_RULES[known]]
                 )
 
-    def of_class(self, known: str) -> list[int]:
+    def class_statuses(self, known: str) -> list[int]:
         """Return statuses of a class: those that services forget, then those that rules name."""
         tests = (test for rule in self.policy.eligible_when for test in rule.when)
         values = [value for test in tests for value in test.values if isinstance(value, int)]
@@ -318,7 +318,7 @@ class _UpstreamWatch:
         others = (other.errors.get(name) for other in taxonomy.operations.values())
         return own or taxonomy.codes.get(name) or next(filter(None, others))
 
-    def eligible(
+    def is_eligible(
         self, code: Code, behaviour: Behaviour, answer: Observation, *, idempotent: bool
     ) -> bool | None:
         """Whether the policy covers the failure of such a call; None if that cannot be decided."""
@@ -332,7 +332,7 @@ class _UpstreamWatch:
         self, code: Code, behaviour: Behaviour, answer: Observation, *, idempotent: bool
     ) -> ConditionFacts:
         """Return the facts of a failure."""
-        reads = facts_read(self.policy.eligible_when)
+        reads = tested_facts(self.policy.eligible_when)
         keys = (fact.removeprefix("details.") for fact in reads if fact.startswith("details."))
         # A detail that the code does not declare is missing, not unknown.
         known: dict[str, object] = {key: None for key in keys if key not in code.details}
@@ -357,7 +357,7 @@ class _UpstreamWatch:
         since = requests[begin:]
         tries = [request for request in since if _is_repetition(request, since[0])]
         where = self.where(behaviour)
-        eligible = self.eligible(code, behaviour, answer, idempotent=self.idempotent)
+        eligible = self.is_eligible(code, behaviour, answer, idempotent=self.idempotent)
         if eligible is None:
             reason = f"{where}; the facts do not decide whether the policy covers {code.name}"
             yield not_exercised("upstream/attempts", reason)
@@ -365,7 +365,7 @@ class _UpstreamWatch:
             # Calls that are unsafe to repeat have a clause of their own, apart from failures that
             # the policy does not cover.
             unsafe = not self.idempotent and bool(
-                self.eligible(code, behaviour, answer, idempotent=True)
+                self.is_eligible(code, behaviour, answer, idempotent=True)
             )
             failure = Failure(
                 True, idempotent=not unsafe, eligible=eligible or unsafe, effect="unknown"
@@ -459,7 +459,7 @@ class _UpstreamWatch:
         """Fail once; then once more with a wait that upstream asks for, if the policy obeys it."""
         behaviour = failing.answer
         answer, requests = self.provoke(failing, times=1)
-        if len(_since_failure(requests, behaviour)) > 1:
+        if len(_requests_since_failure(requests, behaviour)) > 1:
             subject = f"the upstream {self.upstream.config.name} failed once"
             what = f"{subject} and then recovered"
             message = f"{what}, but the service answered {answer}; expected a success"
@@ -470,7 +470,7 @@ class _UpstreamWatch:
             failure = Failure(True, retry_after=float(_WAIT), effect="unknown")
             tries = [
                 Try(request.at, request.until, failure if request.behaviour == behaviour else None)
-                for request in _since_failure(requests, behaviour)
+                for request in _requests_since_failure(requests, behaviour)
             ]
             where = f"{self.where(behaviour)} with Retry-After {_WAIT}"
             yield from self.check_tries(tries, where, answer)
@@ -494,7 +494,7 @@ class _UpstreamWatch:
             self.witness, requests = self.provoke(failing)
             tries = [
                 Try(request.at, request.until, failure)
-                for request in _since_failure(requests, failing.answer)
+                for request in _requests_since_failure(requests, failing.answer)
             ]
             waits = observe_retries(self.scaled, tries).waits
             if not waits:
@@ -522,7 +522,7 @@ class _UpstreamWatch:
                 yield passed(clause)
 
 
-def _since_failure(
+def _requests_since_failure(
     requests: Sequence[UpstreamRequest], behaviour: object
 ) -> Sequence[UpstreamRequest]:
     """Return the requests from the first that failed, without those of other calls."""
@@ -538,7 +538,7 @@ def _is_repetition(one: UpstreamRequest, other: UpstreamRequest) -> bool:
 
 def _key(request: UpstreamRequest, names: Sequence[str]) -> str | None:
     """Return the key of a request: a header, or a member of its body."""
-    body = parsed(request.request.body)
+    body = parse_body(request.request.body)
     members = body if isinstance(body, dict) else {}
-    found = [first(request.request.headers, name) or members.get(name) for name in names]
+    found = [first_header(request.request.headers, name) or members.get(name) for name in names]
     return next((str(value) for value in found if value), None)

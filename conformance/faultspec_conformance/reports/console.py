@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from faultspec.diagnostics.formats.escaping import visible
+from faultspec.diagnostics.formats.escaping import escape_line
 from faultspec.exchange.finding import Finding
 from faultspec_conformance.reports import curl
 from faultspec_conformance.results.enabling import (
@@ -125,11 +125,11 @@ def summary(report: Report) -> str:
     """The remarks, and a last line with the counts."""
     result = report.result
     counts = ", ".join(f"{result.count(verdict)} {WORDS[verdict].lower()}" for verdict in WORDS)
-    lines = [*map(visible, remarks(result)), f"{counts}; {run_cost(result)}"]
+    lines = [*map(escape_line, remarks(result)), f"{counts}; {run_cost(result)}"]
     return "\n".join(lines) + "\n"
 
 
-def _painted(text: str, verdict: str, colour: bool) -> str:
+def _paint(text: str, verdict: str, colour: bool) -> str:
     return f"\x1b[{_COLOURS[verdict]}m{text}\x1b[0m" if colour else text
 
 
@@ -147,7 +147,7 @@ def _clauses(result: Result, wide: int, colour: bool) -> Iterator[str]:
         if found is not None and found not in shown:
             shown.add(found)
             yield f"{'':13}    enable it in {found}"
-    word = _painted(f"{WORDS['not_checkable']:13}", "not_checkable", colour)
+    word = _paint(f"{WORDS['not_checkable']:13}", "not_checkable", colour)
     yield from (f"{word}  {line}" for line in transport_lines(result.clauses))
 
 
@@ -156,24 +156,26 @@ def steps_text(report: Report) -> list[str]:
     if report.interrupted or exit_code(report.result):
         return []
     steps = next_steps(report.result)
-    lines = [f"  {visible(step.purpose)}\n    {visible(str(step.enabling))}" for step in steps]
+    lines = [
+        f"  {escape_line(step.purpose)}\n    {escape_line(str(step.enabling))}" for step in steps
+    ]
     return ["next:", *lines, ""] if lines else []
 
 
 def _clause(clause: ClauseResult, wide: int, colour: bool) -> str:
     verdict = clause.verdict
-    word = _painted(f"{WORDS[verdict]:13}", verdict, colour)
+    word = _paint(f"{WORDS[verdict]:13}", verdict, colour)
     if verdict in ("passed", "failed"):
         failures = f"{clause.failures} of " if clause.failures else ""
         counts = {"warnings": clause.warnings, "flaky": clause.flaky, "known": clause.known}
         others = [f", {count} {name}" for name, count in counts.items() if count]
         details = f"{failures}{clause.occasions}{''.join(others)}"
         if clause.left_out:
-            details += _shortened(visible(f"; left out: {clause.left_out}"), _REASON_WIDTH)
+            details += _shorten(escape_line(f"; left out: {clause.left_out}"), _REASON_WIDTH)
         if clause.undecided:
-            details += f"; {_shortened(visible(clause.reason), _REASON_WIDTH)}"
+            details += f"; {_shorten(escape_line(clause.reason), _REASON_WIDTH)}"
     else:
-        details = _shortened(visible(clause.reason), _REASON_WIDTH)
+        details = _shorten(escape_line(clause.reason), _REASON_WIDTH)
     return f"{word}  {clause.address:{wide}}  {details}".rstrip()
 
 
@@ -188,41 +190,41 @@ def _coverage(report: Report) -> list[str]:
             times = "once" if coverage.count == 1 else f"{coverage.count} times"
             out.append(f"  {code:{wide}}  {statuses}  ({times})")
         else:
-            out.append(f"  {code:{wide}}  not observed: {visible(coverage.reason or '')}")
+            out.append(f"  {code:{wide}}  not observed: {escape_line(coverage.reason or '')}")
     return out
 
 
 def _finding(report: Report, reported: ReportedFinding, colour: bool) -> list[str]:
     finding, standing, base = reported.finding, reported.standing, report.base
-    word = _painted(standing, STATES[standing], colour)
+    word = _paint(standing, STATES[standing], colour)
     statements = f" [{', '.join(finding.statements)}]" if finding.statements else ""
     times = f" ({reported.count} times)" if reported.count > 1 else ""
     out = [f"{word}: {finding.clause}{statements}{times}"]
     place = " ".join(filter(None, (finding.operation, str(finding.status or ""), finding.code)))
     if place:
-        out.append(f"  {visible(place)}")
+        out.append(f"  {escape_line(place)}")
     if len(reported.operations) > 1:
-        out.append(f"  {visible(operations_text(reported))}")
+        out.append(f"  {escape_line(operations_text(reported))}")
     if reported.places:
         more = ", …" if reported.count > len(reported.places) else ""
-        out.append(f"  at {visible(', '.join(reported.places))}{more}")
-    out.append(f"  {visible(finding.message)}")
+        out.append(f"  at {escape_line(', '.join(reported.places))}{more}")
+    out.append(f"  {escape_line(finding.message)}")
     if reported.excuse is not None:
-        return [*out, f"  known: {visible(reported.excuse)}"]
+        return [*out, f"  known: {escape_line(reported.excuse)}"]
     if standing == "flaky":
         out.append("  flaky: it did not recur when the requests were repeated")
     if finding.evidence:
         body = finding.evidence[-1].response.body[:_COMMAND].decode("utf-8", "replace")
         if body:
             line = re.sub(r"\s+", " ", body)
-            out.append(f"  > {_shortened(visible(line), 2 * _REASON_WIDTH)}")
+            out.append(f"  > {_shorten(escape_line(line), 2 * _REASON_WIDTH)}")
     if source := source_text(finding):
-        out.append(f"  by {_shortened(visible(source), _REASON_WIDTH)}")
+        out.append(f"  by {_shorten(escape_line(source), _REASON_WIDTH)}")
     for place, command in curl.numbered_commands(base, finding.evidence):
         order = f"({place}) " if place else ""
-        out.append(f"  {order}$ {_shortened(visible(command), _COMMAND)}")
+        out.append(f"  {order}$ {_shorten(escape_line(command), _COMMAND)}")
     line = waiver_line(finding, reported.operations, report.day)
-    return [*out, f"  to waive it: {visible(line)}"]
+    return [*out, f"  to waive it: {escape_line(line)}"]
 
 
 def source_text(finding: Finding) -> str:
@@ -243,5 +245,5 @@ def operations_text(reported: ReportedFinding) -> str:
     return f"on {len(operations)} operations: {listed}"
 
 
-def _shortened(text: str, most: int) -> str:
+def _shorten(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"

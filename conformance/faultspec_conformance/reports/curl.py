@@ -22,15 +22,15 @@ def command_line(base: str, request: Request) -> str:
     words += ["-I"] if request.method == "HEAD" else ["-i"]
     if request.method not in ("GET", "HEAD") or request.body:
         words += ["-X", request.method]
-    words.append(_quoted(base + request.target))
+    words.append(_quote(base + request.target))
     names = {name.lower() for name, _ in request.headers}
     for name, value in request.headers:
         if name.lower() in ("content-length", "host", "connection"):
             continue
         if len(value) > _PASTE:
-            words += ["-H", f'"{name}: $({_repeated(len(value), value[0])})"']
+            words += ["-H", f'"{name}: $({_repeat(len(value), value[0])})"']
         else:
-            words += ["-H", _quoted(f"{name}: {value}" if value else f"{name};")]
+            words += ["-H", _quote(f"{name}: {value}" if value else f"{name};")]
     if "accept" not in names:
         words += ["-H", "'Accept:'"]
     if not request.body:
@@ -39,17 +39,17 @@ def command_line(base: str, request: Request) -> str:
         words += ["-H", "'Content-Type:'"]
     words.append("--data-binary")
     if len(request.body) > _PASTE:
-        body = _repeated(len(request.body), request.body[:1].decode("latin-1"))
+        body = _repeat(len(request.body), request.body[:1].decode("latin-1"))
         return f"{body} | {' '.join(words)} @-"
     try:
-        return " ".join([*words, _quoted(request.body.decode("utf-8"))])
+        return " ".join([*words, _quote(request.body.decode("utf-8"))])
     except UnicodeDecodeError:
         octal = "".join(f"\\{byte:03o}" for byte in request.body)
         return f"printf '{octal}' | {' '.join(words)} @-"
 
 
-def _repeated(length: int, character: str) -> str:
-    return f"head -c {length} /dev/zero | tr '\\0' {_quoted(character)}"
+def _repeat(length: int, character: str) -> str:
+    return f"head -c {length} /dev/zero | tr '\\0' {_quote(character)}"
 
 
 def command_lines(base: str, evidence: tuple[Exchange, ...]) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ def numbered_commands(base: str, evidence: tuple[Exchange, ...]) -> tuple[tuple[
     )
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """In single quotes, or in double quotes if it has a variable to expand."""
     if not _VARIABLE.search(text):
         return shlex.quote(text)

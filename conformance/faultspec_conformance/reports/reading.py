@@ -72,9 +72,9 @@ def _report(found: Data) -> Report:
         target=found["target"],
         taxonomy=found["taxonomy"],
         clauses={clause["clause"]: _clause(clause) for clause in found["clauses"]},
-        findings=tuple(map(_reported, found["findings"])),
+        findings=tuple(map(_read_finding, found["findings"])),
         coverage={
-            code: _built(Coverage, data, code=code) for code, data in found["coverage"].items()
+            code: _build(Coverage, data, code=code) for code, data in found["coverage"].items()
         },
         requests=summary["requests"],
         generated=summary["generated"],
@@ -84,9 +84,9 @@ def _report(found: Data) -> Report:
         not_run=tuple(found["not_run"]),
         fixed=None
         if baseline is None
-        else tuple(_built(ResolvedFinding, data) for data in baseline["fixed"]),
+        else tuple(_build(ResolvedFinding, data) for data in baseline["fixed"]),
         waivers={
-            _built(Waiver, data, expires=date.fromisoformat(data["expires"])): data["used"]
+            _build(Waiver, data, expires=date.fromisoformat(data["expires"])): data["used"]
             for data in found["waivers"]
         },
         ordinary=found["forms"]["errors"],
@@ -94,9 +94,9 @@ def _report(found: Data) -> Report:
         **found.get("judged", {}),
         shards=tuple(Shard(*map(int, shard.split("/"))) for shard in run["shards"]),
         complete=run["complete"],
-        map=tuple(_built(MapCell, cell) for cell in found.get("map", ())),
+        map=tuple(_build(MapCell, cell) for cell in found.get("map", ())),
         sent=tuple(
-            _built(SentRequest, sent, decided=tuple(sent["decided"]))
+            _build(SentRequest, sent, decided=tuple(sent["decided"]))
             for sent in found.get("sent", ())
         ),
     )
@@ -113,7 +113,7 @@ def _report(found: Data) -> Report:
     )
 
 
-def _built(kind: type[T], found: Data, **others: object) -> T:
+def _build(kind: type[T], found: Data, **others: object) -> T:
     """A dataclass from the members of its fields' names; `others` are its other fields."""
     values = {
         field.name: found[field.name]
@@ -128,7 +128,7 @@ def _built(kind: type[T], found: Data, **others: object) -> T:
 
 def _clause(found: Data) -> ClauseResult:
     reasons = found["reasons"]
-    return _built(
+    return _build(
         ClauseResult,
         found,
         address=found["clause"],
@@ -138,18 +138,18 @@ def _clause(found: Data) -> ClauseResult:
     )
 
 
-def _reported(found: Data) -> ReportedFinding:
+def _read_finding(found: Data) -> ReportedFinding:
     last = [] if found["exchange"] is None else [found["exchange"]]
     evidence = tuple(map(_exchange, (*found["before"], *last)))
     source = found.get("source", {})
-    finding = _built(
+    finding = _build(
         Finding,
         found,
         evidence=evidence,
         sections=tuple(source.get("sections", ())),
         rulings=tuple(source.get("rulings", ())),
     )
-    return _built(ReportedFinding, found, finding=finding)
+    return _build(ReportedFinding, found, finding=finding)
 
 
 def _exchange(found: Data) -> Exchange:

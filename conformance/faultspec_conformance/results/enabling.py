@@ -121,12 +121,13 @@ def enablings(result: Result) -> dict[str, Enabling]:
         for reason in clause.not_exercised
     )
     found = {
-        address: enabling(clause, read_only=read_only) for address, clause in result.clauses.items()
+        address: find_enabling(clause, read_only=read_only)
+        for address, clause in result.clauses.items()
     }
     return {address: line for address, line in found.items() if line is not None}
 
 
-def enabling(clause: ClauseResult, *, read_only: bool = False) -> Enabling | None:
+def find_enabling(clause: ClauseResult, *, read_only: bool = False) -> Enabling | None:
     """The key that switches on a clause that was not checked, or None.
 
     ``read_only``: the run may not write.
@@ -164,13 +165,13 @@ def next_steps(result: Result) -> tuple[NextStep, ...]:
     ]
     codes = [coverage.code for coverage in result.unobserved]
     if codes:
-        line = f"provoke: {{{_quoted(codes[0])}: {{request: GET /path}}}}"
+        line = f"provoke: {{{_quote(codes[0])}: {{request: GET /path}}}}"
         step = _step(Enabling("conformance.yaml", line), codes, "code")
         ranked.append((severity("code/declared"), -len(codes), step))
     return tuple(step for *_, step in sorted(ranked, key=lambda entry: entry[:2])[:_STEPS])
 
 
-def _quoted(code: str) -> str:
+def _quote(code: str) -> str:
     return code if re.fullmatch(r"[A-Za-z_][\w.-]*", code) else f'"{code}"'
 
 

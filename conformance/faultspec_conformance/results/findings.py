@@ -79,7 +79,7 @@ def _kind_of_body(finding: Finding) -> Hashable:
     last = finding.evidence[-1]
     body = read(last.response.body).value
     members = frozenset(body) if isinstance(body, dict) else type(body).__name__
-    return (last.received("Content-Type") or "").partition(";")[0].strip().lower(), members
+    return (last.response_header("Content-Type") or "").partition(";")[0].strip().lower(), members
 
 
 def join_pair(first: ReportedFinding, second: ReportedFinding) -> ReportedFinding:

@@ -39,10 +39,10 @@ def missing_waivers(
     for reported in result.findings:
         if reported.standing != "error" and not (flaky and reported.standing == "flaky"):
             if reported.waived is not None:
-                remarks |= dict.fromkeys(_expired(reported, waivers, day))
+                remarks |= dict.fromkeys(_expiry_remarks(reported, waivers, day))
             continue
         covering = [waiver for waiver in waivers if _covers_all(waiver, reported)]
-        remarks |= dict.fromkeys(_expired(reported, covering, day))
+        remarks |= dict.fromkeys(_expiry_remarks(reported, covering, day))
         if not covering:
             line = waiver_line(reported.finding, reported.operations, day)
             if reported.standing == "flaky":
@@ -56,7 +56,9 @@ def _covers_all(waiver: Waiver, reported: ReportedFinding) -> bool:
     return all(waiver.covers(replace(reported.finding, operation=each)) for each in operations)
 
 
-def _expired(reported: ReportedFinding, waivers: Iterable[Waiver], day: date) -> Iterable[str]:
+def _expiry_remarks(
+    reported: ReportedFinding, waivers: Iterable[Waiver], day: date
+) -> Iterable[str]:
     return (
         f"the waiver {waiver} expired on {waiver.expires}; it is not extended"
         for waiver in waivers
@@ -64,7 +66,7 @@ def _expired(reported: ReportedFinding, waivers: Iterable[Waiver], day: date) ->
     )
 
 
-def unmatched(result: Result, waivers: Sequence[Waiver]) -> tuple[int, ...]:
+def find_unmatched(result: Result, waivers: Sequence[Waiver]) -> tuple[int, ...]:
     """The indexes of the waivers that no finding of the result matched, although their clause was
     exercised.
 
@@ -102,7 +104,7 @@ def add_entries(loaded: LoadedWaivers, entries: Sequence[str]) -> str:
         text = "".join((*lines[:last], *new, *lines[last:]))
     else:
         text = _fill_empty(document, place, lines, entries)
-    return _checked(document, text, place, count + len(entries))
+    return _check_count(document, text, place, count + len(entries))
 
 
 def _fill_empty(
@@ -142,7 +144,7 @@ def remove_entries(loaded: LoadedWaivers, indexes: Sequence[int]) -> WaiverChang
     left = len(loaded.data) - len(indexes)
     if not left:
         kept.insert(min(removed) - 1, f"{'  ' * len(place)}[]\n")
-    return WaiverChange(_checked(document, "".join(kept), place, left), tuple(entries))
+    return WaiverChange(_check_count(document, "".join(kept), place, left), tuple(entries))
 
 
 def _lines_of(document: Document, path: tuple[str | int, ...]) -> tuple[int, int]:
@@ -160,7 +162,7 @@ def _lines_of(document: Document, path: tuple[str | int, ...]) -> tuple[int, int
     return first, head.end_line
 
 
-def _checked(document: Document, text: str, place: tuple[str | int, ...], count: int) -> str:
+def _check_count(document: Document, text: str, place: tuple[str | int, ...], count: int) -> str:
     """The text, if it has the expected number of entries. Raises NotEditable."""
     again, problems = source.parse(text, document.path)
     data = None if again is None else again.data

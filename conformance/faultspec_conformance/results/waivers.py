@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from faultspec.contract.clauses import client_clauses, service_clauses
-from faultspec.diagnostics.model import Diagnostic, ordered
+from faultspec.diagnostics.model import Diagnostic, sort_diagnostics
 from faultspec.diagnostics.model import Path as Place
 from faultspec.exchange.finding import Finding
 from faultspec.language import grammar
@@ -143,7 +143,7 @@ def read_waivers(path: str) -> LoadedWaivers:
     waivers, found = parse_waivers(document, data, place)
     return LoadedWaivers(
         waivers=waivers,
-        diagnostics=ordered((*before, *found)),
+        diagnostics=sort_diagnostics((*before, *found)),
         document=document,
         data=data,
         place=place,
@@ -179,7 +179,7 @@ def parse_waivers(
             continue
         condition = tuple(item.get("condition", {}).items())
         waivers.append(Waiver(**{**item, "expires": expires, "condition": condition}))
-    return tuple(waivers), ordered(found)
+    return tuple(waivers), sort_diagnostics(found)
 
 
 #: A method and a path, or a pattern that may match both.
@@ -306,10 +306,10 @@ def _scalar(value: str | int) -> str:
     """A value in flow YAML: plain if it can only be a text, else in double quotes."""
     if isinstance(value, int) or (re.fullmatch(_PLAIN, value) and value.lower() not in _WORDS):
         return str(value)
-    return f'"{"".join(map(_escaped, value))}"'
+    return f'"{"".join(map(_escape, value))}"'
 
 
-def _escaped(character: str) -> str:
+def _escape(character: str) -> str:
     """A character in a double-quoted text of YAML."""
     if character in '"\\':
         return f"\\{character}"
@@ -334,7 +334,7 @@ def unused_waivers(used: Mapping[Waiver, int], exercised: Iterable[str]) -> Iter
 def _check_grammar(
     document: Document, wanted: grammar.Type, data: object, place: Place
 ) -> tuple[Diagnostic, ...]:
-    return ordered(
+    return sort_diagnostics(
         document.diagnostic(each.code, each.message, each.path, key=each.on_key, hint=each.hint)
         for each in grammar.check_data(wanted, data, place)
     )

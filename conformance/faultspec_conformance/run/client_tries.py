@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from faultspec.exchange.model import Request, first
+from faultspec.exchange.model import Request, first_header
 from faultspec.language.conditions import ConditionFacts
 from faultspec.language.model import Code
 from faultspec.runtime import retry_after
@@ -33,7 +33,7 @@ def is_refusal(status: int | None, request: Request) -> bool:
     412 answers a precondition (RFC 9110, 13.1). 428 answers the lack of one (RFC 6585, 3), which
     does not concern requests that create something.
     """
-    is_conditional = any(first(request.headers, name) is not None for name in _PRECONDITIONS)
+    is_conditional = any(first_header(request.headers, name) is not None for name in _PRECONDITIONS)
     if status == 428:
         return not is_conditional and request.method in _CHANGES
     return is_conditional or status != 412
@@ -50,7 +50,11 @@ def read_try(session: Session, code: Code, served: Served, sent: Observation) ->
     declared = operation.idempotent if operation is not None else None
     rule, method = taxonomy.idempotency, served.request.method
     idempotent = method in _IDEMPOTENT if declared is None else declared
-    if rule is not None and method in rule.methods and sent.exchange.sent(rule.key) is not None:
+    if (
+        rule is not None
+        and method in rule.methods
+        and sent.exchange.request_header(rule.key) is not None
+    ):
         idempotent = True
     named = taxonomy.retry_policies.get(code.retry or "")
     eligible = True
@@ -106,10 +110,12 @@ def check_refetch(tries: Sequence[Served], others: Sequence[Served]) -> RefetchP
         if not between:
             message = f"but the client sent try {number + 2} without reading the resource again"
             return RefetchProblem(message, number + 1)
-        stale = first(refused.request.headers, "If-Match")
-        if stale in (None, "*") or stale != first(following.request.headers, "If-Match"):
+        stale = first_header(refused.request.headers, "If-Match")
+        if stale in (None, "*") or stale != first_header(following.request.headers, "If-Match"):
             continue
-        if all(first(served.response.headers, "ETag") in (None, stale) for served in between):
+        if all(
+            first_header(served.response.headers, "ETag") in (None, stale) for served in between
+        ):
             message = f"but the answers to the client's reads have no validator except {stale}"
             return RefetchProblem(message, None)
         message = f"but try {number + 2} sends `If-Match: {stale}` again, which was already refused"

@@ -20,7 +20,7 @@ from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language.model import Code, Taxonomy
 from faultspec.language.routes import compile_route
-from faultspec.language.values import shortened
+from faultspec.language.values import shorten
 from faultspec.runtime.retry import Policy
 from faultspec_conformance.config import ClientConfig, ServiceConfig
 from faultspec_conformance.drivers import Driver
@@ -43,10 +43,10 @@ from faultspec_conformance.results.model import Coverage, Outcome, Report
 from faultspec_conformance.run.client_tries import check_refetch, is_refusal, read_try
 from faultspec_conformance.run.summarize import build_session_masking, mask_result, summarize
 from faultspec_conformance.session.base import Session
-from faultspec_conformance.session.correlation import echo_rule, valid
+from faultspec_conformance.session.correlation import echo_rule, is_valid_id
 from faultspec_conformance.session.observation import Observation, not_exercised, passed
 from faultspec_conformance.session.observations import Note, NotRun
-from faultspec_conformance.session.options import RunOptions, Unreachable, today
+from faultspec_conformance.session.options import RunOptions, Unreachable, day_of_run
 
 #: The value of the `Retry-After` that the client must observe: the fewest seconds that differ from
 #: none.
@@ -85,7 +85,9 @@ def judge_clients(
     """Judge the clients of a configuration."""
     known = client_clauses(taxonomy)
     applicable = {
-        address for address, clause in known.items() if clause.not_applicable(taxonomy) is None
+        address
+        for address, clause in known.items()
+        if clause.reason_not_applicable(taxonomy) is None
     }
     start = launch or _create_launch(Path(target.path or ".").resolve().parent)
     waivers = tuple(
@@ -113,7 +115,7 @@ def judge_clients(
         session.observations.add([NotRun(session.observations.ended)])
     summary = summarize(session, known, replace(options, waivers=waivers), frozenset())
     # The errors are those of the fault server.
-    result = conclude(replace(summary, errors=None), today(options), only=options.only)
+    result = conclude(replace(summary, errors=None), day_of_run(options), only=options.only)
     result = replace(
         result,
         target=", ".join(" ".join(client.command) for client in target.clients),
@@ -214,7 +216,7 @@ class _ClientWatch:
         own = tuple(operation.errors.values()) if operation is not None else ()
         for code in (*own, *self.session.taxonomy.shared_live_codes()):
             is_stale = code.client_action == "refetch"
-            for status in (None, *(code.http.all() if is_stale else ())):
+            for status in (None, *(code.http.allowed_statuses() if is_stale else ())):
                 fault = Fault(code.name, status)
                 try:
                     answer = render_failure(self.contract, request, fault, "v1")
@@ -358,7 +360,7 @@ class _ClientWatch:
         rule = self.session.taxonomy.idempotency
         if rule is None or self.client.request.method not in rule.methods:
             return
-        keys = [observation.exchange.sent(rule.key) for observation in sent]
+        keys = [observation.exchange.request_header(rule.key) for observation in sent]
         if keys[0] is None:
             return  # client/unsafe judges retries without a key
         earlier = self.keys.setdefault(keys[0], sent[0])
@@ -384,10 +386,10 @@ class _ClientWatch:
         if echo is None:
             return
         for observation in sent:
-            value = observation.exchange.sent(echo.header)
-            if value is not None and not valid(echo, value):
+            value = observation.exchange.request_header(echo.header)
+            if value is not None and not is_valid_id(echo, value):
                 formats = ", ".join(echo.field.schema.format)
-                quoted = shortened(value)
+                quoted = shorten(value)
                 message = f"{echo.header} is `{quoted}`, which does not have the format {formats}"
                 yield self.breach("client/correlation", message, observation)
                 return
@@ -399,7 +401,7 @@ class _ClientWatch:
         suffice.
         """
         clause = "client/jitter"
-        if self.clauses[clause].not_applicable(self.session.taxonomy) or not self.punctual:
+        if self.clauses[clause].reason_not_applicable(self.session.taxonomy) or not self.punctual:
             return
         half = self.session.driver.remaining / 2  # the other clients need time too
         for _ in range(ROUNDS):

@@ -69,7 +69,7 @@ class DocumentHold:
         for clause, violations in self.judge.violations(exchange):
             if (clause, name, status) in self.contradicted:
                 continue
-            if clause == "document/status" and violations and self._declared(judgement, status):
+            if clause == "document/status" and violations and self._is_declared(judgement, status):
                 known = (name, status) in self._reported or status in _OF_THE_SERVER
                 if not known and self._describes_errors(exchange):
                     self.left_out.setdefault(status, {}).setdefault(name, exchange)
@@ -84,7 +84,7 @@ class DocumentHold:
             found = [*self._misfits(operation), *self._missing_statuses(operation)]
             yield from found or (passed(_AGREES),)
 
-    def observed(self) -> Iterator[Outcome]:
+    def check_observed(self) -> Iterator[Outcome]:
         """Yield the statuses of shared codes that were observed and that the document leaves
         out.
         """
@@ -107,7 +107,7 @@ class DocumentHold:
         operation = self.session.description.find(method, template)
         return operation is not None and describes_errors(operation)
 
-    def _declared(self, judgement: Judgement, status: int) -> bool:
+    def _is_declared(self, judgement: Judgement, status: int) -> bool:
         """Whether the taxonomy documents the status, by the code of the answer."""
         return judgement.code is not None and not any(
             finding.clause == "code/status" for finding in judgement.findings
@@ -135,7 +135,7 @@ class DocumentHold:
         violations: dict[str, DocumentViolation | None] = dict.fromkeys(_FORM)
         for sample in self._samples(operation, status):
             for clause, found in self.judge.violations(sample):
-                structural = next(filter(self._structural, found), None)
+                structural = next(filter(self._is_structural, found), None)
                 if clause in violations and structural is None:
                     del violations[clause]  # this error fits
                 elif clause in violations:
@@ -146,7 +146,7 @@ class DocumentHold:
             if violation is not None:
                 yield clause, violation
 
-    def _structural(self, violation: "DocumentViolation") -> bool:
+    def _is_structural(self, violation: "DocumentViolation") -> bool:
         """Whether any error of the taxonomy would break the document in this way."""
         if violation.clause != "document/schema" or violation.keyword in _STRUCTURAL:
             return True
@@ -156,7 +156,7 @@ class DocumentHold:
 
     def _samples(self, operation: ServiceOperation, status: int) -> Iterator[Exchange]:
         """An answer for each code that the operation may have with this status."""
-        declared = self.session.contract.operation_called(operation.name)
+        declared = self.session.contract.find_operation(operation.name)
         own = declared.errors if declared is not None else {}
         allowed = declared.codes if declared is not None else None
         shared = (code.name for code in self.session.taxonomy.shared_live_codes())
@@ -174,13 +174,13 @@ class DocumentHold:
         """The codes that the taxonomy declares for the operation itself, if the document has none
         of their statuses.
         """
-        declared = self.session.contract.operation_called(operation.name)
+        declared = self.session.contract.find_operation(operation.name)
         if declared is None or not describes_errors(operation):
             return
         missing = []
         for name in declared.named_codes:
             code = declared.errors.get(name) or self.session.taxonomy.codes.get(name)
-            statuses = [*code.http.all()] if code is not None and code.live else []
+            statuses = [*code.http.allowed_statuses()] if code is not None and code.live else []
             described = (self.judge.response(operation.name, status) for status in statuses)
             if statuses and all(response is None for response in described):
                 missing.append(f"{statuses[0]} (`{name}`)")

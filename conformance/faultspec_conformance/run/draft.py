@@ -35,8 +35,8 @@ def draft(
             "# check the values, and complete the comments. The run changes nothing until "
             "`writes` is true."
         ),
-        f"taxonomy: {_quoted(taxonomy_path)}",
-        f"target: {{http: {_quoted(http)}, openapi: {_quoted(openapi)}}}",
+        f"taxonomy: {_quote(taxonomy_path)}",
+        f"target: {{http: {_quote(http)}, openapi: {_quote(openapi)}}}",
         "",
         *_identities(description),
         "",
@@ -87,7 +87,7 @@ def _identities(description: Description) -> Iterator[str]:
 def _credential(scheme: Scheme, name: str) -> str:
     variable = "${" + f"{name.upper()}_TOKEN" + "}"
     prefix = {"bearer": "Bearer ", "basic": "Basic "}.get(scheme.kind, "")
-    return f"{scheme.name}: {_quoted(prefix + variable)}"
+    return f"{scheme.name}: {_quote(prefix + variable)}"
 
 
 def _resources(description: Description) -> Iterator[str]:
@@ -135,7 +135,7 @@ def _resource(description: Description, resource: DocumentedResource) -> Iterato
 
 
 def _request(operation: ServiceOperation) -> str:
-    return _quoted(operation.name)
+    return _quote(operation.name)
 
 
 def _body(description: Description, operation: ServiceOperation) -> str:
@@ -169,7 +169,7 @@ def _placeholder(description: Description, operation: ServiceOperation, key: str
 
 
 def _provoke(description: Description, taxonomy: Taxonomy) -> Iterator[str]:
-    wanted = [code for code in taxonomy.shared_live_codes() if not _general(code, description)]
+    wanted = [code for code in taxonomy.shared_live_codes() if not _is_general(code, description)]
     switched = {
         code.name: found for code in wanted if (found := _switch(description, code)) is not None
     }
@@ -189,8 +189,8 @@ def _provoke(description: Description, taxonomy: Taxonomy) -> Iterator[str]:
             yield f"  # {code.name}: {_suggestion(description, code)}"
 
 
-def _general(code: Code, description: Description) -> bool:
-    statuses = set(code.http.all())
+def _is_general(code: Code, description: Description) -> bool:
+    statuses = set(code.http.allowed_statuses())
     if not statuses:
         return True  # never sent over HTTP
     able = set(_GENERAL)
@@ -220,12 +220,12 @@ def _switch(description: Description, code: Code) -> tuple[ServiceOperation, str
 
 
 def _suggestion(description: Description, code: Code) -> str:
-    status = code.http.default or next(iter(code.http.all()), 500)
+    status = code.http.default or next(iter(code.http.allowed_statuses()), 500)
     documented = next(
         (operation for operation in description.operations if str(status) in operation.responses),
         None,
     )
-    request = _request(documented) if documented is not None else _quoted("GET /path")
+    request = _request(documented) if documented is not None else _quote("GET /path")
     if status == 429:
         return f"{{request: {request}, repeat: {{until: 429, at_most: 60}}}}"
     if status == 403:
@@ -233,7 +233,7 @@ def _suggestion(description: Description, code: Code) -> str:
     return f"{{request: {request}}}   # or {{not_provokable: the reason}}"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """The text as YAML, in quotes if it needs them."""
     return (
         text

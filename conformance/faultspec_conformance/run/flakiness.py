@@ -45,19 +45,19 @@ def flaky_places(
     once = {
         where for where, times in counts.items() if times == 1 and not where[0].startswith(_PROVEN)
     }
-    again = anew(session)
+    again = renew_session(session)
     driver = session.driver
     limits = driver.limits
     # The same number in every run, so that the verdict does not depend on how many are left.
     most = driver.requests + session.config.limits.requests // RESERVE
     driver.limits = replace(limits, requests=min(most, session.config.limits.requests))
     try:
-        return _gone(again, session, runs, once=once, options=options)
+        return _find_gone(again, session, runs, once=once, options=options)
     finally:
         driver.limits = limits
 
 
-def _gone(
+def _find_gone(
     again: HttpSession,
     session: HttpSession,
     runs: Iterable[ProbeRun],
@@ -67,14 +67,14 @@ def _gone(
 ) -> frozenset[Place]:
     gone: set[Place] = set()
     for run in runs:
-        gone |= _gone_of_probe(again, run, once & _places(run.record), options)
+        gone |= _repeat_probe(again, run, once & _places(run.record), options)
     for part in session.observations.parts:
         for observation in part.exchanges if part.name == SWEEP else ():
-            gone |= _gone_of_request(again, observation, once)
+            gone |= _repeat_request(again, observation, once)
     return frozenset(gone)
 
 
-def anew(session: HttpSession) -> HttpSession:
+def renew_session(session: HttpSession) -> HttpSession:
     """Return a session with the same service that has observed nothing yet."""
     return HttpSession(
         session.contract,
@@ -86,7 +86,7 @@ def anew(session: HttpSession) -> HttpSession:
     )
 
 
-def _gone_of_probe(
+def _repeat_probe(
     again: HttpSession, run: ProbeRun, once: set[Place], options: RunOptions
 ) -> set[Place]:
     """Play a probe again; return the places of failures that it could have observed again and did
@@ -97,16 +97,16 @@ def _gone_of_probe(
     options.progress(f"{run.probe.name} again")
     again.turn = run.turn
     for probe in PROBES:
-        needed = any(not again.knowledge.attempted(kind) for kind in run.turn)
+        needed = any(not again.knowledge.has_attempted(kind) for kind in run.turn)
         if probe.everywhere and probe is not run.probe and needed:
             again.begin(title(probe, run.turn), options.seed, again=True)
             play(again, probe)
     record = again.begin(title(run.probe, run.turn), options.seed, run.probe.name, again=True)
     play(again, run.probe)
-    return {where for where in once - _places(record) if _held_again(run.record, record, where)}
+    return {where for where in once - _places(record) if _has_held_again(run.record, record, where)}
 
 
-def _gone_of_request(again: HttpSession, observation: Observation, once: set[Place]) -> set[Place]:
+def _repeat_request(again: HttpSession, observation: Observation, once: set[Place]) -> set[Place]:
     """Send a request of the sweep again; return the places of failures that its answer could have
     had and did not.
     """
@@ -128,7 +128,7 @@ def _places(record: PartRecord) -> set[Place]:
     return {place(failure) for failure in record.failures()}
 
 
-def _held_again(first: PartRecord, again: PartRecord, where: Place) -> bool:
+def _has_held_again(first: PartRecord, again: PartRecord, where: Place) -> bool:
     """Whether the second record has the occasion of a failure of the first as often, and the clause
     held.
 

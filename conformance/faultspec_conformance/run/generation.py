@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
 from faultspec.exchange.model import Headers, Request, Response
-from faultspec.language.values import shortened
+from faultspec.language.values import shorten
 from faultspec.openapi.reader import resolve
 from faultspec.openapi.service import Description, ServiceOperation
 from faultspec_conformance.config import METHODS
@@ -298,7 +298,7 @@ def _base(description: Description) -> str:
 def _find_trouble(output: str, errors: Sequence[re.Match[str]], code: int) -> str:
     found = _UNLOADED.search(output) or next(iter(errors), None) or _TROUBLE.search(output)
     words = " ".join(": ".join(found.groups()).split()) if found else "no reason is given"
-    return f"schemathesis ended with {code}: {shortened(words, 300)}"
+    return f"schemathesis ended with {code}: {shorten(words, 300)}"
 
 
 def _read_failures(path: Path) -> Sequence[CheckFailure]:
@@ -326,7 +326,7 @@ class _Gateway(HTTPServer):
     timeout = 0.1
 
     def __init__(self, answer: Callable[[GeneratedRequest], GatewayAnswer]) -> None:
-        super().__init__(("127.0.0.1", 0), _handler(self.answered))
+        super().__init__(("127.0.0.1", 0), _handler(self.answer_request))
         self.requests = 0
         self._answer = answer
 
@@ -335,7 +335,7 @@ class _Gateway(HTTPServer):
         """The base URL."""
         return f"http://127.0.0.1:{self.server_port}"
 
-    def answered(self, request: Request) -> GatewayAnswer:
+    def answer_request(self, request: Request) -> GatewayAnswer:
         """The answer to a request of the generator."""
         sent = {name.lower(): value for name, value in request.headers}
         if "x-schemathesis-probe" in sent:

@@ -29,7 +29,7 @@ def operation_map(session: Session, findings: Iterable[ReportedFinding]) -> tupl
         if reported.standing == "error" and finding.operation is not None:
             wrong[finding.operation, finding.code or ""] += reported.count
             names[finding.operation] = None
-    declared = {(name, code) for name in names for code in _declared(session.contract, name)}
+    declared = {(name, code) for name in names for code in _declared_codes(session.contract, name)}
     codes = dict.fromkeys(code.name for code in session.taxonomy.shared_live_codes())
     codes |= dict.fromkeys(code for _, code in (*counts, *wrong, *sorted(declared)))
     return tuple(
@@ -46,7 +46,7 @@ def operation_map(session: Session, findings: Iterable[ReportedFinding]) -> tupl
     )
 
 
-def _declared(contract: Contract, name: str) -> tuple[str, ...]:
+def _declared_codes(contract: Contract, name: str) -> tuple[str, ...]:
     """The codes that the taxonomy lists for an operation; none if it lists none."""
-    operation = contract.operation_called(name)
+    operation = contract.find_operation(name)
     return operation.named_codes if operation is not None else ()

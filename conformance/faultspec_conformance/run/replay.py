@@ -147,7 +147,7 @@ def _mask(found: Replay, config: ServiceConfig) -> Replay:
         found,
         pairs=tuple((old, known.exchange(new)) for old, new in found.pairs),
         reason=known.text(found.reason),
-        finding=None if found.finding is None else known.reported(found.finding),
+        finding=None if found.finding is None else known.mask_finding(found.finding),
     )
 
 

@@ -50,7 +50,7 @@ def select(
     return tuple(probe for probe in probes if not probe.clauses or wanted & set(probe.clauses))
 
 
-def of_shard(
+def select_shard(
     probes: tuple[Probe[HttpSession], ...], shard: Shard | None
 ) -> tuple[Probe[HttpSession], ...]:
     """Return the probes of a shard.
@@ -96,7 +96,7 @@ def play(session: SessionT, probe: Probe[SessionT]) -> None:
     except Unanswered as error:
         answer = error.no_answer
         if answer.kind == "budget":
-            observations.cut()
+            observations.mark_incomplete()
         if answer.kind != "read-only":
             observations.add(
                 Outcome(clause, "could_not_run", answer.reason) for clause in probe.clauses

@@ -33,8 +33,8 @@ from faultspec_conformance.probes import (
 from faultspec_conformance.results.conclusion import conclude, fail_expired_waivers
 from faultspec_conformance.results.model import Report
 from faultspec_conformance.run.document import hold_to_document
-from faultspec_conformance.run.flakiness import RESERVE, anew, flaky_places
-from faultspec_conformance.run.schedule import ProbeRun, of_shard, play, run_probe, select
+from faultspec_conformance.run.flakiness import RESERVE, flaky_places, renew_session
+from faultspec_conformance.run.schedule import ProbeRun, play, run_probe, select, select_shard
 from faultspec_conformance.run.summarize import (
     Place,
     build_session_masking,
@@ -45,12 +45,16 @@ from faultspec_conformance.run.summarize import (
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.calls import CallSession, RpcSession, ToolSession
 from faultspec_conformance.session.credentials import confirm_refusal, loss, refusal
-from faultspec_conformance.session.discovery import fetch_description, no_address, without_skipped
+from faultspec_conformance.session.discovery import (
+    address_problem,
+    fetch_description,
+    without_skipped,
+)
 from faultspec_conformance.session.endings import without_endings
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Unanswered
 from faultspec_conformance.session.observations import SWEEP, Note, NotRun
-from faultspec_conformance.session.options import RunOptions, Unreachable, today
+from faultspec_conformance.session.options import RunOptions, Unreachable, day_of_run
 from faultspec_conformance.session.upstreams import ScriptedUpstream, run_upstreams
 
 if TYPE_CHECKING:
@@ -94,7 +98,7 @@ def judge_http(
     ``started``: the process of the service, if the suite started it. ``connect`` creates the driver
     for a base URL.
     """
-    unfit = no_address(target.http)
+    unfit = address_problem(target.http)
     if unfit is not None:
         return Unreachable(
             f"{target.http} is not the address of a service: {unfit}",
@@ -133,7 +137,7 @@ def judge_http(
             limits = driver.limits
             kept = limits.requests // RESERVE
             driver.limits = replace(limits, requests=limits.requests - kept)
-            probed = _probed(session)
+            probed = _describe_probed(session)
             try:
                 session.description = probed
                 done += run_probes(session, options, known)
@@ -149,14 +153,14 @@ def judge_http(
             session.description = description
         session.observations.add(map(NotRun, report_refused_identities(session)))
         session.check_process()
-        session.observations.add(held.observed() if held is not None else ())
+        session.observations.add(held.check_observed() if held is not None else ())
         report = build_report(
             session, known, options, base=base, flaky=flaky, interrupted=interrupted
         )
         return replace(report, result=replace(report.result, generated=generated))
 
 
-def _probed(session: HttpSession) -> Description:
+def _describe_probed(session: HttpSession) -> Description:
     """The description for probes, and a note about the operations that it leaves out."""
     probed, endings = without_endings(session.description)
     if session.caller.anonymous or not endings:
@@ -217,7 +221,7 @@ def build_report(
     if interrupted:
         session.observations.add([NotRun("the run was interrupted")])
     summary = summarize(session, known, options, flaky)
-    day = today(options)
+    day = day_of_run(options)
     result = (
         conclude(summary, day, only=options.only)
         if options.shard is None
@@ -282,7 +286,7 @@ def run_probes(
 ) -> Iterator[ProbeRun]:
     """Run all probes on the first few kinds of resource, and those of one kind on the others."""
     session.turn = session.kinds[:_KINDS]
-    for probe in select(of_shard(PROBES, options.shard), options.only, known):
+    for probe in select(select_shard(PROBES, options.shard), options.only, known):
         options.progress(probe.name)
         yield run_probe(session, probe, options)
     yield from run_probes_of_other_kinds(session, options, known)
@@ -300,7 +304,7 @@ def run_sweep(session: HttpSession, options: RunOptions) -> int:
     session.observations.add(map(Note, swept.notes))
     session.observations.add(map(NotRun, swept.not_run))
     if not swept.complete:
-        session.observations.cut()
+        session.observations.mark_incomplete()
     return session.driver.requests - before
 
 
@@ -312,7 +316,9 @@ def run_probes_of_other_kinds(
     """
     later = session.kinds[_KINDS:]
     ceiling = (session.driver.requests + session.driver.limits.requests) // 2
-    for probe in select(of_shard(OF_A_KIND, options.shard), options.only, known) if later else ():
+    for probe in (
+        select(select_shard(OF_A_KIND, options.shard), options.only, known) if later else ()
+    ):
         options.progress(f"{probe.name} of other resources")
         for kind in later:
             if session.driver.requests >= ceiling:
@@ -320,7 +326,7 @@ def run_probes_of_other_kinds(
                 session.observations.add(
                     [Note(f"the limit of requests leaves out {probe.name} of {names}")]
                 )
-                session.observations.cut()
+                session.observations.mark_incomplete()
                 return
             session.turn = (kind,)
             yield run_probe(session, probe, options)
@@ -347,7 +353,7 @@ def report_refused_identities(session: HttpSession) -> tuple[str, ...]:
 
 
 def _confirm_refusal(session: HttpSession, who: Identity, why: str) -> str | None:
-    beside = anew(session)  # shards judge the same exchanges
+    beside = renew_session(session)  # shards judge the same exchanges
     if session.observations.ended is not None:
         beside.observations.end(session.observations.ended)
     try:

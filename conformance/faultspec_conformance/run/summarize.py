@@ -124,7 +124,7 @@ def _clause_results(
     undecided: dict[str, Counter[str]] = {}
     for observation in observations.exchanges:
         judgement = _of_crash(observation, crashed)
-        occasions.update(judgement.exercised - _repeated(observation, reported))
+        occasions.update(judgement.exercised - _repeated_clauses(observation, reported))
         for address, reason in judgement.undecided.items():
             undecided.setdefault(address, Counter())[reason] += 1
     if observations.exchanges:
@@ -143,7 +143,7 @@ def _clause_results(
     results: dict[str, ClauseResult] = {}
     for address, clause in clauses.items():
         result = ClauseResult(address, clause.title, clause.statements)
-        why = clause.not_applicable(session.taxonomy, session.config.transport)
+        why = clause.reason_not_applicable(session.taxonomy, session.config.transport)
         if why is not None:
             results[address] = replace(result, not_checkable=(why,))
             continue
@@ -188,7 +188,7 @@ def _findings(
     it one, if any.
     """
     for observation in observations.exchanges:
-        again = _repeated(observation, forms_reported)
+        again = _repeated_clauses(observation, forms_reported)
         for finding in _of_crash(observation, crashed).findings:
             if finding.clause in wanted and finding.clause not in again:
                 yield finding, None
@@ -231,7 +231,7 @@ def _reported_forms(observations: Observations, wanted: Container[str]) -> froze
     )
 
 
-def _repeated(observation: Observation, reported: frozenset[int]) -> frozenset[str]:
+def _repeated_clauses(observation: Observation, reported: frozenset[int]) -> frozenset[str]:
     """The clauses of form that would report an answer again which a probe reports: it is one
     mistake.
     """
@@ -314,7 +314,7 @@ def coverage(session: Session) -> dict[str, Coverage]:
     found: dict[str, Coverage] = {}
     for name, code in coverable_codes(session.taxonomy).items():
         reason = declared.get(code.name)
-        if config.transport == "http" and not code.http.carried:
+        if config.transport == "http" and not code.http.carried_statuses:
             reason = code.http.reason or "the code never travels on HTTP"
         explained = reason is not None
         if reason is None and code.name in tried:
@@ -348,7 +348,7 @@ def mask_result(hidden: Masking, result: Result) -> Result:
     gave away.
     """
     findings = tuple(
-        (hidden | mask_answered(finding.finding.evidence)).reported(finding)
+        (hidden | mask_answered(finding.finding.evidence)).mask_finding(finding)
         for finding in result.findings
     )
     return replace(hidden.result(replace(result, findings=())), findings=findings)

@@ -176,7 +176,7 @@ def template_of(description: Description, request: Request) -> str | None:
     path = request.target.partition("?")[0]
     declared = (operation.method for operation in description.operations)
     for method in dict.fromkeys((request.method, *declared)):
-        operation = description.at(method, path)
+        operation = description.operation_at(method, path)
         if operation is not None:
             return operation.template
     return None
@@ -285,7 +285,7 @@ class Gateway:
             finding.fingerprint for finding in findings if finding.level == "error"
         )
         return GatewayAnswer(
-            self._shown(observation.exchange.response), findings=tuple(fingerprints)
+            self._mask_answer(observation.exchange.response), findings=tuple(fingerprints)
         )
 
     def judge_failures(self, failures: Iterable[CheckFailure]) -> Iterator[Outcome]:
@@ -338,7 +338,7 @@ class Gateway:
         operation = session.description.find(method, template)
         return (
             (session.writable or method in SAFE_METHODS)
-            and session.skipped(method, template) is None
+            and session.reason_skipped(method, template) is None
             and not may_end_session(session, operation or ServiceOperation(method, template))
         )
 
@@ -396,7 +396,7 @@ class Gateway:
             anonymous = add_headers(session, request, NOBODY, self.random)
             self._ask(anonymous, NOBODY, template)
 
-    def _shown(self, response: Response) -> Response:
+    def _mask_answer(self, response: Response) -> Response:
         """The answer without the secrets of the run, since it leaves this process."""
         config = self.session.config
         secrets = {

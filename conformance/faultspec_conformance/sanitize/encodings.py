@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from faultspec.leaks import folded
+from faultspec.leaks import fold_case
 from faultspec.leaks.layers import Layer, unescape
 
 #: Encodings inside each other that are undone: JSON in a header of a log line in JSON takes three.
@@ -59,12 +59,12 @@ def unescape_layers(text: str) -> tuple[FoldedLayer, ...]:
     layer: Layer | None = Layer(text)
     found: list[FoldedLayer] = []
     while layer is not None and len(found) <= _LAYERS:
-        found.append(FoldedLayer(layer, layer.text, folded(layer.text)))
+        found.append(FoldedLayer(layer, layer.text, fold_case(layer.text)))
         layer = unescape(layer)
     return tuple(found)
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     inner = unescape(Layer(text))
     return text if inner is None else inner.text
 
@@ -77,7 +77,7 @@ def forms_of(value: str) -> tuple[Form, ...]:
     decoded = value
     while decoded != before and len(plain) <= _LAYERS:
         plain.append(decoded)
-        before, decoded = decoded, _unescaped(decoded)
+        before, decoded = decoded, _unescape(decoded)
     plain += [text.replace(" ", "+") for text in plain if " " in text]
     plain += [" ".join(text.split()) for text in plain if len(text.split()) > 1]  # in one line
     raw = value.encode("utf-8", "surrogatepass")
@@ -87,7 +87,7 @@ def forms_of(value: str) -> tuple[Form, ...]:
             plain.append(value.encode("latin-1").decode("utf-8", "surrogateescape"))
     # Of `ı` and `I`, which is its upper case, case folding makes different letters.
     cases = (case for text in plain for case in (text, text.upper(), text.lower()))
-    found = [*(Form(folded(text)) for text in cases), Form(raw.hex())]
+    found = [*(Form(fold_case(text)) for text in cases), Form(raw.hex())]
     for shift in range(3):
         # Only the base64 characters made of the value's own bytes do not depend on its neighbours.
         coded = base64.b64encode(b"\x00" * shift + raw)

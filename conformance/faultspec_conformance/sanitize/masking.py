@@ -119,8 +119,8 @@ class Masking:
             response=replace(
                 response, headers=self.headers(response.headers), body=self.body(response.body)
             ),
-            route=self._optional(exchange.route),
-            operation=self._optional(exchange.operation),
+            route=self._mask_optional(exchange.route),
+            operation=self._mask_optional(exchange.operation),
             forbidden=(),
         )
 
@@ -129,18 +129,18 @@ class Masking:
         return replace(
             finding,
             message=self.text(finding.message),
-            operation=self._optional(finding.operation),
-            pointer=self._optional(finding.pointer),
+            operation=self._mask_optional(finding.operation),
+            pointer=self._mask_optional(finding.pointer),
             evidence=tuple(map(self.exchange, finding.evidence)),
         )
 
-    def reported(self, reported: ReportedFinding) -> ReportedFinding:
+    def mask_finding(self, reported: ReportedFinding) -> ReportedFinding:
         """The finding and the reason of its waiver without secrets."""
         return replace(
             reported,
             finding=self.finding(reported.finding),
-            waived=self._optional(reported.waived),
-            operations=self._all(reported.operations),
+            waived=self._mask_optional(reported.waived),
+            operations=self._mask_all(reported.operations),
         )
 
     def result(self, result: Result) -> Result:
@@ -149,14 +149,14 @@ class Masking:
             result,
             target=self.text(result.target),
             clauses={address: self._clause(clause) for address, clause in result.clauses.items()},
-            findings=tuple(map(self.reported, result.findings)),
+            findings=tuple(map(self.mask_finding, result.findings)),
             coverage={code: self._coverage(coverage) for code, coverage in result.coverage.items()},
-            notes=self._all(result.notes),
-            failures=self._all(result.failures),
-            not_run=self._all(result.not_run),
+            notes=self._mask_all(result.notes),
+            failures=self._mask_all(result.failures),
+            not_run=self._mask_all(result.not_run),
             map=tuple(replace(cell, operation=self.text(cell.operation)) for cell in result.map),
             sent=tuple(
-                replace(sent, operation=self._optional(sent.operation)) for sent in result.sent
+                replace(sent, operation=self._mask_optional(sent.operation)) for sent in result.sent
             ),
             waivers={self._waiver(waiver): used for waiver, used in result.waivers.items()},
         )
@@ -167,30 +167,30 @@ class Masking:
             clause=self.text(waiver.clause),
             reason=self.text(waiver.reason),
             owner=self.text(waiver.owner),
-            operation=self._optional(waiver.operation),
-            code=self._optional(waiver.code),
+            operation=self._mask_optional(waiver.operation),
+            code=self._mask_optional(waiver.code),
             condition=(),
         )
 
     def _clause(self, clause: ClauseResult) -> ClauseResult:
         return replace(
             clause,
-            not_run=self._all(clause.not_run),
-            not_exercised=self._all(clause.not_exercised),
-            not_checkable=self._all(clause.not_checkable),
+            not_run=self._mask_all(clause.not_run),
+            not_exercised=self._mask_all(clause.not_exercised),
+            not_checkable=self._mask_all(clause.not_checkable),
         )
 
     def _coverage(self, coverage: Coverage) -> Coverage:
         return replace(
             coverage,
-            operations=self._all(coverage.operations),
-            reason=self._optional(coverage.reason),
+            operations=self._mask_all(coverage.operations),
+            reason=self._mask_optional(coverage.reason),
         )
 
-    def _all(self, texts: Iterable[str]) -> tuple[str, ...]:
+    def _mask_all(self, texts: Iterable[str]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(map(self.text, texts)))
 
-    def _optional(self, text: str | None) -> str | None:
+    def _mask_optional(self, text: str | None) -> str | None:
         return text if text is None else self.text(text)
 
 

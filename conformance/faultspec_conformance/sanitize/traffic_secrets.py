@@ -38,20 +38,22 @@ _FORM = 4096
 def mask_recorded(exchanges: Iterable[Exchange]) -> Masking:
     """A masking of whatever looks like a secret or an email address in recorded exchanges."""
     return _mask(
-        text for exchange in exchanges for text in (*_in_request(exchange), *_in_answer(exchange))
+        text
+        for exchange in exchanges
+        for text in (*_request_secrets(exchange), *_answer_secrets(exchange))
     )
 
 
 def mask_answered(exchanges: Iterable[Exchange]) -> Masking:
     """The same for exchanges of a run, whose requests hold known secrets only."""
-    return _mask(text for exchange in exchanges for text in _in_answer(exchange))
+    return _mask(text for exchange in exchanges for text in _answer_secrets(exchange))
 
 
 def _mask(found: Iterable[str]) -> Masking:
     return build_masking((), ((text, MASK) for text in dict.fromkeys(found) if text))
 
 
-def _in_request(exchange: Exchange) -> Iterator[str]:
+def _request_secrets(exchange: Exchange) -> Iterator[str]:
     target = exchange.request.target
     try:
         parts = urlsplit(target)
@@ -59,23 +61,23 @@ def _in_request(exchange: Exchange) -> Iterator[str]:
         parts = urlsplit("")
     yield parts.password or ""
     yield from _named_parameters(parts.query)
-    yield from _detected(target)
-    yield from _in_message(exchange.request.headers, exchange.request.body)
+    yield from _detect(target)
+    yield from _message_secrets(exchange.request.headers, exchange.request.body)
 
 
-def _in_answer(exchange: Exchange) -> Iterator[str]:
-    yield from _in_message(exchange.response.headers, exchange.response.body)
+def _answer_secrets(exchange: Exchange) -> Iterator[str]:
+    yield from _message_secrets(exchange.response.headers, exchange.response.body)
 
 
-def _in_message(headers: Headers, body: bytes) -> Iterator[str]:
+def _message_secrets(headers: Headers, body: bytes) -> Iterator[str]:
     for name, value in headers[:FIELDS]:
         if name.lower() in CREDENTIALS or _SECRET_NAME.search(name):
             yield from _credential_parts(value)
         elif name.lower().startswith("set-cookie"):
             yield value.partition(";")[0].partition("=")[2]
-        yield from _detected(value)
+        yield from _detect(value)
     text = body[:_SEARCHED].decode("utf-8", "replace")
-    yield from _detected(text)
+    yield from _detect(text)
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -100,7 +102,7 @@ def _credential_parts(credential: str) -> Iterator[str]:
         yield cookie.partition("=")[2].strip()
 
 
-def _detected(text: str) -> Iterator[str]:
+def _detect(text: str) -> Iterator[str]:
     for leak in detect(text, _KINDS):
         yield text[leak.start : leak.end]
 
@@ -116,4 +118,4 @@ def _named_members(body: object) -> Iterator[str]:
         if is_secret and isinstance(value, str | int) and not isinstance(value, bool):
             yield str(value)
         if isinstance(value, str):
-            yield from _detected(value)
+            yield from _detect(value)

@@ -14,7 +14,7 @@ from schemathesis.core.failures import Failure, FailureGroup
 from schemathesis.specs.openapi import checks
 
 from faultspec.exchange.model import Exchange, Request, Response
-from faultspec.language.values import shortened
+from faultspec.language.values import shorten
 from faultspec.openapi.nodes import Json, is_json, mapping
 from faultspec.openapi.reader import resolve
 from faultspec.openapi.service import Description, placeholders, shape_of
@@ -132,7 +132,7 @@ def _applies(clause: str, exchange: Exchange, described: Json | None) -> bool:
         return False
     if clause == "document/headers":
         return bool(described.get("headers"))
-    if clause == "document/schema" and not is_json(exchange.received("Content-Type") or ""):
+    if clause == "document/schema" and not is_json(exchange.response_header("Content-Type") or ""):
         return False  # how a schema applies to other content, such as events, is not certain
     bodiless = exchange.request.method == "HEAD" or response.status in (204, 304)
     return not bodiless and bool(described.get("content") or described.get("schema"))
@@ -168,7 +168,7 @@ def _violations(clause: str, error: Failure | FailureGroup) -> Iterator[Document
         if steps is not None and clause == "document/schema":
             pointer = reduce(child, steps, "")
         words = " ".join(f"{failure.title}: {text}".split())
-        words = shortened(words, _MESSAGE)
+        words = shorten(words, _MESSAGE)
         keyword = str((getattr(failure, "schema_path", None) or [""])[-1])
         yield DocumentViolation(
             clause=clause,

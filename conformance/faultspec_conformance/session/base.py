@@ -12,15 +12,15 @@ from faultspec_conformance.config import NOBODY, Identity, ServiceConfig
 from faultspec_conformance.drivers import Driver, NoAnswer
 from faultspec_conformance.session.observation import Unanswered
 from faultspec_conformance.session.observations import (
-    Fact,
     Observations,
     PartRecord,
     ProbeResult,
     ReportedResult,
+    SharedKnowledge,
 )
 from faultspec_conformance.session.placeholders import fill_in
 from faultspec_conformance.session.sampling import ValueSource
-from faultspec_conformance.session.sampling.tokens import Tokens, seeded
+from faultspec_conformance.session.sampling.tokens import Tokens, seed_tokens
 
 
 @dataclass(slots=True)
@@ -107,7 +107,7 @@ class Session:
         """
         tokens = self.tokens
         if seed is not None:
-            tokens = seeded(f"{seed}/{part}/tokens{'/again' if again else ''}")
+            tokens = seed_tokens(f"{seed}/{part}/tokens{'/again' if again else ''}")
         self.source = replace(self.source, random=Random(f"{seed or 0}/{part}"), tokens=tokens)
         return self.observations.begin(part, shared=shared)
 
@@ -115,16 +115,16 @@ class Session:
 
     def record_results(self, results: Iterable[ProbeResult]) -> None:
         """Append what a probe yields, one by one: the probe goes on after each is recorded."""
-        self.observations.add(self._without_facts(results))
+        self.observations.add(self._record_knowledge(results))
 
-    def _without_facts(self, results: Iterable[ProbeResult]) -> Iterator[ReportedResult]:
+    def _record_knowledge(self, results: Iterable[ProbeResult]) -> Iterator[ReportedResult]:
         for result in results:
-            if isinstance(result, Fact):
-                self.learn_fact(result)
+            if isinstance(result, SharedKnowledge):
+                self.learn_shared(result)
             else:
                 yield result
 
-    def learn_fact(self, fact: Fact) -> None:
+    def learn_shared(self, fact: SharedKnowledge) -> None:
         """Record what a probe yields for other probes, if probes of this transport use it."""
 
     # ---- answers that never came

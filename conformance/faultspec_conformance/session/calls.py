@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Canary, Exchange, Request, Response
 from faultspec.judge import judge
-from faultspec.language.values import same
+from faultspec.language.values import are_equal
 from faultspec_conformance.config import ABSENT, Identity, SampleCall
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.drivers.jsonrpc import Message, Peer, ReceivedMessage
@@ -22,7 +22,7 @@ from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.observation import (
     Observation,
     failed,
-    parsed,
+    parse_body,
     passed,
     protocol_error,
 )
@@ -138,7 +138,7 @@ class RpcSession(CallSession):
         caller = self.caller if identity is None else identity
         body = request(name, params, self.new_id() if id is None else id)
         message = Message(
-            name, encoded(body), (body["id"],), harmless=harmless, headers=caller.headers
+            name, encode_message(body), (body["id"],), harmless=harmless, headers=caller.headers
         )
         return self._exchange(message, caller, canaries, may_fail=may_fail)[0]
 
@@ -146,7 +146,9 @@ class RpcSession(CallSession):
         self, name: str, params: object = ABSENT, *, harmless: bool = False
     ) -> Observation | None:
         """Send a notification and return its answer, which must not come; None if none came."""
-        message = Message(name, encoded(notification(name, params)), due=False, harmless=harmless)
+        message = Message(
+            name, encode_message(notification(name, params)), due=False, harmless=harmless
+        )
         return next(iter(self._exchange(message, self.caller, single=False)), None)
 
     def batch(
@@ -158,7 +160,7 @@ class RpcSession(CallSession):
         parts = list(calls)
         message = Message(
             "a batch" if parts else "an empty batch",
-            encoded(parts),
+            encode_message(parts),
             tuple(part["id"] for part in parts if "id" in part),
             due=due,
             harmless=harmless,
@@ -166,7 +168,7 @@ class RpcSession(CallSession):
         )
         return self._exchange(message, self.caller, single=False, parts=parts)
 
-    def raw(self, what: str, body: bytes, ids: tuple[object, ...] = ()) -> Observation:
+    def send_raw(self, what: str, body: bytes, ids: tuple[object, ...] = ()) -> Observation:
         """Send a body that is not a request. ``what`` names it in reports."""
         message = Message(what, body, ids, harmless=True, headers=self.caller.headers)
         return self._exchange(message, self.caller)[0]
@@ -224,7 +226,7 @@ class RpcSession(CallSession):
 
     def _record_event(self, body: bytes) -> None:
         """Record an unsolicited message as an event, which may carry an error."""
-        value = parsed(body)
+        value = parse_body(body)
         name = str(value.get("method")) if isinstance(value, dict) else ""
         event = Exchange(
             Message(name, b"").request, Response(None, (), body), transport="event", operation=name
@@ -256,7 +258,7 @@ class ToolSession(CallSession):
         """
         caller = self.caller if identity is None else identity
         arguments = params if isinstance(params, dict) else {}
-        request = Request("POST", name, caller.headers, encoded(arguments))
+        request = Request("POST", name, caller.headers, encode_message(arguments))
         asked = self.begin_exchange("mcp", request, caller, canaries, may_fail=may_fail)
         self.check_running(asked)
         answered = self.driver.call(name, arguments, caller.headers, harmless=harmless)
@@ -322,7 +324,7 @@ def notification(name: str, params: object = ABSENT) -> dict[str, object]:
     return head if params is ABSENT else {**head, "params": params}
 
 
-def encoded(value: object) -> bytes:
+def encode_message(value: object) -> bytes:
     """Return a message in one line."""
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
@@ -331,23 +333,23 @@ def response_outcomes(observation: Observation, ids: tuple[object, ...]) -> list
     """Check that an answer is a response object (section 5) with one of the ids."""
     body, clause = observation.json, "rpc/response"
 
-    def wrong(message: str, pointer: str | None = None) -> list[Outcome]:
+    def fail(message: str, pointer: str | None = None) -> list[Outcome]:
         return [failed(clause, message, observation, pointer=pointer)]
 
     if not isinstance(body, dict):
         status = observation.header(":status")
         suffix = f" (HTTP status {status})" if status is not None else ""
-        return wrong(f"the answer is not a JSON object{suffix}")
+        return fail(f"the answer is not a JSON object{suffix}")
     if body.get("jsonrpc") != "2.0":
-        return wrong('`jsonrpc` is not "2.0"', "/jsonrpc")
+        return fail('`jsonrpc` is not "2.0"', "/jsonrpc")
     if ("result" in body) == ("error" in body):
         which = "both `result` and `error`" if "result" in body else "neither `result` nor `error`"
-        return wrong(f"the answer has {which}")
+        return fail(f"the answer has {which}")
     number = protocol_error(body)
     if "error" in body and (isinstance(number, bool) or not isinstance(number, int)):
-        return wrong("`code` of the error is not an integer", "/error/code")
+        return fail("`code` of the error is not an integer", "/error/code")
     if "id" not in body:
-        return wrong("the answer has no `id`")
+        return fail("the answer has no `id`")
     return [passed(clause), *_id_outcomes(observation, body["id"], ids)]
 
 
@@ -357,7 +359,7 @@ def _id_outcomes(observation: Observation, found: object, ids: tuple[object, ...
         return []
     # A service that cannot read the id of a malformed request answers with null (section 5).
     unreadable = found is None and protocol_error(observation.json) in (-32700, -32600)
-    if unreadable or any(same(found, id) for id in ids):
+    if unreadable or any(are_equal(found, id) for id in ids):
         return [passed(clause)]
     wanted = " or ".join(json.dumps(id) for id in ids)
     message = f"the id is {json.dumps(found)}; the request has {wanted}"
@@ -370,20 +372,20 @@ def _exchanges(
     """Return the exchange of an answer, or one for each answer to the ``parts`` of a batch."""
     response = received.response
     whole = replace(asked, response=response)
-    answers = parsed(response.body)
+    answers = parse_body(response.body)
     if not parts or not isinstance(answers, list):
         return [whole]
     exchanges = []
     for answer in answers:
         id = answer.get("id") if isinstance(answer, dict) else None
-        part = next((part for part in parts if "id" in part and same(part["id"], id)), None)
+        part = next((part for part in parts if "id" in part and are_equal(part["id"], id)), None)
         name = str(part["method"]) if part is not None else asked.request.target
-        body = encoded(part) if part is not None else asked.request.body
+        body = encode_message(part) if part is not None else asked.request.body
         exchanges.append(
             replace(
                 asked,
                 request=Message(name, body, headers=asked.request.headers).request,
-                response=Response(None, response.headers, encoded(answer), response.elapsed),
+                response=Response(None, response.headers, encode_message(answer), response.elapsed),
                 operation=name,
             )
         )

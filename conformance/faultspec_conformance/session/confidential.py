@@ -9,7 +9,7 @@ from itertools import takewhile
 
 from faultspec.exchange.model import Canary
 from faultspec.leaks import find_planted
-from faultspec.openapi.nodes import Json, listed
+from faultspec.openapi.nodes import Json, sequence
 from faultspec.openapi.service import Description, ServiceOperation
 from faultspec.runtime.nodes import child
 from faultspec_conformance.session import sampling
@@ -75,7 +75,7 @@ class ConfidentialValues:
             if isinstance(point(body, pointer), str):
                 yield ConfidentialPlace(pointer, {})
 
-    def completed(
+    def complete(
         self, source: ValueSource, schema: object, body: object, pointer: str = ""
     ) -> object:
         """Return the body with its optional confidential members."""
@@ -87,12 +87,12 @@ class ConfidentialValues:
             place = child(pointer, name)
             if name not in body:
                 value = sampling.sample_value(source, member)
-                value = self.completed(source, member, value, place)
+                value = self.complete(source, member, value, place)
                 if not self._has_confidential(member, value, place):
                     continue
                 found[name] = value
             else:
-                found[name] = self.completed(source, member, body[name], place)
+                found[name] = self.complete(source, member, body[name], place)
         return found
 
     def _has_confidential(self, schema: object, value: object, place: str) -> bool:
@@ -189,11 +189,11 @@ def searchable(observation: Observation) -> str:
 
 def _difference(value: str, other: str) -> str:
     """Return the value without the beginning and the end that it shares with another text."""
-    start = _shared(value, other)
-    return value[start : len(value) - _shared(value[start:][::-1], other[start:][::-1])]
+    start = _count_common(value, other)
+    return value[start : len(value) - _count_common(value[start:][::-1], other[start:][::-1])]
 
 
-def _shared(text: str, other: str) -> int:
+def _count_common(text: str, other: str) -> int:
     """Return the number of characters that two texts begin with alike."""
     pairs = zip(text, other, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
@@ -243,7 +243,7 @@ def _marked(
 def _members(document: Json, node: Json) -> dict[str, object]:
     """Return the members of an object's schema, and of its alternatives."""
     found: dict[str, object] = {}
-    for part in (*listed(node.get("oneOf")), *listed(node.get("anyOf")), node):
+    for part in (*sequence(node.get("oneOf")), *sequence(node.get("anyOf")), node):
         members = sampling.merge_all_of(document, part).get("properties")
         found |= members if isinstance(members, dict) else {}
     return found

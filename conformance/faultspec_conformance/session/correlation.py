@@ -44,20 +44,27 @@ def new_id(echo: EchoRule | None, tokens: Tokens) -> str:
     return next((tokens.id(name) for name in _formats(echo)), "none")
 
 
-def valid(echo: EchoRule | None, value: str) -> bool:
+def is_valid_id(echo: EchoRule | None, value: str) -> bool:
     """Whether the value is a correlation id of an allowed format."""
     formats = _formats(echo)
     return ids.matches(formats, value) if formats else bool(value)
 
 
-def lenient(echo: EchoRule | None, exchange: Exchange, judgement: Judgement) -> Judgement:
+def excuse_uuid_version(
+    echo: EchoRule | None, exchange: Exchange, judgement: Judgement
+) -> Judgement:
     """Return the judgement without findings about the format of an id, if the caller sent a UUID of
     another version.
 
     A service that accepts any UUID departs from the format only; a probe warns of it once.
     """
-    inbound = exchange.sent(echo.header) if echo is not None else None
-    if echo is None or inbound is None or valid(echo, inbound) or not ids.FORMATS["uuid"](inbound):
+    inbound = exchange.request_header(echo.header) if echo is not None else None
+    if (
+        echo is None
+        or inbound is None
+        or is_valid_id(echo, inbound)
+        or not ids.FORMATS["uuid"](inbound)
+    ):
         return judgement
     overlooked = ("ids/format", f"headers/{echo.header.lower()}")
     kept = tuple(finding for finding in judgement.findings if finding.clause not in overlooked)
@@ -118,7 +125,7 @@ def check_echo(
     ``generated``: the ids that the service generated so far. A new one is added.
     """
     exchange, is_error = observation.exchange, observation.judgement.is_error
-    inbound = exchange.sent(echo.header)
+    inbound = exchange.request_header(echo.header)
     # The header of a stream belongs to the answer around its events and is checked there.
     streamed = exchange.transport == "stream"
     if streamed and inbound is None:
@@ -128,7 +135,7 @@ def check_echo(
     in_body = slot_value(taxonomy, observation, echo.field.slot) if is_error else None
     returned = [] if streamed else list(headers)
     returned += [in_body] if isinstance(in_body, str) else []
-    if inbound is not None and valid(echo, inbound):
+    if inbound is not None and is_valid_id(echo, inbound):
         yield from _check_returned(echo, observation, headers, returned)
     elif (is_error or headers) and any(returned):
         yield from _check_generated(echo, generated, observation, next(filter(None, returned)))
@@ -144,7 +151,7 @@ def _check_returned(
 ) -> Iterator[Outcome]:
     """Compare the ids in an answer with the id of the request."""
     header, clause = echo.header, "correlation/echo"
-    inbound = observation.exchange.sent(header)
+    inbound = observation.exchange.request_header(header)
     wrong = next((value for value in returned if value != inbound), None)
     if not returned:
         if observation.ok and observation.exchange.transport != "stream":

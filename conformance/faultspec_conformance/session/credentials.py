@@ -93,7 +93,7 @@ def _verdicts(
         ):
             continue
         path = (asked.route or asked.request.target).partition("?")[0]
-        operation = session.description.at(asked.request.method, path)
+        operation = session.description.operation_at(asked.request.method, path)
         if operation is not None and operation.secured is False:
             continue
         if observation.ok or observation.status in PAST_CREDENTIALS:

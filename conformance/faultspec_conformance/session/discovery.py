@@ -21,7 +21,7 @@ _USUAL_PLACES = (
 )
 
 
-def no_address(url: str) -> str | None:
+def address_problem(url: str) -> str | None:
     """Return why a URL is not the address of a service; None if it is one."""
     try:
         parts = urlsplit(url)
@@ -51,20 +51,22 @@ def fetch_description(
         except UnreadableDocument as error:
             return Unreachable(str(error))
         answer = driver.send(_get("/"))
-        return _unheard(answer) if isinstance(answer, NoAnswer) else read_at(document, path)
+        return (
+            _classify_silence(answer) if isinstance(answer, NoAnswer) else read_at(document, path)
+        )
     if target.openapi is None and target.path is not None:
         answer = driver.send(_get("/"))
         if isinstance(answer, NoAnswer):
-            return _unheard(answer)
+            return _classify_silence(answer)
         note = "no OpenAPI document is given, so only the operations of the configuration are asked"
         return Description(base=path.rstrip("/")), (note,)
     if target.openapi is not None:
-        return _configured(target.openapi, target, driver, path)
+        return _describe_configured(target.openapi, target, driver, path)
     places = [path + place for place in _USUAL_PLACES]
     for place in places:
         answer = driver.send(_get(place))
         if isinstance(answer, NoAnswer):
-            return _unheard(answer)
+            return _classify_silence(answer)
         if answer.status == 200:
             found, _ = parse_leniently(answer.body.decode("utf-8", "replace"))
             if found is not None:
@@ -93,13 +95,13 @@ def without_skipped(
     return replace(description, operations=kept), (*notes, note)
 
 
-def _configured(
+def _describe_configured(
     place: str, target: ServiceConfig, driver: HttpDriver, path: str
 ) -> tuple[Description, tuple[str, ...]] | Unreachable | NoAnswer:
     """Return the document at the configured path or URL."""
-    answer = _fetched(place, target, driver)
+    answer = _fetch(place, target, driver)
     if isinstance(answer, NoAnswer):
-        return Unreachable(answer.reason) if place.startswith("http") else _unheard(answer)
+        return Unreachable(answer.reason) if place.startswith("http") else _classify_silence(answer)
     if answer.status in (401, 403):
         hint = "the suite fetches the document without credentials: save it, and give the file, "
         hint += "such as `openapi: openapi.json`"
@@ -118,11 +120,11 @@ def _configured(
     return Unreachable(f"{place} holds no OpenAPI document ({problem})", hint)
 
 
-def _unheard(answer: NoAnswer) -> Unreachable | NoAnswer:
+def _classify_silence(answer: NoAnswer) -> Unreachable | NoAnswer:
     return answer if answer.kind in ("closed", "garbled", "timeout") else Unreachable(answer.reason)
 
 
-def _fetched(place: str, target: ServiceConfig, driver: HttpDriver) -> Response | NoAnswer:
+def _fetch(place: str, target: ServiceConfig, driver: HttpDriver) -> Response | NoAnswer:
     if not place.startswith("http"):
         return driver.send(_get(place))
     parts = urlsplit(place)

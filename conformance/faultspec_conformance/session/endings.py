@@ -28,14 +28,14 @@ def ends_session(operation: ServiceOperation) -> bool:
     if operation.method in ("HEAD", "OPTIONS"):
         return False
     *_, last = operation.template.rstrip("/").rpartition("/")
-    if operation.method in ("PUT", "PATCH", "DELETE") and _plain(last) in _SELF:
-        return operation.method == "DELETE" or _plain(last) in ("token", "tokens")
+    if operation.method in ("PUT", "PATCH", "DELETE") and _fold_name(last) in _SELF:
+        return operation.method == "DELETE" or _fold_name(last) in ("token", "tokens")
     patterns = (_SESSION_ENDS, _ENDINGS) if operation.writes else (_SESSION_ENDS,)
     names = (last, operation.id or "")
-    return any(pattern.fullmatch(_plain(name)) for pattern in patterns for name in names)
+    return any(pattern.fullmatch(_fold_name(name)) for pattern in patterns for name in names)
 
 
-def _plain(name: str) -> str:
+def _fold_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 

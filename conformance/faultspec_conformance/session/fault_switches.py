@@ -18,7 +18,7 @@ from faultspec.openapi.service import Description
 from faultspec_conformance.config import FaultSwitchConfig, ServiceConfig, Step
 from faultspec_conformance.config.context import wire_text
 from faultspec_conformance.config.requests import NAMES, PLACEHOLDER
-from faultspec_conformance.session.resources import placed
+from faultspec_conformance.session.resources import place_path
 
 #: Headers with a meaning of their own, which switch nothing on.
 STANDARD = frozenset(
@@ -61,14 +61,14 @@ def find_switches(
 ) -> Iterator[FaultSwitch]:
     """Yield the declared switches, and those of all recipes for failures of the service."""
     for declared in config.faults:
-        yield from _declared(declared)
+        yield from _declared_switches(declared)
     own = {name.lower() for identity in config.identities.values() for name, _ in identity.headers}
     for recipe in config.recipes:
         if recipe.steps and may_fail(taxonomy, recipe.code):
             yield from _switches(recipe.steps[-1], own, description)
 
 
-def _declared(switch: FaultSwitchConfig) -> Iterator[FaultSwitch]:
+def _declared_switches(switch: FaultSwitchConfig) -> Iterator[FaultSwitch]:
     if switch.where == "header":
         yield FaultSwitch(header=switch.name.lower(), declared=True)
         return
@@ -90,7 +90,7 @@ def _switches(step: Step, own: set[str], description: Description) -> Iterator[F
     if not headers and not query and path.startswith("/"):  # a saved URL names no operation
         body = json.dumps(call.body).encode() if isinstance(call.body, dict) else b""
         literal = tuple(member for member in _members(body) if "${" not in member[1])
-        whole = placed(description, call.method, path)
+        whole = place_path(description, call.method, path)
         pattern = PLACEHOLDER.sub("*", NAMES.sub("*", whole))
         yield FaultSwitch(method=call.method, path=pattern, body=literal)
 

@@ -39,7 +39,7 @@ def fixture(session: HttpSession, kind: ResourceKind) -> CreatedResource | str:
     knowledge = session.knowledge
     if kind.name in knowledge.under_way:
         return f"the creation of `{kind.name}` needs another `{kind.name}`"
-    if not knowledge.attempted(kind):
+    if not knowledge.has_attempted(kind):
         knowledge.under_way.add(kind.name)
         try:
             resource = make(session, kind)
@@ -91,7 +91,7 @@ def make(
             if creation.ok:
                 if literal and refusals:
                     session.knowledge.own.literal.add(operation.name)
-                return _identified(kind, operation, creation, spec)
+                return _identify(kind, operation, creation, spec)
             refused = creation.status in (401, 403)
             line = summary_line(session.taxonomy, creation)
             refusals.append((refused, f"the service answered {operation.name} with {line}"))
@@ -135,7 +135,7 @@ def _create(session: HttpSession, operation: ServiceOperation, spec: RequestSpec
     """
     refused = session.call(spec)
     rule = session.taxonomy.idempotency
-    if rule is None or not _keyed(session, operation) or refused.status not in (400, 422):
+    if rule is None or not _takes_key(session, operation) or refused.status not in (400, 422):
         return refused
     headers = {name: value for name, value in spec.headers.items() if name != rule.key}
     keyless = session.call(replace(spec, headers=headers))
@@ -164,7 +164,7 @@ def restore(session: HttpSession) -> None:
     session.knowledge.touched.clear()
 
 
-def _identified(
+def _identify(
     kind: ResourceKind, operation: ServiceOperation, creation: Observation, spec: RequestSpec
 ) -> CreatedResource | str:
     names = re.findall(r"{([^{}]+)}", kind.item or "")
@@ -231,13 +231,13 @@ def _likely_bodies(
     elif sampling.has_examples(source.document, schema):
         literal.append((sampling.sample_value(source, schema, as_documented=True), True))
     changed.append((_new_body(session, operation, sampling.sample_value(source, schema)), False))
-    if operation.name in session.knowledge.literal or not _created_before(session, operation):
+    if operation.name in session.knowledge.literal or not _has_created(session, operation):
         yield from (*literal, *changed)
     else:
         yield from (*changed[:1], *literal, *changed[1:])
 
 
-def _created_before(session: HttpSession, operation: ServiceOperation) -> bool:
+def _has_created(session: HttpSession, operation: ServiceOperation) -> bool:
     """Whether a request to the operation created something, or met what exists."""
     return any(
         observation.exchange.operation == operation.name and observation.status in (201, 409)
@@ -264,7 +264,7 @@ def confidential_body(session: HttpSession, operation: ServiceOperation) -> obje
     """
     schema = operation.body.schema if operation.body is not None else {}
     body = body_for(session, operation)
-    body = session.confidential.completed(session.source, schema, body)
+    body = session.confidential.complete(session.source, schema, body)
     return _with_new_secrets(session, operation, body)
 
 
@@ -379,11 +379,11 @@ def fresh_key(session: HttpSession, operation: ServiceOperation) -> dict[str, st
     nothing.
     """
     rule = session.taxonomy.idempotency
-    if rule is None or not _keyed(session, operation):
+    if rule is None or not _takes_key(session, operation):
         return {}
     return {rule.key: session.tokens.id("uuid4")}
 
 
-def _keyed(session: HttpSession, operation: ServiceOperation) -> bool:
+def _takes_key(session: HttpSession, operation: ServiceOperation) -> bool:
     rule = session.taxonomy.idempotency
     return rule is not None and operation.method in rule.methods and not session.knowledge.keyless

@@ -26,7 +26,7 @@ from faultspec_conformance.session.correlation import (
     EchoRule,
     check_echo,
     echo_rule,
-    lenient,
+    excuse_uuid_version,
 )
 from faultspec_conformance.session.declared_facts import (
     declared_idempotency,
@@ -42,16 +42,20 @@ from faultspec_conformance.session.observation import (
     Unanswered,
     failed,
     passed,
-    streamed,
+    stream_errors,
 )
-from faultspec_conformance.session.observations import Fact, Note, NotRun, PartRecord
+from faultspec_conformance.session.observations import Note, NotRun, PartRecord, SharedKnowledge
 from faultspec_conformance.session.requests import (
     Correlation,
     RequestSpec,
     login_request,
     wire_request,
 )
-from faultspec_conformance.session.resources import ResourceKind, find_resource_kinds, located
+from faultspec_conformance.session.resources import (
+    ResourceKind,
+    find_resource_kinds,
+    locate_operation,
+)
 from faultspec_conformance.session.sampling import ValueSource
 from faultspec_conformance.session.upstreams import ScriptedUpstream
 
@@ -72,7 +76,7 @@ _QUIET = 0.2
 _GRACE = 0.1
 
 
-def _unchanged(_: Exchange, judgement: Judgement) -> Judgement:
+def _keep_judgement(_: Exchange, judgement: Judgement) -> Judgement:
     return judgement
 
 
@@ -96,7 +100,7 @@ class HttpSession(Session):
     upstreams: Mapping[str, ScriptedUpstream] = field(default_factory=dict)
     started: Running | None = None
     turn: tuple[ResourceKind, ...] = ()
-    hold: Callable[[Exchange, Judgement], Judgement] = _unchanged
+    hold: Callable[[Exchange, Judgement], Judgement] = _keep_judgement
     logins: Logins = field(default_factory=Logins)
     kinds: tuple[ResourceKind, ...] = field(init=False)
     inventory: Inventory = field(init=False)
@@ -147,7 +151,7 @@ class HttpSession(Session):
         """Return the operation that a configured request addresses, or a new one if the document
         has none.
         """
-        return located(self.description, method, path)
+        return locate_operation(self.description, method, path)
 
     def begin(
         self,
@@ -166,11 +170,11 @@ class HttpSession(Session):
         self.correlation.begin(part)
         return self.begin_part(part, seed, shared=shared, again=again)
 
-    def learn_fact(self, fact: Fact) -> None:
+    def learn_shared(self, fact: SharedKnowledge) -> None:
         """Record what a probe yields for other probes."""
-        self.knowledge.learn_fact(fact)
+        self.knowledge.learn_shared(fact)
 
-    def skipped(self, method: str, path: str) -> str | None:
+    def reason_skipped(self, method: str, path: str) -> str | None:
         """Return why the configuration skips an operation; None if it does not."""
         return self.config.skip_reason(method, path, self.description.base)
 
@@ -179,7 +183,7 @@ class HttpSession(Session):
         Session.check_running(self, asked)
         request = asked.request
         path = request.target.partition("?")[0]
-        reason = self.skipped(request.method, path)
+        reason = self.reason_skipped(request.method, path)
         if reason is not None:
             text = f"{request.method} {path} is skipped: {reason}"
             raise Unanswered(NoAnswer(request, "read-only", text))
@@ -229,21 +233,21 @@ class HttpSession(Session):
         ``spec``: what it is made of; only its canaries and options are read. Raises Unanswered.
         """
         self.observations.plant(spec.canaries)
-        asked = self._asked(request, caller, route, spec.canaries, may_fail=spec.may_fail)
+        asked = self._begin_exchange(request, caller, route, spec.canaries, may_fail=spec.may_fail)
         may_disconnect = spec.may_disconnect or spec.server_may_refuse
         before = attend(self.upstreams)
-        exchange = self._exchanged(asked, may_disconnect)
-        if spec.server_may_refuse and self.of_the_server(exchange):
+        exchange = self._complete_exchange(asked, may_disconnect)
+        if spec.server_may_refuse and self.is_from_server(exchange):
             return Observation(exchange, judge(self.contract, exchange))
         observation = self.record(exchange)
         if not spec.may_be_refused and self._renew(caller, observation):
-            observation = self.record(self._exchanged(asked, may_disconnect))
+            observation = self.record(self._complete_exchange(asked, may_disconnect))
             if observation.status == 401:
                 self.logins.futile.add((caller.name, observation.exchange.operation))
         for wait in self.waits(observation) if spec.wait_when_limited else ():
             if observation.status != 429 or not self.driver.pause(wait):
                 break
-            observation = self.record(self._exchanged(asked, may_disconnect))
+            observation = self.record(self._complete_exchange(asked, may_disconnect))
         else:
             self._futile += spec.wait_when_limited and observation.status == 429
         self._check_calls(asked, observation, before)
@@ -256,7 +260,7 @@ class HttpSession(Session):
         """
         if observation.status != 429:
             return ()
-        asked = self.wait_asked(observation)
+        asked = self.requested_wait(observation)
         if asked is not None:
             return (asked,)
         if observation.header("Retry-After") is not None or self._futile >= _FUTILE:
@@ -278,7 +282,9 @@ class HttpSession(Session):
                 continue
             self.counted.add(key)
             since = attend(self.upstreams)
-            again = self.record(self._exchanged(self._with_new_key(asked), may_disconnect=False))
+            again = self.record(
+                self._complete_exchange(self._with_new_key(asked), may_disconnect=False)
+            )
             counted = since.calls(self.upstreams).get(name, [])
             problem = problem_of_calls(name, again, counted)
             if problem is not None:
@@ -294,16 +300,16 @@ class HttpSession(Session):
         )
         return replace(asked, request=replace(request, headers=headers))
 
-    def together(self, times: int, spec: RequestSpec) -> list[Observation]:
+    def call_together(self, times: int, spec: RequestSpec) -> list[Observation]:
         """Send one request several times at the same time.
 
         Raises Unanswered if an answer is missing.
         """
         caller = self.caller if spec.identity is None else spec.identity
         request = self._wire(spec, caller)
-        asked = self._asked(request, caller, spec.path, may_fail=spec.may_fail)
+        asked = self._begin_exchange(request, caller, spec.path, may_fail=spec.may_fail)
         self.check_running(asked)
-        answers = self.driver.together([self._with_credentials(asked)] * times)
+        answers = self.driver.send_together([self._with_credentials(asked)] * times)
         observations = [
             self.record(self._answered(asked, answer))
             for answer in answers
@@ -324,15 +330,15 @@ class HttpSession(Session):
         """Judge an exchange and record it, with its error events and the outcomes of the
         correlation rules.
         """
-        if exchange.sent("Host") is None:
+        if exchange.request_header("Host") is None:
             headers = (("Host", self.driver.host), *exchange.request.headers)
             exchange = replace(exchange, request=replace(exchange.request, headers=headers))
         inner = tuple(
             Observation(event, judge(self.contract, event))
-            for event in streamed(exchange, self.wire_codes)
+            for event in stream_errors(exchange, self.wire_codes)
         )
         judgement = self.hold(exchange, judge(self.contract, exchange))
-        judgement = lenient(self.echo, exchange, judgement)
+        judgement = excuse_uuid_version(self.echo, exchange, judgement)
         observation = Observation(exchange, judgement, inner)
         self.observations.record(observation, *inner)
         if self.echo is not None:
@@ -370,17 +376,17 @@ class HttpSession(Session):
         unknown = Exchange(Request("GET", path), Response(404))
         return self.contract.claim(unknown) is not None
 
-    def of_the_server(self, exchange: Exchange) -> bool:
+    def is_from_server(self, exchange: Exchange) -> bool:
         """Whether an error comes from the server and not from the application: it has no
         correlation id of its request.
         """
         if self.echo is not None:
-            inbound = exchange.sent(self.echo.header)
-            if inbound is not None and exchange.received(self.echo.answer_header) == inbound:
+            inbound = exchange.request_header(self.echo.header)
+            if inbound is not None and exchange.response_header(self.echo.answer_header) == inbound:
                 return False
         return (exchange.response.status or 0) >= 400
 
-    def wait_asked(self, observation: Observation) -> float | None:
+    def requested_wait(self, observation: Observation) -> float | None:
         """Return the seconds that an answer asks to wait, plus a margin; None if it names no wait,
         or too long a wait.
         """
@@ -402,7 +408,7 @@ class HttpSession(Session):
         )
         return wire_request(spec, caller, pair)
 
-    def _asked(
+    def _begin_exchange(
         self,
         request: Request,
         caller: Identity,
@@ -419,13 +425,13 @@ class HttpSession(Session):
             route=template,
             operation=f"{request.method} {template}" if template is not None else None,
             identity=None if caller.anonymous else caller.name,
-            forbidden=(*self._forbidden(caller), *canaries),
+            forbidden=(*self._forbidden_values(caller), *canaries),
             lacks=frozenset({"service/no-crash"} if switched else ()),
             idempotent=self.idempotent_calls.get(f"{request.method} {route}"),
             authenticated=is_authenticated(self.config, self.refused, caller, request),
         )
 
-    def _exchanged(self, asked: Exchange, may_disconnect: bool) -> Exchange:
+    def _complete_exchange(self, asked: Exchange, may_disconnect: bool) -> Exchange:
         self.check_running(asked)
         answer = self.driver.send(self._with_credentials(asked))
         if isinstance(answer, NoAnswer):
@@ -511,7 +517,7 @@ class HttpSession(Session):
         if ended is not None and self.observations.ended is None:
             self.observations.record_end(ended, last)
 
-    def _forbidden(self, caller: Identity) -> list[Canary]:
+    def _forbidden_values(self, caller: Identity) -> list[Canary]:
         """The values that must not come back to a caller: its secrets and, by `privacy`, the names
         of its tenant.
         """

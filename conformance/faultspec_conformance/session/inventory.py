@@ -16,7 +16,7 @@ from faultspec.openapi.service import (
 )
 from faultspec_conformance.config import ABSENT, ConfiguredCall, Recipe, ServiceConfig
 from faultspec_conformance.config.requests import NAMES
-from faultspec_conformance.session.resources import JSON, placed
+from faultspec_conformance.session.resources import JSON, place_path
 
 #: Methods with a body, as far as a route alone says.
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
@@ -113,7 +113,7 @@ def _call(method: str, path: str) -> ConfiguredCall:
 
 def _asks_for(call: ConfiguredCall, method: str, path: str, description: Description) -> bool:
     """Whether a configured call is a request of the route."""
-    bare = placed(description, call.method, call.path).partition("?")[0]
+    bare = place_path(description, call.method, call.path).partition("?")[0]
     return call.method == method and matches(path, bare)
 
 
@@ -123,8 +123,8 @@ def _operation(
     """Return the known operation of a call, or a new one."""
     call = named.call
     path = NAMES.sub(r"{\1}", call.path)
-    bare = placed(description, call.method, path).partition("?")[0]
-    known = description.at(call.method, bare)
+    bare = place_path(description, call.method, path).partition("?")[0]
+    known = description.operation_at(call.method, bare)
     if known is not None:
         return known
     for operation in found.values():
@@ -154,10 +154,10 @@ def _configured_calls(taxonomy: Taxonomy, config: ServiceConfig) -> Iterator[Nam
     for recipe in config.recipes:
         for step in recipe.steps[:-1]:
             yield NamedCall(step.call, step.identity, sound=_is_whole(step.call))
-        yield from _of_last_step(taxonomy, recipe)
+        yield from _last_step_calls(taxonomy, recipe)
 
 
-def _of_last_step(taxonomy: Taxonomy, recipe: Recipe) -> Iterator[NamedCall]:
+def _last_step_calls(taxonomy: Taxonomy, recipe: Recipe) -> Iterator[NamedCall]:
     """Yield the call of a recipe's last step without what makes it fail, if that is known."""
     if not recipe.steps:
         return

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from faultspec_conformance.session.observation import Observation
 from faultspec_conformance.session.observations import (
     AbsentIdRequest,
-    Fact,
     KeyedCreation,
+    SharedKnowledge,
     SpareResource,
 )
 from faultspec_conformance.session.resources import CreatedResource, ResourceKind, path_of
@@ -85,7 +85,7 @@ class Knowledge:
         """The operations that accept an example of the document only as it is."""
         return self.own.literal | self.common.literal
 
-    def attempted(self, kind: ResourceKind) -> bool:
+    def has_attempted(self, kind: ResourceKind) -> bool:
         """Whether the creation of the shared resource was attempted."""
         return kind.name in self.created or kind.name in self.uncreated
 
@@ -102,7 +102,7 @@ class Knowledge:
         """Keep in mind that the service refuses idempotency keys."""
         self.own.keyless = True
 
-    def learn_fact(self, fact: Fact) -> None:
+    def learn_shared(self, fact: SharedKnowledge) -> None:
         """Record what a probe of this unit yields for its other probes."""
         match fact:
             case SpareResource(resource):

@@ -79,11 +79,11 @@ class Observation:
     @property
     def json(self) -> object:
         """The body as JSON; None if it is not JSON."""
-        return parsed(self.exchange.response.body)
+        return parse_body(self.exchange.response.body)
 
     def header(self, name: str) -> str | None:
         """Return the first header of this name in the answer."""
-        return self.exchange.received(name)
+        return self.exchange.response_header(name)
 
     def __str__(self) -> str:
         if self.exchange.response.status is None:
@@ -104,7 +104,7 @@ def protocol_error(body: object) -> object:
     return error.get("code") if isinstance(error, dict) else None
 
 
-def parsed(body: bytes) -> object:
+def parse_body(body: bytes) -> object:
     """Return a body as JSON; None if it is not JSON."""
     with suppress(ValueError, RecursionError):
         value: object = json.loads(body)
@@ -152,11 +152,11 @@ def difference(one: object, two: object) -> tuple[str, str, str]:
 
 def _brief(value: object) -> str:
     if isinstance(value, bytes):
-        return _shortened(value.decode("utf-8", "replace"), _BRIEF)
-    return _shortened(json.dumps(value, ensure_ascii=False), _BRIEF)
+        return _shorten(value.decode("utf-8", "replace"), _BRIEF)
+    return _shorten(json.dumps(value, ensure_ascii=False), _BRIEF)
 
 
-def _shortened(text: str, length: int) -> str:
+def _shorten(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
@@ -173,14 +173,14 @@ class Event:
         """
         if self.name in ERROR_EVENTS:
             return True
-        data = parsed(self.data.encode())
+        data = parse_body(self.data.encode())
         members = data.values() if isinstance(data, dict) else ()
         return any(isinstance(member, str | int) and member in codes for member in members)
 
 
 def events(exchange: Exchange) -> Iterator[Event]:
     """Yield the server-sent events of an answer; none if it is not a stream of events."""
-    media = (exchange.received("Content-Type") or "").partition(";")[0].strip().lower()
+    media = (exchange.response_header("Content-Type") or "").partition(";")[0].strip().lower()
     if media != STREAM or (exchange.response.status or 0) >= 400:
         return
     text = exchange.response.body.decode("utf-8", "replace")
@@ -196,7 +196,7 @@ def events(exchange: Exchange) -> Iterator[Event]:
             yield Event(name, "\n".join(data))
 
 
-def streamed(exchange: Exchange, codes: frozenset[object]) -> tuple[Exchange, ...]:
+def stream_errors(exchange: Exchange, codes: frozenset[object]) -> tuple[Exchange, ...]:
     """Return the error events of a stream, each as an exchange of its own."""
     return tuple(
         replace(
@@ -232,7 +232,7 @@ def summary_line(taxonomy: Taxonomy, observation: Observation) -> str:
     body = observation.exchange.response.body.decode("utf-8", "replace")
     text = " ".join((message if isinstance(message, str) else body).split())
     # The ellipsis also shows the masking that the text may end within a secret.
-    text = _shortened(text, _QUOTED)
+    text = _shorten(text, _QUOTED)
     return f"{observation}: {text}" if text else str(observation)
 
 

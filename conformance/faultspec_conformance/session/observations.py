@@ -69,13 +69,13 @@ class KeyedCreation:
 
 
 #: What a probe yields for other probes. The session over HTTP records it in its knowledge.
-Fact = SpareResource | AbsentIdRequest | KeyedCreation
+SharedKnowledge = SpareResource | AbsentIdRequest | KeyedCreation
 
 #: What a probe yields for the report.
 ReportedResult = Outcome | Note | NotRun | UnmetRecipe
 
 #: What a probe yields.
-ProbeResult = ReportedResult | Fact
+ProbeResult = ReportedResult | SharedKnowledge
 
 
 @dataclass(slots=True)
@@ -167,7 +167,7 @@ class Observations:
         """Send nothing more to the service."""
         self.ended = reason
 
-    def cut(self) -> None:
+    def mark_incomplete(self) -> None:
         """Mark the run as incomplete: a budget was spent."""
         self.complete = False
 

@@ -8,7 +8,7 @@ from faultspec_conformance.results.model import Shard
 from faultspec_conformance.results.waivers import Waiver
 
 
-def quiet(name: str) -> None:
+def ignore_progress(name: str) -> None:
     """Show no progress."""
 
 
@@ -28,7 +28,7 @@ class RunOptions:
     only: str | None = None
     waivers: tuple[Waiver, ...] = ()
     today: date | None = None
-    progress: Callable[[str], None] = quiet
+    progress: Callable[[str], None] = ignore_progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,6 @@ class Unreachable:
     hint: str | None = None
 
 
-def today(options: RunOptions) -> date:
+def day_of_run(options: RunOptions) -> date:
     """Return the day that the expiry of waivers is compared with."""
     return options.today or date.today()

@@ -52,10 +52,10 @@ def opening(listing: ServiceOperation) -> dict[str, object]:
     size = _parameter(listing, _SIZES)
     if size is not None and _parameter(listing, _CURSORS) is not None:
         return {size.name: 1}
-    return _longest(listing)
+    return _longest_page(listing)
 
 
-def following(listing: ServiceOperation, first: Observation) -> dict[str, object] | None:
+def next_query(listing: ServiceOperation, first: Observation) -> dict[str, object] | None:
     """Return the query of what follows the first item or page; None if nothing follows or no
     parameter asks for it.
     """
@@ -66,14 +66,14 @@ def following(listing: ServiceOperation, first: Observation) -> dict[str, object
         _parameter(listing, names) for names in (_OFFSETS, _NUMBERS, _CURSORS)
     )
     if offset is not None:
-        return {**_longest(listing), offset.name: 1}
+        return {**_longest_page(listing), offset.name: 1}
     if number is not None:
         size = _parameter(listing, _SIZES)
         return {number.name: 2, **({size.name: 1} if size is not None else {})}
     value = _next_cursor(first.json)
     if cursor is None or value is None:
         return None
-    return {**_longest(listing), cursor.name: value}
+    return {**_longest_page(listing), cursor.name: value}
 
 
 def position_parameters(listing: ServiceOperation) -> tuple[str, ...]:
@@ -82,7 +82,7 @@ def position_parameters(listing: ServiceOperation) -> tuple[str, ...]:
     return tuple(parameter.name for parameter in found if parameter is not None)
 
 
-def _longest(listing: ServiceOperation) -> dict[str, object]:
+def _longest_page(listing: ServiceOperation) -> dict[str, object]:
     size = _parameter(listing, _SIZES)
     if size is None:
         return {}
@@ -99,7 +99,7 @@ def _next_link(page: Observation) -> dict[str, object] | None:
 def _next_cursor(body: object) -> str | None:
     for members in objects_in(body):
         for name, value in members.items():
-            if _plain(name) in _NEXT and isinstance(value, str) and value and "/" not in value:
+            if _fold_name(name) in _NEXT and isinstance(value, str) and value and "/" not in value:
                 return value
     return None
 
@@ -109,11 +109,11 @@ def _parameter(listing: ServiceOperation, names: frozenset[str]) -> OperationPar
         (
             parameter
             for parameter in listing.parameters
-            if parameter.where == "query" and _plain(parameter.name) in names
+            if parameter.where == "query" and _fold_name(parameter.name) in names
         ),
         None,
     )
 
 
-def _plain(name: str) -> str:
+def _fold_name(name: str) -> str:
     return re.sub(r"[^a-z]", "", name.lower())

@@ -80,11 +80,11 @@ def absent_value(session: HttpSession, operation: ServiceOperation, name: str) -
     for resource in session.knowledge.created.values():
         item = resource.kind.item
         if item is not None and operation.template.startswith(item.rpartition("/")[0]):
-            return sampling.another(session.source, resource.id)
+            return sampling.other_identifier(session.source, resource.id)
     parameter = operation.parameter(name, "path")
     if parameter is None:
         return session.tokens.hex(8)
-    return sampling.another(session.source, _example(session, parameter))
+    return sampling.other_identifier(session.source, _example(session, parameter))
 
 
 def readable_operation(session: HttpSession) -> ServiceOperation | None:

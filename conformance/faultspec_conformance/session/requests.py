@@ -88,7 +88,7 @@ def wire_request(
     path, _, inline = spec.template.partition("?")
     query = "&".join(
         part
-        for part in (inline, urlencode({key: _flat(value) for key, value in spec.query.items()}))
+        for part in (inline, urlencode({key: _flatten(value) for key, value in spec.query.items()}))
         if part
     )
     target = path_of(path, spec.values) + (f"?{query}" if query else "")
@@ -111,5 +111,5 @@ def wire_request(
     return Request(spec.method, target, headers, content)
 
 
-def _flat(value: object) -> str:
+def _flatten(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -107,7 +107,7 @@ def find_resource_kinds(
         matching = (known for known in inferred if _describes(declared, known, description))
         match = next(matching, DocumentedResource(declared.name))
         inferred = [known for known in inferred if known is not match]
-        completed = _completed(declared, match, description)
+        completed = _complete(declared, match, description)
         found.append(ResourceKind(declared.name, completed, declared))
     names = {kind.name for kind in found}
     for known in inferred:
@@ -127,26 +127,26 @@ def _describes(
     return any(
         call is not None
         and found is not None
-        and located(description, call.method, call.path).name == found.name
+        and locate_operation(description, call.method, call.path).name == found.name
         for call, found in pairs
     )
 
 
-def _completed(
+def _complete(
     config: ResourceConfig, inferred: DocumentedResource, description: Description
 ) -> DocumentedResource:
-    def chosen(
+    def choose(
         call: ConfiguredCall | None, found: ServiceOperation | None
     ) -> ServiceOperation | None:
-        return located(description, call.method, call.path) if call is not None else found
+        return locate_operation(description, call.method, call.path) if call is not None else found
 
     return DocumentedResource(
         config.name,
-        create=chosen(config.create, inferred.create),
-        read=chosen(config.read, inferred.read),
-        update=chosen(config.update, inferred.update),
-        delete=chosen(config.delete, inferred.delete),
-        list=chosen(config.list, inferred.list),
+        create=choose(config.create, inferred.create),
+        read=choose(config.read, inferred.read),
+        update=choose(config.update, inferred.update),
+        delete=choose(config.delete, inferred.delete),
+        list=choose(config.list, inferred.list),
     )
 
 
@@ -160,15 +160,15 @@ def lies_below(operation: ServiceOperation, kind: ResourceKind) -> bool:
     )
 
 
-def placed(description: Description, method: str, path: str) -> str:
+def place_path(description: Description, method: str, path: str) -> str:
     """Return a configured path as it is sent: as written, or below the base path that the
     configuration leaves out.
     """
     bare, mark, query = path.partition("?")
     base = description.base
-    if _documented(description, bare) or (base and f"{bare}/".startswith(f"{base}/")):
+    if _is_documented(description, bare) or (base and f"{bare}/".startswith(f"{base}/")):
         return path
-    if base and (not description.operations or _documented(description, base + bare)):
+    if base and (not description.operations or _is_documented(description, base + bare)):
         return base + path
     for operation in description.operations:
         prefix = operation.template.removesuffix(bare)
@@ -177,16 +177,16 @@ def placed(description: Description, method: str, path: str) -> str:
     return path
 
 
-def _documented(description: Description, path: str) -> bool:
+def _is_documented(description: Description, path: str) -> bool:
     return any(matches(template, path) for template in description.paths)
 
 
-def located(description: Description, method: str, path: str) -> ServiceOperation:
+def locate_operation(description: Description, method: str, path: str) -> ServiceOperation:
     """Return the operation that a configured path addresses, with or without the base path of the
     document.
     """
-    bare = placed(description, method, path).partition("?")[0]
-    found = description.at(method, bare)
+    bare = place_path(description, method, path).partition("?")[0]
+    found = description.operation_at(method, bare)
     if found is not None:
         return found
     has_body = method not in SAFE_METHODS | {"DELETE"}

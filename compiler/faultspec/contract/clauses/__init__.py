@@ -61,7 +61,7 @@ CLAUSES: Mapping[str, Clause] = {clause.address: clause for clause in (*_SERVICE
 def service_clauses(taxonomy: Taxonomy) -> dict[str, Clause]:
     """The clauses for the services of a taxonomy, with its statements, and one clause a header.
 
-    Clauses that do not apply are among them: see ``Clause.not_applicable``.
+    Clauses that do not apply are among them: see ``Clause.reason_not_applicable``.
     """
     rules: dict[str, list[HeaderRule]] = {}
     by_code = (rule for code in taxonomy.every_code() for rule in code.headers)

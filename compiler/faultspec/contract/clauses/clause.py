@@ -84,7 +84,7 @@ class Clause:
         """Whether an exchange can be judged that ``lacks`` these facts, or clauses by address."""
         return self.address not in lacks and lacks.isdisjoint(self.needs or self.reads)
 
-    def not_applicable(self, taxonomy: Taxonomy, transport: str | None = None) -> str | None:
+    def reason_not_applicable(self, taxonomy: Taxonomy, transport: str | None = None) -> str | None:
         """Why the clause cannot be checked for a taxonomy, or over a transport if one is given.
 
         None: it can be checked.

@@ -177,12 +177,12 @@ CLAUSES = (
                 "no code has `actions`, and no action has `sends_again`",
                 lambda taxonomy: (
                     any(code.actions for code in taxonomy.every_code())
-                    or bool(taxonomy.sending_again and shows_flag(taxonomy))
+                    or bool(taxonomy.retry_actions and shows_flag(taxonomy))
                 ),
             ),
         ),
         sources=lambda taxonomy: (
-            *(taxonomy.actions[name].source for name in taxonomy.sending_again),
+            *(taxonomy.actions[name].source for name in taxonomy.retry_actions),
             *(code.source for code in taxonomy.every_code() if code.actions),
         ),
     ),

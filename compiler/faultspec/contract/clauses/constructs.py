@@ -48,7 +48,9 @@ def status_in_use(status: int) -> Requirement:
     """A live code must travel under the status."""
     return Requirement(
         f"no code has `http: {status}`",
-        lambda taxonomy: any(status in code.http.all() for code in taxonomy.shared_live_codes()),
+        lambda taxonomy: any(
+            status in code.http.allowed_statuses() for code in taxonomy.shared_live_codes()
+        ),
     )
 
 

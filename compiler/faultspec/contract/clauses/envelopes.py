@@ -105,7 +105,9 @@ CLAUSES = (
         requires=(
             any_field(
                 "no field of an envelope has a `format` or a `pattern`",
-                lambda field: any(part.format or part.pattern for part in field.schema.nested()),
+                lambda field: any(
+                    part.format or part.pattern for part in field.schema.nested_schemas()
+                ),
             ),
         ),
         sources=lambda taxonomy: (

@@ -18,14 +18,14 @@ def _escape(match: re.Match[str]) -> str:
     return named or (f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}")
 
 
-def visible(text: str) -> str:
+def escape_line(text: str) -> str:
     """`text` on one line; unsafe characters and line ends become escapes such as `\\x1b`."""
     return re.sub(UNSAFE, _escape, text)
 
 
 def visible_lines(text: str) -> list[str]:
     """The lines of `text`, each made visible."""
-    return [visible(line) for line in re.split(r"\r\n|\r|\n", text)]
+    return [escape_line(line) for line in re.split(r"\r\n|\r|\n", text)]
 
 
 def as_json(value: object) -> str:

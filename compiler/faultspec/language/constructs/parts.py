@@ -111,12 +111,12 @@ CONDITION = Named(
 _TYPES = ("string", "integer", "number", "boolean", "object", "array", "null")
 
 
-def schema() -> Type:
+def schema_type() -> Type:
     """The type of a schema, which contains itself."""
     return SCHEMA
 
 
-def member() -> Type:
+def member_type() -> Type:
     """The type of a member, which contains itself."""
     return MEMBER
 
@@ -140,9 +140,9 @@ SCHEMA_KEYS = {
     "maximum": Key(Number(), "The greatest number allowed."),
     "minLength": Key(Integer(0), "The fewest characters allowed."),
     "maxLength": Key(Integer(0), "The most characters allowed."),
-    "items": Key(DeferredKind("schema", schema), "The schema of every item of an array."),
+    "items": Key(DeferredKind("schema", schema_type), "The schema of every item of an array."),
     "properties": Key(
-        Named(DeferredKind("member", member), optional=True),
+        Named(DeferredKind("member", member_type), optional=True),
         "The members of an object; a key ending in `?` is optional.",
     ),
     "additional": Key(

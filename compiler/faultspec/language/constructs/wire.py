@@ -10,7 +10,7 @@ from faultspec.language.constructs.parts import (
     SOURCE_KEY,
     STATUSES,
     WORDS,
-    member,
+    member_type,
 )
 from faultspec.language.grammar import (
     Anything,
@@ -165,7 +165,7 @@ SURFACE = Record(
                 "a success",
                 {
                     "require": Key(
-                        Named(DeferredKind("member", member), POINTER, least=1),
+                        Named(DeferredKind("member", member_type), POINTER, least=1),
                         "Members of every success, such as `/id`.",
                         True,
                     ),

@@ -172,7 +172,7 @@ def _is_imported(code: Code, taxonomy: Taxonomy) -> bool:
     """Whether an importer made the code from one of its statuses; no service sends such a code."""
     imported = taxonomy.imported
     return imported is not None and any(
-        imported.code(status) == code.wire for status in code.http.all()
+        imported.code(status) == code.wire for status in code.http.allowed_statuses()
     )
 
 
@@ -228,10 +228,10 @@ def code_without_transport(subject: Subject) -> Iterator[Remark]:
     """
     for path, code in subject.live_codes():
         elsewhere = any(
-            surface.transport != "http" and _allowed_on(surface, path, code)
+            surface.transport != "http" and _is_allowed_on(surface, path, code)
             for surface in subject.taxonomy.surfaces.values()
         )
-        if not code.http.carried and not code.grpc and not elsewhere:
+        if not code.http.carried_statuses and not code.grpc and not elsewhere:
             message = (
                 f"`{code.name}` cannot be sent: it has no HTTP status and no gRPC status, and no"
                 " surface other than HTTP allows it"
@@ -262,12 +262,12 @@ def code_on_no_surface(subject: Subject) -> Iterator[Remark]:
     """
     surfaces = subject.taxonomy.surfaces.values()
     for path, code in subject.live_codes():
-        if not any(_allowed_on(surface, path, code) for surface in surfaces):
+        if not any(_is_allowed_on(surface, path, code) for surface in surfaces):
             message = f"no surface allows `{code.name}`"
             yield Remark(path, message, "add it to the `codes` of a surface")
 
 
-def _allowed_on(surface: Surface, path: Path, code: Code) -> bool:
+def _is_allowed_on(surface: Surface, path: Path, code: Code) -> bool:
     """Whether errors on `surface` may have the code; the codes of operations always may."""
     return bool(surface.envelopes) and (
         surface.codes is None or path[0] == "operations" or code.name in surface.codes

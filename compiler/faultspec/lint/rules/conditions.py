@@ -191,8 +191,8 @@ def _asked_values(written: object, path: Path, test: Test) -> Asked:
         yield place, next(ranges) if isinstance(value, str) and value not in test.values else value
 
 
-def _shown(value: object) -> str:
-    return str(value) if isinstance(value, StatusRange) else values.shown(value)
+def _describe(value: object) -> str:
+    return str(value) if isinstance(value, StatusRange) else values.show(value)
 
 
 def _impossible_statuses(
@@ -201,8 +201,8 @@ def _impossible_statuses(
     spans = dict.fromkeys(span for code in codes for span in _possible_statuses(taxonomy, code))
     subjects = f"`{codes[0].name}` never" if len(codes) == 1 else "none of its codes ever"
     for place, value in asked:
-        if not any(_within(value, span) for span in spans):
-            message = f"{subjects} travels as {_shown(value)}, so this never holds"
+        if not any(_is_within(value, span) for span in spans):
+            message = f"{subjects} travels as {_describe(value)}, so this never holds"
             hint = f"possible statuses: {', '.join(map(str, spans)) or 'none'}"
             yield Remark(place, message, hint, on_key=False)
 
@@ -210,10 +210,10 @@ def _impossible_statuses(
 def _possible_statuses(taxonomy: Taxonomy, code: Code) -> tuple[StatusRange, ...]:
     """The statuses under which a code may travel, its fallbacks included."""
     fallbacks = (fallback.on for fallback in taxonomy.fallbacks if fallback.code == code.name)
-    return (*code.http.carried, *fallbacks)
+    return (*code.http.carried_statuses, *fallbacks)
 
 
-def _within(value: object, span: StatusRange) -> bool:
+def _is_within(value: object, span: StatusRange) -> bool:
     if isinstance(value, StatusRange):
         return value.meets(span)
     if not isinstance(value, int | float) or isinstance(value, bool):
@@ -240,7 +240,7 @@ def _impossible_details(
 def _impossible_flags(fact: str, asked: Asked) -> Iterator[Remark]:
     for place, value in asked:
         if not isinstance(value, bool):
-            message = f"`{fact}` is true or false, never {_shown(value)}"
+            message = f"`{fact}` is true or false, never {_describe(value)}"
             yield Remark(place, message, _HINT, on_key=False)
 
 
@@ -274,7 +274,7 @@ def _refusal(schema: Schema, value: object, vocabularies: values.Vocabularies) -
         return f"lies in {value}: it is not a number"
     below = schema.minimum is not None and schema.minimum > value.high
     above = schema.maximum is not None and schema.maximum < value.low
-    excluded = schema.enum and not any(_within(item, value) for item in schema.enum)
+    excluded = schema.enum and not any(_is_within(item, value) for item in schema.enum)
     if below or above or excluded:
         return f"lies in {value}: its bounds or its listed values exclude that"
     return None

@@ -84,7 +84,7 @@ def _schemas(taxonomy: Taxonomy) -> Iterator[Schema]:
     roots = [member.schema for member in members]
     roots += [field.schema for field in taxonomy.fields()]
     roots += [key.schema for key in taxonomy.detail_keys.values()]
-    return (schema for root in roots for schema in root.nested())
+    return (schema for root in roots for schema in root.nested_schemas())
 
 
 def _used_envelopes(subject: Subject) -> Iterator[str]:

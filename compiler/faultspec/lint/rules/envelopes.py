@@ -9,7 +9,7 @@ from faultspec.language.model import IMPLIED, Code, Envelope, Field, HeaderRule,
 from faultspec.language.pictures import find_parameters
 from faultspec.lint.places import envelopes_of, requires_slot, slots_of, surfaces_of
 from faultspec.lint.rule import Remark, Subject, rule
-from faultspec.lint.rules.headers import compatible
+from faultspec.lint.rules.headers import are_compatible
 from faultspec.runtime.nodes import Object, Slot, Template, child, slot_places, walk
 
 
@@ -221,7 +221,7 @@ def spread_collision(subject: Subject) -> Iterator[Remark]:
     for path, code in subject.live_codes():
         own: Path = (*path, "details")
         for envelope in envelopes_of(taxonomy, path, code):
-            names = _beside_details(envelope) if uses_envelope(code, envelope.name) else ()
+            names = _names_beside_details(envelope) if uses_envelope(code, envelope.name) else ()
             for name in (name for name in names if name in code.details):
                 written = subject.first_written(own, name, f"{name}?")
                 where = written if written != own else ("detail_keys", name)
@@ -233,7 +233,7 @@ def spread_collision(subject: Subject) -> Iterator[Remark]:
                 reported.add(where)
 
 
-def _beside_details(envelope: Envelope) -> Iterator[str]:
+def _names_beside_details(envelope: Envelope) -> Iterator[str]:
     """The names of the members of an envelope that spreads the details among them."""
     for place in walk(envelope.shape):
         if isinstance(place.node, Object) and place.node.spread == "details":
@@ -336,7 +336,7 @@ def _conflict(header: HeaderRule, field: Field) -> str:
     if header.equals not in (None, field.slot):
         return f"repeats `${header.equals}`, but also `${field.slot}`"
     formats = field.schema.format
-    if header.format and formats and not compatible(header.format, formats):
+    if header.format and formats and not are_compatible(header.format, formats):
         slot = f"`${field.slot}`, which is {' or '.join(formats)}"
         return f"is {' or '.join(header.format)}, but repeats {slot}"
     return ""

@@ -72,7 +72,9 @@ def profile_missing(subject: Subject) -> Iterator[Remark]:
           failed: {summary: It failed., http: 405}
     """
     taxonomy = subject.taxonomy
-    declared = {status for _, code in subject.live_codes() for status in code.http.all()}
+    declared = {
+        status for _, code in subject.live_codes() for status in code.http.allowed_statuses()
+    }
     ruled = {rule.name.lower() for rule in taxonomy.headers}
     for _, code in subject.live_codes():
         ruled |= {rule.name.lower() for rule in code.headers}
@@ -108,13 +110,13 @@ def _overlap(one: HeaderRule, other: HeaderRule) -> bool:
 
 def _contradiction(path: Path, wanted: HeaderRule, refused: HeaderRule) -> Remark:
     message = (
-        f"`{wanted.name}` is {wanted.presence} on {_listed(wanted)} and forbidden on"
-        f" {_listed(refused)}"
+        f"`{wanted.name}` is {wanted.presence} on {_statuses(wanted)} and forbidden on"
+        f" {_statuses(refused)}"
     )
     return Remark(path, message, "narrow one of the rules by `on:` or `codes:`")
 
 
-def _listed(header: HeaderRule) -> str:
+def _statuses(header: HeaderRule) -> str:
     return ", ".join(map(str, header.on))
 
 
@@ -124,7 +126,7 @@ def _value_contradiction(path: Path, one: HeaderRule, other: HeaderRule) -> Iter
         return
     if one.equals and other.equals and one.equals != other.equals:
         values = f"both `${one.equals}` and `${other.equals}`"
-    elif one.format and other.format and not compatible(one.format, other.format):
+    elif one.format and other.format and not are_compatible(one.format, other.format):
         values = f"both {' or '.join(one.format)} and {' or '.join(other.format)}"
     else:
         return
@@ -132,7 +134,7 @@ def _value_contradiction(path: Path, one: HeaderRule, other: HeaderRule) -> Iter
     yield Remark(path, message, "narrow one of the rules by `on:` or `codes:`")
 
 
-def compatible(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+def are_compatible(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Whether a value can have both formats: a `uuid7` is also a `uuid`."""
     return any(a.startswith(b) or b.startswith(a) for a in one for b in other)
 
@@ -169,7 +171,7 @@ def header_rule_undone(subject: Subject) -> Iterator[Remark]:
         for later_path, later in placed[number + 1 :]:
             if _overrides(later, header):
                 message = (
-                    f"`{header.name}` is {header.presence} on {_listed(header)}, but a later rule"
+                    f"`{header.name}` is {header.presence} on {_statuses(header)}, but a later rule"
                     f" makes it {later.presence} there"
                 )
                 hint = "put the narrower rule last, or remove one"
@@ -206,8 +208,8 @@ def unreachable_header_rule(subject: Subject) -> Iterator[Remark]:
     """
     for path, code in subject.codes():
         for header in code.headers:
-            if header.on and not any(map(header.spans, code.http.all())):
-                message = f"`{code.name}` never travels as {_listed(header)}"
+            if header.on and not any(map(header.spans, code.http.allowed_statuses())):
+                message = f"`{code.name}` never travels as {_statuses(header)}"
                 hint = f"its statuses are {', '.join(map(str, code.http.statuses)) or 'none'}"
                 yield Remark((*path, "headers", header.name), message, hint)
 

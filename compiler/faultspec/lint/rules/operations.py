@@ -119,7 +119,7 @@ def operation_twice(subject: Subject) -> Iterator[Remark]:
             (shared, other)
             for shared in operation.match.routes
             for other in claimed.get(_without_names(shared), ())
-            if _same_but_routes(operation.match, other.match)
+            if _may_match_both(operation.match, other.match)
         )
         for shared, other in list(clashes)[:1]:
             message = f"`{operation.name}` and `{other.name}` both claim `{shared}`"
@@ -130,7 +130,7 @@ def operation_twice(subject: Subject) -> Iterator[Remark]:
             claimed.setdefault(bare, []).append(operation)
 
 
-def _same_but_routes(one: Match, other: Match) -> bool:
+def _may_match_both(one: Match, other: Match) -> bool:
     """Whether an exchange on a common route may match both."""
     methods = not one.methods or not other.methods or bool(set(one.methods) & set(other.methods))
     rest = (one.request, one.tools, one.statuses) == (other.request, other.tools, other.statuses)

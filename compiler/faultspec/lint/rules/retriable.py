@@ -211,7 +211,7 @@ def retriable_without_action(subject: Subject) -> Iterator[Remark]:
         codes:
           away: {summary: Nobody is there., http: 503, retriable: true, actions: [retry, settings]}
     """
-    again = subject.taxonomy.sending_again
+    again = subject.taxonomy.retry_actions
     for path, code in subject.live_codes() if again else ():
         if not (code.retriable.may_be_retried and code.actions):
             continue

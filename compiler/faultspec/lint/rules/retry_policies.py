@@ -84,7 +84,7 @@ def policy_arithmetic(subject: Subject) -> Iterator[Remark]:
         path: Path = ("retry_policies", name)
         written, policy = subject.mapping_at(*path), declared.policy
         yield from _backoff(subject, path, policy)
-        yield from _never_reached(path, policy)
+        yield from _unreachable_phases(path, policy)
         yield from _jitter(path, policy, "ratio" in written.get("jitter", {}))
         yield from _costs(path, policy)
         if not policy.retry_after.honor:
@@ -124,7 +124,7 @@ def _backoff(subject: Subject, path: Path, policy: Policy) -> Iterator[Remark]:
             yield Remark((*here, "for"), message, "remove it")
 
 
-def _never_reached(path: Path, policy: Policy) -> Iterator[Remark]:
+def _unreachable_phases(path: Path, policy: Policy) -> Iterator[Remark]:
     """Remarks on the first delay and on phases that `max_elapsed` cuts off."""
     limit = policy.max_elapsed
     if limit is None or not policy.phases:
@@ -207,7 +207,7 @@ def retry_after_ignored(subject: Subject) -> Iterator[Remark]:
             header.name.lower() == "retry-after"
             and header.presence == "required"
             and header.names(code.name)
-            and all(map(header.spans, code.http.all()))
+            and all(map(header.spans, code.http.allowed_statuses()))
             for header in (*taxonomy.headers, *code.headers)
         )
         if required:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from faultspec.diagnostics.model import Path
 from faultspec.language.conditions import StatusRange
 from faultspec.language.model import Code, Taxonomy
-from faultspec.lint.places import recognised_by_body, surfaces_of
+from faultspec.lint.places import is_recognised_by_body, surfaces_of
 from faultspec.lint.rule import Remark, Subject, rule
 
 #: Statuses that frameworks, servers and proxies answer without calling a handler.
@@ -110,21 +110,21 @@ def failure_without_error_status(subject: Subject) -> Iterator[Remark]:
     """
     for path, code in subject.live_codes():
         wrong = [str(span) for span in code.http.statuses if span.low < 400]
-        if wrong and not _recognised_by_body(subject.taxonomy, path, code):
+        if wrong and not _is_recognised_by_body(subject.taxonomy, path, code):
             message = (
                 f"`{code.name}` travels as {', '.join(wrong)}, which means success or redirection"
             )
             yield Remark((*path, "http"), message, "use a status of 400 or above", on_key=False)
 
 
-def _recognised_by_body(taxonomy: Taxonomy, path: Path, code: Code) -> bool:
+def _is_recognised_by_body(taxonomy: Taxonomy, path: Path, code: Code) -> bool:
     """Whether every HTTP surface of the code recognises errors by the body."""
     surfaces = [
         surface
         for surface in surfaces_of(taxonomy, path, code)
         if surface.transport == "http" and surface.envelopes
     ]
-    return bool(surfaces) and all(map(recognised_by_body, surfaces))
+    return bool(surfaces) and all(map(is_recognised_by_body, surfaces))
 
 
 @rule("ambiguous-status", severity="note")
@@ -193,7 +193,7 @@ def undecided_status(subject: Subject) -> Iterator[Remark]:
     """
     first_codes: dict[object, tuple[Path, Code]] = {}
     for path, code in subject.live_codes():
-        statuses = frozenset(code.http.all())
+        statuses = frozenset(code.http.allowed_statuses())
         if path[0] == "operations" or len(statuses) < 2 or code.http.rules:
             continue
         other_path, other = first_codes.setdefault((statuses, code.http.default), (path, code))
@@ -227,7 +227,9 @@ def unreachable_fallback(subject: Subject) -> Iterator[Remark]:
           missing: {summary: It is not there., http: 404}
     """
     fallbacks = subject.taxonomy.fallbacks
-    claimed = {status for _, code in subject.live_codes() for status in code.http.all()}
+    claimed = {
+        status for _, code in subject.live_codes() for status in code.http.allowed_statuses()
+    }
     for key, fallback in zip(subject.data.get("fallback", {}), fallbacks, strict=False):
         others = [other.on for other in fallbacks if other is not fallback]
         narrower = [span for span in others if span.width < fallback.on.width]

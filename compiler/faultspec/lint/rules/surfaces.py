@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from faultspec.diagnostics.model import Path
 from faultspec.language.carriers import uses_envelope
 from faultspec.language.model import Code, Envelope, Match, Surface, Taxonomy
-from faultspec.lint.places import circle, occurs_on, recognised_by_body
+from faultspec.lint.places import circle, is_recognised_by_body, occurs_on
 from faultspec.lint.rule import Remark, Subject, rule
 from faultspec.runtime.nodes import Literal, slot_places, walk
 
@@ -92,7 +92,7 @@ def surface_without_errors(subject: Subject) -> Iterator[Remark]:
             continue
         if not (surface.envelopes and surface.error_when and codes) or surface.codes is None:
             continue
-        spans = [span for code in codes for span in code.http.carried]
+        spans = [span for code in codes for span in code.http.carried_statuses]
         spans += [fallback.on for fallback in taxonomy.fallbacks if fallback.code in surface.codes]
         if not any(one.meets(other) for one in surface.error_when for other in spans):
             statuses = ", ".join(map(str, surface.error_when))
@@ -108,7 +108,7 @@ def _unrecognised_errors(surface: Surface, codes: list[Code]) -> Iterator[Remark
     MCP marks an error result (2025-06-18, server/tools, "Error Handling"). The other transports
     other than HTTP neither mark errors nor have a status.
     """
-    if not surface.envelopes or recognised_by_body(surface) or surface.batch is not None:
+    if not surface.envelopes or is_recognised_by_body(surface) or surface.batch is not None:
         return
     unmarked = [code.name for code in codes if code.mcp is not None and not code.mcp.is_error]
     if surface.transport != "mcp":

@@ -43,10 +43,10 @@ def alert_without_rule(subject: Subject) -> Iterator[Remark]:
     if telemetry is None or not counting:
         return
     # Imported here, so that a taxonomy without alerts does not load a target.
-    from faultspec.targets.prometheus import unsaid
+    from faultspec.targets.prometheus import missing_declaration
 
     for alert in counting:
-        missing = unsaid(alert, telemetry, taxonomy)
+        missing = missing_declaration(alert, telemetry, taxonomy)
         if missing is not None:
             message = f"`{alert.name}` never fires: the taxonomy does not declare {missing}"
             hint = "add it; without it the alert is only a runbook"

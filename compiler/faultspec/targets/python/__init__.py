@@ -13,7 +13,7 @@ from faultspec.runtime import ids
 from faultspec.runtime.checking import Check
 from faultspec.runtime.retry import Policy
 from faultspec.targets import schema as schemas
-from faultspec.targets.doc_text import NO_MESSAGE, described, plain_policy, summary
+from faultspec.targets.doc_text import NO_MESSAGE, code_line, code_paragraphs, plain_policy
 from faultspec.targets.literals import Verbatim
 from faultspec.targets.model import Model
 from faultspec.targets.python import checks, facts, names, renderings
@@ -24,8 +24,8 @@ from faultspec.targets.python.constructors import (
     ConstructorArguments,
     ConstructorParameter,
     Package,
-    allowed,
-    beyond,
+    allowed_details,
+    missing_facts,
     package_of,
 )
 from faultspec.targets.python.wire import (
@@ -188,7 +188,8 @@ class PythonView(NamedTuple):
 def view(taxonomy: Taxonomy, model: Model) -> PythonView:
     """The rows of the Python target."""
     members = {
-        name: Verbatim(f"ErrorCode.{member}") for name, member in names.members(taxonomy).items()
+        name: Verbatim(f"ErrorCode.{member}")
+        for name, member in names.enum_members(taxonomy).items()
     }
     types = Annotations(taxonomy)
     slots = slot_rows(taxonomy, types)
@@ -197,7 +198,7 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
     errors = tuple(_error_rows(members, {base, *names.MODULE}, package))
     asks = _asks(taxonomy)
     imports = _imports(base, [error.name for error in errors], bool(taxonomy.idempotency))
-    unknown = _unknown(taxonomy, members, errors)
+    unknown = _unknown_row(taxonomy, members, errors)
     internal = members.get(_internal(taxonomy) or "")
     return PythonView(
         header=model.header,
@@ -212,7 +213,7 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
         errors=errors,
         operations=dict(names.wire_names(taxonomy)),
         slots=slots,
-        slot_checks=checks.of_slots(slots, taxonomy),
+        slot_checks=checks.slot_checks(slots, taxonomy),
         attributes=sorted(
             {*_ATTRIBUTES, *(["_other_facts"] * asks), *(slot.attribute for slot in slots)}
         ),
@@ -239,14 +240,14 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
 
 def _asks(taxonomy: Taxonomy) -> bool:
     """Whether a rule tests a fact that an error does not know."""
-    return any(map(beyond, taxonomy.every_code()))
+    return any(map(missing_facts, taxonomy.every_code()))
 
 
 def _code_rows(taxonomy: Taxonomy) -> Iterator[PythonCodeRow]:
-    members = names.members(taxonomy)
-    for code in names.distinct(taxonomy):
+    members = names.enum_members(taxonomy)
+    for code in names.distinct_codes(taxonomy):
         yield PythonCodeRow(
-            members[code.name], code.name, summary(code), facts.facts_of(code, taxonomy)
+            members[code.name], code.name, code_line(code), facts.code_facts(code, taxonomy)
         )
 
 
@@ -259,7 +260,9 @@ def _fallbacks(taxonomy: Taxonomy, members: Members) -> tuple[object, ...]:
     )
 
 
-def _unknown(taxonomy: Taxonomy, members: Members, errors: Iterable[PythonErrorRow]) -> UnknownRow:
+def _unknown_row(
+    taxonomy: Taxonomy, members: Members, errors: Iterable[PythonErrorRow]
+) -> UnknownRow:
     rule = taxonomy.unknown
     code = members.get(rule.becomes or "") if rule else None
     error = next((error for error in errors if error.code == code), None)
@@ -431,7 +434,7 @@ def _error_rows(members: Members, taken: set[str], package: Package) -> Iterator
 def _error_row(
     operation: str | None, code: Code, member: Verbatim, name: str, package: Package
 ) -> PythonErrorRow:
-    taxonomy, flag, keys = package.taxonomy, package.flag, allowed(code)
+    taxonomy, flag, keys = package.taxonomy, package.flag, allowed_details(code)
     envelope = schemas.own_envelope(taxonomy, operation, code)
     made = Constructor(code, name, envelope, package)
     opaque = code.details_schema is not None
@@ -442,13 +445,13 @@ def _error_row(
         doc=_doc(code, made.parameters),
         summary=code.summary,
         message=code.message or code.summary,
-        facts=None if operation is None else facts.facts_of(code, taxonomy),
+        facts=None if operation is None else facts.code_facts(code, taxonomy),
         defaults=tuple(
             (slot.attribute, code.facts[slot.slot][0])
             for slot in package.slots
             if code.facts.get(slot.slot)
         ),
-        checks=checks.of_details(code, taxonomy, flag),
+        checks=checks.details_check(code, taxonomy, flag),
         parameters=made.parameters,
         arguments=made.arguments,
         envelope=envelope.name,
@@ -468,7 +471,7 @@ def _field_type(key: str, detail: DetailMember, made: Constructor) -> str:
     kind = made.kinds.get(key, "d.")
     if "d." not in kind:
         return kind  # the same in every module
-    return made.types.of(detail.schema, made.name + pascal(key), prefix="")
+    return made.types.annotation(detail.schema, made.name + pascal(key), prefix="")
 
 
 def _is_attribute(key: str) -> bool:
@@ -482,4 +485,4 @@ def _doc(code: Code, parameters: Iterable[ConstructorParameter]) -> str:
         for parameter in parameters
         if parameter.doc
     ]
-    return "\n\n".join([*described(code), *([" ".join(explained)] if explained else [])])
+    return "\n\n".join([*code_paragraphs(code), *([" ".join(explained)] if explained else [])])

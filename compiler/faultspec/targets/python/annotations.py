@@ -24,23 +24,23 @@ class Annotations:
         self.taxonomy = taxonomy
         self.named: dict[str, tuple[str, ...]] = {}
 
-    def of(self, schema: Schema, name: str, prefix: str = "d.") -> str:
+    def annotation(self, schema: Schema, name: str, prefix: str = "d.") -> str:
         """The type of a value: a Literal if its values are listed, ``object`` if nothing is
         declared.
 
         ``name`` is the name of a Literal of several values.
         """
-        values = listed(schema, self.taxonomy)
+        values = literal_values(schema, self.taxonomy)
         if values:
             return self.choice(values, name, prefix)
         if not schema.types or schema.opaque is not None:
             return "object"
         if len(schema.types) == 1:
-            return self._plain(schema.types[0], schema, name, prefix)
-        parts = [self._plain(type_, schema, name, prefix) for type_ in schema.types]
+            return self._plain_annotation(schema.types[0], schema, name, prefix)
+        parts = [self._plain_annotation(type_, schema, name, prefix) for type_ in schema.types]
         if "float" in parts and "int" in parts:
             parts.remove("int")
-        return union(parts)
+        return join_types(parts)
 
     def choice(self, values: Sequence[object], name: str, prefix: str = "d.") -> str:
         """One of the values."""
@@ -54,14 +54,14 @@ class Annotations:
             name, number = f"{stem}_{number}", number + 1
         return f"{prefix}{name}"
 
-    def _plain(self, kind: str, schema: Schema, name: str, prefix: str) -> str:
+    def _plain_annotation(self, kind: str, schema: Schema, name: str, prefix: str) -> str:
         if kind == "array":
-            item = self.of(schema.items, name, prefix) if schema.items else "object"
+            item = self.annotation(schema.items, name, prefix) if schema.items else "object"
             return f"Sequence[{item}]"
         return _PYTHON.get(kind, "Mapping[str, object]")
 
 
-def listed(schema: Schema, taxonomy: Taxonomy) -> list[object]:
+def literal_values(schema: Schema, taxonomy: Taxonomy) -> list[object]:
     """The values of a closed list that a Literal can hold, or nothing."""
     terms = schemas.vocabulary(schema.vocabulary, taxonomy) if schema.vocabulary else []
     values = list(schema.enum) or list(terms)
@@ -69,7 +69,7 @@ def listed(schema: Schema, taxonomy: Taxonomy) -> list[object]:
     return values if scalars else []
 
 
-def union(parts: Iterable[str]) -> str:
+def join_types(parts: Iterable[str]) -> str:
     """The parts, each once, None last."""
     return " | ".join(sorted(dict.fromkeys(parts), key=lambda part: part == "None"))
 
@@ -79,6 +79,6 @@ def parts(annotation: str) -> list[str]:
     return [annotation] if "Literal[" in annotation else annotation.split(" | ")
 
 
-def nullable(schema: Schema) -> bool:
+def is_nullable(schema: Schema) -> bool:
     """Whether the schema allows null."""
     return "null" in schema.types or None in schema.enum

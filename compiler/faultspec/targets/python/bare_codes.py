@@ -16,7 +16,7 @@ def bare_codes(taxonomy: Taxonomy, members: Mapping[str, Verbatim]) -> dict[str,
     return {
         envelope.name: [
             members[code.name]
-            for operation, code in schemas.answered(taxonomy, envelope.name)
+            for operation, code in schemas.answer_codes(taxonomy, envelope.name)
             if operation is None and _is_bare(code, envelope)
         ]
         for envelope in taxonomy.envelopes.values()

@@ -7,22 +7,22 @@ from faultspec.language.values import expression
 from faultspec.runtime import ids
 from faultspec.runtime.checking import Check
 from faultspec.targets import schema as schemas
-from faultspec.targets.memo import memoized
-from faultspec.targets.python.constructors import allowed
+from faultspec.targets.memo import memoize
+from faultspec.targets.python.constructors import allowed_details
 from faultspec.targets.python.wire import PythonSlotRow
 
 _NOTHING = Check()
 """The check of a value of which nothing is declared."""
 
 
-def of_details(code: Code, taxonomy: Taxonomy, flag: str | None) -> Check | None:
+def details_check(code: Code, taxonomy: Taxonomy, flag: str | None) -> Check | None:
     """The check of a code's details; None if there is nothing to check, or an imported schema.
 
     ``flag``: the key that is the retry flag, which the code decides.
     """
-    members = {} if code.details_schema is not None else allowed(code)
+    members = {} if code.details_schema is not None else allowed_details(code)
     free = {key: member for key, member in members.items() if key != flag}
-    check = Check(members=_members(free, taxonomy, closed=False), required=_required(free))
+    check = Check(members=_members(free, taxonomy, closed=False), required=_required_names(free))
     return None if check == _NOTHING else check
 
 
@@ -31,36 +31,36 @@ def _members(
 ) -> Mapping[str, Check]:
     """The checks of the members; of a ``closed`` object also those with nothing to check."""
     checks = {
-        name: check_of(member.schema, taxonomy)
+        name: value_check(member.schema, taxonomy)
         for name, member in members.items()
         if member.presence != "forbidden"
     }
     return {name: check for name, check in checks.items() if closed or check != _NOTHING}
 
 
-def _required(members: Mapping[str, DetailMember]) -> tuple[str, ...]:
+def _required_names(members: Mapping[str, DetailMember]) -> tuple[str, ...]:
     return tuple([name for name, member in members.items() if member.presence == "required"])
 
 
-def of_slots(slots: Iterable[PythonSlotRow], taxonomy: Taxonomy) -> dict[str, Check]:
+def slot_checks(slots: Iterable[PythonSlotRow], taxonomy: Taxonomy) -> dict[str, Check]:
     """The checks of slots, by attribute; only of those that every envelope describes alike."""
     found = {}
     for row in slots:
         checks = [
-            check_of(field.schema, taxonomy)
+            value_check(field.schema, taxonomy)
             for field in taxonomy.fields()
             if field.slot == row.slot
         ]
-        implied = taxonomy.implied(row.slot)
+        implied = taxonomy.implied_schema(row.slot)
         if implied is not None and not checks:
-            checks = [check_of(implied, taxonomy)]
+            checks = [value_check(implied, taxonomy)]
         if checks and checks[0] != _NOTHING and all(check == checks[0] for check in checks):
             found[row.attribute] = checks[0]
     return found
 
 
-@memoized
-def check_of(schema: Schema, taxonomy: Taxonomy) -> Check:
+@memoize
+def value_check(schema: Schema, taxonomy: Taxonomy) -> Check:
     """The runtime check of a value; nothing is checked of an imported schema."""
     if schema.opaque is not None:
         return _NOTHING
@@ -76,8 +76,8 @@ def check_of(schema: Schema, taxonomy: Taxonomy) -> Check:
         max_length=schema.max_length,
         pattern=None if schema.pattern is None else expression(schema.pattern).pattern,
         format=schema.format if known else (),
-        items=None if schema.items is None else check_of(schema.items, taxonomy),
+        items=None if schema.items is None else value_check(schema.items, taxonomy),
         members=_members(schema.properties, taxonomy, closed=closed),
-        required=_required(schema.properties),
+        required=_required_names(schema.properties),
         closed=closed,
     )

@@ -10,10 +10,10 @@ from faultspec.language.spelling import pascal, snake
 from faultspec.runtime.shape import slot_places
 from faultspec.targets import schema as schemas
 from faultspec.targets.doc_text import NAMED_STATUSES
-from faultspec.targets.filters import unique
+from faultspec.targets.filters import take_unique
 from faultspec.targets.literals import Verbatim
-from faultspec.targets.python.annotations import Annotations, nullable, parts, union
-from faultspec.targets.python.facts import by_header, constant
+from faultspec.targets.python.annotations import Annotations, is_nullable, join_types, parts
+from faultspec.targets.python.facts import constant_value, group_by_header
 from faultspec.targets.python.names import PARAMETERS, parameter
 from faultspec.targets.python.wire import PythonSlotRow
 
@@ -84,15 +84,18 @@ class Package(NamedTuple):
 
 def package_of(taxonomy: Taxonomy, types: Annotations, slots: tuple[PythonSlotRow, ...]) -> Package:
     """The package of a taxonomy."""
-    given = {envelope.name: frozenset(_given(envelope)) for envelope in taxonomy.envelopes.values()}
+    given = {
+        envelope.name: frozenset(_parameter_slots(envelope))
+        for envelope in taxonomy.envelopes.values()
+    }
     return Package(
         taxonomy=taxonomy, types=types, slots=slots, flag=flag_key(taxonomy), given=given
     )
 
 
-def _given(envelope: Envelope) -> Iterator[str]:
+def _parameter_slots(envelope: Envelope) -> Iterator[str]:
     for slot in schemas.given_slots(envelope):
-        if slot not in envelope.fields or not nullable(envelope.fields[slot].schema):
+        if slot not in envelope.fields or not is_nullable(envelope.fields[slot].schema):
             yield slot
 
 
@@ -171,27 +174,27 @@ class Constructor:
         """A parameter for each key that the code declares, but not for the retry flag, which the
         code decides.
         """
-        for key, member in allowed(self.code).items():
+        for key, member in allowed_details(self.code).items():
             if key != self.flag:
                 # An underscore alone would not tell it from `retry_after`, the wait of the header.
                 name = f"details_{key}" if key == "retry_after" else parameter(key)
-                self.keys[key] = unique(name, self.taken)
+                self.keys[key] = take_unique(name, self.taken)
                 self._add_detail(key, member)
-                if nullable(member.schema):
+                if is_nullable(member.schema):
                     self.nullable.append(key)
         self.details = {key: Verbatim(name) for key, name in self.keys.items()}
 
     def _add_detail(self, key: str, member: DetailMember) -> None:
         name = self.keys[key]
-        kind = self.kinds[key] = self.types.of(member.schema, self.name + pascal(key))
+        kind = self.kinds[key] = self.types.annotation(member.schema, self.name + pascal(key))
         registered = self.taxonomy.detail_keys.get(key)
         doc = member.schema.description or (registered.summary if registered else None) or ""
         if key == "retry_after":
             doc = f"{doc.rstrip('.')} (``{key}`` among the details)".lstrip()
         if member.presence == "required":
             self._require(name, kind, doc)
-        elif nullable(member.schema):
-            self._add(name, union((*parts(kind), "Unset")), doc, UNSET)
+        elif is_nullable(member.schema):
+            self._add(name, join_types((*parts(kind), "Unset")), doc, UNSET)
         else:
             self._add(name, f"{kind} | None", doc)
 
@@ -208,7 +211,7 @@ class Constructor:
         code claims.
         """
         default = self.code.http.default
-        own = tuple(self.code.http.all())
+        own = tuple(self.code.http.allowed_statuses())
         if default is None or (len(own) <= 1 and not self.borrows):
             return
         named = not self.borrows and len(own) <= NAMED_STATUSES
@@ -247,9 +250,9 @@ class Constructor:
         """A parameter for each fact that the rules of the code test and that an error does not
         know.
         """
-        for fact in beyond(self.code):
+        for fact in missing_facts(self.code):
             wanted, kind, doc = BEYOND[fact]
-            name = unique(wanted, self.taken)
+            name = take_unique(wanted, self.taken)
             self._add(name, f"{kind} | None", doc)
             self.other_facts[fact] = Verbatim(name)
 
@@ -265,7 +268,7 @@ class Constructor:
                 continue
             decided.add(lower)
             if "retry-after" not in rule.format:
-                name = unique(parameter(snake(rule.name)), self.taken)
+                name = take_unique(parameter(snake(rule.name)), self.taken)
                 self.headers.append(HeaderArgument(rule.name, name))
                 self._add_header(rule, name, "str", f"the value of {rule.name}")
             elif self._statuses_of(rule):  # a status that is only borrowed has no known wait
@@ -278,7 +281,7 @@ class Constructor:
 
     def _add_header(self, rule: HeaderRule, name: str, kind: str, doc: str) -> None:
         """The parameter of a header; mandatory if every status of the code requires the header."""
-        own = tuple(self.code.http.all())
+        own = tuple(self.code.http.allowed_statuses())
         must = rule.presence == "required" and bool(own) and self._statuses_of(rule) == own
         if must:
             self._require(name, kind, doc)
@@ -291,9 +294,10 @@ class Constructor:
         """
         header, statuses = rule.name.lower(), self._statuses_of(rule)
         groups = [
-            by_header(self.taxonomy.header_rules(self.code, status))[header] for status in statuses
+            group_by_header(self.taxonomy.header_rules(self.code, status))[header]
+            for status in statuses
         ]
-        return all(map(constant, groups or [[rule]]))
+        return all(map(constant_value, groups or [[rule]]))
 
     def _wait_among_details(self) -> str | None:
         """The parameter of the detail that repeats the seconds of Retry-After."""
@@ -328,7 +332,9 @@ class Constructor:
     def _statuses_of(self, rule: HeaderRule) -> tuple[int, ...]:
         """The statuses of the code to which the rule applies."""
         return tuple(
-            status for status in self.code.http.all() if rule.applies(self.code.name, status)
+            status
+            for status in self.code.http.allowed_statuses()
+            if rule.applies(self.code.name, status)
         )
 
     def _concerns(self, rule: HeaderRule) -> bool:
@@ -338,9 +344,9 @@ class Constructor:
         if self._statuses_of(rule):
             return True
         singled = [span.low for span in rule.on if span.width < 100]
-        return rule.names(self.code.name) and self.borrows and any(map(self._lent, singled))
+        return rule.names(self.code.name) and self.borrows and any(map(self._is_lent, singled))
 
-    def _lent(self, status: int) -> bool:
+    def _is_lent(self, status: int) -> bool:
         """Whether the code stands for the status because no code names it; a claim of a whole class
         names none.
         """
@@ -366,12 +372,12 @@ class Constructor:
             self._add(slot.attribute, slot.optional)
 
 
-def allowed(code: Code) -> dict[str, DetailMember]:
+def allowed_details(code: Code) -> dict[str, DetailMember]:
     """The keys that the details of a code may have."""
     return {key: member for key, member in code.details.items() if member.presence != "forbidden"}
 
 
-def beyond(code: Code) -> list[str]:
+def missing_facts(code: Code) -> list[str]:
     """The facts that the rules of a code test and that an error does not know."""
     reads = dict.fromkeys((*code.retriable.reads, *code.http.reads))
     return [fact for fact in reads if fact in BEYOND]

@@ -10,7 +10,7 @@ from faultspec.language.conditions import ConditionalRule, StatusRange, Test
 from faultspec.language.model import Code, HeaderRule, Taxonomy
 from faultspec.targets.doc_text import statuses
 from faultspec.targets.literals import Verbatim
-from faultspec.targets.memo import memoized
+from faultspec.targets.memo import memoize
 
 _ERRORS = range(400, 600)
 _STATUSES = range(100, 600)
@@ -51,7 +51,7 @@ class RetriableRule(NamedTuple):
     when: object = ()
 
 
-def facts_of(code: Code, taxonomy: Taxonomy) -> Facts:
+def code_facts(code: Code, taxonomy: Taxonomy) -> Facts:
     """The facts of a code."""
     return Facts(
         wire=code.wire,
@@ -94,17 +94,18 @@ def required_headers(code: Code, taxonomy: Taxonomy) -> tuple[object, ...]:
     for status in sorted(
         {status for on in spans for status in range(on.low, on.high + 1) if status in _ERRORS}
     ):
-        for group in by_header(rule for rule in rules if rule.spans(status)).values():
+        for group in group_by_header(rule for rule in rules if rule.spans(status)).values():
             rule = group[-1]  # it decides on the presence
-            given = rule.equals or constant(group) or rule.name.lower() in filled
+            given = rule.equals or constant_value(group) or rule.name.lower() in filled
             if rule.presence == "required" and not given:
                 found.setdefault(rule.name, []).append(StatusRange(status, status))
     return tuple(
-        (name, tuple(Verbatim(span(part)) for part in merged(on))) for name, on in found.items()
+        (name, tuple(Verbatim(span(part)) for part in merge_ranges(on)))
+        for name, on in found.items()
     )
 
 
-def by_header(rules: Iterable[HeaderRule]) -> dict[str, list[HeaderRule]]:
+def group_by_header(rules: Iterable[HeaderRule]) -> dict[str, list[HeaderRule]]:
     """Rules by the lower-case name of their header."""
     found: dict[str, list[HeaderRule]] = {}
     for rule in rules:
@@ -112,7 +113,7 @@ def by_header(rules: Iterable[HeaderRule]) -> dict[str, list[HeaderRule]]:
     return found
 
 
-def constant(rules: Sequence[HeaderRule]) -> str | None:
+def constant_value(rules: Sequence[HeaderRule]) -> str | None:
     """The value that all rules for one header demand together; None if they leave it open."""
     value = ", ".join({rule.token.lower(): rule.token for rule in rules if rule.token}.values())
     open_ = any(rule.equals or formats.format_problem(rule.format, value) for rule in rules)
@@ -121,11 +122,11 @@ def constant(rules: Sequence[HeaderRule]) -> str | None:
 
 def general_constants(taxonomy: Taxonomy) -> tuple[object, ...]:
     """(name, value, ranges of statuses) of the headers that have one value for every code."""
-    return _rows(_general(taxonomy))
+    return _rows(_constants_of_all(taxonomy))
 
 
-@memoized
-def _general(taxonomy: Taxonomy) -> dict[tuple[str, int], tuple[str, str | None]]:
+@memoize
+def _constants_of_all(taxonomy: Taxonomy) -> dict[tuple[str, int], tuple[str, str | None]]:
     return _constants(None, taxonomy)
 
 
@@ -136,7 +137,7 @@ def own_constants(code: Code, taxonomy: Taxonomy) -> tuple[object, ...]:
         and not code.headers
     ):
         return ()
-    general, own = _general(taxonomy), _constants(code, taxonomy)
+    general, own = _constants_of_all(taxonomy), _constants(code, taxonomy)
     differing = {key: own.get(key, (name, None)) for key, (name, _) in {**general, **own}.items()}
     return _rows({key: value for key, value in differing.items() if general.get(key) != value})
 
@@ -151,12 +152,12 @@ def _constants(
     named = (
         rule for rule in (*taxonomy.headers, *(code.headers if code else ())) if rule.names(name)
     )
-    for header, rules in by_header(named).items():
+    for header, rules in group_by_header(named).items():
         if header in filled or not any(rule.token for rule in rules):
             continue
         for status in _STATUSES:
             spanning = [rule for rule in rules if rule.spans(status)]
-            value = constant(spanning)
+            value = constant_value(spanning)
             if value is not None and spanning[-1].presence in ("required", "expected"):
                 found[header, status] = (rules[0].name, value)
     return found
@@ -167,7 +168,8 @@ def _rows(found: Mapping[tuple[str, int], tuple[str, str | None]]) -> tuple[obje
     for (_, status), value in found.items():
         spans.setdefault(value, []).append(StatusRange(status, status))
     return tuple(
-        (*value, tuple(Verbatim(span(on)) for on in merged(ons))) for value, ons in spans.items()
+        (*value, tuple(Verbatim(span(on)) for on in merge_ranges(ons)))
+        for value, ons in spans.items()
     )
 
 
@@ -176,7 +178,7 @@ def span(on: StatusRange) -> str:
     return f"range({on.low}, {on.high + 1})"
 
 
-def merged(ranges: Sequence[StatusRange]) -> list[StatusRange]:
+def merge_ranges(ranges: Sequence[StatusRange]) -> list[StatusRange]:
     """The same statuses in as few ranges as possible."""
     found: list[StatusRange] = []
     for on in sorted(ranges, key=lambda on: on.low):

@@ -8,7 +8,7 @@ import keyword
 from faultspec.language.model import Code, Taxonomy
 from faultspec.language.spelling import pascal, snake
 from faultspec.targets import schema as schemas
-from faultspec.targets.filters import constant, unique
+from faultspec.targets.filters import constant, take_unique
 
 #: Names that a parameter cannot have: those that every constructor has, and those that its body
 #: uses.
@@ -43,18 +43,18 @@ MODULE = frozenset(
 
 def package(taxonomy: str) -> str:
     """``platform_errors`` for the taxonomy ``platform``."""
-    name = identifier(snake(taxonomy), "taxonomy")
+    name = python_identifier(snake(taxonomy), "taxonomy")
     return name if name.endswith(("error", "errors")) else f"{name}_errors"
 
 
 def base_class(taxonomy: str) -> str:
     """``PlatformError`` for the taxonomy ``platform``."""
-    name = identifier(pascal(taxonomy), "Taxonomy")
+    name = python_identifier(pascal(taxonomy), "Taxonomy")
     stem = name.removesuffix("Errors").removesuffix("Error")
     return f"{stem}Error" if stem else "BaseError"
 
 
-def identifier(name: str, otherwise: str) -> str:
+def python_identifier(name: str, otherwise: str) -> str:
     """``name`` if it is a Python identifier; else one near it, or ``otherwise`` if nothing is
     left.
     """
@@ -65,7 +65,7 @@ def identifier(name: str, otherwise: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
-def distinct(taxonomy: Taxonomy) -> tuple[Code, ...]:
+def distinct_codes(taxonomy: Taxonomy) -> tuple[Code, ...]:
     """Live codes by name: of operations' codes with the same name the first."""
     found: dict[str, Code] = {}
     for _, code in schemas.live(taxonomy):
@@ -94,12 +94,12 @@ def wire_names(taxonomy: Taxonomy) -> tuple[tuple[str, str], ...]:
     )
 
 
-def members(taxonomy: Taxonomy) -> dict[str, str]:
+def enum_members(taxonomy: Taxonomy) -> dict[str, str]:
     """The member of ``ErrorCode`` for each live code, by name."""
     taken: set[str] = set()
     return {
-        code.name: unique(identifier(constant(code.name), "CODE").upper(), taken)
-        for code in distinct(taxonomy)
+        code.name: take_unique(python_identifier(constant(code.name), "CODE").upper(), taken)
+        for code in distinct_codes(taxonomy)
     }
 
 
@@ -107,10 +107,10 @@ def exception(operation: str | None, code: str, taken: set[str]) -> str:
     """The exception of a code; ``Failure`` is appended if it would hide a builtin or a name of the
     module.
     """
-    name = identifier((pascal(operation) if operation else "") + pascal(code), "Code")
+    name = python_identifier((pascal(operation) if operation else "") + pascal(code), "Code")
     if name in MODULE or hasattr(builtins, name) or name.endswith("Details"):
         name += "Failure"
-    return unique(name, taken)
+    return take_unique(name, taken)
 
 
 def parameter(key: str, reserved: frozenset[str] = PARAMETERS) -> str:

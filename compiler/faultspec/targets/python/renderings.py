@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from faultspec.language.model import Rendering, Taxonomy
 from faultspec.language.spelling import snake
-from faultspec.targets.filters import unique
+from faultspec.targets.filters import take_unique
 from faultspec.targets.python import names
 
 
@@ -34,12 +34,12 @@ def modules(taxonomy: Taxonomy) -> tuple[PythonRenderings, ...]:
 def _row(rendering: Rendering, taken: set[str]) -> PythonRenderingRow:
     parameters = {"error", "picture", "given", "filled", "object", "dict"}
     given = tuple(
-        (unique(names.identifier(snake(name), "value"), parameters), name)
+        (take_unique(names.python_identifier(snake(name), "value"), parameters), name)
         for name in rendering.given
     )
     explained = [f"``{parameter}``: {rendering.given[name]}" for parameter, name in given]
     doc = "\n\n".join(
         [rendering.summary or f"The error as {rendering.name}.", " ".join(explained)]
     ).strip()
-    name = unique(names.identifier(snake(rendering.name), "rendering"), taken)
+    name = take_unique(names.python_identifier(snake(rendering.name), "rendering"), taken)
     return PythonRenderingRow(name, doc, given, rendering.picture)

@@ -7,9 +7,15 @@ from faultspec.language.spelling import pascal
 from faultspec.runtime import ids
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template, slot_places
 from faultspec.targets import schema as schemas
-from faultspec.targets.filters import unique
+from faultspec.targets.filters import take_unique
 from faultspec.targets.literals import Verbatim
-from faultspec.targets.python.annotations import Annotations, listed, nullable, parts, union
+from faultspec.targets.python.annotations import (
+    Annotations,
+    is_nullable,
+    join_types,
+    literal_values,
+    parts,
+)
 from faultspec.targets.python.names import ATTRIBUTES, parameter
 
 #: Slots whose value a code decides, or that the base class keeps under a name of its own.
@@ -96,15 +102,15 @@ def _slot(slot: str, taxonomy: Taxonomy, types: Annotations, taken: set[str]) ->
     places = [slot_places(envelope.shape).get(slot, ()) for envelope in taxonomy.envelopes.values()]
     row = _row(
         slot=slot,
-        attribute=unique(parameter(slot, ATTRIBUTES), taken),
-        annotation=types.of(known, pascal(slot)),
+        attribute=take_unique(parameter(slot, ATTRIBUTES), taken),
+        annotation=types.annotation(known, pascal(slot)),
         kinds=_KINDS.get(known.types[0], "object") if len(known.types) == 1 else "object",
         header=header_of(slot, field, taxonomy),
     )
     return row._replace(
         generate=next(iter(formats), None),
-        needed=bool(known.types or listed(known, taxonomy))
-        and not nullable(known)
+        needed=bool(known.types or literal_values(known, taxonomy))
+        and not is_nullable(known)
         and any(place.required for group in places for place in group),
     )
 
@@ -116,7 +122,7 @@ def _row(
         slot=slot,
         attribute=attribute,
         annotation=annotation,
-        optional=union((*parts(annotation), "None")),
+        optional=join_types((*parts(annotation), "None")),
         place=Place(attribute, slot, Verbatim(kinds), header),
         generate=None,
         needed=False,

@@ -10,13 +10,19 @@ from faultspec.language.model import Code, RetryPolicy, Taxonomy
 from faultspec.runtime.retry import Policy
 from faultspec.runtime.shape import Slot, slot_places
 from faultspec.targets import schema as schemas
-from faultspec.targets.doc_text import NO_MESSAGE, described, plain_policy, statuses, summary
+from faultspec.targets.doc_text import (
+    NO_MESSAGE,
+    code_line,
+    code_paragraphs,
+    plain_policy,
+    statuses,
+)
 from faultspec.targets.filters import visible
 from faultspec.targets.literals import Call, Verbatim
 from faultspec.targets.model import Model
-from faultspec.targets.python.constructors import allowed, flag_key
-from faultspec.targets.python.facts import merged
-from faultspec.targets.python.names import distinct, members, wire_names
+from faultspec.targets.python.constructors import allowed_details, flag_key
+from faultspec.targets.python.facts import merge_ranges
+from faultspec.targets.python.names import distinct_codes, enum_members, wire_names
 from faultspec.targets.python.wire import DECIDED, carried_headers, header_of, picture
 from faultspec.targets.typescript import names
 from faultspec.targets.typescript.types import (
@@ -138,7 +144,7 @@ class TypeScriptView(NamedTuple):
 def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
     """The rows of the TypeScript target."""
     types = Types(taxonomy)
-    enum = members(taxonomy)
+    enum = enum_members(taxonomy)
     taken: set[str] = set()
     shapes = {name: names.envelope(name, taken) for name in taxonomy.envelopes}
     errors = tuple(_error_rows(taxonomy, taken, types))
@@ -160,8 +166,8 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
         title=visible(taxonomy.title),
         header=model.header,
         codes=tuple(
-            TypeScriptCodeRow(enum[code.name], code.name, summary(code), _facts(code))
-            for code in distinct(taxonomy)
+            TypeScriptCodeRow(enum[code.name], code.name, code_line(code), _facts(code))
+            for code in distinct_codes(taxonomy)
         ),
         errors=errors,
         unions=types.named,
@@ -179,7 +185,7 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
         unknown_facts=_UNKNOWN_FACTS if unknown is None else Verbatim(f"FACTS.{unknown}"),
         unknown_retriable=bool(rule and rule.retriable),
         idempotency_header=taxonomy.idempotency.key if taxonomy.idempotency else None,
-        ranges=any(_has_range(code) for code in distinct(taxonomy)),
+        ranges=any(_has_range(code) for code in distinct_codes(taxonomy)),
         entry_ranges=any(
             operation is not None and _has_range(code) for operation, code in schemas.live(taxonomy)
         ),
@@ -206,13 +212,13 @@ def _error_rows(taxonomy: Taxonomy, taken: set[str], types: Types) -> Iterator[T
     flag = flag_key(taxonomy)
     for operation, code in schemas.live(taxonomy):
         name = names.error(operation, code.name, taken)
-        keys, opaque = allowed(code), code.details_schema is not None
+        keys, opaque = allowed_details(code), code.details_schema is not None
         flagless = flag is None or flag not in keys or opaque
         fields = [] if opaque else types.members(keys, name)
         shared = Verbatim(f"FACTS.{code.name}")  # codes are identifiers
         yield TypeScriptErrorRow(
             name=name,
-            doc="\n\n".join(described(code)),
+            doc="\n\n".join(code_paragraphs(code)),
             code=code.name,
             operation=operation,
             details=f"{name}Details" if fields else "Details",
@@ -281,7 +287,7 @@ def _rules(rules: Sequence[ConditionalRule]) -> list[Json]:
 
 
 def _test(test: Test) -> Json:
-    ranges = [Verbatim(f"...{_span(span)}") for span in merged(test.ranges)]
+    ranges = [Verbatim(f"...{_span(span)}") for span in merge_ranges(test.ranges)]
     return {"fact": test.fact, "values": [*test.values, *ranges]}
 
 

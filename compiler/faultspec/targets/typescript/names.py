@@ -1,7 +1,7 @@
 """Names in TypeScript; never one that the modules use themselves, never the same twice."""
 
 from faultspec.language.spelling import pascal, words
-from faultspec.targets.filters import unique
+from faultspec.targets.filters import take_unique
 from faultspec.targets.python.names import package as python_package
 
 #: Names that the modules declare, import or use: an interface of the same name would hide them.
@@ -43,13 +43,13 @@ def error(operation: str | None, code: str, taken: set[str]) -> str:
         name = f"Code{name}"
     if name in RESERVED or name.endswith(("Details", "Envelope")):
         name += "Failure"
-    return unique(name, taken)
+    return take_unique(name, taken)
 
 
 def envelope(name: str, taken: set[str]) -> str:
     """The type of an envelope: ``ErrorEnvelope`` for ``error``."""
     stem = pascal(name).removesuffix("Envelope")
-    return unique(f"Of{stem}Envelope" if stem[:1].isdigit() else f"{stem}Envelope", taken)
+    return take_unique(f"Of{stem}Envelope" if stem[:1].isdigit() else f"{stem}Envelope", taken)
 
 
 def camel(name: str) -> str:
@@ -62,4 +62,4 @@ def camel(name: str) -> str:
 def slot(name: str, taken: set[str]) -> str:
     """The member of errors for a slot."""
     found = camel(name)
-    return unique(f"{found}Slot" if found in MEMBERS else found, taken)
+    return take_unique(f"{found}Slot" if found in MEMBERS else found, taken)

@@ -8,7 +8,7 @@ from faultspec.language.spelling import pascal
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template
 from faultspec.targets import schema as schemas
 from faultspec.targets.literals import ts
-from faultspec.targets.python.annotations import listed
+from faultspec.targets.python.annotations import literal_values
 
 _PLAIN = {
     "string": "string",
@@ -62,12 +62,12 @@ class Types:
         self.taxonomy = taxonomy
         self.named: dict[str, list[object]] = {}
 
-    def of(self, schema: Schema, name: str, prefix: str = "") -> list[TypeScriptType]:
+    def union_parts(self, schema: Schema, name: str, prefix: str = "") -> list[TypeScriptType]:
         """The parts of the union that is a value's type; ``unknown`` if nothing is declared.
 
         ``name``: the name of a union of several literals.
         """
-        values = listed(schema, self.taxonomy)
+        values = literal_values(schema, self.taxonomy)
         if values:
             return [TypeScriptType(self._choice(values, name, prefix))]
         if not schema.types or schema.opaque is not None:
@@ -91,7 +91,9 @@ class Types:
         self, kind: str, schema: Schema, name: str, prefix: str, *, plain: bool
     ) -> TypeScriptType:
         if kind == "array":
-            item = self.of(schema.items, f"{name}Item", prefix) if schema.items else _UNKNOWN
+            item = (
+                self.union_parts(schema.items, f"{name}Item", prefix) if schema.items else _UNKNOWN
+            )
             return _array(union(item), several=len(item) > 1)
         if kind == "object" and schema.properties and not plain:
             members = self.members(schema.properties, name, prefix)
@@ -109,7 +111,7 @@ class Types:
                 continue
             registered = self.taxonomy.detail_keys.get(member.name)
             doc = member.schema.description or (registered.summary if registered else None)
-            kind = union(self.of(member.schema, name + pascal(member.name), prefix))
+            kind = union(self.union_parts(member.schema, name + pascal(member.name), prefix))
             optional = member.presence != "required"
             found.append(TypeScriptMember(member.name, optional, doc, kind))
         return found
@@ -119,7 +121,7 @@ class Types:
         if slot == "actions":
             return [TypeScriptType(_DECIDED[slot])]
         field = self.taxonomy.field_of(slot)
-        return self.of(field.schema, f"{pascal(slot)}Slot", "d.") if field else [*_UNKNOWN]
+        return self.union_parts(field.schema, f"{pascal(slot)}Slot", "d.") if field else [*_UNKNOWN]
 
 
 _UNKNOWN = (TypeScriptType("unknown"),)

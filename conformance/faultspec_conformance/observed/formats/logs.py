@@ -10,9 +10,9 @@ from typing import BinaryIO
 
 from faultspec.contract.model import Claim, Contract
 from faultspec.exchange.body import resolve, steps
-from faultspec.exchange.model import Exchange, Headers, Request, Response, first
+from faultspec.exchange.model import Exchange, Headers, Request, Response, first_header
 from faultspec.language.model import RecordingRule
-from faultspec.language.values import same
+from faultspec.language.values import are_equal
 from faultspec.runtime.nodes import Array, Literal, Node, Object, Slot, Template
 from faultspec_conformance.observed.formats.cassettes import read_interaction
 from faultspec_conformance.observed.formats.record import (
@@ -118,7 +118,7 @@ def _find_sink(name: str, contract: Contract) -> str:
 def _is_of(kind: RecordingRule, value: object) -> bool:
     for pointer, wanted in kind.when.items():
         exists, found = resolve(value, pointer)
-        if not exists or not same(found, wanted):
+        if not exists or not are_equal(found, wanted):
             return False
     return resolve(value, kind.status)[0] and resolve(value, kind.url)[0]
 
@@ -140,17 +140,17 @@ def _schemathesis_interactions(value: dict[str, object]) -> list[object] | None:
 
 def _read_record(kind: RecordingRule, value: object, place: str, contract: Contract) -> Item:
     """The exchange of a record of a declared kind."""
-    status = parse_status(_at(value, kind.status))
+    status = parse_status(_value_at(value, kind.status))
     if status is None:
         return Skipped(place, f"`{kind.status}` is not the status of an answer", broken=False)
     request, known = _read_request(kind, value)
-    received = header_fields(_at(value, kind.response.headers))
+    received = header_fields(_value_at(value, kind.response.headers))
     known |= ABOUT_HEADERS if received is not None else set()
     elapsed = None
     if kind.elapsed:
-        elapsed = parse_seconds(_at(value, kind.elapsed[0]), kind.elapsed[1])
+        elapsed = parse_seconds(_value_at(value, kind.elapsed[0]), kind.elapsed[1])
     known |= {"elapsed"} if elapsed is not None else set()
-    route = _at(value, kind.route)
+    route = _value_at(value, kind.route)
     route = route if isinstance(route, str) else None
     exchange = Exchange(
         request,
@@ -158,11 +158,11 @@ def _read_record(kind: RecordingRule, value: object, place: str, contract: Contr
         route=route,
         operation=f"{request.method} {route}" if request.method and route is not None else None,
     )
-    body = _complete_body(_at(value, kind.response.body), received or ())
+    body = _complete_body(_value_at(value, kind.response.body), received or ())
     if body is not None:
         known |= ABOUT_BODY
     else:
-        found = {slot: _at(value, pointer) for slot, pointer in kind.slots.items()}
+        found = {slot: _value_at(value, pointer) for slot, pointer in kind.slots.items()}
         slots = {slot: item for slot, item in found.items() if item is not None}
         body = _render_envelope(contract.claim(exchange), slots) if slots else None
         if body is not None:
@@ -174,7 +174,7 @@ def _read_record(kind: RecordingRule, value: object, place: str, contract: Contr
 
 def _read_request(kind: RecordingRule, value: object) -> tuple[Request, set[str]]:
     """The request of a record, and the facts that it gives."""
-    url, method = str(_at(value, kind.url)), _at(value, kind.method)
+    url, method = str(_value_at(value, kind.url)), _value_at(value, kind.method)
     before, blank, after = url.partition(" ")
     if blank and before in _METHODS:
         url, method = after.partition(" ")[0], method or before
@@ -183,14 +183,14 @@ def _read_request(kind: RecordingRule, value: object) -> tuple[Request, set[str]
     if isinstance(method, str):
         known |= {"method", "operation"}
         verb = method.upper()
-    headers = header_fields(_at(value, kind.request.headers))
-    body = _at(value, kind.request.body)
+    headers = header_fields(_value_at(value, kind.request.headers))
+    body = _value_at(value, kind.request.body)
     if headers is not None and (body is not None or verb in _BODILESS):
         known.add("request")
     return Request(verb, url, headers or (), encode_body(body)), known
 
 
-def _at(value: object, pointer: str | None) -> object:
+def _value_at(value: object, pointer: str | None) -> object:
     return resolve(value, pointer)[1] if pointer is not None else None
 
 
@@ -199,8 +199,8 @@ def _complete_body(found: object, headers: Headers) -> bytes | None:
     if found is None:
         return None
     body = decompress(encode_body(found), headers)
-    length = first(headers, "content-length")
-    coded = first(headers, "content-encoding")
+    length = first_header(headers, "content-length")
+    coded = first_header(headers, "content-encoding")
     if body is not None and isinstance(found, str) and length is not None and coded is None:
         # Logs truncate long bodies.
         return body if not length.isdigit() or len(body) >= int(length) else None

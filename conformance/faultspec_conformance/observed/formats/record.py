@@ -11,7 +11,7 @@ from io import BytesIO
 from typing import NamedTuple
 
 from faultspec.contract.clauses import header_address
-from faultspec.exchange.model import Exchange, Headers, Request, Response, first
+from faultspec.exchange.model import Exchange, Headers, Request, Response, first_header
 
 #: The facts that the headers of an answer give.
 ABOUT_HEADERS = frozenset({"headers", "header-values"})
@@ -127,7 +127,7 @@ def redacted_facts(headers: Headers) -> frozenset[str]:
 
 def decompress(body: bytes, headers: Headers) -> bytes | None:
     """The body without its ``Content-Encoding``; None if it cannot be decoded here."""
-    coding = (first(headers, "content-encoding") or "identity").strip().lower()
+    coding = (first_header(headers, "content-encoding") or "identity").strip().lower()
     if coding in ("", "identity") or not body:
         return body
     try:

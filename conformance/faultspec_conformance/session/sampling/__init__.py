@@ -3,8 +3,8 @@
 All randomness comes from a `ValueSource`.
 """
 
-from faultspec_conformance.session.sampling.identifiers import another
-from faultspec_conformance.session.sampling.patterns import matching
+from faultspec_conformance.session.sampling.identifiers import other_identifier
+from faultspec_conformance.session.sampling.patterns import sample_match
 from faultspec_conformance.session.sampling.schemas import (
     example_of,
     kind,
@@ -31,16 +31,16 @@ from faultspec_conformance.session.sampling.violations import (
 __all__ = [
     "ValueSource",
     "Violation",
-    "another",
     "example_of",
     "free_texts",
     "has_examples",
     "kind",
-    "matching",
     "merge_all_of",
     "new_text",
     "new_value",
+    "other_identifier",
     "properties_of",
+    "sample_match",
     "sample_value",
     "secret_like",
     "value_out_of_bounds",

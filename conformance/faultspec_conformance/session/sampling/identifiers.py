@@ -10,7 +10,7 @@ from faultspec_conformance.session.sampling.tokens import Tokens
 _HEX = "0123456789abcdef"
 
 
-def another(source: ValueSource, identifier: object) -> object:
+def other_identifier(source: ValueSource, identifier: object) -> object:
     """An identifier of the same format as ``identifier`` that names nothing."""
     if isinstance(identifier, bool) or identifier is None:
         return identifier
@@ -23,17 +23,17 @@ def another(source: ValueSource, identifier: object) -> object:
             made = source.tokens.id(name)
             return made.lower() if text.islower() else made
     if text.isdigit():
-        return str(another(source, 0))[: max(9, len(text))]
+        return str(other_identifier(source, 0))[: max(9, len(text))]
     prefix = re.match(r"(?:[A-Za-z]+[_\-:])*", text)
     head = prefix[0] if prefix and prefix[0] != text else ""
     tail = text[len(head) :]
     if tail.isdigit():
-        return head + str(another(source, 0)).zfill(len(tail))[-max(9, len(tail)) :]
+        return head + str(other_identifier(source, 0)).zfill(len(tail))[-max(9, len(tail)) :]
     hexadecimal = all(character in _HEX + "-" for character in tail)
-    return head + scrambled(source.tokens, tail, hexadecimal=hexadecimal)
+    return head + scramble(source.tokens, tail, hexadecimal=hexadecimal)
 
 
-def scrambled(tokens: Tokens, text: str, *, hexadecimal: bool = False) -> str:
+def scramble(tokens: Tokens, text: str, *, hexadecimal: bool = False) -> str:
     """The text with other letters for its letters and other digits for its digits."""
     alphabets = [string.digits, string.ascii_lowercase, string.ascii_uppercase]
     if hexadecimal:

@@ -49,7 +49,7 @@ def fits(pattern: str, text: str) -> bool:
     return compiles(pattern) and re.search(pattern, text) is not None
 
 
-def matching(source: ValueSource, pattern: str) -> str | None:
+def sample_match(source: ValueSource, pattern: str) -> str | None:
     """A text that the pattern matches, or None if its constructs are not supported."""
     try:
         tree = _parse(pattern)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from faultspec.openapi.nodes import Json, listed, mapping
+from faultspec.openapi.nodes import Json, mapping, sequence
 from faultspec.openapi.reader import resolve
 
 #: Levels at which a recursive schema is cut. Bodies are not that deep in practice.
@@ -19,7 +19,7 @@ def merge_all_of(document: Json, schema: object, depth: int = 0) -> Json:
     for part in parts:
         inner = merge_all_of(document, part, depth + 1)
         properties = {**properties_of(inner), **properties_of(result)}
-        required = [*required_of(result), *required_of(inner)]
+        required = [*required_names(result), *required_names(inner)]
         result = {**inner, **result}
         if properties:
             result["properties"] = properties
@@ -42,13 +42,13 @@ def example_of(node: Json) -> object:
     """The first example of a schema, or None."""
     if "example" in node:
         return node["example"]
-    return next(iter(listed(node.get("examples"))), None)
+    return next(iter(sequence(node.get("examples"))), None)
 
 
 def types_of(node: Json) -> tuple[str, ...]:
     """The declared types."""
     declared = node.get("type")
-    return (declared,) if isinstance(declared, str) else tuple(map(str, listed(declared)))
+    return (declared,) if isinstance(declared, str) else tuple(map(str, sequence(declared)))
 
 
 def properties_of(node: Json) -> Mapping[str, object]:
@@ -56,9 +56,9 @@ def properties_of(node: Json) -> Mapping[str, object]:
     return mapping(node.get("properties"))
 
 
-def required_of(node: Json) -> tuple[str, ...]:
+def required_names(node: Json) -> tuple[str, ...]:
     """The names of the required members."""
-    return tuple(map(str, listed(node.get("required"))))
+    return tuple(map(str, sequence(node.get("required"))))
 
 
 def is_read_only(node: Json) -> bool:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from faultspec.openapi.nodes import Json
-from faultspec_conformance.session.sampling.tokens import Tokens, fresh
+from faultspec_conformance.session.sampling.tokens import Tokens, fresh_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +13,7 @@ class ValueSource:
 
     document: Json
     random: Random
-    tokens: Tokens = field(default_factory=fresh)
+    tokens: Tokens = field(default_factory=fresh_tokens)
 
     def token(self) -> str:
         """Ten characters that no earlier run used."""

@@ -46,13 +46,13 @@ class Tokens:
         return self.random.choice(members)
 
 
-def fresh() -> Tokens:
+def fresh_tokens() -> Tokens:
     """Values that no other run has."""
     source = random.SystemRandom()
     return Tokens(source, time.time, count(source.randrange(_DAYS)))
 
 
-def seeded(seed: str) -> Tokens:
+def seed_tokens(seed: str) -> Tokens:
     """The same values for the same seed. The time in ids advances by a millisecond with each id."""
     ticks: Iterator[int] = count()
     # A generator of its own for the days keeps the other values as they are.

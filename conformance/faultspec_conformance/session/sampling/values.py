@@ -5,10 +5,10 @@ import string
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from faultspec.openapi.nodes import Json, listed
+from faultspec.openapi.nodes import Json, sequence
 from faultspec.runtime import ids
-from faultspec_conformance.session.sampling.identifiers import scrambled
-from faultspec_conformance.session.sampling.patterns import fits, matching
+from faultspec_conformance.session.sampling.identifiers import scramble
+from faultspec_conformance.session.sampling.patterns import fits, sample_match
 from faultspec_conformance.session.sampling.schemas import (
     DEEPEST,
     example_of,
@@ -16,7 +16,7 @@ from faultspec_conformance.session.sampling.schemas import (
     kind,
     merge_all_of,
     properties_of,
-    required_of,
+    required_names,
 )
 from faultspec_conformance.session.sampling.source import ValueSource
 
@@ -73,7 +73,7 @@ def sample_value(
     for key in ("const", "default"):
         if key in node:
             return node[key]
-    if enum := listed(node.get("enum")):
+    if enum := sequence(node.get("enum")):
         return enum[0]
     example = example_of(node)
     if example is not None:
@@ -81,18 +81,18 @@ def sample_value(
             return without_read_only(source, node, example)
         return vary(source, node, example) if fresh else example
 
-    def inside(schema: object) -> object:
+    def sample_inner(schema: object) -> object:
         return sample_value(
             source, schema, fresh=fresh, as_documented=as_documented, depth=depth + 1
         )
 
-    branches = [*listed(node.get("oneOf")), *listed(node.get("anyOf"))]
+    branches = [*sequence(node.get("oneOf")), *sequence(node.get("anyOf"))]
     if branches:
-        return inside(branches[0])
-    return _of_kind(source, node, inside, fresh=fresh)
+        return sample_inner(branches[0])
+    return _sample_kind(source, node, sample_inner, fresh=fresh)
 
 
-def _of_kind(
+def _sample_kind(
     source: ValueSource, node: Json, inside: Callable[[object], object], *, fresh: bool
 ) -> object:
     """A value of the schema's type. ``inside`` gives a value of a schema in it."""
@@ -117,7 +117,7 @@ def vary(source: ValueSource, schema: object, example: object) -> object:
 
     Read-only members are left out.
     """
-    return _rewritten(source, schema, example, lambda node, text: _varied(source, node, text))
+    return _rewritten(source, schema, example, lambda node, text: _vary_example(source, node, text))
 
 
 def without_read_only(source: ValueSource, schema: object, example: object) -> object:
@@ -144,7 +144,7 @@ def _rewritten(
     return rewrite(node, example)
 
 
-def _varied(source: ValueSource, node: Json, example: str) -> str:
+def _vary_example(source: ValueSource, node: Json, example: str) -> str:
     if isinstance(node.get("format"), str):
         return _string(source, node) if node["format"] in ("uuid", "email") else example
     longest, pattern = node.get("maxLength"), node.get("pattern")
@@ -206,9 +206,9 @@ def secret_like(source: ValueSource, schema: object, example: str) -> str | None
         return None
     pattern = node.get("pattern")
     if len(example) >= _TOKEN and any(map(str.isdigit, example)):
-        made = _with_check_digit(scrambled(source.tokens, example), example)
+        made = _with_check_digit(scramble(source.tokens, example), example)
     elif isinstance(pattern, str):
-        made = matching(replace(source, random=source.tokens.random), pattern) or ""
+        made = sample_match(replace(source, random=source.tokens.random), pattern) or ""
     else:
         least, most = node.get("minLength"), node.get("maxLength")
         length = max(_SECRET, least if isinstance(least, int) else 0)
@@ -275,7 +275,7 @@ def _object(
 ) -> dict[str, object]:
     """The required members, or all if the schema has no ``required``."""
     properties = properties_of(node)
-    names = required_of(node) if "required" in node else tuple(properties)
+    names = required_names(node) if "required" in node else tuple(properties)
     return {
         name: inside(properties.get(name, {}))
         for name in names
@@ -309,7 +309,7 @@ def _string(source: ValueSource, node: Json, *, fresh: bool = True) -> str:
     if isinstance(named, str) and named in _FORMATS:
         return _FORMATS[named]
     pattern = node.get("pattern")
-    made = matching(source, pattern) if isinstance(pattern, str) else None
+    made = sample_match(source, pattern) if isinstance(pattern, str) else None
     if made is not None:
         return made
     text = f"value-{source.token()}" if fresh else "value"
@@ -322,7 +322,7 @@ def _string(source: ValueSource, node: Json, *, fresh: bool = True) -> str:
 def _like(source: ValueSource, pattern: str, example: str) -> str:
     """Another string that matches the pattern, like the example if possible."""
     for _ in range(_ATTEMPTS):
-        candidate = scrambled(source.tokens, example)
+        candidate = scramble(source.tokens, example)
         if candidate != example and fits(pattern, candidate):
             return candidate
-    return matching(source, pattern) or example
+    return sample_match(source, pattern) or example

@@ -10,7 +10,7 @@ from faultspec_conformance.session.sampling.schemas import (
     kind,
     merge_all_of,
     properties_of,
-    required_of,
+    required_names,
     types_of,
 )
 from faultspec_conformance.session.sampling.source import ValueSource
@@ -53,7 +53,7 @@ def violations(source: ValueSource, schema: object, body: object, mark: str) -> 
     for found in (
         _without_required(node, body),
         _wrong_type(members, body, names, mark),
-        _out_of_range(members, body, names, mark),
+        _exceed_range(members, body, names, mark),
         _wrong_format(members, body, mark),
     ):
         if found is not None:
@@ -61,7 +61,7 @@ def violations(source: ValueSource, schema: object, body: object, mark: str) -> 
 
 
 def _without_required(node: Json, body: Body) -> Violation | None:
-    for name in required_of(node):
+    for name in required_names(node):
         if name in body:
             rest = {key: value for key, value in body.items() if key != name}
             return Violation(f"the required member `{name}` left out", rest, name)
@@ -80,7 +80,7 @@ def _wrong_type(
     return None
 
 
-def _out_of_range(
+def _exceed_range(
     members: dict[str, Json], body: Body, names: list[str], mark: str
 ) -> Violation | None:
     for name in names:

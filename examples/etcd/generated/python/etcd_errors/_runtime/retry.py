@@ -70,8 +70,8 @@ class Jitter(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """What is different for one kind of failure: the price of a retry, and the base of
-    every phase.
+    """The settings of one kind of failure: the price of a retry, and the base of every
+    phase.
     """
 
     cost: float | None = None
@@ -92,8 +92,8 @@ class Budget(NamedTuple):
 
 
 class RetryAfterRule(NamedTuple):
-    """What a readable `Retry-After` does to the computed delay; one that can't be read
-    is ignored.
+    """The effect of a readable `Retry-After` on the computed delay; one that can't be
+    read is ignored.
 
     `max`: a longer hint is cut to it (`clamp` "cap") or ignored. `over`: the hint is
     cut to this much above the computed delay. `min_is_computed`: the delay is never
@@ -143,8 +143,8 @@ class State(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """What is known of a failed try. `kind` picks a `Kind` of the policy; `retry_after`
-    is the header's value, or the seconds where they are known.
+    """A failed try, as far as it is known. `kind` picks a `Kind` of the policy;
+    `retry_after` is the header's value, or the seconds where they are known.
     """
 
     retriable: bool
@@ -156,8 +156,8 @@ class Failure(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What to do. `delay` (seconds) and `computed`, the delay before `Retry-After`, are
-    None without a retry.
+    """The next step. `delay` (seconds) and `computed`, the delay before
+    `Retry-After`, are None without a retry.
 
     `jitter_band` is the least and the greatest delay that chance could have given.
     `explain` has it in sentences.

@@ -44,7 +44,7 @@ interface Member {
 }
 
 /**
- * What a body says, read through a shape: the values of the slots that were found,
+ * A body that was read through a shape: the values of the slots that were found,
  * and whether all that the shape asks for is there.
  */
 export interface Extraction {

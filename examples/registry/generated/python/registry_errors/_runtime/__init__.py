@@ -1,4 +1,4 @@
-"""What every binding needs when it runs: identifiers, durations, Retry-After, retries,
+"""The library of every binding: identifiers, durations, Retry-After, retries,
 envelopes, the ASGI boundary.
 
 Standard library only. The package is copied as it stands into the Python target, so its

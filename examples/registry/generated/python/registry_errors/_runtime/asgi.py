@@ -67,7 +67,7 @@ _logger = logging.getLogger(__name__)
 
 
 class Problem(NamedTuple):
-    """What `render` has to put into the envelope.
+    """The failure that `render` puts into the envelope.
 
     `status` is the one that the framework chose, 413 for a body too long, 500 for an
     exception. `headers` are those that will be kept, names in lower case. `body` is
@@ -250,7 +250,7 @@ class _Exchange:
         )
 
     def log_arguments(self) -> tuple[str, str, str]:
-        """What a line of the log is about. A path may hold line ends."""
+        """The request that a line of the log is about. A path may hold line ends."""
         path = self.scope["path"].encode("unicode_escape").decode("ascii")
         return self.scope["method"], path, self.correlation_id
 

@@ -25,7 +25,7 @@ _NAMES = {
 
 
 class Check(NamedTuple):
-    """What a value has to be; whatever is not said is free.
+    """The requirements of a value; what is not set is free.
 
     `types` are JSON type names. `pattern` is an expression of Python's. `format` are
     names of `ids.PATTERNS`, one of which has to match. An object has all `required`

@@ -27,14 +27,14 @@ class Mismatch(NamedTuple):
 
 
 class ArrayItem(NamedTuple):
-    """What a further item of a list says: the slots that it has, and their places."""
+    """A further item of a list: the slots that it has, and their places."""
 
     slots: dict[str, object]
     where: dict[str, str]
 
 
 class Extraction(NamedTuple):
-    """What a body says, read through a shape, with everything that departs from the
+    """A body that was read through a shape, with everything that departs from the
     shape.
 
     `slots` are the values found and `where` their places. Of a list the first item

@@ -69,8 +69,8 @@ def matches(formats: Iterable[str], value: str) -> bool:
 
 
 class _Draw(NamedTuple):
-    """What a new identifier is made of: the clock's seconds since 1970 and a source of
-    random bytes.
+    """The ingredients of a new identifier: the clock's seconds since 1970 and a source
+    of random bytes.
     """
 
     now: float

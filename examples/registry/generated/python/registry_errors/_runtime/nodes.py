@@ -114,7 +114,7 @@ def child(path: str, key: str | int) -> str:
 
 
 def describe(node: Node) -> str:
-    """What a node asks for, in words; for a literal its JSON text."""
+    """The value that a node asks for, in words; for a literal its JSON text."""
     match node:
         case Literal(value=value):
             return json_text(value)

@@ -42,7 +42,7 @@ _DECIMAL = r"[0-9]+(?:\.[0-9]+)?"
 
 
 class RetryAfter(NamedTuple):
-    """What a `Retry-After` says: `seconds` from now if `ok`, and otherwise the
+    """A `Retry-After` that was read: `seconds` from now if `ok`, and otherwise the
     `problem`.
     """
 

@@ -42,7 +42,7 @@ const LENIENT = new RegExp(`^${DECIMAL}(?:[ \\t]*,[ \\t]*${DECIMAL})*$`);
 const SIGNED = new RegExp(`^[+-]${DECIMAL}$`);
 
 /**
- * What a `Retry-After` says: `seconds` from now if `ok`, and otherwise the
+ * A `Retry-After` that was read: `seconds` from now if `ok`, and otherwise the
  * `problem`.
  */
 export interface RetryAfter {

@@ -70,7 +70,7 @@ export interface Jitter {
 }
 
 /**
- * What is different for one kind of failure: the price of a retry, and the base of
+ * The settings of one kind of failure: the price of a retry, and the base of
  * every phase.
  */
 export interface Kind {
@@ -92,7 +92,7 @@ export interface Budget {
 }
 
 /**
- * What a readable `Retry-After` does to the computed delay; one that can't be read
+ * The effect of a readable `Retry-After` on the computed delay; one that can't be read
  * is ignored.
  *
  * `max`: a longer hint is cut to it (`clamp` "cap") or ignored. `over`: the hint is
@@ -143,7 +143,7 @@ export interface State {
 }
 
 /**
- * What is known of a failed try. `kind` picks a `Kind` of the policy; `retryAfter`
+ * A failed try, as far as it is known. `kind` picks a `Kind` of the policy; `retryAfter`
  * is the header's value, or the seconds where they are known. Left out, the
  * operation is idempotent, the failure eligible, and its effect unknown.
  */
@@ -182,7 +182,7 @@ export interface Refusal {
   readonly explain: readonly string[];
 }
 
-/** What to do. */
+/** The next step. */
 export type Plan = Retry | Refusal;
 
 /**
