@@ -137,14 +137,14 @@ class Order:
         code = None
         marked = False
         try:
-            content: Any = {
+            payload: Any = {
                 "action": action,
                 "result": await self.step(action, inputs),
                 "state": self.state,
             }
-            content["valid_next_actions"] = self.offers
+            payload["valid_next_actions"] = self.offers
         except TheodosiaError as error:
-            content, code = to_envelope(error), error.facts.wire
+            payload, code = to_envelope(error), error.facts.wire
             marked = isinstance(error, ActionTimeout | ActionError)
         record = {
             "seq": len(self.history),
@@ -153,8 +153,8 @@ class Order:
             "refused": code is not None,
         }
         self.history.append({**record, "refusal_reason": code} if code else record)
-        content = types.TextContent(type="text", text=json.dumps(content))
-        return types.CallToolResult(content=[content], structured_content=content, is_error=marked)
+        content = types.TextContent(type="text", text=json.dumps(payload))
+        return types.CallToolResult(content=[content], structured_content=payload, is_error=marked)
 
 
 Orders = dict[str, Order]
