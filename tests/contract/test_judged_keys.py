@@ -1,5 +1,5 @@
-"""Each key of the language is judged by a clause that depends on it, or is listed with the reason why
-nothing judges it.
+"""Each key of the language is judged by a clause that depends on it, or is listed with the reason
+why nothing judges it.
 """
 
 import json
@@ -240,8 +240,8 @@ def cases() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("address", "clauses"), [*cases()])
 def test_a_judged_key_decides(address: str, clauses: frozenset[str]) -> None:
-    """Some change of the key changes whether each of its clauses applies, or what the clause says of
-    some answer.
+    """Some change of the key changes whether each of its clauses applies, or what the clause says
+    of some answer.
     """
     assert dependent(address, clauses) == clauses
 

@@ -106,7 +106,9 @@ exchanges = st.builds(
 
 
 def lawful(judged: Judgement, rules: Contract | None = None) -> None:
-    """Assert the laws of every judgement. ``rules``: the contract, by default the Core Platform's."""
+    """Assert the laws of every judgement. ``rules``: the contract, by default the Core
+    Platform's.
+    """
     order = [
         (f.clause, f.pointer or "", f.level, f.status or 0, f.message) for f in judged.findings
     ]

@@ -1,5 +1,5 @@
-"""Declarations that no clause checked before: refused keys, replayed deletions and batches, malformed
-ids, published details, original codes. Each has a harmless twin.
+"""Declarations that no clause checked before: refused keys, replayed deletions and batches,
+malformed ids, published details, original codes. Each has a harmless twin.
 """
 
 import json

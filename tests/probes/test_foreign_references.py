@@ -1,4 +1,6 @@
-"""Laws of another tenant's resource in filters and in bodies, and of keys that are replayed late."""
+"""Laws of another tenant's resource in filters and in bodies, and of keys that are replayed
+late.
+"""
 
 import json
 import uuid
@@ -152,7 +154,9 @@ def session_of(sin: str) -> HttpSession:
     ],
 )
 def test_another_tenants_resource_is_as_absent_as_none(sin: str, message: str | None) -> None:
-    """In filters and references too; a service that looks up no reference shows nothing, and neither does an echo."""
+    """In filters and references too; a service that looks up no reference shows nothing, and
+    neither does an echo.
+    """
     found = [each for each in tenancy.other_tenants(session_of(sin)) if isinstance(each, Outcome)]
     failed = [each.finding.message for each in found if each.finding is not None]
     assert all(message is not None and message in text for text in failed if "q`" not in text)

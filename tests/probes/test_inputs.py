@@ -1,4 +1,6 @@
-"""What the suite sends: examples as they are, new values, malformed targets, confidential members."""
+"""What the suite sends: examples as they are, new values, malformed targets, confidential
+members.
+"""
 
 import json
 import re
@@ -309,7 +311,9 @@ def test_a_saved_url_is_followed_on_the_service_alone(
 
 
 def test_members_of_resources_stand_in_requests() -> None:
-    """`${room.id}` is the id of a created room; a name without a resource leaves the recipe unmet."""
+    """`${room.id}` is the id of a created room; a name without a resource leaves the recipe
+    unmet.
+    """
     steps = Step(ConfiguredCall("POST", "/bookings", body={"room": "${room.id}"}))
     session = session_of(house(lambda body: 404), bookings(), **recipe(steps))
     assert kinds(session) == ["passed"]
@@ -425,7 +429,7 @@ def test_confidential_values_come_back_nowhere(lapse: str, fails: bool) -> None:
 
 
 @pytest.mark.parametrize(("shown", "fails"), [(13, False), (23, True)])
-def test_the_fixed_part_of_a_configured_value_is_no_secret(shown: int, fails: bool) -> None:
+def test_the_fixed_part_of_a_configured_value_is_not_a_secret(shown: int, fails: bool) -> None:
     """What the file fixes in `secret-words-${unique}` may come back; the new part may not."""
     create = ConfiguredCall("POST", "/readers", body={"name": "x", "pin": "secret-words-${unique}"})
 
@@ -457,7 +461,9 @@ def test_a_success_may_show_what_its_document_shows() -> None:
 
 
 def test_nothing_confidential_is_not_exercised() -> None:
-    """Without a confidential member the clause is not exercised, and says what would exercise it."""
+    """Without a confidential member the clause is not exercised, and says what would exercise
+    it.
+    """
     session = session_of(house(lambda body: 201), bookings())
     [outcome] = list(confidential.confidential_members(session))
     assert isinstance(outcome, Outcome)

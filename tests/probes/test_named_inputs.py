@@ -97,7 +97,9 @@ def test_the_wrong_input_may_be_named_in_any_notation(details: object) -> None:
     ],
 )
 def test_another_input_is_wrong_in_any_notation(details: object) -> None:
-    """It fails, unless the request is refused without the mistake too: then something else was wrong."""
+    """It fails, unless the request is refused without the mistake too: then something else was
+    wrong.
+    """
     assert named(details) == {"failed"}
     assert named(details, valid=422) == {"not_exercised"}
 
@@ -125,7 +127,9 @@ def test_an_unknown_name_warns() -> None:
 
 
 def listed(refused: object, outcomes: list[int] | None = None) -> list[tuple[str, str]]:
-    """The outcomes of batches whose bad items a whole refusal lists, or whose outcomes have these statuses."""
+    """The outcomes of batches whose bad items a whole refusal lists, or whose outcomes have these
+    statuses.
+    """
 
     def script(request: Request) -> Response:
         items = json.loads(request.body)["items"]

@@ -1,4 +1,6 @@
-"""Laws of rate limits: numbers that are not those that were counted fail, whatever kind of limiter counts."""
+"""Laws of rate limits: numbers that are not those that were counted fail, whatever kind of limiter
+counts.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -34,7 +36,8 @@ CONFIG = ServiceConfig(
 
 @dataclass
 class Limiter:
-    """A service that accepts ``limit`` requests in ``window`` seconds; ``now`` moves by ``delay`` a request.
+    """A service that accepts ``limit`` requests in ``window`` seconds; ``now`` moves by ``delay`` a
+    request.
 
     ``stated``: what its refusals state in place of the truth. ``asks``: the wait that they ask for.
     """
@@ -153,7 +156,9 @@ def test_wrong_numbers_fail(kind: str, stated: dict[str, object]) -> None:
 
 
 def test_a_wait_beyond_the_window_must_be_a_penalty() -> None:
-    """A service that serves after the window must not ask for a longer wait; one that punishes may."""
+    """A service that serves after the window must not ask for a longer wait; one that punishes
+    may.
+    """
     assert kinds(Limiter(window=2, asks=9)) == ["failed"]
     assert kinds(Limiter(window=2, asks=900), "retry/recovers") == ["~failed"]
     punishing = Limiter(kind="sliding", window=8, stated={"window_sec": 2}, asks=8)
@@ -187,7 +192,9 @@ def test_what_cannot_be_counted_is_not_exercised(limiter: Limiter, reason: str) 
 
 
 def test_the_rest_in_headers_counts_down() -> None:
-    """A rest that never moves fails where the header is about the limit that refuses; else it may be about another."""
+    """A rest that never moves fails where the header is about the limit that refuses; else it may
+    be about another.
+    """
     assert kinds(Limiter(rest=True)) == ["passed"]
     fixed = {"RateLimit_Limit": "5", "RateLimit_Remaining": "5"}
     assert kinds(Limiter(headers=fixed)) == ["failed"]
@@ -196,7 +203,9 @@ def test_the_rest_in_headers_counts_down() -> None:
 
 
 def test_numbers_are_read_in_usual_notations() -> None:
-    """Names without case and punctuation, seconds and milliseconds, and the fields of the IETF drafts."""
+    """Names without case and punctuation, seconds and milliseconds, and the fields of the IETF
+    drafts.
+    """
     assert details_limit({"limit": "5", "windowMs": 1500, "remaining": 0}) == StatedLimit(5, 1.5, 0)
     assert details_limit({"window": 60, "rate-limit": 5}) == StatedLimit(5)
     assert details_limit({"max_requests": 5, "period_minutes": 2, "points": 1}).unit

@@ -1,4 +1,6 @@
-"""Laws of upstreams that fail late, in part, or with a body that cannot be used, and of calls that are counted."""
+"""Laws of upstreams that fail late, in part, or with a body that cannot be used, and of calls that
+are counted.
+"""
 
 import asyncio
 import json
@@ -202,7 +204,9 @@ SECOND = ("unavailable", UpstreamFailure(503, after=1))
 def test_a_later_call_may_fail_and_the_earlier_one_be_revoked(
     failure: tuple[str, UpstreamFailure],
 ) -> None:
-    """The tries count from the call that fails, and what follows may revoke the good call before it."""
+    """The tries count from the call that fails, and what follows may revoke the good call before
+    it.
+    """
     failed, results = judged(failure)
     assert failed == set()
     kinds = {(each.clause, each.kind) for each in results if isinstance(each, Outcome)}
@@ -222,7 +226,9 @@ def test_a_failure_that_no_call_meets_is_not_exercised() -> None:
 
 @pytest.mark.parametrize("fails", [401, "4xx"])
 def test_statuses_are_sampled_from_the_rules(fails: Behaviour) -> None:
-    """A rule for `4xx` also means 408, whether the configuration names the class or one status of it."""
+    """A rule for `4xx` also means 408, whether the configuration names the class or one status of
+    it.
+    """
     failure = UpstreamFailure(fails, path="/authorise" if fails == "4xx" else "*")
     assert judged(("declined", failure))[0] == set()
     assert judged(("declined", failure), sin="retries-a-timeout")[0] == {"upstream/not-eligible"}
@@ -278,7 +284,9 @@ def test_calls_are_counted_for_every_request(sin: str) -> None:
 
 
 def test_a_call_for_an_earlier_request_is_not_counted_twice() -> None:
-    """A service that calls after its answer calls during the next request; a second look clears it."""
+    """A service that calls after its answer calls during the next request; a second look clears
+    it.
+    """
     upstream = ScriptedUpstream(UpstreamConfig("bank", (), ()))
     shop = Shop(upstream)
     late: list[str] = ["/capture"]
@@ -297,14 +305,18 @@ def test_a_call_for_an_earlier_request_is_not_counted_twice() -> None:
 
 @pytest.mark.parametrize("spread", ["", "jitter: {kind: additive, ratio: 0.2}"])
 def test_a_doubled_base_does_not_hide_in_the_tolerance(spread: str) -> None:
-    """The service's own time comes from calls that were not retried, so that delays of twice the length are too long together."""
+    """The service's own time comes from calls that were not retried, so that delays of twice the
+    length are too long together.
+    """
     taxonomy = TAXONOMY.replace("base: 1s}", f"base: 1s}}\n    {spread}")
     assert judged(taxonomy=taxonomy, scale=0.2, wait=0.21)[0] <= {"upstream/jitter"}
     assert "upstream/delays" in judged(taxonomy=taxonomy, scale=0.2, wait=0.42)[0]
 
 
 def test_a_scale_at_which_doubled_delays_would_hide_is_named() -> None:
-    """The clause is then passed for what it could see, with a note that names a sufficient scale."""
+    """The clause is then passed for what it could see, with a note that names a sufficient
+    scale.
+    """
     failed, results = judged(scale=0.01, wait=0.02)
     assert failed == set()
     (note,) = [each.text for each in results if isinstance(each, Note)]

@@ -40,7 +40,9 @@ def missed(result: Result) -> list[str]:
 
 
 def test_all_codes_are_those_of_operations_too() -> None:
-    """A code of one operation is observed at that operation alone. A removed code is not required."""
+    """A code of one operation is observed at that operation alone. A removed code is not
+    required.
+    """
     session = http_session(
         lambda request: (
             answer(402, {"code": "refused"})

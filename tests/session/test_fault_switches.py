@@ -88,7 +88,9 @@ def test_the_steps_of_a_recipe_are_not_a_crash_elsewhere(
 
 @pytest.mark.parametrize(("where", "sent"), [("header: X-Fault", False), ("query: fault", True)])
 def test_generated_traffic_does_not_send_a_declared_fault(where: str, sent: bool) -> None:
-    """The header of a declared switch is dropped from every generated request; other headers stay."""
+    """The header of a declared switch is dropped from every generated request; other headers
+    stay.
+    """
     text = f"taxonomy: t.yaml\ntarget: {{http: 'http://127.0.0.1:1'}}\nfaults: {{{where}, values: {{failed: boom}}}}"
     document, found = source.parse(text, "conformance.yaml")
     assert document is not None, found
