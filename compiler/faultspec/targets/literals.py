@@ -87,10 +87,10 @@ def py(value: Any, indent: int = 0) -> str:
         elements = [f"{_py_scalar(key)}: {py(element, inner)}" for key, element in value.items()]
     else:
         raise _no_literal(value, "Python")
-    return _explode(opened, elements, closed, indent, inner)
+    return _explode(opened, elements, closed, indent=indent, inner=inner)
 
 
-def _explode(opened: str, elements: Sequence[str], closed: str, indent: int, inner: int) -> str:
+def _explode(opened: str, elements: Sequence[str], closed: str, *, indent: int, inner: int) -> str:
     """The elements between brackets, one a line; brackets alone if there are none."""
     if not elements:
         return opened + closed
@@ -137,11 +137,11 @@ def ts(value: object, indent: int = 0) -> str:
     inner = indent + 2
     if isinstance(value, (dict, Mapping)):  # nearly all are the first, which is quicker to find out
         members = [f"{key(name)}: {ts(member, inner)}" for name, member in value.items()]
-        return _explode("{", members, "}", indent, inner)
+        return _explode("{", members, "}", indent=indent, inner=inner)
     if isinstance(value, Call):
         return f"{value.name}({ts(value.items, indent) if value.items else ''})"
     if isinstance(value, (list, tuple)):
-        return _explode("[", [ts(item, inner) for item in value], "]", indent, inner)
+        return _explode("[", [ts(item, inner) for item in value], "]", indent=indent, inner=inner)
     if value is None:
         return "null"
     if isinstance(value, bool):

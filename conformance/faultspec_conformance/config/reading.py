@@ -29,7 +29,7 @@ from faultspec_conformance.config.context import (
     header_texts,
 )
 from faultspec_conformance.config.form import CONFIGURATION
-from faultspec_conformance.config.logins import read_login
+from faultspec_conformance.config.logins import read_login_request
 from faultspec_conformance.config.model import (
     ANONYMOUS,
     CLIENT_SECONDS,
@@ -492,7 +492,7 @@ def _read_identity(context: ReadingContext, name: str, node: Node) -> Identity:
         if key.lower() in CREDENTIALS and not _is_filled_in(written[key]):
             variable = "${" + f"{name}-{key}".upper().replace("-", "_") + "}"
             secrets.append((value.partition(" ")[2] or value, variable))
-    login = read_login(context, node, headers, place) if "login" in node else None
+    login = read_login_request(context, node, headers, place) if "login" in node else None
     tenant = None
     if node.get("tenant") is not None:
         tenant = context.expand(str(node["tenant"]), (*place, "tenant"))

@@ -28,8 +28,8 @@ _SUSPICIOUS, _SHORT = 900, 2.0
 #: The status of a rate limit (RFC 6585, 4).
 _LIMITED = 429
 
-#: Requests after the first refusal, which are refused as well.
-_REFUSED_MORE = 2
+#: Requests after the first refusal.
+_REFUSED_MORE = 1
 
 #: How often a limit is exhausted, and the most requests that it may take to do so again.
 _ROUNDS, _FEW = 3, 20

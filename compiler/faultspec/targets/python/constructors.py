@@ -157,7 +157,9 @@ class Constructor:
 
     def _add(self, name: str, annotation: str, doc: str = "", default: object = None) -> None:
         """Add a parameter with a default."""
-        self.parameters.append(ConstructorParameter(name, annotation, False, default, doc))
+        self.parameters.append(
+            ConstructorParameter(name, annotation, False, default=default, doc=doc)
+        )
 
     def _add_details_whole(self) -> None:
         """Details with a schema of their own are passed as they are."""

@@ -70,7 +70,7 @@ def code_facts(code: Code, taxonomy: Taxonomy) -> Facts:
         status_rules=tuple(
             StatusRule(rule.then, tuple(map(_test, rule.when))) for rule in code.http.rules
         ),
-        headers=required_headers(code, taxonomy),
+        headers=required_header_facts(code, taxonomy),
         constants=own_constants(code, taxonomy),
     )
 
@@ -80,7 +80,7 @@ def retriable_rules(rules: Sequence[ConditionalRule]) -> tuple[RetriableRule, ..
     return tuple(RetriableRule(bool(rule.then), tuple(map(_test, rule.when))) for rule in rules)
 
 
-def required_headers(code: Code, taxonomy: Taxonomy) -> tuple[object, ...]:
+def required_header_facts(code: Code, taxonomy: Taxonomy) -> tuple[object, ...]:
     """(name, ranges of statuses) of each required header that neither a slot nor a rule fills."""
     rules = [rule for rule in (*taxonomy.headers, *code.headers) if rule.names(code.name)]
     if all(rule.presence != "required" for rule in rules):
