@@ -20,7 +20,7 @@ CALLS = frozenset(
     {
         *("call", "try_call", "ask", "call_together", "notify", "batch", "send_raw", "resource"),
         *("stranger", "operation", "identity", "canary", "requested_wait", "is_from_server"),
-        *("claims_errors", "waits", "limited", "make_values"),
+        *("claims_errors", "waits", "limit_exception", "make_values"),
         *("inbound", "new_id", "schemas", "samples"),
         # They wait for messages, or start a new session of the protocol, as a request does.
         *("linger", "reset"),

@@ -124,10 +124,7 @@ NOT_PARTICIPLES = frozenset({"embed", "exceed", "feed", "need", "proceed", "seed
 
 NAMED_ALIKE: Mapping[str, str] = {
     "after_call": "the name of a hook of schemathesis",
-    "annotated": "a filter of templates, whose names are public",
-    "assigned": "a filter of templates, whose names are public",
     "before_call": "the name of a hook of schemathesis",
-    "declared": "a filter of templates, whose names are public",
     "failed": "an outcome is made by the name of its kind",
     "lost": "an outcome is made by the name of its kind",
     "on_answer": "a handler of an event",

@@ -1,5 +1,5 @@
-"""What the suite sends: examples as they are, new values, malformed targets, confidential
-members.
+"""The inputs that the suite sends: examples as they are, new values, malformed targets,
+confidential members.
 """
 
 import json
@@ -430,7 +430,7 @@ def test_confidential_values_come_back_nowhere(lapse: str, fails: bool) -> None:
 
 @pytest.mark.parametrize(("shown", "fails"), [(13, False), (23, True)])
 def test_the_fixed_part_of_a_configured_value_is_not_a_secret(shown: int, fails: bool) -> None:
-    """What the file fixes in `secret-words-${unique}` may come back; the new part may not."""
+    """The fixed part of `secret-words-${unique}` may come back; the new part may not."""
     create = ConfiguredCall("POST", "/readers", body={"name": "x", "pin": "secret-words-${unique}"})
 
     def script(request: Request) -> Response:

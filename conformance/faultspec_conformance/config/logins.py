@@ -30,7 +30,7 @@ def read_login(
         texts = list(texts_in(node.get(key), (*at, key)))
         context.secrets += context.variables(text for _, text in texts)
         if key in node:
-            node[key] = _expanded(context, node[key], (*at, key))
+            node[key] = _expand(context, node[key], (*at, key))
     save = cast(Mapping[str, str], child_mapping(node, "save"))
     used = {name for value in headers.values() for name in SAVED_NAME.findall(value)}
     for name in sorted(used - save.keys()):
@@ -44,12 +44,12 @@ def read_login(
     return Login(read_call(context, node, at), save)
 
 
-def _expanded(context: ReadingContext, value: object, place: Place) -> object:
+def _expand(context: ReadingContext, value: object, place: Place) -> object:
     """The value with the variables of the environment in all its texts."""
     if isinstance(value, str):
         return context.expand(value, place)
     if isinstance(value, dict):
-        return {name: _expanded(context, item, (*place, name)) for name, item in value.items()}
+        return {name: _expand(context, item, (*place, name)) for name, item in value.items()}
     if isinstance(value, list):
-        return [_expanded(context, item, (*place, index)) for index, item in enumerate(value)]
+        return [_expand(context, item, (*place, index)) for index, item in enumerate(value)]
     return value

@@ -52,7 +52,7 @@ def check_named_items(
     if len(named) == len(places) and named in (sent.bad, counted):
         return passed(_NAMED)
     incomplete = len(named) == len(places) and (named < sent.bad or named < counted)
-    message = f"`{rule.bad_items}` lists the items {_shown(named)}; expected {_shown(sent.bad)}"
+    message = f"`{rule.bad_items}` lists the items {_list(named)}; expected {_list(sent.bad)}"
     # A service may stop at the first bad item.
     level: Level = "warning" if incomplete else "error"
     pointer = f"/details/{rule.bad_items}"
@@ -87,11 +87,11 @@ def _check_outcomes(rule: Batch, answer: Observation, sent: SentBatch, what: str
     ):
         reason = f"the outcomes of {what} may have another order than the items"
         return not_exercised(_NAMED, reason)
-    message = f"{what}: the items {_shown(failing)} failed; expected {_shown(sent.bad)}"
+    message = f"{what}: the items {_list(failing)} failed; expected {_list(sent.bad)}"
     return failed(_NAMED, message, answer)
 
 
-def _shown(places: frozenset[int]) -> str:
+def _list(places: frozenset[int]) -> str:
     return ", ".join(map(str, sorted(places))) or "none"
 
 

@@ -28,7 +28,7 @@ def confidential_members(session: HttpSession) -> Iterator[ProbeResult]:
     ]
     for operation in operations[:MOST_OPERATIONS]:
         yield from attempt(_send_members(session, operation), _CLAUSE)
-    if not operations and not session.confidential.sent():
+    if not operations and not session.confidential.list_sent():
         yield not_exercised(
             _CLAUSE,
             "no member of a request is confidential: the document has neither `writeOnly` nor "
@@ -47,13 +47,13 @@ def _send_members(session: HttpSession, operation: ServiceOperation) -> Iterator
             name = places[0].split("/")[1]
             body = {**body, name: {"unexpected": body[name]}}
         elif spoilt == "another member":
-            body = _spoilt(session, operation, body, places)
+            body = _spoil(session, operation, body, places)
         if body is not None:
             session.call(replace(request_to(session, operation), body=body))
     yield from ()
 
 
-def _spoilt(
+def _spoil(
     session: HttpSession, operation: ServiceOperation, body: object, places: list[str]
 ) -> object:
     """Return a body that the schema forbids, with its confidential members as they are; None if
@@ -71,7 +71,7 @@ def _spoilt(
 
 def _output(session: HttpSession) -> Iterator[Outcome]:
     """Search the output of the service, if the suite started it."""
-    if session.started is None or not session.confidential.sent():
+    if session.started is None or not session.confidential.list_sent():
         return
     found = session.confidential.find(session.started.output_text(), success=False)
     if found is None:

@@ -218,7 +218,7 @@ def _outlast(
             break
         answer = session.call(again)
     if is_throttle():
-        raise session.limited(answer)
+        raise session.limit_exception(answer)
     return answer
 
 

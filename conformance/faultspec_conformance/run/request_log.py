@@ -8,10 +8,10 @@ from faultspec_conformance.session.observations import Observations, PartRecord
 
 def request_log(observations: Observations) -> tuple[SentRequest, ...]:
     """The answered requests of all parts, in order."""
-    return tuple(sent for part in observations.parts for sent in _of_part(part))
+    return tuple(sent for part in observations.parts for sent in _part_requests(part))
 
 
-def _of_part(part: PartRecord) -> Iterator[SentRequest]:
+def _part_requests(part: PartRecord) -> Iterator[SentRequest]:
     """Yield the requests of a part. An outcome decides with the requests since those of the last
     outcome: several outcomes may rest on the same ones.
     """

@@ -63,7 +63,7 @@ def summarize(
         if whole or fnmatchcase(address, str(options.only))
     }
     forms_reported = _reported_forms(observations, clauses)
-    crashed = _crashed(observations, clauses)
+    crashed = _find_crashes(observations, clauses)
     results = _clause_results(session, clauses, forms_reported, crashed)
     if whole:
         results |= _obligations(session)
@@ -123,7 +123,7 @@ def _clause_results(
     reasons: dict[str, dict[str, dict[str, None]]] = {}
     undecided: dict[str, Counter[str]] = {}
     for observation in observations.exchanges:
-        judgement = _of_crash(observation, crashed)
+        judgement = _drop_consequences(observation, crashed)
         occasions.update(judgement.exercised - _repeated_clauses(observation, reported))
         for address, reason in judgement.undecided.items():
             undecided.setdefault(address, Counter())[reason] += 1
@@ -189,7 +189,7 @@ def _findings(
     """
     for observation in observations.exchanges:
         again = _repeated_clauses(observation, forms_reported)
-        for finding in _of_crash(observation, crashed).findings:
+        for finding in _drop_consequences(observation, crashed).findings:
             if finding.clause in wanted and finding.clause not in again:
                 yield finding, None
     for outcome in observations.outcomes:
@@ -198,7 +198,7 @@ def _findings(
             yield with_statements(outcome.finding, known), outcome.form
 
 
-def _crashed(observations: Observations, wanted: Container[str]) -> frozenset[int]:
+def _find_crashes(observations: Observations, wanted: Container[str]) -> frozenset[int]:
     """The identities of exchanges whose answer is a crash; empty if crashes are not reported."""
     return frozenset(
         id(observation.exchange)
@@ -207,7 +207,7 @@ def _crashed(observations: Observations, wanted: Container[str]) -> frozenset[in
     )
 
 
-def _of_crash(observation: Observation, crashed: frozenset[int]) -> Judgement:
+def _drop_consequences(observation: Observation, crashed: frozenset[int]) -> Judgement:
     """The judgement; of a crash without the findings that the crash explains."""
     if id(observation.exchange) not in crashed:
         return observation.judgement

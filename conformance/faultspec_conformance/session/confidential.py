@@ -67,7 +67,9 @@ class ConfidentialValues:
     def places(self, operation: ServiceOperation, body: object) -> Iterator[ConfidentialPlace]:
         """Yield the confidential places of a body that have a text."""
         schema = operation.body.schema if operation.body is not None else {}
-        for pointer, text_schema, sure in _marked(self.description.document, schema, body):
+        for pointer, text_schema, sure in _confidential_texts(
+            self.description.document, schema, body
+        ):
             shown = not sure and self._is_returned(operation, pointer)
             if pointer not in self.pointers:
                 yield ConfidentialPlace(pointer, text_schema, returned=shown)
@@ -96,7 +98,7 @@ class ConfidentialValues:
         return found
 
     def _has_confidential(self, schema: object, value: object, place: str) -> bool:
-        marked = _marked(self.description.document, schema, value)
+        marked = _confidential_texts(self.description.document, schema, value)
         declared = any(f"{pointer}/".startswith(f"{place}/") for pointer in self.pointers)
         return declared or any(True for _ in marked)
 
@@ -158,7 +160,7 @@ class ConfidentialValues:
             if planted.sent is None and planted.value.encode() in body:
                 planted.sent = observation
 
-    def sent(self) -> list[PlantedValue]:
+    def list_sent(self) -> list[PlantedValue]:
         """Return the values that were sent."""
         return [planted for planted in self.values.values() if planted.sent is not None]
 
@@ -167,7 +169,7 @@ class ConfidentialValues:
 
         ``success``: the text is of a success, which may return what the document shows there.
         """
-        candidates = [one for one in self.sent() if not (success and one.place.returned)]
+        candidates = [one for one in self.list_sent() if not (success and one.place.returned)]
         by_value = {planted.value: planted for planted in candidates}
         # A leak has the kind of its canary, which tells the value here.
         leaks = find_planted(text, (Canary(value, value) for value in by_value), whole=False)
@@ -211,7 +213,7 @@ def _length_of(bits: int, value: str) -> int:
     return max(_SHORTEST, math.ceil(bits / math.log2(max(2, alphabet))))
 
 
-def _marked(
+def _confidential_texts(
     document: Json, schema: object, value: object, pointer: str = "", *, sure: bool | None = None
 ) -> Iterator[tuple[str, Json, bool]]:
     """Yield the texts of a value that a schema marks as confidential, each with its place and
@@ -230,12 +232,12 @@ def _marked(
     if isinstance(value, dict):
         members = _members(document, node)
         for name, inner in value.items():
-            yield from _marked(
+            yield from _confidential_texts(
                 document, members.get(name), inner, child(pointer, str(name)), sure=sure
             )
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _marked(
+            yield from _confidential_texts(
                 document, node.get("items"), item, child(pointer, str(index)), sure=sure
             )
 

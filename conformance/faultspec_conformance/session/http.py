@@ -36,7 +36,7 @@ from faultspec_conformance.session.declared_facts import (
 from faultspec_conformance.session.fault_switches import FaultSwitch, find_switches
 from faultspec_conformance.session.inventory import Inventory, find_inventory
 from faultspec_conformance.session.knowledge import Knowledge
-from faultspec_conformance.session.logins import Logins, needs_login, read_login
+from faultspec_conformance.session.logins import Logins, extract_login, needs_login
 from faultspec_conformance.session.observation import (
     Observation,
     Unanswered,
@@ -201,10 +201,10 @@ class HttpSession(Session):
             spec=spec,
         )
         if observation.status == 429 and spec.wait_when_limited:
-            raise self.limited(observation)
+            raise self.limit_exception(observation)
         return observation
 
-    def limited(self, observation: Observation) -> Unanswered:
+    def limit_exception(self, observation: Observation) -> Unanswered:
         """Return the exception to raise for a 429 that does not answer the question."""
         request = observation.exchange.request
         name = observation.exchange.operation or f"{request.method} {request.target}"
@@ -311,7 +311,7 @@ class HttpSession(Session):
         self.check_running(asked)
         answers = self.driver.send_together([self._with_credentials(asked)] * times)
         observations = [
-            self.record(self._answered(asked, answer))
+            self.record(self._attach_answer(asked, answer))
             for answer in answers
             if isinstance(answer, Response)
         ]
@@ -354,7 +354,7 @@ class HttpSession(Session):
     def _search_confidential(self, observation: Observation) -> None:
         """Record whether a confidential value, sent now or before, stands in an answer."""
         self.confidential.note_sent(observation)
-        if not self.confidential.sent():
+        if not self.confidential.list_sent():
             return
         clause = "leaks/confidential"
         found = self.confidential.find(searchable(observation), success=observation.ok)
@@ -437,7 +437,7 @@ class HttpSession(Session):
         if isinstance(answer, NoAnswer):
             raise self.record_missing(asked, answer, may_disconnect=may_disconnect)
         self.observations.note_answer()
-        answered = self._answered(asked, answer)
+        answered = self._attach_answer(asked, answer)
         self.check_process(answered)
         return answered
 
@@ -458,7 +458,7 @@ class HttpSession(Session):
             raise Unanswered(NoAnswer(request, "unsendable", problem))
         return self.logins.fill_in(identity, request)
 
-    def _answered(self, asked: Exchange, answer: Response) -> Exchange:
+    def _attach_answer(self, asked: Exchange, answer: Response) -> Exchange:
         """Return the exchange with its answer, in which the credentials must not come back."""
         secrets = self.logins.secrets(asked.identity or "")
         forbidden = (*asked.forbidden, *(Canary("secret", secret) for secret in secrets))
@@ -476,7 +476,7 @@ class HttpSession(Session):
             answer = self.try_call(login_request(login.call))
         finally:
             self.driver.limits = replace(self.driver.limits, writes=limits.writes)
-        found = answer.reason if isinstance(answer, NoAnswer) else read_login(login, answer)
+        found = answer.reason if isinstance(answer, NoAnswer) else extract_login(login, answer)
         if isinstance(found, str):
             problem = f"{identity.name} could not log in: {found}"
             self.logins.failed[identity.name] = problem

@@ -82,7 +82,7 @@ def needs_login(identity: Identity, request: Request) -> bool:
     )
 
 
-def read_login(login: Login, answer: Observation) -> dict[str, str] | str:
+def extract_login(login: Login, answer: Observation) -> dict[str, str] | str:
     """The values that a login saves of its answer, or why there are none."""
     what = f"{login.call.method} {login.call.path}"
     if not answer.ok:

@@ -38,7 +38,7 @@ def likely_values(session: HttpSession, operation: ServiceOperation) -> dict[str
         parameter = operation.parameter(name, "path")
         if name in values or parameter is None or operation.method == "DELETE":
             continue
-        example = _documented(session, parameter)
+        example = _documented_example(session, parameter)
         if example not in (None, ""):
             values[name] = example
     return values_for(session, operation) | values
@@ -116,7 +116,7 @@ def required_query(session: HttpSession, operation: ServiceOperation) -> dict[st
     }
 
 
-def required_headers(
+def required_request_headers(
     session: HttpSession, operation: ServiceOperation, caller: Identity
 ) -> dict[str, str]:
     """Return the required headers of an operation whose values the document gives.
@@ -129,7 +129,7 @@ def required_headers(
         name = parameter.name
         if parameter.where != "header" or not parameter.required or name.lower() in own:
             continue
-        value = _documented(session, parameter)
+        value = _documented_example(session, parameter)
         value = referred_id(session, name) if value is None else value
         if value is not None and not _CREDENTIAL.search(name):
             found[name] = wire_text(value)
@@ -140,7 +140,7 @@ def _example(session: HttpSession, parameter: OperationParameter) -> object:
     """Return the value of a parameter that the document gives; else the id that its name refers to,
     else a value that its schema allows.
     """
-    documented = _documented(session, parameter)
+    documented = _documented_example(session, parameter)
     if documented is not None:
         return documented
     referred = referred_id(session, parameter.name)
@@ -149,7 +149,7 @@ def _example(session: HttpSession, parameter: OperationParameter) -> object:
     return sampling.sample_value(session.source, parameter.schema)
 
 
-def _documented(session: HttpSession, parameter: OperationParameter) -> object:
+def _documented_example(session: HttpSession, parameter: OperationParameter) -> object:
     """Return the example of a parameter as the document has it, or None."""
     if parameter.example is not None:
         return parameter.example

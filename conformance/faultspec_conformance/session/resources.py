@@ -56,7 +56,7 @@ class ResourceKind:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What a reference may call the kind."""
+        """The names by which a reference may call the kind."""
         return names_of(self.name, self.item)
 
 
