@@ -19,8 +19,8 @@ from faultspec_conformance.session.parameters import (
     likely_values,
     referred_id,
     referred_kind,
-    required_headers,
     required_query,
+    required_request_headers,
 )
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import (
@@ -82,7 +82,11 @@ def make(
                 query=sent.query if sent else required_query(session, operation),
                 headers={
                     **fresh_key(session, operation),
-                    **(sent.headers if sent else required_headers(session, operation, identity)),
+                    **(
+                        sent.headers
+                        if sent
+                        else required_request_headers(session, operation, identity)
+                    ),
                 },
                 body=body,
                 content_type=content_type(operation),
@@ -321,7 +325,7 @@ def request_to(
         values=likely_values(session, operation) if values is None else values,
         query={**required_query(session, operation), **(call.query if call is not None else {})},
         headers={
-            **required_headers(session, operation, caller),
+            **required_request_headers(session, operation, caller),
             **{name: value for name, value in own.items() if name.lower() not in STANDARD},
             **fresh_key(session, operation),
         },

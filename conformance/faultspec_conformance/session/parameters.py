@@ -116,7 +116,7 @@ def required_query(session: HttpSession, operation: ServiceOperation) -> dict[st
     }
 
 
-def required_headers(
+def required_request_headers(
     session: HttpSession, operation: ServiceOperation, caller: Identity
 ) -> dict[str, str]:
     """Return the required headers of an operation whose values the document gives.
