@@ -52,7 +52,8 @@ def check_named_items(
     if len(named) == len(places) and named in (sent.bad, counted):
         return passed(_NAMED)
     incomplete = len(named) == len(places) and (named < sent.bad or named < counted)
-    message = f"`{rule.bad_items}` lists the items {_list_places(named)}; expected {_list_places(sent.bad)}"
+    listed, expected = _list_places(named), _list_places(sent.bad)
+    message = f"`{rule.bad_items}` lists the items {listed}; expected {expected}"
     # A service may stop at the first bad item.
     level: Level = "warning" if incomplete else "error"
     pointer = f"/details/{rule.bad_items}"
