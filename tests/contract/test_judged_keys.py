@@ -362,7 +362,7 @@ LAWS: Mapping[str, str] = {
     "audit": "tests/systems/test_services.py",
     "retry_policies.eligible": "tests/run/test_clients.py",
     "retry_policies.eligible_when": "tests/language/test_conditions.py",
-    "upstream": "tests/session/test_upstreams.py",
+    "upstream": "tests/probes/test_upstreams.py",
 }
 """Tests of relations that depend on a key and on those below it, where no sin shows it."""
 

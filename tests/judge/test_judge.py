@@ -815,7 +815,7 @@ def test_a_clause_without_its_construct_says_which_key_is_missing() -> None:
     families = {name.partition("/")[0] for name, reason in reasons.items() if reason is None}
     assert families == {
         *("surface", "service", "provoke", "envelope", "code", "http", "framework", "auth"),
-        *("client", "document", "fault"),
+        *("client", "document", "fault", "details", "leaks"),
     }
     assert all("`" in reason for reason in reasons.values() if reason is not None)
 

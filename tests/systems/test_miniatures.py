@@ -741,6 +741,12 @@ async def story(app: ASGIApp, clock: Clock) -> dict[str, Answer]:
     clock.now += 10
     await step("search much later", "GET", "/search?q=One", birch)
 
+    for number in range(11):
+        headers = {**birch, "Idempotency-Key": f"k-late-{number}"}
+        await step(f"late {number}", "POST", "/notebooks", headers, {"title": f"Late {number}"})
+    headers = {**birch, "Idempotency-Key": "k-late-0"}
+    await step("late 0 again", "POST", "/notebooks", headers, {"title": "Late 0"})
+
     await step("list", "GET", "/notebooks", birch)
     await step("other tenant's delete", "DELETE", one, cedar)
     await step("delete", "DELETE", one, birch)

@@ -20,7 +20,7 @@ from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.configured import fill_in_call
 from faultspec_conformance.session.correlation import new_id
-from faultspec_conformance.session.fixtures import likely_body, request_to
+from faultspec_conformance.session.fixtures import request_to, unlike_example
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
@@ -80,7 +80,7 @@ def _batch(
     def new_body() -> object:
         if call is not None and call.body is not ABSENT:
             return fill_in_call(session, call).body
-        return likely_body(session, operation)
+        return unlike_example(session, operation)
 
     def request(body: object) -> RequestSpec:
         return replace(request_to(session, operation, {}), identity=owner, body=body)
@@ -93,7 +93,7 @@ def _batch(
     bad = _spoil(items[0])
     mixed = [items[0], bad, *(_first_item(new_body()) for _ in range(2)), _spoil(items[1])]
     mixed = mixed[: _most_items(session, operation)]
-    if mixed[0] == mixed[2:3]:  # equal items may be refused as duplicates
+    if mixed[:1] == mixed[2:3]:  # equal items may be refused as duplicates
         mixed = mixed[:2]
     for batch in ([bad, bad], mixed):
         answer = session.call(request(_with_items(first, batch)))

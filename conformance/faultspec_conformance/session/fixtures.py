@@ -294,6 +294,14 @@ def likely_body(
     return next(_likely_bodies(session, operation, call))[0]
 
 
+def unlike_example(session: HttpSession, operation: ServiceOperation) -> object:
+    """Return a body that the service likely accepts, with new values in place of those of an
+    example, which other requests may have sent already.
+    """
+    bodies = _likely_bodies(session, operation, None)
+    return next(body for body, is_example in bodies if not is_example)
+
+
 def body_for(session: HttpSession, operation: ServiceOperation) -> object:
     """Return a body that the operation should accept: the configured one, else a body that the
     schema allows.
