@@ -51,6 +51,7 @@ _IDS = (
     _TargetForm("an id of another type", "*"),
     _TargetForm("an id with an encoded slash", "a%2Fb"),
     _TargetForm("an id with NUL in it", "a%00b"),
+    _TargetForm("an id with a fraction", "1.5"),
     _TargetForm("an empty id", ""),
 )
 
