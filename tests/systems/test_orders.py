@@ -66,11 +66,11 @@ def test_every_clause_but_the_uncheckable_is_exercised(clean: Report) -> None:
     }
 
 
-def test_the_run_costs_at_most_120_requests(clean: Report) -> None:
-    """The budget of a run without the sweep; a probe that needs more has to share its requests with
+def test_the_run_costs_few_requests(clean: Report) -> None:
+    """The budget of a run without the sweep, of a service with ten operations; a probe that needs more has to share its requests with
     another.
     """
-    assert clean.result.requests <= 120
+    assert clean.result.requests <= 125
 
 
 def test_the_verdicts_are_the_same_every_time(clean: Report, taxonomy: Taxonomy) -> None:
