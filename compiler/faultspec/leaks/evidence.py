@@ -33,6 +33,10 @@ _ROLE = frozenset(
         *("payments", "invoices", "invoice", "accounting", "finance", "refunds", "returns"),
         *("orders", "shipping", "compliance", "gdpr", "dpo", "dsgvo", "trust", "fraud", "status"),
         *("api", "developer", "developers", "devrel", "integrations", "partners", "partner"),
+        *("devops", "operations", "sre", "oncall", "incidents", "servicedesk", "frontdesk"),
+        *("desk", "reception", "claims", "disputes", "complaints", "reservations", "webhooks"),
+        *("kundeservice", "kundsupport", "hjelp", "tuki", "obsluga", "reklamacje", "apoio"),
+        *("servicio", "reservas", "reclamaciones", "reclami", "beschwerde", "klachten", "podpora"),
         *("jobs", "careers", "office", "mail", "admissions", "booking", "bookings", "onboarding"),
         *("kontakt", "hilfe", "datenschutz", "kundenservice", "kundendienst", "rechnung"),
         *("buchhaltung", "aide", "assistance", "facturation", "serviceclient", "comptabilite"),
@@ -43,7 +47,7 @@ _ROLE = frozenset(
 )
 """Mailboxes of a role, which an error may name: those of RFC 2142 and other common ones."""
 
-_ROLE_ENDING = re.compile(r"(?:support|service|helpdesk|helpline|reply|billing|soporte|suporte)$")
+_ROLE_ENDING = re.compile(r"(?:support|service|desk|helpline|reply|billing|soporte|suporte)$")
 """Last words of mailboxes of a role that are written as one word."""
 
 _ASSET = frozenset({"png", "jpg", "jpeg", "svg", "gif", "webp", "css", "js"})
@@ -284,7 +288,7 @@ def is_frame(match: re.Match[str]) -> bool:
 
 
 _FORM = re.compile(
-    r"(?:\b(?:for example|for instance|e\.g\.|eg|such as|like|format|form|sample|example)[ ,:=\"'`(\[]{0,5})$",
+    r"(?:\b(?:for example|for instance|e\.g\.|eg|such as|like|format|form|sample|example)[ ,:=\"'`(\[]{0,5}|\bmailto:)$",
     re.I,
 )
 """Words before an address that explains the form of one."""
@@ -476,6 +480,19 @@ def is_internal_name(match: re.Match[str]) -> bool:
     return not _ANY_HOST.fullmatch(place) and not re.search(
         r"\.(?:com|net|org|io|dev|app|co|de|fr|eu|example|test)(?::|$)", place
     )
+
+
+def is_outside_documentation(match: re.Match[str]) -> bool:
+    """Whether a host is outside the domains that RFC 2606 keeps for documentation."""
+    host = match[0].rpartition("://")[2].partition(":")[0]
+    return not _DOCUMENTATION_DOMAIN.search(host) and not re.search(
+        r"(?:^|\.)example\.(?:com|net|org)$", host, re.I
+    )
+
+
+def is_named_file(match: re.Match[str]) -> bool:
+    """Whether a file in a sentence of the system is no route of the API."""
+    return not _ROUTE_BEFORE.search(_text_before(match))
 
 
 _MACHINE = re.compile(

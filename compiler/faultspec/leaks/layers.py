@@ -62,6 +62,13 @@ _BREAK = re.compile(
     r"</?(?:br|p|div|li|tr|td|th|h[1-6]|pre|table|title|ul|ol|dd|dt|section)\b", re.IGNORECASE
 )
 
+#: A string in a binary message, and what is none.
+_STRING = re.compile(r"[ -~]{16,}")
+_BINARY = re.compile(r"[^ -~\r\n\t]")
+
+#: The least share of strings in a binary message that is searched.
+_TEXTUAL = 0.6
+
 _SINGLE = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -196,12 +203,18 @@ def _is_hexadecimal(run: str) -> bool:
 
 
 def _printable(raw: bytes) -> str:
-    """The bytes as text; empty if they are not printable ASCII."""
-    try:
-        text = raw.decode("ascii")
-    except UnicodeDecodeError:
+    """The bytes as text; empty if they are not ASCII.
+
+    Of a binary message, such as one of Protocol Buffers, the strings: random bytes have no long
+    ones.
+    """
+    text = raw.decode("latin-1")
+    if text.isascii() and all(letter.isprintable() or letter in "\r\n\t" for letter in text):
+        return text
+    strings = _STRING.sub(lambda match: "x" * len(match[0]), text).count("x")
+    if not _STRING.search(text) or strings < len(text) * _TEXTUAL:
         return ""
-    return text if all(letter.isprintable() or letter in "\r\n\t" for letter in text) else ""
+    return _BINARY.sub("\n", text)
 
 
 def _decode(escape: str) -> Pieces:

@@ -10,6 +10,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 
+from faultspec.leaks.pattern import Pattern
 from faultspec.leaks.pattern import pattern as _pattern
 
 LIBRARIES = {"stdnum": "python-stdnum", "phonenumbers": "phonenumbers"}
@@ -164,10 +165,50 @@ _NAMED = r"(?:national[ _-]?id(?:entity|entification)?|identity|personal|citizen
 
 _NAMES = "national|identi|personal|citizen|tax|social|insurance|nhs|ssn|sin|tin|itin|nino|nin|tfn|aadha|pesel|bsn|cpf|rut|dni|nie|curp|steuer|idnr|fodsels|personnummer|cpr|oib|egn|cnp|my kad|mykad|nric"
 
+_PERSON_NUMBER = r"(?i:national[ _-]?id(?:entity)?|identity|personal|tax ?id|social security|insurance|medicare|medicaid|nhs|ssn|sin|tin|nin|tfn|ird|pesel|nip|bsn|cpf|rut|dni|nie|nif|curp|steuer(?:-?id|nummer)|idnr|f[øo]dselsn(?:umme)?r|personn(?:umme)?r|henkil[öo]tunnus|hetu|kennitala|isikukood|asmens kodas|rodn[ée] [cč][ií]slo|cnp|jmbg|oib|egn|nir|insee|codice fiscale|niss|ahv|svnr|cpr|c[ée]dula|cuit|cuil|aadhaar|nric|nik)[ _-]?(?i:number|no|nr|id|f[øo]dselsnr)?"
+"""Names of numbers of persons: beside a person's name, such a number counts without its check."""
+
+_NAMES_WITH_PERSON = (
+    "linked",
+    "registered",
+    "assigned",
+    "issued",
+    "belongs",
+    "attached",
+    "associated",
+    "held",
+    "used",
+)
+
+_PERSON = r"(?<![\w.])[^\W\d_a-z][\w'-]{1,25}(?: [^\W\d_a-z]\.)?(?: [^\W\d_a-z][\w'-]{1,25}){1,3}"
+"""A first name and a last one."""
+
+_COMPANY = re.compile(
+    r"\b(?:service|services|support|customer|office|claims|returns|bank|team|department|dept|gmbh|ag|as|ab|oy|ltd|llc|inc|plc|corp|group|company|center|centre|court|authority|agency|university|hospital|clinic|hotel|store|shop|warehouse|terminal|headquarters|hq|embassy|ministry|station|airport|port|depot)\b"
+    r"|\b(?:write|letter|post|postal|mail|send|return|invoice|registered office|imprint|impressum|address of)\b[^\n]{0,40}$",
+    re.I,
+)
+"""Words of the address of a company, which an error may name."""
+
+
+def _is_persons_address(match: re.Match[str]) -> bool:
+    """Whether a postal address follows the name of a person, and explains no form."""
+    name = match[0].partition(",")[0]
+    before = _text_before(match)
+    return not (
+        missing_libraries()
+        or _COMPANY.search(before)
+        or _COMPANY.search(name)
+        or _EXAMPLE.search(before)
+    )
+
+
 # A row is one pattern, on one line however long: what it finds, its needles, the expression.
 # ruff: noqa: E501
 # fmt: off
 PERSONAL = (
+    Pattern("a national id", _NAMES_WITH_PERSON, rf"(?:{_PERSON_NUMBER})\.?[ :#]{{1,3}}(?P<value>[A-Z]{{0,2}}\d[\d .-]{{5,16}}[\dA-Z]) (?:is |was |has been )?(?:already )?(?:linked|registered|assigned|issued|belongs|attached|associated|held|used)[^\n]{{0,12}}? (?:to|with|by) [^\W\d_a-z]\w{{1,30}} [^\W\d_a-z]\w{{1,30}}", re.MULTILINE, accept=_is_installed),
+    Pattern("a postal address", ("0", "1", "2", "3", "4", "5", "6", "7", "8", "9"), rf"{_PERSON}, (?:[^\W\d_a-z][\w'.-]{{2,30}}(?: [\w'.-]{{1,20}}){{0,3}} \d{{1,4}} ?[a-zA-Z]?, (?:[A-Z]{{1,2}}-)?\d{{2,5}}[ -]?\d{{0,3}} [^\W\d_a-z]\w{{1,30}}|\d{{1,5}},? (?:[^\W\d_a-z][\w'.-]{{1,25}} ){{1,3}}(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Dr|Court|Ct|Close|Way|Place|Square|Boulevard|Blvd|Terrace|Crescent|Gardens|Hill|Row|Mews|Quay)\b|\d{{1,4}}(?: bis| ter)?,? (?:rue|avenue|boulevard|place|all[eé]e|chemin|quai|impasse|via|viale|piazza|calle|avenida|plaza|rua) [\w' ]{{3,40}}, \d{{4,5}} [^\W\d_a-z]|(?:rue|via|viale|piazza|calle|avenida|plaza|rua|ul\.|ulica|ulice) [\w' ]{{3,40}} \d{{1,4}}\w?, \d{{2,5}}[ -]?\d{{0,3}} [^\W\d_a-z])", re.MULTILINE, accept=_is_persons_address),
     _pattern("the number of a payment card", "2|3|4|5|6", r"(?<![\w.+/-])[2-6]\d{3}(?:[ -]?\d{4}){2,3}(?:[ -]?\d{1,3})?(?![\w-]|\.\d)|(?<![\w.+/-])3[47]\d\d[ -]?\d{6}[ -]?\d{5}(?![\w-]|\.\d)", accept=_is_card),
     _pattern("the number of a bank account", "0|1|2|3|4|5|6|7|8|9", r"(?<![\w-])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![\w-])", accept=_is_iban),
     _pattern("a telephone number", "+", r"(?<![\w+])\+[1-9]\d{0,2}[ .()/-]{0,2}\d(?:[ .()/-]{0,2}\d){5,12}(?![\w-]|\.\d)", accept=_is_phone),
