@@ -145,7 +145,11 @@ def main(count: int) -> None:
     bodies = [each.response.body for each in exchanges]
     parsed = [json.loads(each) for each in bodies]
     assert len(set(bodies)) == count
-    broken = sum(bool(judge(by, each).findings) for each in exchanges)
+    broken = sum(
+        # Codes of status 500 are among the records, and each of them is a crash.
+        any(finding.clause != "service/no-crash" for finding in judge(by, each).findings)
+        for each in exchanges
+    )
     assert count * 0.04 <= broken <= count * 0.06, broken
     rounds = []
     for _ in range(ROUNDS):

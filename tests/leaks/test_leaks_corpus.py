@@ -131,7 +131,7 @@ def test_the_traces_are_of_many_runtimes() -> None:
 #: What the plugins of detect-secrets say and these detectors do not, with the reason.
 MISSED = {
     "artifactory": "two letters and ten more are any abbreviation; tokens of full length are found by gitleaks' rule",
-    "discord": "three words with dots between them, none of which names its vendor",
+    "discord": "three words with dots between them, of which the first encodes no number",
     "twilio": "the ids of an account and of a key, which are not secrets themselves; here they consist of x",
     "npm": "`npm_xxxxxxxxxxx` stands for a token in documentation",
 }

@@ -1,10 +1,11 @@
 """Search an error for secrets and internals: every string of its body, and every header."""
 
 import html
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote_plus
 
 from faultspec.contract.model import Contract
@@ -47,6 +48,12 @@ _POINTER_MEMBERS = frozenset(
 _NAME_KINDS = frozenset({"id", "address"})
 """Planted values that name something. Headers such as Content-Location repeat them rightly, and so
 may every slot but the message."""
+
+_SECRET_MEMBER = re.compile(
+    r"passw|pwd|passphrase|secret|token|api_?-?key|access_?key|private_?key|credential|authorization",
+    re.IGNORECASE,
+)
+"""Names of members whose value is searched together with the name."""
 
 Segments = Sequence["TextSegment"]
 
@@ -129,14 +136,21 @@ def _collect_texts(value: object, texts: list[str]) -> None:
         texts.append(value)
     elif isinstance(value, dict):
         texts.extend(value)
-        for member in value.values():
-            _collect_texts(member, texts)
+        for name, member in value.items():
+            _collect_texts(_with_name(name, member), texts)
     elif isinstance(value, list):
         if value and all(isinstance(item, str) for item in value):
             texts.append("\n".join(value))
         else:
             for item in value:
                 _collect_texts(item, texts)
+
+
+def _with_name(name: str, member: Any) -> Any:
+    """The value of a member, with its name if the name is that of a secret and the value a word."""
+    if not isinstance(member, str) or not _SECRET_MEMBER.search(name):
+        return member
+    return member if any(map(str.isspace, member)) else f'{name}: "{member}"'
 
 
 def _detect(
@@ -228,13 +242,21 @@ def _segments(exchange: Exchange, body: DecodedBody, within: tuple[str, ...]) ->
             for found in strings(resolve(body.value, pointer)[1], pointer)
         )
         own = [
-            TextSegment(text, pointer, None) for pointer, text in texts if pointer not in repeated
+            TextSegment(_add_name(pointer, text), pointer, None)
+            for pointer, text in texts
+            if pointer not in repeated
         ]
         return [*own, *headers]
     text = raw.decode("utf-8", "replace")
     if "&" in text and "<" in text[:4096]:  # a page of HTML
         text = html.unescape(text)
     return [TextSegment(text, None, None), *headers]
+
+
+def _add_name(pointer: str, text: str) -> str:
+    """Return the text at a pointer, with the name of its member if it is that of a secret."""
+    name = pointer.rpartition("/")[2]
+    return text if text == name else str(_with_name(name, text))
 
 
 def _join(segments: Segments) -> tuple[str, list[int]]:

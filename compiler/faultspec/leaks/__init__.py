@@ -13,7 +13,8 @@ import html
 import json
 import re
 import urllib.parse
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -169,32 +170,36 @@ def _possible_patterns(
     lowered: str, kinds: frozenset[str], names: tuple[Pattern, ...]
 ) -> list[tuple[str, Pattern]]:
     """The patterns with a needle in the text, each with its detector, in their order."""
-    patterns, always, search, beginnings = _needles(kinds, names)
-    begun: set[str] = set()
-    match = search(lowered)
-    while match is not None:
-        begun.add(match[0])
-        match = search(lowered, match.start() + 1)
-    found = set(always)
-    for beginning in begun:
-        for needle, at in beginnings[beginning]:
+    needles = _needles(kinds, names)
+    found = set(needles.always)
+    for needle, at in needles.short:
+        if needle in lowered:
+            found.update(at)
+    present = set(zip(lowered, lowered[1:], lowered[2:], strict=False))
+    for trigram in needles.long.keys() & present:
+        for needle, at in needles.long[trigram]:
             if needle in lowered:
                 found.update(at)
-    return [patterns[index] for index in sorted(found)]
+    return [needles.patterns[index] for index in sorted(found)]
+
+
+_Trigram = tuple[str, str, str]
+
+_Indexed = tuple[tuple[str, tuple[int, ...]], ...]
+"""Needles, each with the numbers of its patterns."""
 
 
 class _Needles(NamedTuple):
     """The patterns of some detectors, and an index of their needles.
 
-    ``always``: patterns without a needle. ``search``: finds the next needle that has no other
-    needle as its prefix. ``beginnings``: by such a prefix, all needles that start with it, each
-    with the numbers of its patterns.
+    ``always``: patterns without a needle. ``short``: needles of one or two characters. ``long``:
+    the others by one of their trigrams, if possible with a sign, that few needles share.
     """
 
     patterns: tuple[tuple[str, Pattern], ...]
     always: tuple[int, ...]
-    search: Callable[..., re.Match[str] | None]
-    beginnings: Mapping[str, tuple[tuple[str, tuple[int, ...]], ...]]
+    short: _Indexed
+    long: Mapping[_Trigram, _Indexed]
 
 
 @lru_cache(maxsize=32)  # as many as there are taxonomies in one run, with room for tests
@@ -210,26 +215,24 @@ def _needles(kinds: frozenset[str], names: tuple[Pattern, ...]) -> _Needles:
         for needle in pattern.needles:
             needles[needle] = (*needles.get(needle, ()), index)
     always = needles.pop("", ())
-    beginnings: dict[str, list[tuple[str, tuple[int, ...]]]] = {}
-    for needle in sorted(needles):  # a prefix comes before the needles that it begins
-        first = next(
-            (needle[:end] for end in range(1, len(needle)) if needle[:end] in beginnings), needle
-        )
-        beginnings.setdefault(first, []).append((needle, needles[needle]))
-    search = re.compile(_branches(sorted(beginnings)) or r"(?!)").search
-    return _Needles(
-        patterns, always, search, {prefix: tuple(found) for prefix, found in beginnings.items()}
-    )
+    uses = Counter(trigram for needle in needles for trigram in _trigrams(needle))
+    long: dict[_Trigram, _Indexed] = {}
+    for needle, at in needles.items():
+        if trigrams := _trigrams(needle):
+            rarest = min(trigrams, key=lambda trigram: (_is_prose(trigram), uses[trigram]))
+            long[rarest] = (*long.get(rarest, ()), (needle, at))
+    short = tuple((needle, at) for needle, at in needles.items() if len(needle) < 3)
+    return _Needles(patterns, always, short, long)
 
 
-def _branches(words: list[str]) -> str:
-    """A regular expression for words, of which none is a prefix of another, by their letters."""
-    if len(words) <= 1:
-        return re.escape("".join(words))
-    rests: dict[str, list[str]] = {}
-    for word in words:
-        rests.setdefault(word[0], []).append(word[1:])
-    return f"(?:{'|'.join(re.escape(letter) + _branches(rest) for letter, rest in rests.items())})"
+def _is_prose(trigram: _Trigram) -> bool:
+    """Whether a trigram has only letters and blanks, as those of most harmless texts."""
+    return all(letter.isalpha() or letter == " " for letter in trigram)
+
+
+def _trigrams(text: str) -> list[_Trigram]:
+    """Every three characters in a row."""
+    return list(zip(text, text[1:], text[2:], strict=False))
 
 
 def _matches(pattern: Pattern, text: str) -> Iterator[re.Match[str]]:

@@ -5,10 +5,20 @@ from collections.abc import Mapping
 
 from faultspec.leaks import evidence
 from faultspec.leaks.frameworks import FRAMEWORKS
+from faultspec.leaks.internals import (
+    CODE,
+    CONNECTIONS,
+    CREDENTIALS,
+    FILES,
+    HOSTS,
+    NAMES,
+    SCHEMA,
+)
 from faultspec.leaks.pattern import Pattern
 from faultspec.leaks.pattern import pattern as _pattern
 from faultspec.leaks.personal import PERSONAL
 from faultspec.leaks.prefixes import PREFIXES
+from faultspec.leaks.sentences import NETWORK, PLATFORM, RUNTIMES, STORES
 from faultspec.leaks.tokens import TOKENS
 
 _I = re.IGNORECASE
@@ -109,10 +119,12 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("an Erlang crash", "{badmatch|{case_clause|{function_clause|{badarg|{'exit'", r"\{(?:badmatch|case_clause|badarg|'EXIT'|function_clause),"),
         _pattern("a JavaScript frame", "blob:http|@http|):|eval at |native:", r"\((?:\(\w{1,30}\)|eval at \w{1,60}|native):\d{1,7}:\d{1,7}\)|\(blob:http[^\s()]{1,200}:\d{1,7}:\d{1,7}\)|(?<![^\s])[\w$.<>/]{0,80}(?:\(\))?@https?://[^\s@]{1,300}\.js:\d{1,7}\b"),
         *FRAMEWORKS,
+        *RUNTIMES,
+        *CODE,
     ),
     "sql": (
         _pattern("a SQL statement", "select", rf"\bSELECT\s{{1,4}}(?:(?:ALL|DISTINCT|TOP \d{{1,9}})\s{{1,4}})?{_COLUMN}(?:\s{{0,4}},\s{{0,4}}{_COLUMN}){{0,60}}\s{{1,8}}FROM\s{{1,4}}(?!clauses?\b)[\w\"`\[(.]"),
-        _pattern("a SQL statement", "select", r"\bSELECT\b[^\n]{1,400}?\bFROM\b\s{1,4}[\w\"`\[.\]]{1,80}(?:\s{1,4}(?:AS\s{1,4})?\w{1,60})?\s{1,4}(?:WHERE|(?:LEFT|RIGHT|INNER|OUTER|CROSS|FULL|NATURAL)\s|JOIN|LIMIT|ORDER BY|GROUP BY|FOR UPDATE)\b"),
+        _pattern("a SQL statement", "select", r"\bSELECT\b[^\n]{1,400}?\bFROM\b\s{1,4}(?!(?:and|or)\b)[\w\"`\[.\]]{1,80}(?:\s{1,4}(?:AS\s{1,4})?\w{1,60})?\s{1,4}(?:WHERE|(?:LEFT|RIGHT|INNER|OUTER|CROSS|FULL|NATURAL)\s|JOIN|LIMIT|ORDER BY|GROUP BY|FOR UPDATE)\b"),
         _pattern("a SQL statement", "select", rf"\bselect\s{{1,4}}(?:distinct\s{{1,4}})?(?:\*|count\(\*\)|\w{{1,60}}\.[\w*]{{1,60}})(?:\s{{0,4}},\s{{0,4}}{_COLUMN}){{0,60}}\s{{1,8}}from\s{{1,4}}(?!(?:the|an?|all|any|this|that|these|those|your|our|its?)\s)[\w\"`\[.]", flags=_I),
         _pattern("a SQL statement", "select", rf"\bselect\s{{1,4}}(?:distinct\s{{1,4}})?{_COLUMN}(?:\s{{0,4}},\s{{0,4}}{_COLUMN}){{0,60}}\s{{1,8}}from\s{{1,4}}[\w\"`\[\].]{{1,80}}(?:\s{{1,4}}(?:as\s{{1,4}})?[\w\"`]{{1,60}})?\s{{1,4}}(?:where\s{{1,4}}{_CONDITION}|(?:(?:left|right|inner|outer)\s{{1,4}})?join\s{{1,4}}\S{{1,80}}\s)", flags=_I),
         _pattern("a SQL statement", "where", rf"(?<!\w)WHERE\s{{1,4}}{_CONDITION}[^\n]{{0,100}}?\s(?:AND|OR|LIMIT|ORDER BY|GROUP BY)\s"),
@@ -165,7 +177,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a SQL condition", "[where ", r"\[WHERE [\"`\[]\w"),
         _pattern("an ORM error", "could not execute|could not extract|jpa entitymanager|hikaripool|prisma|activerecord|ecto.|hibernate|queryfailed|sequelize", r"\bcould not execute (?:statement|query|batch)\b|\bcould not extract ResultSet\b|\bJPA EntityManager\b|\bHikariPool\b|\bPrismaClient\w|\bActiveRecord::\w|\bEcto\.\w{1,60}Error\b|\borg\.hibernate\b|\bQueryFailedError\b|\bSequelize\w{1,60}Error\b"),
         _pattern("a PostgreSQL error", "at character ", r"(?:exist|near|alias|partition|specification|expression|allowed|ambiguous|clause|columns|type|[\"')]) at character \d{1,7}\b"),
-        _pattern("a PostgreSQL error", "null value in column| of relation \"| of table \"|for relation \"|relation \"| of view \"|into view \"|update view \"|from view \"", r"\bcolumn \"[^\"\n]{1,100}\" of (?:relation|view|table) \"|\bpartition of relation \"|\bnull value in column \"|\bconstraint \"[^\"\n]{1,100}\" (?:of|for) relation \"|\brelation \"[^\"\n]{1,100}\" (?:already exists|is not|does not)\b|\bcannot (?:insert into|update|delete from) view \""),
+        _pattern("a PostgreSQL error", "null value in column| of relation \"| of table \"|for relation \"|relation \"| of view \"|into view \"|update view \"|from view \"", r"\bcolumn \"[^\"\n]{1,100}\" of (?:relation|view|table) \"|\bpartition of relation \"|\bnull value in column \"|\bconstraint \"[^\"\n]{1,100}\" (?:of|for) relation \"|\brelation \"[^\"\n]{1,100}\" (?:already exists|does not exist(?! (?:in|on)\b))|\bcannot (?:insert into|update|delete from) view \""),
         _pattern("a PostgreSQL error", "null value in column|must be owner of|missing from-clause|column reference|on conflict |must have an alias|must appear in the group by|row-level security|for enum |cannot be cast |read-only transaction|prepared statement |because other objects depend|is of type |pg_", r"\bnull value in column \"|\bmust be owner of \w|\bmissing FROM-clause entry\b|\bcolumn reference \"[^\"\n]{1,100}\" is ambiguous\b|\bON CONFLICT (?:DO|specification|\()|\bmust have an alias\b|\bmust appear in the GROUP BY\b|\bviolates row-level security\b|\binvalid input value for enum \w|\bcannot be cast (?:automatically )?to type\b|\bin a read-only transaction\b|\bprepared statement \"[^\"\n]{1,100}\" (?:does not|already)|\bbecause other objects depend on it\b|\bis of type \w[\w ]{0,40} but expression is of type\b|\bpg_(?:hba|catalog|class|authid|toast|stat\w{0,40}|temp\w{0,20}|advisory\w{0,30}|sleep|dump|restore|namespace|attribute|settings|roles|database|tables)\b"),
         _pattern("a PostgreSQL error", "authentication failed for user|permitted to log in|accepting connections|canceling |duplicate key v|unterminated quoted|multiple primary keys|overlap partition|partitioned table|lock on relation|replication slot|regrole", r"\b(?:Ident|password|Peer|GSSAPI|LDAP|PAM|SCRAM) authentication failed for user \"|\bis not permitted to log in\b|\bis not currently accepting connections\b|\bcanceling (?:statement|autovacuum)\b|\bduplicate key v(?:iolates|alue violates) unique\b|\bunterminated quoted (?:string|identifier)\b|\bmultiple primary keys for table\b|\bwould overlap partition\b|\bis not a partitioned table\b|\block on relation\b|\breplication slot \""),
         _pattern("a PostgreSQL error", "permission denied |must be superuser|too many connections for|by some row|new row |hash partition|in block |wal |target columns|terminating |protocol synchronization|wraparound data|materialized view|composite type|is not an index|is not a sequence|partition of|partitioned ", r"\bpermission denied for (?:view|table|materialized view|foreign table|column|function|procedure|schema|sequence|database|tablespace|type|language|large object) \"?(?:\w{1,60}_\w{0,60}|\w{1,60}\"?\s{0,4}$)|\bpermission denied to (?:grant|create|set|drop|alter|rename|reassign) (?:role|database|parameter|owned|extension)|\bmust be superuser\b|\btoo many connections for (?:database|role) \"|\bis violated by some row\b|\bnew row (?:for relation )?[^\n]{0,100}?violates\b|\bhash partition\b|\bin block \d{1,12} of relation\b|\bWAL (?:stream|location|file|segment|record)\b|\bmore (?:expressions than target columns|target columns than expressions)\b|\bterminating (?:connection|walreceiver|walsender|background worker|autovacuum)\b|\bprotocol synchronization was lost\b|\bwraparound data loss\b|\" is not an? (?:index|sequence|partition of|partitioned table|composite type|materialized view|foreign table)\b|\bas a partition of (?:index|relation|table) \"|\bpartitioned (?:table|index) \""),
@@ -180,6 +192,8 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a Cassandra error", "query at consistency", r"\bduring \w{4,20} query at consistency [A-Z_]{3,20}\b"),
         _pattern("a Redis error", "clusterdown|oom command|readonly you can't|misconf redis|loading redis|moved ", r"\bCLUSTERDOWN\b|\bOOM command not allowed\b|\bREADONLY You can't write against\b|\bMISCONF Redis\b|\bLOADING Redis\b|\bMOVED \d{1,5} \S{1,200}:\d"),
         _pattern("a Redis error", "wrongtype operation|redis.exceptions|rediserror|noauth authentication", r"\bWRONGTYPE Operation\b|\bredis\.exceptions\b|\bRedisError\b|\bNOAUTH Authentication required\b"),
+        *STORES,
+        *SCHEMA,
     ),
     "connection-string": (
         _pattern("a URL with credentials", "://", r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,30}://[^\s:/@?#\"'\x00]{0,100}:[^\s/@\"'\x00]{1,200}@[^\s\"'<>\x00]{1,300}", accept=evidence.is_real_url),
@@ -189,6 +203,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a JDBC URL", "jdbc:", r"\bjdbc:[a-z0-9]{2,20}:[^\s\"'<>\x00]{1,300}", flags=_I),
         _pattern("a connection string", ";", r"\b(?:Server|Data Source|Host|Address|AccountName|Endpoint) {0,2}=[^;=\n]{1,200};[^\n]{0,400}?\b(?:Password|Pwd|AccountKey|SharedAccessKey) {0,2}=[^;\s]{1,200}", flags=_I),
         _pattern("a libpq connection string", "dbname=", r"\b(?:host|user|password|port)=[^\s=]{1,100}[^\n]{0,200}?\bdbname=[^\s=]{1,100}|\bdbname=[^\s=]{1,100}[^\n]{0,200}?\b(?:host|user|password)="),
+        *CONNECTIONS,
     ),
     "secret": (
         _pattern("a private key", "-----begin", r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}(?:PRIVATE KEY|CERTIFICATE)(?: BLOCK)?-----(?:[A-Za-z0-9+/=\s\\,:-]{0,8000}-----END [A-Z0-9 ]{1,80}-----)?"),
@@ -200,7 +215,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("an API key", "hf_|gsk_", r"\b(?:hf|gsk)_[A-Za-z0-9]{30,100}\b", accept=evidence.is_as_random_as(3)),
         _pattern("a Vault token", "hvs.|hvr.", r"\bhv[sr]\.[\w-]{24,300}", accept=evidence.is_as_random_as(3)),
         _pattern("a GitHub token", "ghp_|gho_|ghs_|ghu_|ghr_|github_pat_", r"\b(?:gh[pousr]|github_pat)_[A-Za-z0-9_]{20,255}"),
-        _pattern("a Twilio key", "sk", r"\bSK[0-9a-f]{32}\b"),
+        _pattern("a Twilio key", "sk0|sk1|sk2|sk3|sk4|sk5|sk6|sk7|sk8|sk9|ska|skb|skc|skd|ske|skf", r"\bSK[0-9a-f]{32}\b"),
         _pattern("a payment key", "sq0", r"\bsq0(?:atp|csp)-[\w-]{22,60}"),
         _pattern("a GitLab token", "glpat-|gldt-|glft-|glsoat-|glrt-|glcbt-|glptt-", r"\bgl(?:pat|dt|ft|soat|rt|cbt|ptt)-[\w-]{20,100}"),
         _pattern("a Slack token", "xox|hooks.slack", r"\bxox[abeoprs]-[A-Za-z0-9-]{8,250}|\bhooks\.slack\.com/services/[\w/]{10,200}"),
@@ -217,9 +232,10 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a token", "token", r"(?<![\w-])(?:[Xx]-)?token[\"'`]? {0,2}[=:] {0,2}[\"'`]?(?P<value>[\w.~+/-]{16,400}+={0,2})", accept=evidence.is_long_random, flags=_I),
         _pattern("a secret", "secret|key|token|pass|auth|credential|_pat", r"(?<![A-Za-z0-9])(?P<name>[\w.-]{0,60}(?:secret|key|token|password|passwd|credentials?|_pat|auth)(?:[_-]?(?:id|value|key|token|access|b64|base64|hex|prod|dev))?)[\"'`\\]{0,2}(?:[ \t]{0,20}(?:=>|:=|=|:)[ \t]{0,20}|[\"'`]?[, \t]{1,3}value=)(?:[\"'`\\]{0,2}|(?:Bearer|Basic|Token)[ \t])(?P<value>[\w.~+/|!@#$%^*-]{14,400}+={0,2})", accept=evidence.is_assigned, flags=_I),
         _pattern("a secret", "secret|key|token|password|pwd", r"(?<![A-Za-z0-9])(?P<name>[\w-]{0,40}(?:secret|(?:api|access|auth|private|license|bot)[ _-]?(?:key|token)|password|pwd)[\w-]{0,20}?)[\"'`]?[ \t-](?:is[ \t]|was[ \t]|key[ \t=-])?[\"'`]?(?P<value>[\w+/.~-]{20,400}+={0,2})", accept=evidence.is_spoken, flags=_I),
-        _pattern("a pair of credentials", "curl", r"\bcurl\b(?:[^\n]|\\\n){0,400}?[ \n](?:-u|--user)[ =]?['\"]?[^\s:'\"]{2,200}:(?P<value>[^\s'\"]{6,200})", accept=evidence.is_value),
+        _pattern("a pair of credentials", "curl", r"\bcurl\b(?:[^\n]|\\\n){0,400}?[ \n](?:-u|--user)[ =]?['\"]?[^\s:'\"]{2,200}:(?P<value>[^\s'\"]{6,200})", accept=evidence.is_own_value),
         _pattern("a secret", "convertto-securestring", r"\bConvertTo-SecureString\b[^\n]{0,40}?[\"'](?P<value>[^\"'\n]{6,200})[\"']", accept=evidence.is_value),
         *PREFIXES,
+        *CREDENTIALS,
         *(_pattern(f"a token such as `{name}`", needles, expression, accept=evidence.is_as_random_as(entropy)) for name, needles, expression, entropy in TOKENS),
     ),
     "email": (
@@ -235,16 +251,18 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("an internal host", "ip-10-|ip-172-|ip-192-|ip-100-", r"(?<![\w-])ip-(?:10|172|192|100)(?:-\d{1,3}){3}(?![\w-])"),
         _pattern("an address behind the service", "connectionpool(", r"\bHTTPS?ConnectionPool\(host=['\"](?P<place>[^'\"\n]{1,200})['\"]"),
         _pattern("an address behind the service", "getaddrinfo for | connecting to ", r"\bgetaddrinfo for (?P<place>\S{1,200}) failed\b|\bError -?\d{1,3} connecting to (?P<other>[^\s:]{1,200}:\d{2,5})\b", flags=_I),
-        _pattern("an address behind the service", ":1433|:1521|:2181|:2379|:330|:4222|:54|:5672|:63|:8086|:8123|:9042|:9092|:9200|:11211|:2701|:26379", rf"(?<![\w./-])(?:[a-z0-9-]{{0,40}}(?:{_STORES})[a-z0-9.-]{{0,60}}|db[a-z0-9.-]{{0,60}}):(?:1433|1521|2181|2379|3306|3307|4222|54\d\d|5672|6379|6380|8086|8123|9042|9092|9200|11211|2701[789]|26379)\b", flags=_I),
+        _pattern("an address behind the service", ":1433|:1521|:2181|:2379|:330|:4222|:54|:5672|:63|:8086|:8123|:9042|:9092|:9200|:11211|:2701|:26379", rf"(?<![\w./-])(?:[a-z0-9-]{{0,40}}(?:{_STORES})[a-z0-9.-]{{0,60}}|db[a-z0-9.-]{{0,60}}):(?:1433|1521|2181|2379|3306|3307|4222|54\d\d|5672|6379|6380|8086|8123|9042|9092|9200|11211|2701[789]|26379)\b", accept=evidence.is_store, flags=_I),
         _pattern("an address behind the service", "[errno ", r"\[Errno -?\d{1,5}\] (?:Name or service not known|Temporary failure in name resolution|Cannot assign requested address|Connection (?:refused|reset|timed out)|No route to host|Network is unreachable|nodename nor servname)"),
-        _pattern("an internal host", ".corp.|.internal.|.intra.|.lan.", r"(?<![\w@.-])[a-z0-9-]{0,60}[a-z][0-9-][a-z0-9-]{0,60}\.(?:[a-z0-9-]{1,60}\.){0,5}(?:corp|internal|intra|lan)\.(?:[a-z0-9-]{1,60}\.){0,3}(?:com|net|org|io|dev|cloud|co)(?![\w-])", flags=_I),
+        _pattern("an internal host", ".corp.|.internal.|.intra.|.lan.|.int.|.intranet.|.priv.|.dmz.|.mgmt.|.infra.", r"(?<![\w@.-])[a-z0-9-]{0,60}[a-z][0-9-][a-z0-9-]{0,60}\.(?:[a-z0-9-]{1,60}\.){0,5}(?:corp|internal|intra|lan|int|intranet|priv|dmz|mgmt|infra)\.(?:[a-z0-9-]{1,60}\.){0,3}(?:com|net|org|io|dev|cloud|co|pl|no|se|fi|dk|de|fr|es|it|nl|be|at|ch|eu|uk|ie|pt|br|jp|in|au|ca|us|cz|sk|hu|ro|gr|tr|lt|lv|ee|is|lu|si|hr|bg|rs|info|biz|tech|app|ai|systems|network|health|bank|services|me|cn|kr|sg|za|nz|mx|ar|cl)(?![\w-])", accept=evidence.is_outside_documentation, flags=_I),
         _pattern("an internal host", ".internal|.local|.svc|.lan|.corp|.intra", r"(?<![\w@.-])(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.){1,8}(?:internal|local|lan|corp|intra|intranet|svc)(?![\w-])(?!\.\w)", accept=evidence.is_host, flags=_I),
         _pattern("an address behind the service", "econn|enotfound|etimedout|ehostunreach|eai_again|connect e", r"\b(?:ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT|EHOSTUNREACH|EAI_AGAIN) {1,2}\S{1,200}|\bconnect E[A-Z]{5,12}\b"),
         _pattern("an address behind the service", "upstream connect error|no live upstreams|no healthy upstream|connection timed out after", r"\bupstream connect error or disconnect\b|\bno live upstreams\b|\bno healthy upstream\b"),
         _pattern("an address behind the service", "dial ", r"\bdial (?:tcp|udp|unix)\b[^\n]{1,200}"),
+        *NETWORK,
+        *HOSTS,
     ),
     "internal-name": (
-        _pattern("a dependency with its version", "sql|maria|mongo|redis|rabbit|kafka|elastic|opensearch|cassandra|memcached|oracle database", r"\b(?:PostgreSQL|MySQL|MariaDB|SQL Server|SQLite|MongoDB|Redis|RabbitMQ|Kafka|Elasticsearch|OpenSearch|Cassandra|Memcached|Oracle Database)[ /]v?\d{1,4}(?:\.\d{1,5}){0,3}\b", flags=_I),
+        _pattern("a dependency with its version", "sql|maria|mongo|redis|rabbit|kafka|elastic|opensearch|cassandra|memcached|oracle database", r"\b(?:PostgreSQL|MySQL|MariaDB|SQL Server|SQLite|MongoDB|Redis|RabbitMQ|Kafka|Elasticsearch|OpenSearch|Cassandra|Memcached|Oracle Database)[ /]v?\d{1,4}(?:\.\d{1,5}){0,3}\b", accept=evidence.is_banner, flags=_I),
         _pattern("a pod's name", "-", r"-[bcdfghjklmnpqrstvwxz2456789]{8,10}-[bcdfghjklmnpqrstvwxz2456789]{5}(?![\w-])", accept=evidence.is_pod),
         _pattern("a pod's name", "pod", r"\bpods?[ \t:=/\\\"'`]{1,4}(?=[a-z0-9.-]{0,200}\d)[a-z0-9]{1,60}(?:-[a-z0-9]{1,60}){1,10}(?![\w-])|\bpods? \\?[\"'][a-z0-9.-]{1,253}\\?[\"'] (?:is forbidden|not found|already exists)", flags=_I),
         _pattern("a service account of a cluster", "system:serviceaccount:", r"\bsystem:serviceaccount:[a-z0-9-]{1,63}:[a-z0-9-]{1,63}"),
@@ -258,6 +276,8 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a broker's name", "amqp|rabbitmq|kafka|sqs|sns|celery|sidekiq|pubsub|activemq", r"\b(?:amqp|rabbitmq|kafka|sqs|sns|celery|sidekiq|pubsub|activemq)\b[^\n]{0,60}\b(?:queue|topic|exchange|channel|broker|partition|consumer|producer)s?\b", flags=_I),
         _pattern("a topic's name", "not present in metadata|topic or partition", r"\bTopic [\w.-]{1,200} not present in metadata\b|\bUnknown topic or partition\b"),
         _pattern("a broker's name", "amqp|rabbitmq|kafka|sqs|sns|celery|sidekiq|pubsub|activemq", r"\b(?:queue|topic|exchange|channel|broker|partition|consumer|producer)s?\b[^\n]{0,60}\b(?:amqp|rabbitmq|kafka|sqs|sns|celery|sidekiq|pubsub|activemq)\b", flags=_I),
+        *PLATFORM,
+        *NAMES,
     ),
     "path": (
         _pattern("an installed package", "-packages/|node_modules/|.m2/repository/|go/pkg/mod/", r"\b(?:site-packages|dist-packages|node_modules|\.m2/repository|go/pkg/mod)/[\w./@-]{1,200}"),
@@ -273,6 +293,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a network share", "\\\\", r"(?<![\\\w])\\\\[\w.-]{2,60}\\[\w$.-]{2,60}"),
         _pattern("an object in a store", "s3://|s3a://|gs://", r"\b(?:s3a?|gs)://(?P<place>[a-z0-9][a-z0-9.-]{2,62}/[^\s\"'<>\x00]{1,300})", accept=evidence.is_real_bucket),
         _pattern("a file URL", "file://", r"\bfile:///?[\w./%-]{2,300}"),
+        *FILES,
     ),
 }
 # fmt: on

@@ -11,7 +11,7 @@ from math import log2
 # ruff: noqa: E501
 
 _DOCUMENTATION_DOMAIN = re.compile(
-    r"^(?:.*\.)?(?:example|test|invalid|localhost)$|^(?:example|company|domain|yourdomain|your-domain|yourcompany|your-company|email)\.(?:com|org|net|edu)$",
+    r"^(?:.*\.)?(?:example|test|invalid|localhost)$|^(?:example|company|domain|yourdomain|your-domain|yourcompany|your-company|email)\.(?:com|org|net|edu)$|\.tld$",
     re.I,
 )
 """Domains reserved for documentation (RFC 2606, RFC 6761). Test data uses them too, so an address
@@ -25,23 +25,30 @@ _PLACEHOLDER_NAME = re.compile(
 
 _ROLE = frozenset(
     {
-        *("info", "marketing", "sales", "support", "abuse", "noc", "security"),
-        *("postmaster", "hostmaster", "usenet", "news", "webmaster", "www", "uucp", "ftp"),
-        *(
-            "help",
-            "helpdesk",
-            "contact",
-            "billing",
-            "privacy",
-            "legal",
-            "feedback",
-            "hello",
-            "press",
-        ),
-        *("noreply", "no-reply", "donotreply", "do-not-reply"),
+        *("info", "marketing", "sales", "support", "abuse", "noc", "security", "postmaster"),
+        *("hostmaster", "usenet", "news", "webmaster", "www", "uucp", "ftp"),
+        *("help", "helpdesk", "contact", "billing", "privacy", "legal", "feedback", "hello"),
+        *("press", "noreply", "reply", "donotreply", "notifications", "alerts", "mailer"),
+        *("bounce", "bounces", "service", "services", "care", "customercare", "accounts", "team"),
+        *("payments", "invoices", "invoice", "accounting", "finance", "refunds", "returns"),
+        *("orders", "shipping", "compliance", "gdpr", "dpo", "dsgvo", "trust", "fraud", "status"),
+        *("api", "developer", "developers", "devrel", "integrations", "partners", "partner"),
+        *("devops", "operations", "sre", "oncall", "incidents", "servicedesk", "frontdesk"),
+        *("desk", "reception", "claims", "disputes", "complaints", "reservations", "webhooks"),
+        *("kundeservice", "kundsupport", "hjelp", "tuki", "obsluga", "reklamacje", "apoio"),
+        *("servicio", "reservas", "reclamaciones", "reclami", "beschwerde", "klachten", "podpora"),
+        *("jobs", "careers", "office", "mail", "admissions", "booking", "bookings", "onboarding"),
+        *("kontakt", "hilfe", "datenschutz", "kundenservice", "kundendienst", "rechnung"),
+        *("buchhaltung", "aide", "assistance", "facturation", "serviceclient", "comptabilite"),
+        *("soporte", "ayuda", "contacto", "facturacion", "privacidad", "suporte", "ajuda"),
+        *("contato", "atendimento", "privacidade", "financeiro", "cobranca", "assistenza"),
+        *("supporto", "klantenservice", "ondersteuning", "pomoc", "kundtjanst", "asiakaspalvelu"),
     }
 )
 """Mailboxes of a role, which an error may name: those of RFC 2142 and other common ones."""
+
+_ROLE_ENDING = re.compile(r"(?:support|service|desk|helpline|reply|billing|soporte|suporte)$")
+"""Last words of mailboxes of a role that are written as one word."""
 
 _ASSET = frozenset({"png", "jpg", "jpeg", "svg", "gif", "webp", "css", "js"})
 """Endings of names like ``logo@2x.png``, which have the form of an address."""
@@ -63,7 +70,7 @@ _OR_LATER = re.compile(
 )
 """Words after numbers that are a version."""
 
-_BLOCK = re.compile(r"/(?:[12]?\d|3[0-2])(?![\w/.-])")
+_BLOCK = re.compile(r"/\d{1,2}(?![\w/.-])")
 """The length of a network's prefix: rules name blocks, which are not addresses of machines."""
 
 _HOST_BEFORE = re.compile(
@@ -102,7 +109,7 @@ _ERROR_NAMES = frozenset(
 """``errors.internal`` is the name of an error, not of a host."""
 
 _PLACEHOLDER = re.compile(
-    r"^[*•<\[{$%]|^[xX]{3}|^\.{3}|^(?:null|none|undefined|true|false|required|missing|invalid|redacted|filtered|masked|hidden|changeme)\b"
+    r"^[*•<\[{$%]|^[xX]{3}|^\.{3}|^(?:null|none|undefined|true|false|required|missing|invalid|redacted|filtered|masked|hidden|change_?me)(?!\S)"
     r"|^(?:your|my|insert|replace|enter|example|sample|dummy|placeholder|some|the)[._-]|(?-i:^[A-Z]{2,}(?:[_-][A-Z]{2,}){1,8}\d{0,6}$)"
     r"|^(.)\1{5}|[*•]{3}|[xX]{8}|\.{3}$|^os\.(?:getenv|environ)|^process\.env",
     re.I,
@@ -281,7 +288,7 @@ def is_frame(match: re.Match[str]) -> bool:
 
 
 _FORM = re.compile(
-    r"(?:\b(?:for example|for instance|e\.g\.|eg|such as|like|format|form|sample|example)[ ,:=\"'`(\[]{0,5})$",
+    r"(?:\b(?:for example|for instance|e\.g\.|eg|such as|like|format|form|sample|example)[ ,:=\"'`(\[]{0,5}|\bmailto:)$",
     re.I,
 )
 """Words before an address that explains the form of one."""
@@ -291,7 +298,8 @@ def is_personal(match: re.Match[str]) -> bool:
     """Whether it is a person's mailbox."""
     domain = match[0].rpartition("@")[2]
     local = match[0].rpartition("@")[0]
-    if local.lower() in _ROLE:
+    words = re.split(r"[._-]", local.lower().partition("+")[0])
+    if not _ROLE.isdisjoint(words) or any(map(_ROLE_ENDING.search, words)):
         return False
     if _DOCUMENTATION_DOMAIN.search(domain) and (
         _PLACEHOLDER_NAME.search(local) or _FORM.search(_text_before(match))
@@ -318,6 +326,11 @@ def is_real_bucket(match: re.Match[str]) -> bool:
 def is_value(match: re.Match[str]) -> bool:
     """Whether the value is not a placeholder."""
     return not _PLACEHOLDER.search(match["value"])
+
+
+def is_own_value(match: re.Match[str]) -> bool:
+    """Whether the value is not a placeholder, nor the word for one."""
+    return is_value(match) and not _PLACEHOLDER_WORD.fullmatch(match["value"])
 
 
 def is_random(match: re.Match[str]) -> bool:
@@ -431,3 +444,146 @@ def is_credentials(match: re.Match[str]) -> bool:
     except ValueError:
         return False
     return bool(colon) and (name + password).isprintable()
+
+
+_PUBLIC_NAME = re.compile(
+    r"\b(?:scopes?|permissions?|event(?: type)?s?|fields?|members?|propert(?:y|ies)|attributes?|parameters?|error codes?|codes?|resource types?|features?|i18n|translations?|bundle(?: id)?|app)[ :=\"'`(\[]{1,4}$",
+    re.I,
+)
+"""Words before a dotted name that belongs to the contract of an API."""
+
+
+def is_code_name(match: re.Match[str]) -> bool:
+    """Whether a dotted name is one of the program and not of its contract."""
+    first = match[0].partition(".")[0].lower()
+    return first not in {*_ERROR_NAMES, "messages", "i18n", "events", "www", "docs"} and not (
+        _PUBLIC_NAME.search(_text_before(match)) or _text_before(match).endswith(("://", "@"))
+    )
+
+
+_ANY_HOST = re.compile(
+    r"(?:localhost|hosts?|hostname|server|servername|domain|example|test|invalid|tenant|subdomain|address|url|uri|path|website|site|www|foo|bar|baz|[a-z]|x+|(?:your|my|some|the)[\w-]*|[\w-]*(?:example|placeholder))(?::\d+)?",
+    re.I,
+)
+"""Hosts of documentation, and the machine of the reader."""
+
+
+def is_store(match: re.Match[str]) -> bool:
+    """Whether the host of a store is outside the domains of documentation."""
+    host = match[0].rpartition(":")[0].rpartition("@")[2]
+    return not _PLACEHOLDER_HOST.fullmatch(host)
+
+
+def is_internal_name(match: re.Match[str]) -> bool:
+    """Whether a host and port name a machine that only the service's network knows."""
+    place = match["place"]
+    return not _ANY_HOST.fullmatch(place) and not re.search(
+        r"\.(?:com|net|org|io|dev|app|co|de|fr|eu|example|test)(?::|$)", place
+    )
+
+
+def is_outside_documentation(match: re.Match[str]) -> bool:
+    """Whether a host is outside the domains that RFC 2606 keeps for documentation."""
+    host = match[0].rpartition("://")[2].partition(":")[0]
+    return not _DOCUMENTATION_DOMAIN.search(host) and not re.search(
+        r"(?:^|\.)example\.(?:com|net|org)$", host, re.I
+    )
+
+
+def is_named_file(match: re.Match[str]) -> bool:
+    """Whether a file in a sentence of the system is no route of the API."""
+    return not _ROUTE_BEFORE.search(_text_before(match))
+
+
+_MACHINE = re.compile(
+    r"(?:db|pg|sql|mysql|postgres|redis|mongo|rabbit(?:mq)?|kafka|cache|mail|smtp|ldap|gateway|gw|lb|proxy|backend|svc|srv|es|elastic|queue|auth|vault|zk|etcd|nats|minio|prod|stg|staging|uat)\d{0,3}",
+    re.I,
+)
+"""Words in the names of machines."""
+
+
+def is_machine(match: re.Match[str]) -> bool:
+    """Whether a part of a name is a word that names a machine's role."""
+    return any(map(_MACHINE.fullmatch, match["place"].split("-")))
+
+
+def is_internal_url(match: re.Match[str]) -> bool:
+    """Whether a URL has a host without a domain, and explains no form."""
+    before = _text_before(match)
+    explains = re.search(
+        r"\b(?:redirect|callback|format|form|like|origin|scheme)\b", before, re.I
+    ) or _EXAMPLE.search(before)
+    return not _ANY_HOST.fullmatch(match["place"]) and not explains
+
+
+_REQUIRED_BEFORE = re.compile(
+    r"\b(?:requires?|needs?|at least|minimum|supports?|supported|upgrade to|update to|compatible with|since|from|user[- ]agent:?|for|sdk|client)[ :\"'`(]{1,4}$",
+    re.I,
+)
+_REQUIRED_AFTER = re.compile(
+    r"[\"'`)]{0,2},? (?:or|and|is required|are required|is (?:no longer )?supported|is not supported|compatible|sdk|client|required|has been retired|is deprecated)",
+    re.I,
+)
+
+
+def is_banner(match: re.Match[str]) -> bool:
+    """Whether a name with a version is a banner, not a requirement or a user agent."""
+    line = match.string[max(0, match.start() - 200) : match.start()]
+    return not (
+        _REQUIRED_BEFORE.search(_text_before(match))
+        or ("/" not in match[0] and _REQUIRED_AFTER.match(_text_after(match)))
+        or "Mozilla/" in line
+    )
+
+
+_RECORD = re.compile(
+    r"^(?:req|request|res|order|ord|trace|span|txn|tx|transaction|inv|invoice|case|ticket|ref|id|evt|event|msg|message|doc|file|user|usr|cust|customer|acct|account|session|sess|corr|correlation|batch|run|cart|prod|product|item|sku|pay|payment|ship|sub|plan|token|key)(?:-|$)"
+)
+"""First parts of the ids of records."""
+
+
+def is_replica(match: re.Match[str]) -> bool:
+    """Whether a name with two random parts is that of a pod, and not the id of a record."""
+    replica, own = match["replica"], match["own"]
+    return (
+        _RECORD.match(match["name"]) is None or "svc" in match["name"] or "service" in match["name"]
+    ) and (
+        (replica.isdigit() or any(letter.isalpha() for letter in replica))
+        and any(letter.isdigit() for letter in replica + own)
+        and any(letter.isalpha() for letter in own)
+        and re.search(r"[a-z]{3}", match["name"]) is not None
+    )
+
+
+def is_session(match: re.Match[str]) -> bool:
+    """Whether the value of a cookie is random: it has digits and letters, and some entropy."""
+    value = match["value"]
+    return is_random(match) and not _UUID.fullmatch(value) and _entropy(value) >= 2.3
+
+
+_PUBLIC_VALUE = re.compile(
+    r"(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[a-z]{2,6}_[A-Za-z0-9]{8,40}|pk_\w+|[0-9a-f]{24}|eyJ[\w-]+={0,2}|\d[\d.,:TZ+-]*|(?:[A-Za-z]+[-_./~])*[A-Za-z]+\d{0,6})",
+)
+"""Ids of records, publishable keys, cursors, dates and words."""
+
+
+def is_token(match: re.Match[str]) -> bool:
+    """Whether a word after the name of a secret is random, and not an id, a date or a path."""
+    value = match["value"]
+    return not (
+        _PLACEHOLDER.search(value)
+        or _PUBLIC_VALUE.fullmatch(value)
+        or _LEXICAL.search(_text_before(match))
+        or value.startswith("/")
+        or "//" in value
+        or _IDENTIFIER.fullmatch(value)
+        or _entropy(value) < 3.2
+    )
+
+
+def is_password(match: re.Match[str]) -> bool:
+    """Whether a text after the name of a password is one, and not a placeholder or a rule."""
+    value = match["quoted"] or match["bare"] or match["pair"] or match["after"] or ""
+    if _PLACEHOLDER.search(value) or _PLACEHOLDER_WORD.fullmatch(value):
+        return False
+    return any(letter.isdigit() for letter in value) or bool(re.search(r"[!@#$%^&?]", value))

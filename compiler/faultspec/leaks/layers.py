@@ -37,10 +37,11 @@ _HTML = re.compile(
 )
 _TAG = re.compile(_TAGS, re.IGNORECASE)
 
-#: An escape, or a run of base64.
+#: An escape, or a run of hexadecimal or base64 digits, also of the alphabet for URLs.
 _DRESS = re.compile(
     rf"{_ESCAPES}"
-    r"| (?<![A-Za-z0-9+/_.-])(?:[A-Za-z0-9+/]{4}){5,}(?:[A-Za-z0-9+/]{2,3}={0,2})?",
+    r"| (?<![\w.+/-])(?:(?:[0-9a-f]{2}){16,4000}|(?:[0-9A-F]{2}){16,4000})(?![\w-])"
+    r"| (?<![A-Za-z0-9+/_.-])(?:[A-Za-z0-9+/_-]{4}){5,}(?:[A-Za-z0-9+/_-]{2,3}={0,2})?",
     re.VERBOSE | re.DOTALL,
 )
 
@@ -51,12 +52,22 @@ _PARAMETER = re.compile(r"[?&][\w.-]{1,60}=")
 _SHORTEST = 22
 
 #: A run that may be base64.
-_RUN = re.compile(r"[A-Za-z0-9+/]{22,}")
+_RUN = re.compile(r"[A-Za-z0-9+/_-]{22,}")
+
+#: Bytes of printable ASCII text, in hexadecimal.
+_HEXADECIMAL = re.compile(r"(?:[2-7][0-9a-fA-F]|0[aAdD9]){16}")
 
 #: Tags that separate words; others may stand inside a word.
 _BREAK = re.compile(
     r"</?(?:br|p|div|li|tr|td|th|h[1-6]|pre|table|title|ul|ol|dd|dt|section)\b", re.IGNORECASE
 )
+
+#: A string in a binary message, and what is none.
+_STRING = re.compile(r"[ -~]{16,}")
+_BINARY = re.compile(r"[^ -~\r\n\t]")
+
+#: The least share of strings in a binary message that is searched.
+_TEXTUAL = 0.6
 
 _SINGLE = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
@@ -111,9 +122,12 @@ def is_dressed(text: str) -> bool:
 
 
 def _may_be_base64(text: str) -> bool:
-    """Whether a long run has letters in both cases, which no ULID and no hash has."""
+    """Whether a long run has letters in both cases, or only hexadecimal digits of a text.
+
+    ULIDs and hashes have one case; the first digit of an ASCII letter's byte is 2 to 7.
+    """
     return any(
-        not (run.isupper() or run.islower())
+        not (run.isupper() or run.islower()) or _HEXADECIMAL.match(run) is not None
         for word in text.split()
         if len(word) >= _SHORTEST
         for run in _RUN.findall(word)
@@ -156,6 +170,8 @@ def _undress(dress: str) -> Pieces:
     elif dress[0] in "%\\&":
         # A blank that does not break is a blank to patterns.
         yield from ((letter.replace("\xa0", " "), width) for letter, width in _decode(dress))
+    elif text := _decode_hexadecimal(dress):
+        yield from ((letter, 2) for letter in text)
     else:
         text = _decode_base64(dress)
         # Three characters come from four.
@@ -167,10 +183,38 @@ def _undress(dress: str) -> Pieces:
 def _decode_base64(run: str) -> str:
     """The ASCII text of a run of base64; empty if it encodes something else."""
     try:
-        text = base64.b64decode(run + "=" * (-len(run) % 4)).decode("ascii")
+        raw = base64.b64decode(
+            run + "=" * (-len(run) % 4), b"-_" if "-" in run or "_" in run else None
+        )
     except ValueError:
         return ""
-    return text if all(letter.isprintable() or letter in "\r\n\t" for letter in text) else ""
+    return _printable(raw)
+
+
+def _decode_hexadecimal(run: str) -> str:
+    """The ASCII text of a run of hexadecimal digits; empty if it encodes something else."""
+    return (
+        _printable(bytes.fromhex(run)) if _HEXADECIMAL.match(run) and _is_hexadecimal(run) else ""
+    )
+
+
+def _is_hexadecimal(run: str) -> bool:
+    return len(run) % 2 == 0 and all(digit in "0123456789abcdefABCDEF" for digit in run)
+
+
+def _printable(raw: bytes) -> str:
+    """The bytes as text; empty if they are not ASCII.
+
+    Of a binary message, such as one of Protocol Buffers, the strings: random bytes have no long
+    ones.
+    """
+    text = raw.decode("latin-1")
+    if text.isascii() and all(letter.isprintable() or letter in "\r\n\t" for letter in text):
+        return text
+    strings = _STRING.sub(lambda match: "x" * len(match[0]), text).count("x")
+    if not _STRING.search(text) or strings < len(text) * _TEXTUAL:
+        return ""
+    return _BINARY.sub("\n", text)
 
 
 def _decode(escape: str) -> Pieces:

@@ -26,7 +26,7 @@ class Pattern:
         return _compile(self.expression, self.flags)
 
 
-@lru_cache(maxsize=512)  # more than there are patterns, and a taxonomy's own names beside them
+@lru_cache(maxsize=2048)  # more than there are patterns, and a taxonomy's own names beside them
 def _compile(expression: str, flags: int) -> re.Pattern[str]:
     return re.compile(expression, flags)
 

@@ -1,0 +1,120 @@
+"""Shapes of leaking messages of every runtime, store and platform, beside their harmless twins."""
+
+import base64
+import json
+
+import pytest
+
+from faultspec import language
+from faultspec.contract.model import Contract, build_contract
+from faultspec.exchange.model import Exchange, Request, Response
+from faultspec.judge import judge
+from faultspec.leaks import detect
+from faultspec.leaks.detectors import DETECTORS
+from faultspec.leaks.sentences import NETWORK, PLATFORM, RUNTIMES, STORES
+from paths import ROOT, TESTS
+
+LINES = (TESTS / "vectors" / "leak_shapes.txt").read_text(encoding="utf-8").splitlines()
+LEAKING = tuple(line[2:] for line in LINES if line.startswith("! "))
+HARMLESS = tuple(line[2:] for line in LINES if line.startswith("= "))
+
+
+def test_the_table_is_broad() -> None:
+    """The table has a thousand leaking shapes and hundreds of harmless ones, none twice."""
+    assert len(set(LEAKING)) == len(LEAKING) >= 1000
+    assert len(set(HARMLESS)) == len(HARMLESS) >= 400
+
+
+def test_each_leaking_shape_is_reported() -> None:
+    """Every leaking shape trips a detector, at a place within the text."""
+    assert [text for text in LEAKING if not detect(text, DETECTORS)] == []
+
+
+def test_each_leaking_shape_is_reported_in_the_middle_of_a_message() -> None:
+    """What stands around a leaking shape does not hide it, except for a few that need a line."""
+    hidden = [
+        text
+        for text in LEAKING
+        if not detect(f"The request could not be completed: {text} (please retry later)", DETECTORS)
+    ]
+    assert len(hidden) <= len(LEAKING) // 100
+
+
+def test_each_leaking_shape_is_reported_below_an_encoding() -> None:
+    """Base64 of both alphabets and hexadecimal digits of a leaking text are undone."""
+    for text in LEAKING[::40]:
+        message = f"error: {text}?>~ at the end of the text".encode()
+        if not message.isascii() or not detect(message.decode(), DETECTORS):
+            continue
+        for code in (base64.b64encode, base64.urlsafe_b64encode):
+            assert detect(f"debug={code(message).decode()}", DETECTORS), text
+        assert detect(f"debug {message.hex()}", DETECTORS), text
+
+
+def test_each_harmless_twin_is_silent() -> None:
+    """No harmless twin trips a detector, alone or in a body with ids and hashes."""
+    around = (
+        '{"type": "about:blank", "title": "Conflict", "detail": "%s", "instance": "/v1/orders/7",'
+        ' "traceId": "4bf92f3577b34da6a3ce929d0e0e4736"}'
+    )
+    found = [
+        (text, leak.kind, leak.what)
+        for text in HARMLESS
+        for body in (text, around % text.replace('"', "'"))
+        for leak in detect(body, DETECTORS)
+    ]
+    assert found == []
+
+
+def test_every_template_has_a_needle_of_some_length() -> None:
+    """The needle of a template is long enough to be rare."""
+    for pattern in (*RUNTIMES, *STORES, *NETWORK, *PLATFORM):
+        assert min(map(len, pattern.needles)) >= 2, pattern.what
+
+
+@pytest.fixture(scope="module")
+def contract() -> Contract:
+    """The contract of this repository's taxonomy with every detector."""
+    taxonomy = language.load(str(ROOT / "taxonomy.yaml")).taxonomy
+    assert taxonomy is not None
+    assert taxonomy.privacy is not None
+    privacy = taxonomy.privacy._replace(detectors=(*DETECTORS,))
+    return build_contract(taxonomy._replace(privacy=privacy))
+
+
+def clauses(contract: Contract, body: object) -> set[str]:
+    """The clauses about leaks that the body of an answer breaks."""
+    headers = (("content-type", "application/json"),)
+    response = Response(500, headers, json.dumps(body).encode())
+    findings = judge(contract, Exchange(Request("GET", "/"), response)).findings
+    return {finding.clause for finding in findings if finding.clause.startswith("leaks/")}
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        {"password": "hunter2!x9"},
+        {"apiKey": "9f8d7c6b5a4e3f2a1b0cd4e5"},
+        {"db": {"client_secret": "9f8d7c6b5a4e3f2a1b0cd4e5"}},
+    ],
+)
+def test_the_name_of_a_member_makes_its_value_a_secret(
+    contract: Contract, member: dict[str, object]
+) -> None:
+    """A random value is reported as a secret if its member has the name of one."""
+    assert "leaks/secret" in clauses(contract, {"code": "internal", "details": member})
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        {"password": "must have at least 12 characters"},
+        {"password": "too_short"},
+        {"token": "expired"},
+        {"apiKey": "********"},
+        {"next_page_token": "CAUQAA"},
+    ],
+)
+def test_a_rule_for_a_secret_is_not_a_secret(contract: Contract, member: dict[str, object]) -> None:
+    """A sentence, a word or a mask in a member with the name of a secret is silent."""
+    assert clauses(contract, {"code": "internal", "details": member}) == set()
