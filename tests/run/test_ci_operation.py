@@ -448,6 +448,17 @@ def test_a_baseline_excuses_what_it_has() -> None:
     assert exit_code(baseline.compare_with_baseline(before, before)) == 0
 
 
+def test_a_baseline_knows_a_crash_on_its_operations_alone() -> None:
+    """A crash on an operation that did not crash before is new."""
+    crash = "service/no-crash"
+    before = found((crash, "GET /1"), clauses=(crash,))
+    again = found((crash, "GET /1"), clauses=(crash,))
+    elsewhere = found((crash, "GET /2"), clauses=(crash,))
+    for result, standing in ((again, "known"), (elsewhere, "new")):
+        (reported,) = baseline.compare_with_baseline(result, before).findings
+        assert reported.baseline == standing
+
+
 def test_what_was_not_exercised_is_not_fixed() -> None:
     """A missing finding is not fixed if its clause was not exercised."""
     now = found()

@@ -2,22 +2,25 @@
 
 from dataclasses import replace
 
+from faultspec.contract import crashes
 from faultspec.contract.clauses import CLAUSES
 from faultspec.exchange.finding import Finding
 from faultspec_conformance.results.findings import count_finding, sort_findings
 from faultspec_conformance.results.model import ResolvedFinding, Result
 
-#: The clauses that compare several answers.
-_RELATIONS = frozenset(address for address, clause in CLAUSES.items() if clause.relation)
+#: Clauses whose failures on two operations are two mistakes: crashes, and what compares answers.
+_OF_OPERATIONS = {crashes.CLAUSE} | {
+    address for address, clause in CLAUSES.items() if clause.relation
+}
 
 
 def compare_with_baseline(result: Result, earlier: Result) -> Result:
     """Mark each error as new or known from the earlier result. Known errors no longer fail the run.
 
     Errors that a waiver covers are left as they are, and warnings are not compared. A cause is
-    known whatever operations show it; a relation between answers, such as a lost write, is known
-    for the operations of the earlier result only. An error of the earlier result that did not occur
-    again is fixed, if its clause was exercised.
+    known whatever operations show it; a crash, and a relation between answers, such as a lost
+    write, is known for the operations of the earlier result only. An error of the earlier result
+    that did not occur again is fixed, if its clause was exercised.
     """
     before: dict[str, Finding] = {}
     places: dict[str, set[str]] = {}
@@ -30,9 +33,9 @@ def compare_with_baseline(result: Result, earlier: Result) -> Result:
     for reported in result.findings:
         if reported.level == "error" and reported.waived is None:
             fingerprint = reported.finding.fingerprint
-            relation = reported.finding.clause in _RELATIONS
+            everywhere = reported.finding.clause not in _OF_OPERATIONS
             known = fingerprint in before and (
-                not relation or places[fingerprint].issuperset(reported.operations)
+                everywhere or places[fingerprint].issuperset(reported.operations)
             )
             marked = replace(reported, baseline="known" if known else "new")
             clause = clauses[reported.finding.clause]
