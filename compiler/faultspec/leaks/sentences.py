@@ -466,7 +466,6 @@ RUNTIMES = tuple(
                 jinja2
                 Could not build url for endpoint
                 View function {w} did not return
-                did not return a valid response
                 RuntimeError: No active
                 unhandled errors in a TaskGroup
                 ExceptionGroup
