@@ -31,7 +31,7 @@ def test_each_leaking_shape_is_reported() -> None:
 
 
 def test_each_leaking_shape_is_reported_in_the_middle_of_a_message() -> None:
-    """What stands around a leaking shape does not hide it, except for a few that need a line."""
+    """The text around a leaking shape does not hide it, except for a few that need a line."""
     hidden = [
         text
         for text in LEAKING

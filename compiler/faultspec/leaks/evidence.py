@@ -491,7 +491,7 @@ def is_outside_documentation(match: re.Match[str]) -> bool:
 
 
 def is_named_file(match: re.Match[str]) -> bool:
-    """Whether a file in a sentence of the system is no route of the API."""
+    """Whether a file in a sentence of the system is not a route of the API."""
     return not _ROUTE_BEFORE.search(_text_before(match))
 
 
