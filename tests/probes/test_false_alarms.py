@@ -453,3 +453,68 @@ def test_a_session_that_ends_during_the_run_is_reported(
     assert (reason is None) == (lost is None)
     if lost is not None:
         assert f"refused since {lost}" in str(reason)
+
+
+_PARAMETER = [{"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}]
+_NEW = {"content": {"application/json": {"schema": {"type": "object"}}}}
+HOLDS = {
+    "openapi": "3.1.0",
+    "paths": {
+        "/v1/items": {"post": {"requestBody": _NEW, "responses": {"201": {"description": "new"}}}},
+        "/v1/items/{id}": {
+            "get": {"parameters": _PARAMETER, "responses": {"200": {"description": "one"}}}
+        },
+        "/v1/items/{id}/holds": {
+            "post": {
+                "parameters": [
+                    *_PARAMETER,
+                    {"name": "Idempotency-Key", "in": "header", "schema": {"type": "string"}},
+                ],
+                "requestBody": _NEW,
+                "responses": {"201": {"description": "new"}},
+            }
+        },
+        "/v1/holds/{id}": {
+            "delete": {"parameters": _PARAMETER, "responses": {"204": {"description": "gone"}}}
+        },
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "sent"),
+    [("/v1/items/own%2F7/holds", "own%2F7"), ("/v1/items/{id}/holds", "i1")],
+)
+def test_an_id_in_the_path_of_a_configured_creation_is_sent_as_written(
+    path: str, sent: str
+) -> None:
+    """A literal id is obeyed by the creation and all its replays; a placeholder gets a made id.
+
+    The child and its parent may both call their ids `{id}`.
+    """
+    keys: dict[str, str] = {}
+
+    def script(request: Request) -> Response:
+        kind = "h" if request.target.endswith("holds") else "i"
+        key = dict(request.headers).get("Idempotency-Key", f"none{len(keys)}") + kind
+        count = sum(1 for name in keys if name.endswith(kind)) + 1
+        return answer(201, {"id": keys.setdefault(key, f"{kind}{count}")})
+
+    config = ServiceConfig(
+        resources={
+            "hold": ResourceConfig(
+                "hold",
+                create=ConfiguredCall("POST", path, body={"n": 1}),
+                delete=ConfiguredCall("DELETE", "/v1/holds/{id}"),
+            )
+        },
+        limits=Limits(writes=True),
+    )
+    session = http_session(script, TAXONOMY, config, HOLDS)
+    session.turn = session.kinds
+    assert not isinstance(fixture(session, session.kinds[0]), str)
+    probe = next(each for each in PROBES if each.name == "replays")
+    assert [*probe.run(session)]
+    targets = [each.target for each in session.driver.sent if each.target.endswith("holds")]
+    assert len(targets) > 4
+    assert set(targets) == {f"/v1/items/{sent}/holds"}

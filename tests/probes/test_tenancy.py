@@ -147,3 +147,80 @@ def test_a_precondition_that_is_checked_first_proves_nothing(tmp_path: Path) -> 
     assert concealment(tmp_path, things(creates=False, asks_first=True), "200") == [
         "PUT /things/{name}"
     ]
+
+
+def stock(*, shared: bool) -> Starlette:
+    """Things whose skus no two things of a tenant share; ``shared``: no two of all tenants.
+
+    Ben has one from before.
+    """
+    owned = {("ben", "fixed"): "b0"}
+
+    async def create(request: Request) -> Response:
+        who, sku = request.headers.get("Authorization", ""), (await request.json())["sku"]
+        taken = next(
+            (
+                name
+                for (owner, own), name in owned.items()
+                if own == sku and (shared or owner == who)
+            ),
+            None,
+        )
+        if taken is not None:
+            return JSONResponse({"code": "taken"}, 409)
+        owned[who, sku] = f"t{len(owned)}"
+        return JSONResponse({"id": owned[who, sku]}, 201)
+
+    async def item(request: Request) -> Response:
+        who = request.headers.get("Authorization")
+        own = {name for (owner, _), name in owned.items() if owner == who}
+        name = request.path_params["name"]
+        known = request.method == "GET" and name in own
+        return JSONResponse({"id": name}) if known else JSONResponse({"code": "forbidden"}, 403)
+
+    return Starlette(
+        routes=[
+            Route("/things", create, methods=["POST"]),
+            Route("/things/{name}", item, methods=["GET", "PUT"]),
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("shared", "sku", "found"),
+    [(False, "fixed", []), (True, "sku-${unique}", ["POST /things"])],
+)
+def test_a_conflict_with_the_own_resource_reveals_no_other_tenant(
+    tmp_path: Path, shared: bool, sku: str, found: list[str]
+) -> None:
+    """A refusal of another tenant's values counts only if the caller has no such resource itself.
+
+    A value that each request has may be taken by the caller.
+    """
+    thing = ResourceConfig(
+        "thing",
+        create=ConfiguredCall("POST", "/things", body={"sku": sku}),
+        read=ConfiguredCall("GET", "/things/{name}"),
+        id="/id",
+        unique=("sku",),
+    )
+    taxonomy = TAXONOMY.replace(
+        "  stale:",
+        "  taken: {summary: It exists, domain: request, http: 409, retriable: none, "
+        "client_action: none, effect: none}\n  stale:",
+    ).replace("never: [absent]", "never: [absent, taken]")
+    report = judged(
+        tmp_path,
+        stock(shared=shared),
+        taxonomy,
+        document("200"),
+        thing,
+        requests=100,
+        only="tenancy/*",
+    )
+    assert report.result.clauses["tenancy/concealed"].occasions
+    assert [
+        each.finding.operation
+        for each in report.result.findings
+        if "another tenant uses" in each.finding.message
+    ] == found

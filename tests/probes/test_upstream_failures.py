@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import httpx
 import pytest
 
 from faultspec.exchange.model import Request, Response
@@ -21,7 +22,7 @@ from faultspec_conformance.config import (
     UpstreamFailure,
 )
 from faultspec_conformance.drivers import Limits
-from faultspec_conformance.drivers.serving import HANG_UP
+from faultspec_conformance.drivers.serving import HANG_UP, serving
 from faultspec_conformance.probes import upstreams
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.declared_facts import declared_idempotency, may_be_repeated
@@ -340,3 +341,12 @@ def test_an_undeclared_call_has_one_default() -> None:
         )
         assert may_be_repeated(call, session.taxonomy) is expected
         assert declared_idempotency(config, session.taxonomy) == {"POST /orders": expected}
+
+
+@pytest.mark.parametrize("failing", [FINE, UpstreamFailure(503)])
+def test_no_connection_to_a_scripted_upstream_is_used_twice(failing: UpstreamFailure) -> None:
+    """A client may repeat a request itself on a connection that it reuses, outside its policy."""
+    upstream = ScriptedUpstream(UpstreamConfig("bank", (), ()))
+    upstream.script(failing)
+    with serving(upstream) as url, httpx.Client() as client:
+        assert client.get(url).headers["Connection"] == "close"

@@ -645,3 +645,22 @@ def test_a_word_that_only_names_the_kind_of_a_secret_is_not_masked(text: str, se
     masking = build_masking([], [(secret, "WORD")])
     assert masking.text(text) == text
     assert "c0ff" not in masking.text(f"it was {secret[:-5]}")
+
+
+@pytest.mark.skipif(SHELL is None, reason="a POSIX shell reads the command line")
+@pytest.mark.parametrize(
+    ("body", "short"),
+    [
+        (b"[" * 2500 + b"]" * 2500, True),
+        (b'{"list": ' + b"[" * 5000 + b"'%\\" + b"\xfe" * 5000, True),
+        (b"-" * 5000 + b"\n", True),
+        (json.dumps([*range(2000)]).encode() + b"\0 % 'x' \\n", False),
+    ],
+)
+def test_a_large_body_is_never_replaced_by_another(body: bytes, short: bool) -> None:
+    """The shell writes every byte of a large body: its runs in short, the rest in full."""
+    line = curl.command_line("http://h", Request("POST", "/", (), body))
+    assert SHELL is not None
+    done = subprocess.run([SHELL, "-c", f"curl() {{ cat; }}\n{line}"], capture_output=True)
+    assert done.stdout == body
+    assert (len(line) < 400) == short

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from faultspec.openapi.nodes import Json, first_json, mapping, sequence
 from faultspec.openapi.reader import DocumentReader, PathItem, resolve
@@ -167,9 +167,16 @@ def shape_of(template: str) -> str:
 
 def matches(template: str, path: str) -> bool:
     """Whether a concrete path fits the template. A placeholder takes one segment."""
+    return path_values(template, path) is not None
+
+
+def path_values(template: str, path: str) -> dict[str, str] | None:
+    """The values of a template's placeholders in a path, decoded; None if the path does not fit."""
     parts = re.split(r"({[^{}]*})", template)
-    pattern = "".join("[^/]+" if part.startswith("{") else re.escape(part) for part in parts)
-    return re.fullmatch(pattern, path) is not None
+    pattern = "".join("([^/]+)" if part.startswith("{") else re.escape(part) for part in parts)
+    found = re.fullmatch(pattern, path)
+    names = [part[1:-1] for part in parts if part.startswith("{")]
+    return dict(zip(names, map(unquote, found.groups()), strict=True)) if found else None
 
 
 def read(document: Json, *, base: str | None = None) -> Description:

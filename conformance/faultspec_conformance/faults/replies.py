@@ -6,6 +6,7 @@ Successes follow the taxonomy, and the OpenAPI document if it is known.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from random import Random
 from typing import NamedTuple
@@ -52,16 +53,19 @@ class _Case(NamedTuple):
     at: str
     retry_after: str | None
     validator: str
+    complete: bool = False
 
 
-def render_failure(contract: Contract, request: Request, fault: Fault, validator: str) -> Response:
+def render_failure(
+    contract: Contract, request: Request, fault: Fault, validator: str, *, complete: bool = False
+) -> Response:
     """The answer with the error, on the surface of the request. ``validator``: the current ETag,
-    unquoted.
+    unquoted. ``complete``: with all optional members and details.
 
     Raises Unanswerable if the taxonomy does not allow the error as an answer to the request.
     """
     for case in _cases(contract, request, fault, validator):
-        return _render(case)
+        return _render(case._replace(complete=complete))
     where = ", ".join(_surfaces_of(contract, fault.code)) or "no surface"
     raise Unanswerable(
         f"`{fault}` cannot occur on {request.method} {shorten(request.target, 100)};"
@@ -198,13 +202,14 @@ def _surfaces_of(contract: Contract, name: str) -> Iterator[str]:
 
 
 def _render(case: _Case) -> Response:
-    for example, details in _examples(case.code, case.status, case.contract.taxonomy):
+    for example, details in _complete_examples(case) if case.complete else _examples(case):
         known = (
             None if details is None else {**details, **_repeating_details(details, example, case)}
         )
         given = example._replace(details=known, status=case.status)
         try:
             slots = samples.slots(case.envelope, case.code, given, case.contract.taxonomy)
+            slots |= _optional_slots(case, slots) if case.complete else {}
             slots |= _flags(slots, known, case) | dict(
                 _identifiers(case.envelope, case.asked.request)
             )
@@ -224,12 +229,32 @@ def _render(case: _Case) -> Response:
     )
 
 
-def _examples(
-    code: Code, status: int, taxonomy: Taxonomy
-) -> Iterator[tuple[Example, Mapping[str, object] | None]]:
+def _complete_examples(case: _Case) -> Iterator[tuple[Example, Mapping[str, object]]]:
+    """A generated example with all details of the code."""
+    with suppress(ValueError):
+        yield (
+            Example(),
+            {
+                name: samples.sample_error(member.schema, case.contract.taxonomy)
+                for name, member in case.code.details.items()
+            },
+        )
+
+
+def _optional_slots(case: _Case, slots: Mapping[str, object]) -> dict[str, object]:
+    """Values for the slots of the envelope that have none."""
+    return {
+        name: samples.sample_error(field.schema, case.contract.taxonomy)
+        for name, field in case.envelope.fields.items()
+        if slots.get(name) is None
+    }
+
+
+def _examples(case: _Case) -> Iterator[tuple[Example, Mapping[str, object] | None]]:
     """The examples of a code with their details, those of the status first; then a generated
     one.
     """
+    code, status, taxonomy = case.code, case.status, case.contract.taxonomy
     for example in sorted(code.examples, key=lambda example: example.status != status):
         yield example, example.details
     try:

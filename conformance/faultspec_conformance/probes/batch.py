@@ -34,7 +34,7 @@ from faultspec_conformance.session.requests import RequestSpec
 #: Items of a batch: of the second and the last, which are bad, numbers from 0 and from 1 differ.
 _ITEMS = 5
 
-_BAD_ITEMS, _MIXED = "batch/bad-items", "batch/mixed-only"
+_BAD_ITEMS, _MIXED, _NAMED = "batch/bad-items", "batch/mixed-only", "batch/named-items"
 
 
 def batches(session: HttpSession) -> Iterator[Outcome]:
@@ -97,12 +97,18 @@ def _batch(
         mixed = mixed[:2]
     for batch in ([bad, bad], mixed):
         answer = session.call(request(_with_items(first, batch)))
-        wrong = frozenset(i for i, item in enumerate(batch) if _spoil(item) == item)
+        sent = SentBatch(
+            tuple(batch), frozenset(i for i, item in enumerate(batch) if _spoil(item) == item)
+        )
         if answer.status != 207 and batch is mixed:  # otherwise the judge checks it
             yield _check_mixed(session, operation, answer)
         elif answer.status != 207:
             yield _check_all_bad(session, rule, operation, answer)
-        yield check_named_items(session.taxonomy, rule, answer, SentBatch(tuple(batch), wrong))
+        named = check_named_items(session.taxonomy, rule, answer, sent)
+        if named.kind == "failed" and batch is mixed:
+            alone = request(_with_items(first, sent.good))
+            named = _check_good(session, alone) or named
+        yield named
     good = request(_with_items(second, [items[1], _first_item(new_body())]))
     key = session.taxonomy.idempotency
     replayed = key is not None and takes_key(session, key, operation)
@@ -121,6 +127,15 @@ def _batch(
         yield check_replay(key, answer, session.call(good))
     else:
         yield check_refused_key(session, key, good, answer)
+
+
+def _check_good(session: HttpSession, spec: RequestSpec) -> Outcome | None:
+    """Send the good items of a batch alone; return why they prove nothing, or None.
+
+    They are refused too if, for example, their values exist already.
+    """
+    alone = session.call(spec)
+    return None if alone.ok else not_exercised(_NAMED, f"the good items alone got {alone}")
 
 
 def _check_all_bad(

@@ -32,6 +32,11 @@ class SentBatch:
     items: tuple[object, ...]
     bad: frozenset[int]
 
+    @property
+    def good(self) -> list[object]:
+        """The other items."""
+        return [item for place, item in enumerate(self.items) if place not in self.bad]
+
 
 def check_named_items(
     taxonomy: Taxonomy, rule: Batch, answer: Observation, sent: SentBatch

@@ -21,6 +21,7 @@ from faultspec_conformance.session.fixtures import (
     parent_values,
     request_to,
     take_untouched,
+    written_values,
 )
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
@@ -159,8 +160,8 @@ class _Creation:
     def request(self, key: str, body: object, correlation: str = "auto") -> RequestSpec:
         """Return a creation by the owner of the existing resource."""
         call, existing = self.kind.call("create"), self.existing
-        names = self.operation.placeholders
-        values = {name: existing.values.get(name, existing.id) for name in names}
+        known = existing.values_for(self.operation.template)
+        values = {name: known.get(name, existing.id) for name in self.operation.placeholders}
         return replace(
             request_to(self.session, self.operation, values),
             identity=existing.owner,
@@ -236,10 +237,13 @@ class _Creation:
         text = next(texts, None)
         if listing is None or text is None:
             return
-        if not set(listing.placeholders) <= set(existing.values):
+        known = dict(existing.values_for(listing.template)) | written_values(
+            self.session, listing, self.kind.call("list")
+        )
+        if not set(listing.placeholders) <= set(known):
             return
         page = self.session.call(
-            RequestSpec("GET", listing.template, identity=existing.owner, values=existing.values)
+            RequestSpec("GET", listing.template, identity=existing.owner, values=known)
         )
         items = [item for item in list_items(page.json) if isinstance(item, dict)]
         equal = [item for item in items if text in item.values()]

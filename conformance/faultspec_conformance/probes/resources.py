@@ -173,7 +173,8 @@ def _create_again(
 ) -> Observation:
     """Create a resource again, with a canary; without it if the service refuses the canary."""
     canary = session.canary("email")
-    values = {name: first.values.get(name) for name in operation.placeholders}
+    known = first.values_for(operation.template)
+    values = {name: known.get(name) for name in operation.placeholders}
     plain = replace(request_to(session, operation, values), identity=first.owner, body=first.body)
     closed = (
         operation.body is not None

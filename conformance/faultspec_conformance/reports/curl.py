@@ -15,6 +15,16 @@ _SPECIAL = re.compile(rf'[\\"`]|\$(?!{_NAME})')
 #: The shell produces longer bodies and header values, instead of a literal.
 _PASTE = 4096
 
+#: Padding of a body that a report has shortened: a byte that is invalid in UTF-8, so that no text
+#: shows it.
+PADDING = b"\x80"
+
+#: A run of one byte that is shorter as a command than as text.
+_RUN = re.compile(rb"(.)\1{63,}", re.DOTALL)
+
+#: Bytes that mean themselves in single quotes and in the format of `printf`.
+_PLAIN = frozenset(range(0x20, 0x7F)) - set(b"'\\%")
+
 
 def command_line(base: str, request: Request) -> str:
     """A command line for a masked request, in which ``${NAME}`` stays a variable of the shell."""
@@ -27,8 +37,8 @@ def command_line(base: str, request: Request) -> str:
     for name, value in request.headers:
         if name.lower() in ("content-length", "host", "connection"):
             continue
-        if len(value) > _PASTE:
-            words += ["-H", f'"{name}: $({_repeat(len(value), value[0])})"']
+        if len(value) > _PASTE and not _VARIABLE.search(value):
+            words += ["-H", f'"{name}: $({_produce(value.encode())})"']
         else:
             words += ["-H", _quote(f"{name}: {value}" if value else f"{name};")]
     if "accept" not in names:
@@ -38,18 +48,38 @@ def command_line(base: str, request: Request) -> str:
     if "content-type" not in names:
         words += ["-H", "'Content-Type:'"]
     words.append("--data-binary")
-    if len(request.body) > _PASTE:
-        body = _repeat(len(request.body), request.body[:1].decode("latin-1"))
-        return f"{body} | {' '.join(words)} @-"
+    if len(request.body) > _PASTE and not _VARIABLE.search(request.body.decode("latin-1")):
+        known = len(request.body.rstrip(PADDING))
+        note = f"   # the report has only the first {known} bytes of the body"
+        is_whole = len(request.body) - known < _PASTE
+        return f"{_produce(request.body)} | {' '.join(words)} @-{'' if is_whole else note}"
     try:
         return " ".join([*words, _quote(request.body.decode("utf-8"))])
     except UnicodeDecodeError:
-        octal = "".join(f"\\{byte:03o}" for byte in request.body)
-        return f"printf '{octal}' | {' '.join(words)} @-"
+        return f"{_print(request.body)} | {' '.join(words)} @-"
 
 
-def _repeat(length: int, character: str) -> str:
-    return f"head -c {length} /dev/zero | tr '\\0' {_quote(character)}"
+def _produce(content: bytes) -> str:
+    """A command that writes exactly these bytes, in which a long run of one byte is short."""
+    commands, start = [], 0
+    for found in _RUN.finditer(content):
+        if found.start() > start:
+            commands.append(_print(content[start : found.start()]))
+        byte = f"\\{found[1][0]:03o}"
+        commands.append(f"head -c {len(found[0])} /dev/zero | tr '\\0' '{byte}'")
+        start = found.end()
+    if start < len(content):
+        commands.append(_print(content[start:]))
+    return commands[0] if len(commands) == 1 else f"{{ {'; '.join(commands)}; }}"
+
+
+def _print(content: bytes) -> str:
+    """A command that writes these bytes. Those that the shell or `printf` may read are octal."""
+    text = "".join(
+        chr(byte) if byte in _PLAIN else "%%" if byte == ord("%") else f"\\{byte:03o}"
+        for byte in content
+    )
+    return f"printf -- '{text}'"
 
 
 def command_lines(base: str, evidence: tuple[Exchange, ...]) -> tuple[str, ...]:

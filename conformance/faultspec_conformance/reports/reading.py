@@ -16,6 +16,7 @@ import jsonschema
 
 from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Exchange, Headers, Request, Response
+from faultspec_conformance.reports.curl import PADDING
 from faultspec_conformance.reports.data import LONGEST, VERSION, report_schema
 from faultspec_conformance.results.model import (
     ClauseResult,
@@ -33,8 +34,8 @@ from faultspec_conformance.results.waivers import Waiver
 Data = Mapping[str, Any]
 T = TypeVar("T")
 
-#: Padding of a shortened body: a byte that is invalid in UTF-8, so that no text shows it.
-_PADDING = b"\x80"
+#: Equal bytes at the end of a shortened body or value, which go on in the rest of it.
+_RUN = 64
 
 #: A shortened header value: its beginning and its length. Servers limit it below seven digits.
 _SHORTENED = re.compile(rf"(.{{{LONGEST}}})… \(([0-9]{{1,7}}) characters\)", re.DOTALL)
@@ -177,11 +178,14 @@ def _headers(found: list[list[str]]) -> Headers:
 
 def _header(value: str) -> str:
     shortened = _SHORTENED.fullmatch(value)
-    return shortened[1].ljust(int(shortened[2]), " ") if shortened else value
+    if shortened is None:
+        return value
+    shown = shortened[1]
+    return shown.ljust(int(shortened[2]), shown[-1] if len(set(shown[-_RUN:])) == 1 else " ")
 
 
 def _body(found: Data) -> bytes:
     text: str = found["body"]
     encoded = found.get("encoding") == "base64"
     raw = base64.b64decode(text, validate=True) if encoded else text.encode()
-    return raw.ljust(found["size"], _PADDING)
+    return raw.ljust(found["size"], raw[-1:] if len(set(raw[-_RUN:])) == 1 else PADDING)

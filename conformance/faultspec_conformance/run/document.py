@@ -5,12 +5,14 @@ that is reported once, and answers are held to the taxonomy.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from faultspec.exchange.finding import Finding, Judgement
 from faultspec.exchange.model import Exchange, Request
+from faultspec.judge import judge
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.faults.replies import Unanswerable, render_failure
 from faultspec_conformance.faults.script import Fault
@@ -155,20 +157,32 @@ class DocumentHold:
         return violation.keyword in ("enum", "const") and isinstance(value, str) and value in wires
 
     def _samples(self, operation: ServiceOperation, status: int) -> Iterator[Exchange]:
-        """An answer for each code that the operation may have with this status."""
+        """Two answers for each code that the operation may have with this status: an ordinary one,
+        and one with all optional members.
+        """
         declared = self.session.contract.find_operation(operation.name)
         own = declared.errors if declared is not None else {}
         allowed = declared.codes if declared is not None else None
         shared = (code.name for code in self.session.taxonomy.shared_live_codes())
         request = Request(operation.method, operation.template)
         for name in (*own, *(name for name in shared if allowed is None or name in allowed)):
-            try:
-                answer = render_failure(
-                    self.session.contract, request, Fault(name, status), _VALIDATOR
-                )
-            except Unanswerable:
-                continue
-            yield Exchange(request, answer, operation=operation.name)
+            broken: set[str] = set()
+            for complete in (False, True):
+                with suppress(Unanswerable):
+                    answer = render_failure(
+                        self.session.contract,
+                        request,
+                        Fault(name, status),
+                        _VALIDATOR,
+                        complete=complete,
+                    )
+                    sample = Exchange(request, answer, operation=operation.name)
+                    findings = judge(self.session.contract, sample).findings
+                    found = {item.clause for item in findings if item.level == "error"}
+                    # A complete error may have members that the taxonomy does not allow together.
+                    if not complete or found <= broken:
+                        yield sample
+                    broken = found
 
     def _missing_statuses(self, operation: ServiceOperation) -> Iterator[Outcome]:
         """The codes that the taxonomy declares for the operation itself, if the document has none

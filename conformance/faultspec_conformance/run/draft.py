@@ -170,22 +170,25 @@ def _placeholder(description: Description, operation: ServiceOperation, key: str
 
 def _provoke(description: Description, taxonomy: Taxonomy) -> Iterator[str]:
     wanted = [code for code in taxonomy.shared_live_codes() if not _is_general(code, description)]
-    switched = {
-        code.name: found for code in wanted if (found := _switch(description, code)) is not None
-    }
-    if switched:
-        yield "# Codes that no general probe brings about. The document has a switch for these:"
-        yield "provoke:"
-        for name, (operation, header) in switched.items():
-            yield f"  {name}: {{request: {_request(operation)}, headers: {{{header}: {name}}}}}"
-    else:
-        yield (
-            "# Codes that no general probe brings about: write a recipe, or why it is impossible "
-            "(`not_provokable`)."
-        )
-        yield "# provoke:"
+    switched: dict[str, dict[str, str | int]] = {}
     for code in wanted:
-        if code.name not in switched:
+        header = _switch(description, code)
+        if header is not None:
+            switched.setdefault(header, {})[code.name] = code.wire
+    if switched:
+        yield "# The document has a header that makes operations fail. Not all need to obey it."
+        yield "faults:"
+        for header, values in switched.items():
+            yield f"  - {{header: {header}, values: {json.dumps(values, ensure_ascii=False)}}}"
+        yield ""
+    yield (
+        "# Codes that no general probe brings about: write a recipe, or why it is impossible "
+        "(`not_provokable`)."
+    )
+    yield "# provoke:"
+    known = {name for values in switched.values() for name in values}
+    for code in wanted:
+        if code.name not in known:
             yield f"  # {code.name}: {_suggestion(description, code)}"
 
 
@@ -204,18 +207,15 @@ def _is_general(code: Code, description: Description) -> bool:
     return bool(statuses & able)
 
 
-def _switch(description: Description, code: Code) -> tuple[ServiceOperation, str] | None:
-    """An operation and a header that makes it fail with the code: its schema lists the name of the
+def _switch(description: Description, code: Code) -> str | None:
+    """The header that makes operations fail with the code: its schema lists the name of the
     code.
     """
-    for operation in sorted(
-        description.operations,
-        key=lambda operation: (operation.method != "GET", len(operation.placeholders)),
-    ):
+    for operation in description.operations:
         for parameter in operation.parameters:
             values = description.schema(parameter.schema).get("enum")
             if parameter.where == "header" and isinstance(values, list) and code.wire in values:
-                return operation, parameter.name
+                return parameter.name
     return None
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from faultspec.openapi.service import ServiceOperation, shape_of
+from faultspec.openapi.service import ServiceOperation, path_values, shape_of
 from faultspec_conformance.config import ABSENT, ConfiguredCall, Identity
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.configured import fill_in_call, named_kinds
@@ -29,6 +29,7 @@ from faultspec_conformance.session.resources import (
     content_type,
     identifier_of,
     is_json_write,
+    place_path,
 )
 
 
@@ -62,10 +63,10 @@ def make(
     operation, call = kind.operation("create"), kind.call("create")
     if operation is None:
         return f"no operation is known that creates `{kind.name}`"
-    parents = parent_values(session, operation)
-    problem = parents if isinstance(parents, str) else create_named(session, call)
-    if isinstance(parents, str) or problem is not None:
-        return str(problem)
+    problem = create_named(session, call)
+    parents = problem or parent_values(session, operation, call)
+    if isinstance(parents, str):
+        return parents
     if call is None:
         _create_referred(session, kind, operation)
     refusals: list[tuple[bool, str]] = []
@@ -323,14 +324,17 @@ def request_to(
     ``values``: None for those of created resources.
     """
     named = session.inventory.calls.get(operation.name)
-    call = _filled_head(session, named.call if named is not None else None)
+    configured = named.call if named is not None else None
+    call = _filled_head(session, configured)
     caller = session.identity(named.identity if named is not None else None)
     own = {} if call is None else call.headers
     return RequestSpec(
         operation.method,
         operation.template,
         identity=caller if named is not None else None,
-        values=likely_values(session, operation) if values is None else values,
+        values=likely_values(session, operation) | written_values(session, operation, configured)
+        if values is None
+        else values,
         query={**required_query(session, operation), **(call.query if call is not None else {})},
         headers={
             **required_request_headers(session, operation, caller),
@@ -354,13 +358,35 @@ def ordinary_request(
     return replace(spec, body=body_for(session, operation)) if is_json_write(operation) else spec
 
 
-def parent_values(session: HttpSession, operation: ServiceOperation) -> dict[str, object] | str:
+def written_values(
+    session: HttpSession, operation: ServiceOperation, call: ConfiguredCall | None
+) -> dict[str, object]:
+    """Return the values that the path of a configured call has for an operation's placeholders.
+
+    A placeholder of the call itself, such as `{id}`, has no value.
+    """
+    if call is None:
+        return {}
+    head = replace(call, query={}, headers={}, body=ABSENT, raw=None)
+    filled = fill_in_call(session, head).path
+    path = place_path(session.description, call.method, filled).partition("?")[0]
+    found = path_values(operation.template, path) or {}
+    return {name: value for name, value in found.items() if not re.search(r"{.*}", value)}
+
+
+def parent_values(
+    session: HttpSession, operation: ServiceOperation, call: ConfiguredCall | None = None
+) -> dict[str, object] | str:
     """Return values for the placeholders of a collection below another item, which is created; else
     why there are none.
+
+    ``call``: the configured request of the operation, whose path is obeyed.
     """
-    values: dict[str, object] = {}
+    values = written_values(session, operation, call)
     own = operation.template.rstrip("/").endswith("}")
     for name in operation.placeholders[: -1 if own else None]:
+        if name in values:
+            continue
         prefix = operation.template.partition("{" + name + "}")[0] + "{" + name + "}"
         kind = next(
             (

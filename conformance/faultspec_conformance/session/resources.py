@@ -14,6 +14,7 @@ from faultspec.openapi.service import (
     RequestBody,
     ServiceOperation,
     matches,
+    path_values,
     shape_of,
 )
 from faultspec_conformance.config import ConfiguredCall, Identity, ResourceConfig, ServiceConfig
@@ -93,6 +94,14 @@ class CreatedResource:
     owner: Identity
     body: object
     creation: Observation
+
+    def values_for(self, template: str) -> Mapping[str, object]:
+        """Return the values of the path of the creation, if it fits the template; else of the item.
+
+        An item below a parent may call its own id like that of the parent.
+        """
+        path = self.creation.exchange.request.target.partition("?")[0]
+        return path_values(template, path) or self.values
 
 
 def find_resource_kinds(

@@ -112,6 +112,8 @@ class ScriptedUpstream:
         fields = [
             (b"content-type", media_type),
             (b"content-length", str(len(body)).encode()),
+            # Some clients send a request again themselves if a connection that they reuse closes.
+            (b"connection", b"close"),
         ]
         if self.wait is not None and behaviour != GOOD:
             fields.append((b"retry-after", str(self.wait).encode()))
