@@ -2,7 +2,7 @@
 items.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from faultspec.language.model import Batch
@@ -90,25 +90,14 @@ def _batch(
     if None in items:
         yield not_exercised(_MIXED, f"the body of {operation.name} has no list of items")
         return
-    bad = _spoil(items[0])
-    mixed = [items[0], bad, *(_first_item(new_body()) for _ in range(2)), _spoil(items[1])]
-    mixed = mixed[: _most_items(session, operation)]
-    if mixed[:1] == mixed[2:3]:  # equal items may be refused as duplicates
-        mixed = mixed[:2]
-    for batch in ([bad, bad], mixed):
-        answer = session.call(request(_with_items(first, batch)))
-        sent = SentBatch(
-            tuple(batch), frozenset(i for i, item in enumerate(batch) if _spoil(item) == item)
-        )
-        if answer.status != 207 and batch is mixed:  # otherwise the judge checks it
-            yield _check_mixed(session, operation, answer)
-        elif answer.status != 207:
-            yield _check_all_bad(session, rule, operation, answer)
-        named = check_named_items(session.taxonomy, rule, answer, sent)
-        if named.kind == "failed" and batch is mixed:
-            alone = request(_with_items(first, sent.good))
-            named = _check_good(session, alone) or named
-        yield named
+    more = [_first_item(new_body()) for _ in range(2)]
+    yield from _check_bad_items(
+        session,
+        rule,
+        operation,
+        send=lambda batch: request(_with_items(first, batch)),
+        good=[*items, *more],
+    )
     good = request(_with_items(second, [items[1], _first_item(new_body())]))
     key = session.taxonomy.idempotency
     replayed = key is not None and takes_key(session, key, operation)
@@ -127,6 +116,35 @@ def _batch(
         yield check_replay(key, answer, session.call(good))
     else:
         yield check_refused_key(session, key, good, answer)
+
+
+def _check_bad_items(
+    session: HttpSession,
+    rule: Batch,
+    operation: ServiceOperation,
+    *,
+    send: Callable[[list[object]], RequestSpec],
+    good: Sequence[object],
+) -> Iterator[Outcome]:
+    """Send a batch of bad items, and one of good and bad items. ``send``: the request with some
+    items. ``good``: four good items.
+    """
+    bad = _spoil(good[0])
+    mixed = [good[0], bad, *good[2:], _spoil(good[1])][: _most_items(session, operation)]
+    if mixed[:1] == mixed[2:3]:  # equal items may be refused as duplicates
+        mixed = mixed[:2]
+    for batch in ([bad, bad], mixed):
+        answer = session.call(send(batch))
+        wrong = frozenset(i for i, item in enumerate(batch) if _spoil(item) == item)
+        sent = SentBatch(tuple(batch), wrong)
+        if answer.status != 207 and batch is mixed:  # otherwise the judge checks it
+            yield _check_mixed(session, operation, answer)
+        elif answer.status != 207:
+            yield _check_all_bad(session, rule, operation, answer)
+        named = check_named_items(session.taxonomy, rule, answer, sent)
+        if named.kind == "failed" and batch is mixed:
+            named = _check_good(session, send(sent.good)) or named
+        yield named
 
 
 def _check_good(session: HttpSession, spec: RequestSpec) -> Outcome | None:

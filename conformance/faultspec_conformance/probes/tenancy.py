@@ -386,7 +386,7 @@ def _check_same_values(
         message = f"{line}, with the id of its {kind.name}"
         yield failed(_CLAUSE, message, resource.creation, answer)
     elif answer.code is not None and answer.code in rule.never and answer.status == 409:
-        if _may_be_own(session, resource, stranger, spec, answer):
+        if _may_be_own(session, resource, stranger, spec=spec, answer=answer):
             yield not_exercised(_CLAUSE, f"{line}, which its own {kind.name} may have already")
             return
         message = f"{line}, which shows that another tenant uses the values"
@@ -397,6 +397,7 @@ def _may_be_own(
     session: HttpSession,
     resource: CreatedResource,
     stranger: Identity,
+    *,
     spec: RequestSpec,
     answer: Observation,
 ) -> bool:
