@@ -664,3 +664,10 @@ def test_a_large_body_is_never_replaced_by_another(body: bytes, short: bool) -> 
     done = subprocess.run([SHELL, "-c", f"curl() {{ cat; }}\n{line}"], capture_output=True)
     assert done.stdout == body
     assert (len(line) < 400) == short
+
+
+def test_secrets_with_a_common_beginning_keep_their_names() -> None:
+    """Each secret gets its own replacement, although another one begins alike."""
+    masking = build_masking([], [("tok-acme-admin", "FIRST"), ("tok-acme-reader", "READER")])
+    assert masking.text("Bearer tok-acme-admin") == "Bearer FIRST"
+    assert masking.text("Bearer tok-acme-reader") == "Bearer READER"
