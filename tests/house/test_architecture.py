@@ -163,11 +163,17 @@ def file_calls(path: Path) -> Iterator[str]:
                 yield f"{path}:{node.lineno}: {name}"
 
 
+#: Modules of pure rooms that read a data file of their own package when they are imported.
+WITH_DATA = frozenset({"sentences.py"})
+
+
 def test_input_and_output_have_few_rooms() -> None:
-    """Pure rooms touch no file, and few rooms open sockets and start processes."""
+    """Pure rooms touch no file, except for data of their own; few rooms open sockets and start
+    processes.
+    """
     for package, path in FILES:
         own = path.relative_to(SOURCES[package]).parts[0]
-        if own in PURE:
+        if own in PURE and path.name not in WITH_DATA:
             assert list(file_calls(path)) == []
         if own not in CONNECTED:
             assert {name for name, _ in imports(path)} & CONNECTIONS == set(), path

@@ -142,7 +142,7 @@ def _check_bad_items(
         elif answer.status != 207:
             yield _check_all_bad(session, rule, operation, answer)
         named = check_named_items(session.taxonomy, rule, answer, sent)
-        if named.kind == "failed" and batch is mixed:
+        if named.kind == "failed" and batch is mixed and not answer.ok:
             named = _check_good(session, send(sent.good)) or named
         yield named
 
