@@ -567,8 +567,14 @@ _PUBLIC_VALUE = re.compile(
 """Ids of records, publishable keys, cursors, dates and words."""
 
 
+_NAMES = re.compile(r"[A-Za-z]{2,}\d{0,2}|v\d+|\d{1,4}")
+"""A part of a name: a word, also with a short number, a version or a year."""
+
+
 def is_token(match: re.Match[str]) -> bool:
-    """Whether a word after the name of a secret is random, and not an id, a date or a path."""
+    """Whether a word after the name of a secret is random, and not an id, a date, a path or the
+    name of a resource such as `oauth2/google/contacts`.
+    """
     value = match["value"]
     return not (
         _PLACEHOLDER.search(value)
@@ -576,6 +582,7 @@ def is_token(match: re.Match[str]) -> bool:
         or _LEXICAL.search(_text_before(match))
         or value.startswith("/")
         or "//" in value
+        or all(map(_NAMES.fullmatch, re.split(r"[/._~-]", value)))
         or _IDENTIFIER.fullmatch(value)
         or _entropy(value) < 3.2
     )
