@@ -44,12 +44,12 @@ def page() -> str:
     taxonomy = language.load(str(ROOT / "taxonomy.yaml")).taxonomy
     assert taxonomy is not None
     found: list[Report] = []
-    for sin in ("leaks-stack-trace", "framework-405"):
+    for sin in ("leaks-stack-trace", "framework-405", "own-correlation-id", "forgets-retry-after"):
         report = demo.judge_orders(sin, taxonomy, str(ROOT / "taxonomy.yaml"), sweep=False)
         assert isinstance(report, Report)
         found.append(report)
     result = found[1].result
-    first, second, *rest = (*found[0].result.findings, *result.findings)
+    first, second, *rest = (finding for one in found for finding in one.result.findings)
     findings = (
         *rest,
         first,

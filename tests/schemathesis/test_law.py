@@ -8,6 +8,11 @@ import pytest
 from miniatures import lending
 from support.law import CHECKS, reported_by_conform, reported_by_schemathesis
 
+#: Sins that schemathesis does not see: they need the taxonomy, or requests that it does not send.
+UNSEEN = frozenset(
+    {"document-of-other-errors", "pin-comes-back", "pin-is-shown-later", "broken-escape-crashes"}
+)
+
 
 @pytest.mark.full  # each takes twenty seconds
 @pytest.mark.parametrize("sins", [(), tuple(lending.SINS), *((sin,) for sin in lending.SINS)])
@@ -23,7 +28,7 @@ def test_everything_that_schemathesis_reports(sins: tuple[str, ...], tmp_path: P
     for check in checks:
         assert any(clause.startswith(CHECKS[check]) for clause in clauses), (check, clauses)
     assert bool(sins) == bool(clauses)
-    assert not checks if not sins else sins == ("document-of-other-errors",) or checks
+    assert not checks if not sins else UNSEEN.issuperset(sins) or checks
 
 
 def test_generated_traffic_finds_what_no_probe_does() -> None:
