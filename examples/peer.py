@@ -183,3 +183,27 @@ def judged(configuration: Path, environment: dict[str, str], arguments: list[str
     command = [str(faultspec), "conform", str(configuration), *arguments]
     with running(command, env={**os.environ, **environment}) as suite:
         return suite.wait()
+
+
+def judged_while_running(
+    name: str,
+    command: list[str],
+    *,
+    ready: str,
+    configuration: Path,
+    variables: dict[str, str],
+    arguments: list[str],
+    environment: dict[str, str] | None = None,
+) -> int:
+    """Start a server, judge it once it answers at ``ready``, and stop it; the suite's exit code.
+
+    ``environment``: variables of the server; ``variables``: those of the configuration.
+    """
+    log = cache(name) / f"{name}.log"
+    server_environment = {**os.environ, **(environment or {})}
+    with (
+        log.open("wb") as output,
+        running(command, env=server_environment, stdout=output) as server,
+    ):
+        wait_for(ready, server, log)
+        return judged(configuration, variables, arguments)

@@ -8,13 +8,12 @@ and nothing is written
 outside ``.cache/aria2``.
 """
 
-import os
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from peer import cache, free_port, judged, running, script, unpacked, wait_for
+from peer import cache, free_port, judged_while_running, script, unpacked
 
 HERE = Path(__file__).resolve().parent
 
@@ -26,7 +25,7 @@ def main(arguments: list[str]) -> int:
     """Run the whole of it; the result is the exit code."""
     root = unpacked("aria2", PACKAGES)
     libraries = ":".join(sorted({str(each.parent) for each in root.rglob("*.so.*")}))
-    port, log = free_port(), cache("aria2") / "aria2.log"
+    port = free_port()
     command = [
         str(root / "usr" / "bin" / "aria2c"),
         "--no-conf",
@@ -40,11 +39,16 @@ def main(arguments: list[str]) -> int:
         "--enable-dht=false",
         "--enable-color=false",
     ]
-    environment = {**os.environ, "LD_LIBRARY_PATH": libraries}
-    with log.open("wb") as output, running(command, env=environment, stdout=output) as server:
-        url = f"http://127.0.0.1:{port}/jsonrpc"
-        wait_for(url, server, log)
-        return judged(HERE / "conformance.yaml", {"ARIA2_URL": url}, arguments)
+    url = f"http://127.0.0.1:{port}/jsonrpc"
+    return judged_while_running(
+        "aria2",
+        command,
+        ready=url,
+        configuration=HERE / "conformance.yaml",
+        variables={"ARIA2_URL": url},
+        arguments=arguments,
+        environment={"LD_LIBRARY_PATH": libraries},
+    )
 
 
 if __name__ == "__main__":

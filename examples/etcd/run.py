@@ -7,14 +7,13 @@ The exit code is that of `examples/kinto/run.py`. Nothing is left running, and n
 outside ``.cache/etcd``.
 """
 
-import os
 import shutil
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from peer import cache, free_port, judged, running, script, unpacked, wait_for
+from peer import cache, free_port, judged_while_running, script, unpacked
 
 HERE = Path(__file__).resolve().parent
 PACKAGES = ("etcd-server",)
@@ -23,7 +22,7 @@ PACKAGES = ("etcd-server",)
 def main(arguments: list[str]) -> int:
     """Run the whole of it; the result is the exit code."""
     root = unpacked("etcd", PACKAGES)
-    log, data = cache("etcd") / "etcd.log", cache("etcd") / "data"
+    data = cache("etcd") / "data"
     shutil.rmtree(data, ignore_errors=True)
     url = f"http://127.0.0.1:{free_port()}"
     command = [
@@ -33,9 +32,14 @@ def main(arguments: list[str]) -> int:
         f"--advertise-client-urls={url}",
         f"--listen-peer-urls=http://127.0.0.1:{free_port()}",
     ]
-    with log.open("wb") as output, running(command, env=dict(os.environ), stdout=output) as server:
-        wait_for(f"{url}/health", server, log)
-        return judged(HERE / "conformance.yaml", {"ETCD_URL": url}, arguments)
+    return judged_while_running(
+        "etcd",
+        command,
+        ready=f"{url}/health",
+        configuration=HERE / "conformance.yaml",
+        variables={"ETCD_URL": url},
+        arguments=arguments,
+    )
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ The exit code is that of `examples/kinto/run.py`. Nothing is left running, and n
 outside ``.cache/moto``.
 """
 
-import os
 import shutil
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from peer import Failure, cache, free_port, installed, judged, running, script, wait_for
+from peer import Failure, cache, free_port, installed, judged_while_running, script
 
 HERE = Path(__file__).resolve().parent
 MODEL = "lib/python*/site-packages/botocore/data/dynamodb/2012-08-10/service-2.json.gz"
@@ -30,12 +29,16 @@ def main(arguments: list[str]) -> int:
     for name in ("conformance.yaml", "waivers.yaml"):
         shutil.copy(HERE / name, work)
     write_taxonomy(next(commands.parent.glob(MODEL)), work / "taxonomy.yaml")
-    port, log = free_port(), cache("moto") / "moto.log"
+    port = free_port()
     url = f"http://127.0.0.1:{port}"
-    command = [str(commands / "moto_server"), "-H", "127.0.0.1", "-p", str(port)]
-    with log.open("wb") as output, running(command, env=dict(os.environ), stdout=output) as server:
-        wait_for(f"{url}/moto-api/", server, log)
-        return judged(work / "conformance.yaml", {"MOTO_URL": url}, arguments)
+    return judged_while_running(
+        "moto",
+        [str(commands / "moto_server"), "-H", "127.0.0.1", "-p", str(port)],
+        ready=f"{url}/moto-api/",
+        configuration=work / "conformance.yaml",
+        variables={"MOTO_URL": url},
+        arguments=arguments,
+    )
 
 
 def write_taxonomy(model: Path, taxonomy: Path) -> None:

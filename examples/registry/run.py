@@ -8,14 +8,13 @@ outside ``.cache/registry``.
 """
 
 import base64
-import os
 import shutil
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from peer import cache, free_port, judged, running, script, unpacked, wait_for
+from peer import cache, free_port, judged_while_running, script, unpacked
 
 HERE = Path(__file__).resolve().parent
 PACKAGES = ("docker-registry",)
@@ -25,24 +24,23 @@ ALICE = "alice:alices-password"  # `htpasswd` has its hash
 def main(arguments: list[str]) -> int:
     """Run the whole of it; the result is the exit code."""
     root = unpacked("registry", PACKAGES)
-    port, log, data = free_port(), cache("registry") / "registry.log", cache("registry") / "data"
+    url, data = f"http://127.0.0.1:{free_port()}", cache("registry") / "data"
     shutil.rmtree(data, ignore_errors=True)
-    url = f"http://127.0.0.1:{port}"
     environment = {
-        **os.environ,
         "REGISTRY_HTTP_ADDR": url.removeprefix("http://"),
         "REGISTRY_STORAGE_FILESYSTEM_ROOTDIRECTORY": str(data),
         "REGISTRY_AUTH_HTPASSWD_PATH": str(HERE / "htpasswd"),
     }
-    command = [str(root / "usr/bin/docker-registry"), "serve", str(HERE / "registry.yml")]
-    with log.open("wb") as output, running(command, env=environment, stdout=output) as server:
-        wait_for(url, server, log)
-        credentials = f"Basic {base64.b64encode(ALICE.encode()).decode()}"
-        return judged(
-            HERE / "conformance.yaml",
-            {"REGISTRY_URL": url, "ALICE_AUTH": credentials},
-            arguments,
-        )
+    credentials = f"Basic {base64.b64encode(ALICE.encode()).decode()}"
+    return judged_while_running(
+        "registry",
+        [str(root / "usr/bin/docker-registry"), "serve", str(HERE / "registry.yml")],
+        ready=url,
+        configuration=HERE / "conformance.yaml",
+        variables={"REGISTRY_URL": url, "ALICE_AUTH": credentials},
+        arguments=arguments,
+        environment=environment,
+    )
 
 
 if __name__ == "__main__":
