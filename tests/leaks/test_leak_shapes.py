@@ -30,6 +30,13 @@ def test_each_leaking_shape_is_reported() -> None:
     assert [text for text in LEAKING if not detect(text, DETECTORS)] == []
 
 
+@pytest.mark.parametrize("home", ["root", "home"])
+def test_a_home_is_a_path_and_a_pointer_is_not(home: str) -> None:
+    """A file below a home is a path of the server; a JSON Pointer that begins alike is not."""
+    assert detect(f"/{home}/.cache/pip", DETECTORS)
+    assert not detect(f'"/{home}/name" is required', DETECTORS)
+
+
 def test_each_leaking_shape_is_reported_in_the_middle_of_a_message() -> None:
     """The text around a leaking shape does not hide it, except for a few that need a line."""
     hidden = [

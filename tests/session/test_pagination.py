@@ -91,7 +91,7 @@ def test_what_follows_is_asked_for_as_the_document_says(
     first: dict[str, object],
     second: dict[str, object] | None,
 ) -> None:
-    """By a link, an offset, a page's number or a cursor that the first page told; not at all where
+    """By a link, an offset, a page's number or a cursor that the first page gave; not at all where
     nothing says how.
     """
     assert pagination.opening(listing(*parameters)) == first

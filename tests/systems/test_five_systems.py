@@ -828,7 +828,7 @@ def test_only_what_http_sends_is_an_http_response(folder: Path) -> None:
 
 
 def test_a_code_travels_in_the_envelope_of_its_surface(bindings: Any) -> None:
-    """Unless told otherwise an error is in an envelope that its surface has, and the one its
+    """An error for which nothing else is chosen is in an envelope that its surface has, the one its
     example fills (A8, K2, B1, T1).
     """
     disk_full = bindings("keenbench").DiskFull(phase="publish")

@@ -1,6 +1,6 @@
 /**
- * The errors of Core Platform errors: an interface for each code, told apart by
- * `code`, and by `operation` where operations have codes of their own.
+ * The errors of Core Platform errors: an interface for each code, distinguished
+ * by `code`, and by `operation` where operations have codes of their own.
  */
 
 // Generated from taxonomy.yaml; do not edit. Regenerate: faultspec compile

@@ -1,7 +1,7 @@
 /**
  * The errors of Errors of aria2's RPC interface: an interface for each code,
- * told apart by `code`, and by `operation` where operations have codes of their
- * own.
+ * distinguished by `code`, and by `operation` where operations have codes of
+ * their own.
  */
 
 // Generated from examples/aria2/taxonomy.yaml; do not edit. Regenerate: faultspec

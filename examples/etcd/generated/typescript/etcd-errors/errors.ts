@@ -1,6 +1,6 @@
 /**
- * The errors of etcd errors: an interface for each code, told apart by `code`,
- * and by `operation` where operations have codes of their own.
+ * The errors of etcd errors: an interface for each code, distinguished by
+ * `code`, and by `operation` where operations have codes of their own.
  */
 
 // Generated from examples/etcd/taxonomy.yaml; do not edit. Regenerate: faultspec

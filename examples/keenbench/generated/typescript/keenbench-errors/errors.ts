@@ -1,5 +1,5 @@
 /**
- * The errors of KeenBench errors: an interface for each code, told apart by
+ * The errors of KeenBench errors: an interface for each code, distinguished by
  * `code`, and by `operation` where operations have codes of their own.
  */
 
