@@ -561,19 +561,21 @@ def is_session(match: re.Match[str]) -> bool:
     return is_random(match) and not _UUID.fullmatch(value) and _entropy(value) >= 2.3
 
 
-_PUBLIC_VALUE = re.compile(
-    r"(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[a-z]{2,6}_[A-Za-z0-9]{8,40}|pk_\w+|[0-9a-f]{24}|eyJ[\w-]+={0,2}|\d[\d.,:TZ+-]*|(?:[A-Za-z]+[-_./~])*[A-Za-z]+\d{0,6})",
-)
-"""Ids of records, publishable keys, cursors, dates and words."""
-
-
-_NAMES = re.compile(r"[A-Za-z]{2,}\d{0,2}|v\d+|\d{1,4}")
+_PART = r"(?:[A-Za-z]{2,}\d{0,2}|v\d+|\d{1,4})"
 """A part of a name: a word, also with a short number, a version or a year."""
+
+_PUBLIC_VALUE = re.compile(
+    r"(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[a-z]{2,6}_[A-Za-z0-9]{8,40}|pk_\w+|[0-9a-f]{24}|eyJ[\w-]+={0,2}|\d[\d.,:TZ+-]*|(?:[A-Za-z]+[-_./~])*[A-Za-z]+\d{0,6}"
+    rf"|(?:{_PART}[/._~-])*{_PART})",
+)
+"""Ids of records, publishable keys, cursors, dates, words, and names such as
+`oauth2/google/contacts`.
+"""
 
 
 def is_token(match: re.Match[str]) -> bool:
-    """Whether a word after the name of a secret is random, and not an id, a date, a path or the
-    name of a resource such as `oauth2/google/contacts`.
+    """Whether a word after the name of a secret is random, and not an id, a date, a path or a
+    name.
     """
     value = match["value"]
     return not (
@@ -582,7 +584,6 @@ def is_token(match: re.Match[str]) -> bool:
         or _LEXICAL.search(_text_before(match))
         or value.startswith("/")
         or "//" in value
-        or all(map(_NAMES.fullmatch, re.split(r"[/._~-]", value)))
         or _IDENTIFIER.fullmatch(value)
         or _entropy(value) < 3.2
     )

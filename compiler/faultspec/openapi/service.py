@@ -133,15 +133,7 @@ class Description:
 
         A literal segment wins over a placeholder.
         """
-        found = self.find(method, path)
-        if found is not None:
-            return found
-        matching = [
-            operation
-            for operation in self.operations
-            if operation.method == method and matches(operation.template, path)
-        ]
-        return min(matching, key=lambda operation: len(operation.placeholders), default=None)
+        return self.find(method, path) or best_match(self.operations, method, path)
 
     def methods(self, template: str) -> tuple[str, ...]:
         """The methods declared for a path."""
@@ -152,6 +144,20 @@ class Description:
     def schema(self, schema: object) -> Json:
         """A schema with its own reference followed. References inside it stay."""
         return resolve(self.document, schema)
+
+
+def best_match(
+    operations: Iterable[ServiceOperation], method: str, path: str
+) -> ServiceOperation | None:
+    """The operation whose template a concrete path fits; a literal segment wins over a
+    placeholder.
+    """
+    matching = (
+        operation
+        for operation in operations
+        if operation.method == method and matches(operation.template, path)
+    )
+    return min(matching, key=lambda operation: len(operation.placeholders), default=None)
 
 
 def placeholders(template: str) -> tuple[str, ...]:

@@ -107,11 +107,14 @@ def _first(value: object, pointers: tuple[str, ...]) -> object:
     return next((inner for exists, inner in found if exists), None)
 
 
+def _letters(key: object) -> str:
+    return re.sub(r"[^a-z]", "", str(key).lower())
+
+
 def _index(entry: dict[str, object], default: int) -> int:
     """Return the place that an outcome states, else the default."""
     for key, value in entry.items():
-        plain = re.sub(r"[^a-z]", "", str(key).lower())
-        if plain in ("index", "itemindex", "position") and isinstance(value, int):
+        if _letters(key) in ("index", "itemindex", "position") and isinstance(value, int):
             return value
     return default
 
@@ -128,7 +131,7 @@ def _place(entry: object, sent: SentBatch) -> int | None:
     if entry in sent.items:
         return sent.items.index(entry) if sent.items.count(entry) == 1 else None
     for key, value in entry.items() if isinstance(entry, dict) else ():
-        if _PLACE.fullmatch(re.sub(r"[^a-z]", "", str(key).lower())):
+        if _PLACE.fullmatch(_letters(key)):
             place = _place(value, sent)
             if place is not None:
                 return place

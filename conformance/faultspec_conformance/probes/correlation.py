@@ -8,7 +8,13 @@ from collections.abc import Iterator
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.correlation import is_valid_id
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.observation import Observation, failed, passed, slot_value
+from faultspec_conformance.session.observation import (
+    INVALID_INPUT,
+    Observation,
+    failed,
+    passed,
+    slot_value,
+)
 
 _CLAUSE = "correlation/invalid-inbound"
 
@@ -56,11 +62,13 @@ def check_malformed_id(
         or slot_value(session.taxonomy, answer, rule.slot) == value
     ):
         yield failed(_CLAUSE, f"{what} comes back in the body", answer)
-    elif rule.invalid_inbound == "reject" and answer.status not in (400, 422):
+    elif rule.invalid_inbound == "reject" and answer.status not in INVALID_INPUT:
         message = f"the service answered {answer} to {what}; expected 400 or 422"
         yield failed(_CLAUSE, message, answer)
     elif (
-        rule.invalid_inbound == "replace" and answer.status in (400, 422) and answer.status != usual
+        rule.invalid_inbound == "replace"
+        and answer.status in INVALID_INPUT
+        and answer.status != usual
     ):
         message = f"the service refused {what} ({answer}); expected {usual}, and a new id"
         yield failed(_CLAUSE, message, answer)

@@ -155,8 +155,8 @@ def _ask(
     query = {key: value for key, value in spec.query.items() if key != name}
     path = path_of(operation.template, spec.values)
     text = form.text.replace("{name}", quote_plus(name))
-    spec = replace(spec, template=f"{path}?{text}", values={}, query=query)
-    spec = replace(spec, route=operation.template)
+    target = f"{path}?{text}"
+    spec = replace(spec, template=target, values={}, query=query, route=operation.template)
     return _check(session, _INVALID, spec, f"{form.what} (`{name}`)")
 
 

@@ -16,7 +16,7 @@ from faultspec_conformance.probes.refusals import CHECKED_FIRST, check_refusal, 
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import body_for, request_to
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.observation import failed, not_exercised
+from faultspec_conformance.session.observation import INVALID_INPUT, failed, not_exercised
 from faultspec_conformance.session.parameters import readable_operation, required_query
 from faultspec_conformance.session.requests import RequestSpec
 
@@ -69,7 +69,7 @@ def _send_as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
         return checked_first(_MEDIA_TYPE, answer)
     named = session.inventory.calls.get(operation.name)
     known = needs_body(session, operation) or (named is not None and named.call.body is not ABSENT)
-    if not known and (answer.ok or answer.status in (400, 422)):
+    if not known and (answer.ok or answer.status in INVALID_INPUT):
         reason = f"{operation.name} answered {answer}, and nothing says which bodies it accepts"
         return not_exercised(_MEDIA_TYPE, reason)
     if answer.ok and code is None:

@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from faultspec.exchange.finding import Level
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.observation import Observation, failed, not_exercised, passed
+from faultspec_conformance.session.observation import (
+    INVALID_INPUT,
+    Observation,
+    failed,
+    not_exercised,
+    passed,
+)
 from faultspec_conformance.session.requests import RequestSpec
 
 _FIELD = "details/field"
-
-#: The statuses of a refused input (RFC 9110, 15.5.1 and 15.5.21).
-_REFUSALS = frozenset({400, 422})
 
 #: Members of an error that name an input, without case and punctuation.
 _NAMING = re.compile(
@@ -70,7 +73,7 @@ def check_named_input(
     """Check which input a refusal names. ``valid``: the request without the mistake, which shows
     whether something else is wrong too.
     """
-    if answer.status not in _REFUSALS:
+    if answer.status not in INVALID_INPUT:
         return
     mentions = [
         mention

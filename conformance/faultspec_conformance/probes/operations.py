@@ -63,7 +63,8 @@ def needs_members(session: HttpSession, operation: ServiceOperation) -> bool:
     """Whether an empty body is wrong: an object without required members may be left out, as `{}`
     would change nothing.
     """
-    if not needs_body(session, operation) or operation.body is None:
+    if operation.body is None:
         return False
     schema = sampling.merge_all_of(session.description.document, operation.body.schema)
-    return bool(schema.get("required")) or sampling.kind(schema) != "object"
+    is_object = sampling.kind(schema) == "object"
+    return bool(schema.get("required")) or (operation.body.required and not is_object)

@@ -9,6 +9,7 @@ from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     FORM,
+    INVALID_INPUT,
     Observation,
     failed,
     not_exercised,
@@ -24,8 +25,6 @@ CHECKED_FIRST_TEXT = "checked something else first"
 #: How messages describe a 5xx status that answers an error of the caller.
 SERVERS_FAULT = "a client error is reported as a server error"
 
-#: The statuses of invalid input (RFC 9110, 15.5.1 and 15.5.21).
-_INVALID_INPUT = (400, 422)
 
 #: The names of codes for invalid input, in any spelling.
 _VALIDITY = re.compile(r"valid|malformed|unprocessable|bad_?request|bad_?input", re.IGNORECASE)
@@ -118,7 +117,7 @@ def _codes_of_invalid_input(taxonomy: Taxonomy) -> tuple[Code, ...]:
 
 
 def _statuses(code: Code) -> tuple[int, ...]:
-    return tuple(status for status in _INVALID_INPUT if code.http.allows(status))
+    return tuple(status for status in INVALID_INPUT if code.http.allows(status))
 
 
 def _means_invalid(answer: Observation, invalid: tuple[Code, ...]) -> bool:
@@ -127,7 +126,7 @@ def _means_invalid(answer: Observation, invalid: tuple[Code, ...]) -> bool:
     """
     shared = {status for code in invalid for status in _statuses(code)}
     return (
-        answer.status not in _INVALID_INPUT
+        answer.status not in INVALID_INPUT
         or answer.status in shared
         or answer.code in {code.name for code in invalid}
     )

@@ -13,6 +13,7 @@ from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import fixture, make, ordinary_request, request_to
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
+    INVALID_INPUT,
     Observation,
     error_details,
     failed,
@@ -184,7 +185,7 @@ def _create_again(
         return session.call(replace(plain, canaries=(canary,)))
     body = {**first.body, "contact": canary.value}
     again = session.call(replace(plain, body=body, canaries=(canary,)))
-    if again.status not in (400, 422) or again.code in _conflicts(session, first.kind):
+    if again.status not in INVALID_INPUT or again.code in _conflicts(session, first.kind):
         return again
     fresh = request_to(session, operation, values)
     return session.call(replace(fresh, identity=first.owner, body=first.body))

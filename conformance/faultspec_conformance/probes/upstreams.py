@@ -283,10 +283,8 @@ class _UpstreamWatch:
         """Answer well with a body that cannot be used: the service may do without it, or fail with
         a code, but must not crash.
         """
-        taxonomy, named = (
-            self.session.taxonomy,
-            {one.answer for _, one in self.upstream.config.fails},
-        )
+        taxonomy = self.session.taxonomy
+        named = {one.answer for _, one in self.upstream.config.fails}
         for behaviour in _GARBAGE:
             if behaviour in named:
                 continue

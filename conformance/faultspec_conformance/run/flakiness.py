@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 
+from faultspec.contract import crashes
 from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.probes import PROBES
 from faultspec_conformance.run.schedule import ProbeRun, play, title
@@ -19,7 +20,7 @@ from faultspec_conformance.session.requests import RequestSpec
 
 #: Clauses that one failure proves broken, however seldom it happens: a service crashed, a value
 #: leaked, a resource exists twice, two answers have one id.
-_PROVEN = ("service/no-crash", "leaks/", "idempotency/concurrent", "correlation/unique")
+_PROVEN = (crashes.CLAUSE, "leaks/", "idempotency/concurrent", "correlation/unique")
 
 #: Statuses of refusals that concern the moment or the caller, not the request. So does 401.
 _REFUSALS = frozenset({429, 502, 503, 504})

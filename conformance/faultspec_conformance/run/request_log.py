@@ -1,5 +1,6 @@
 """The requests of a run: which probe sent each, and which clauses it decided with it."""
 
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from faultspec_conformance.results.model import SentRequest
@@ -20,7 +21,7 @@ def _requests_of_part(part: PartRecord) -> Iterator[SentRequest]:
         groups.setdefault(end, {})[outcome.clause] = None
     ends = sorted(groups)
     for index, observation in enumerate(part.exchanges):
-        decision = next((end for end in ends if end > index), None)
+        later = bisect_right(ends, index)
         exchange = observation.exchange
         yield SentRequest(
             part=part.name,
@@ -28,5 +29,5 @@ def _requests_of_part(part: PartRecord) -> Iterator[SentRequest]:
             status=exchange.response.status,
             code=observation.code,
             judged=len(observation.judgement.exercised),
-            decided=() if decision is None else tuple(groups[decision]),
+            decided=tuple(groups[ends[later]]) if later < len(ends) else (),
         )

@@ -6,14 +6,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.session.observation import Observation
 from faultspec_conformance.session.upstreams import GOOD, ScriptedUpstream, UpstreamRequest
 
 #: The clause.
 ONCE = "upstream/once"
 
-#: Methods whose calls change nothing upstream (RFC 9110, 9.2.1).
-_SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+#: Methods whose calls change nothing upstream (RFC 9110, 9.2.1). The suite itself sends no TRACE.
+_SAFE = SAFE_METHODS | {"TRACE"}
 
 #: Statuses of a request that is refused for what it is, not for what the upstream answered.
 _REFUSED = frozenset({400, 401, 403, 413, 415, 422})

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
+from faultspec.contract import crashes
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Canary, Exchange, Request, Response
 from faultspec.judge import judge
@@ -103,7 +104,7 @@ class CallSession(Session):
             operation=request.target,
             identity=None if caller.anonymous else caller.name,
             forbidden=(*secrets, *canaries),
-            lacks=frozenset({"service/no-crash"} if may_fail else ()),
+            lacks=frozenset({crashes.CLAUSE} if may_fail else ()),
         )
 
     def record(self, exchange: Exchange, judgement: Judgement) -> Observation:

@@ -3,10 +3,11 @@ which one of these values stands.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import takewhile
 
+from faultspec.exchange.body import replace_value
 from faultspec.exchange.model import Canary
 from faultspec.leaks import find_planted
 from faultspec.openapi.nodes import Json, sequence
@@ -104,8 +105,7 @@ class ConfidentialValues:
         """Whether the document shows a member of this name in the success of the operation."""
         success = operation.success.schema if operation.success is not None else None
         node = sampling.merge_all_of(self.description.document, success or {})
-        members = node.get("properties")
-        return isinstance(members, dict) and pointer.rpartition("/")[2] in members
+        return pointer.rpartition("/")[2] in sampling.properties_of(node)
 
     def renew(
         self, source: ValueSource, operation: ServiceOperation, body: object
@@ -120,7 +120,7 @@ class ConfidentialValues:
             if value is None or other is None:
                 continue
             if self._keep(value, _difference(value, other), place):
-                body = _with_value(body, place.pointer.split("/")[1:], value)
+                body = replace_value(body, place.pointer, value)
                 canaries.append(Canary("confidential", value))
         return body, tuple(canaries)
 
@@ -244,18 +244,5 @@ def _members(document: Json, node: Json) -> dict[str, object]:
     """Return the members of an object's schema, and of its alternatives."""
     found: dict[str, object] = {}
     for part in (*sequence(node.get("oneOf")), *sequence(node.get("anyOf")), node):
-        members = sampling.merge_all_of(document, part).get("properties")
-        found |= members if isinstance(members, dict) else {}
+        found |= sampling.properties_of(sampling.merge_all_of(document, part))
     return found
-
-
-def _with_value(body: object, path: Sequence[str], value: str) -> object:
-    """Return a copy of a body with a text at a path of a JSON Pointer."""
-    if not path:
-        return value
-    key = path[0].replace("~1", "/").replace("~0", "~")
-    if isinstance(body, list):
-        index = int(key)
-        return [*body[:index], _with_value(body[index], path[1:], value), *body[index + 1 :]]
-    assert isinstance(body, dict)
-    return {**body, key: _with_value(body[key], path[1:], value)}

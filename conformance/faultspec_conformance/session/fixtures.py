@@ -5,15 +5,21 @@ body and key.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
-from faultspec.openapi.service import ServiceOperation, path_values, shape_of
+from faultspec.openapi.service import RequestBody, ServiceOperation, path_values, shape_of
 from faultspec_conformance.config import ABSENT, ConfiguredCall, Identity
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.configured import fill_in_call, named_kinds
 from faultspec_conformance.session.credentials import authority
 from faultspec_conformance.session.fault_switches import STANDARD
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.observation import Observation, failed, summary_line
+from faultspec_conformance.session.observation import (
+    INVALID_INPUT,
+    Observation,
+    failed,
+    summary_line,
+)
 from faultspec_conformance.session.observations import Note, NotRun
 from faultspec_conformance.session.parameters import (
     likely_values,
@@ -125,8 +131,7 @@ def _create_referred(session: HttpSession, kind: ResourceKind, operation: Servic
     """
     schema = operation.body.schema if operation.body is not None else {}
     node = sampling.merge_all_of(session.description.document, schema)
-    members = node.get("properties")
-    names = [*(members if isinstance(members, dict) else ())]
+    names = [*sampling.properties_of(node)]
     names += [parameter.name for parameter in operation.parameters if parameter.where != "path"]
     for name in names:
         referred = referred_kind(session, name)
@@ -140,7 +145,7 @@ def _create(session: HttpSession, operation: ServiceOperation, spec: RequestSpec
     """
     refused = session.call(spec)
     rule = session.taxonomy.idempotency
-    if rule is None or not _takes_key(session, operation) or refused.status not in (400, 422):
+    if rule is None or not _takes_key(session, operation) or refused.status not in INVALID_INPUT:
         return refused
     headers = {name: value for name, value in spec.headers.items() if name != rule.key}
     keyless = session.call(replace(spec, headers=headers))
@@ -222,24 +227,43 @@ def _likely_bodies(
     if operation.body is None:
         yield ABSENT, False
         return
+    literal, changed = _literal_bodies(session, operation), _changed_bodies(session, operation)
+    if operation.name not in session.knowledge.literal and _has_created(session, operation):
+        yield from islice(changed, 1)
+    yield from literal
+    yield from changed
+
+
+def _example_of_body(session: HttpSession, body: RequestBody) -> object:
+    """Return the example that the document has for a body, or None."""
+    if body.example is not None:
+        return body.example
+    return sampling.example_of(session.description.schema(body.schema))
+
+
+def _literal_bodies(
+    session: HttpSession, operation: ServiceOperation
+) -> Iterator[tuple[object, bool]]:
+    """Yield the example of the document as it is, if there is one."""
+    assert operation.body is not None
     source, schema = session.source, operation.body.schema
-    example = operation.body.example
-    if example is None:
-        example = sampling.example_of(session.description.schema(schema))
-    literal: list[tuple[object, bool]] = []
-    changed: list[tuple[object, bool]] = []
+    example = _example_of_body(session, operation.body)
     if example is not None:
-        literal.append((sampling.without_read_only(source, schema, example), True))
-        changed.append(
-            (_new_body(session, operation, sampling.vary(source, schema, example)), False)
-        )
+        yield sampling.without_read_only(source, schema, example), True
     elif sampling.has_examples(source.document, schema):
-        literal.append((sampling.sample_value(source, schema, as_documented=True), True))
-    changed.append((_new_body(session, operation, sampling.sample_value(source, schema)), False))
-    if operation.name in session.knowledge.literal or not _has_created(session, operation):
-        yield from (*literal, *changed)
-    else:
-        yield from (*changed[:1], *literal, *changed[1:])
+        yield sampling.sample_value(source, schema, as_documented=True), True
+
+
+def _changed_bodies(
+    session: HttpSession, operation: ServiceOperation
+) -> Iterator[tuple[object, bool]]:
+    """Yield bodies with new values, that of the example first."""
+    assert operation.body is not None
+    source, schema = session.source, operation.body.schema
+    example = _example_of_body(session, operation.body)
+    if example is not None:
+        yield _new_body(session, operation, sampling.vary(source, schema, example)), False
+    yield _new_body(session, operation, sampling.sample_value(source, schema)), False
 
 
 def _has_created(session: HttpSession, operation: ServiceOperation) -> bool:
@@ -299,8 +323,9 @@ def unlike_example(session: HttpSession, operation: ServiceOperation) -> object:
     """Return a body that the service likely accepts, with new values in place of those of an
     example, which other requests may have sent already.
     """
-    bodies = _likely_bodies(session, operation, None)
-    return next(body for body, is_example in bodies if not is_example)
+    if operation.body is None:
+        return ABSENT
+    return next(_changed_bodies(session, operation))[0]
 
 
 def body_for(session: HttpSession, operation: ServiceOperation) -> object:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from time import time
 
+from faultspec.contract import crashes
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Canary, Exchange, Request, Response
 from faultspec.judge import judge
@@ -426,7 +427,7 @@ class HttpSession(Session):
             operation=f"{request.method} {template}" if template is not None else None,
             identity=None if caller.anonymous else caller.name,
             forbidden=(*self._forbidden_values(caller), *canaries),
-            lacks=frozenset({"service/no-crash"} if switched else ()),
+            lacks=frozenset({crashes.CLAUSE} if switched else ()),
             idempotent=self.idempotent_calls.get(f"{request.method} {route}"),
             authenticated=is_authenticated(self.config, self.refused, caller, request),
         )

@@ -11,6 +11,7 @@ from faultspec.openapi.service import (
     Description,
     RequestBody,
     ServiceOperation,
+    best_match,
     matches,
     shape_of,
 )
@@ -56,11 +57,10 @@ class Inventory:
 
     def template(self, method: str, path: str) -> str:
         """The template of the operation that a path is for; without one, the path itself."""
-        operations = [one for one in self.operations if one.method == method]
-        if any(one.template == path for one in operations):
+        if any(one.template == path for one in self.operations if one.method == method):
             return path
-        fitting = (one.template for one in operations if matches(one.template, path))
-        return next(fitting, path)
+        found = best_match(self.operations, method, path)
+        return path if found is None else found.template
 
     def methods(self, template: str) -> tuple[str, ...]:
         """The methods that a path certainly has."""

@@ -29,6 +29,9 @@ ENVELOPE = frozenset(
 #: The clauses about the declared form of errors; all others are about their contents.
 FORM = ENVELOPE | {"code/declared", "code/reserved", "code/status"}
 
+#: The statuses of invalid input (RFC 9110, 15.5.1 and 15.5.21).
+INVALID_INPUT = (400, 422)
+
 #: Characters of a value that a message quotes.
 _BRIEF = 60
 

@@ -29,8 +29,7 @@ def fill_in(
         node = sampling.merge_all_of(source.document, schema or {})
         if isinstance(value, list):
             return [fill_in(source, item, saved, node.get("items")) for item in value]
-        members = node.get("properties")
-        inner: Json = members if isinstance(members, dict) else {}
+        inner = sampling.properties_of(node)
         return {
             key: fill_in(source, member, saved, inner.get(key)) for key, member in value.items()
         }

@@ -1,5 +1,6 @@
 """Surfaces, codes under recipes, and successes: clauses that need no envelope."""
 
+from faultspec.contract import crashes
 from faultspec.contract.clauses.clause import HTTP, Clause
 from faultspec.contract.clauses.constructs import any_surface, surface_sources
 
@@ -29,7 +30,7 @@ CLAUSES = (
         reads=("sequence",),
     ),
     Clause(
-        address="service/no-crash",
+        address=crashes.CLAUSE,
         title="The service does not crash",
         why="The caller cannot act on a failure that nobody foresaw, and its data may be lost.",
         occasion=(
