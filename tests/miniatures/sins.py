@@ -778,6 +778,7 @@ def _all() -> Iterable[Sin]:
     yield sin("retry-after-too-short", "after the wait the caller is still limited", "C12 T4")
     yield sin("rate-limit-never-recovers", "every refusal is followed by another for an hour", "C12 T4")
     yield sin("challenge-missing", "401 has no WWW-Authenticate", "C26", on(no_header("www-authenticate"), status=401))
+    yield sin("challenge-of-another-scheme", "401 asks for a password, and the document for a token", "C26", on(header("www-authenticate", 'Basic realm="notebooks"'), status=401))
     yield sin("challenge-missing-for-bad-token", "only a missing token gets the challenge", "C26", on(lambda a, r: r.without_header("www-authenticate") if bearer(a) else r, status=401))
     yield sin("allow-missing", "405 has no Allow", "C26 C27", on(no_header("allow"), status=405))
     yield sin("allow-incomplete", "Allow lists the first method of the path only", "C26 C27", on(allow_shorter, status=405))

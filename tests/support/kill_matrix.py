@@ -508,6 +508,7 @@ KILLS: Mapping[str, Kill] = {
     "retry-after-beyond-the-window": caught("retry/limit"),
     "rate-limit-never-recovers": caught("retry/recovers"),
     "challenge-missing": caught("headers/www-authenticate"),
+    "challenge-of-another-scheme": caught("document/challenge"),
     "challenge-missing-for-bad-token": caught("headers/www-authenticate"),
     "allow-missing": caught("headers/allow"),
     "allow-incomplete": warned("framework/method"),

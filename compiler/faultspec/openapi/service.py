@@ -55,7 +55,8 @@ class ServiceOperation:
     """One method of one path. ``template`` includes the base path of the document's server.
 
     ``secured``: whether it needs credentials, None if the document says nothing of credentials.
-    ``success``: the first status below 300 that the document describes, or None.
+    ``success``: the first status below 300 that the document describes, or None. ``challenges``:
+    the authentication schemes of HTTP that it accepts, in lower case; empty if others may do.
     """
 
     method: str
@@ -66,6 +67,7 @@ class ServiceOperation:
     media_types: tuple[str, ...] = ()
     secured: bool | None = None
     scopes: tuple[str, ...] = ()
+    challenges: tuple[str, ...] = ()
     id: str | None = None
     success: DocumentedSuccess | None = field(default=None, repr=False, compare=False)
 
@@ -259,6 +261,7 @@ def _operation(reader: DocumentReader, item: PathItem, name: str, node: Json) ->
         media_types=tuple(media_types),
         secured=secured,
         scopes=scopes,
+        challenges=_challenges(document, node) if secured else (),
         id=identifier if isinstance(identifier, str) else None,
         success=_success(document, responses),
     )
@@ -321,6 +324,23 @@ def _security(document: Json, node: Json) -> tuple[bool | None, tuple[str, ...]]
         for scope in sequence(names)
     ]
     return True, tuple(dict.fromkeys(scopes))
+
+
+def _challenges(document: Json, node: Json) -> tuple[str, ...]:
+    """The authentication schemes of HTTP that an operation accepts.
+
+    Empty if it also accepts credentials for which HTTP has no challenge, such as a key.
+    """
+    declared = mapping(mapping(document.get("components")).get("securitySchemes"))
+    requirements = sequence(node.get("security", document.get("security")))
+    found: list[str] = []
+    for name in dict.fromkeys(name for one in requirements for name in mapping(one)):
+        match resolve(document, declared.get(name)):
+            case {"type": "http", "scheme": str(scheme)}:
+                found.append(scheme.lower())
+            case _:
+                return ()
+    return tuple(found)
 
 
 def _schemes(document: Json) -> tuple[Scheme, ...]:

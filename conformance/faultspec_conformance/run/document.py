@@ -4,6 +4,7 @@ The checks are those of schemathesis. Where the document and the taxonomy contra
 that is reported once, and answers are held to the taxonomy.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -23,7 +24,15 @@ from faultspec_conformance.session.observation import passed
 if TYPE_CHECKING:
     from faultspec_conformance.schemathesis.document import DocumentJudge, DocumentViolation
 
-_AGREES = "document/agrees"
+_AGREES, _CHALLENGE = "document/agrees", "document/challenge"
+
+_UNAUTHENTICATED, _AUTHENTICATE = 401, "WWW-Authenticate"
+
+#: The scheme at the beginning of a challenge (RFC 9110, 11.2): a word that is not the name of a
+#: parameter.
+_SCHEME = re.compile(r"(?:^|,)\s*([!#$%&'*+.^_`|~\w-]+)(?=\s*(?:,|$)|\s+[^\s=])")
+
+_QUOTED_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 #: The clauses about the form of an answer, which a generated error can break.
 _FORM = ("document/media-type", "document/schema")
@@ -64,11 +73,13 @@ class DocumentHold:
         """The judgement with the findings of the document."""
         status, name = exchange.response.status or 0, exchange.operation or ""
         findings, exercised = list(judgement.findings), set(judgement.exercised)
-        if status >= _ERRORS and any(finding.level == "error" for finding in findings):
-            return judgement  # the document would repeat what the taxonomy says
-        if 300 <= status < _ERRORS:
-            return judgement  # routers redirect by themselves, and no document lists that
-        for clause, violations in self.judge.violations(exchange):
+        repeats = status >= _ERRORS and any(finding.level == "error" for finding in findings)
+        if status == _UNAUTHENTICATED:
+            findings += self._check_challenge(exchange, exercised)
+        # The document would repeat what the taxonomy says. Routers redirect by themselves, and no
+        # document lists that.
+        silent = repeats or 300 <= status < _ERRORS
+        for clause, violations in () if silent else self.judge.violations(exchange):
             if (clause, name, status) in self.contradicted:
                 continue
             if clause == "document/status" and violations and self._is_declared(judgement, status):
@@ -79,6 +90,29 @@ class DocumentHold:
             exercised.add(clause)
             findings += (_finding(violation, exchange, judgement.code) for violation in violations)
         return replace(judgement, findings=tuple(findings), exercised=frozenset(exercised))
+
+    def _check_challenge(self, exchange: Exchange, exercised: set[str]) -> Iterator[Finding]:
+        """Check that a 401 asks for a scheme that the document declares for the operation (RFC
+        9110, 11.6.1; OpenAPI 3.1.1, 4.8.27).
+
+        Adds the clause to ``exercised`` if the document and the answer name schemes.
+        """
+        declared = self._described(exchange)
+        named = _challenged_schemes(exchange)
+        if declared is None or not declared.challenges or not named:
+            return
+        exercised.add(_CHALLENGE)
+        if named.isdisjoint(declared.challenges):
+            expected = " or ".join(declared.challenges)
+            yield Finding(
+                clause=_CHALLENGE,
+                message=f"`{_AUTHENTICATE}` names {', '.join(sorted(named))}; the document "
+                f"declares {expected} for {declared.name}",
+                operation=declared.name,
+                status=_UNAUTHENTICATED,
+                pointer=_AUTHENTICATE,
+                evidence=(exchange,),
+            )
 
     def contradictions(self) -> Iterator[Outcome]:
         """Yield what contradicts the taxonomy in the document; nothing is sent for that."""
@@ -105,9 +139,13 @@ class DocumentHold:
         """Whether the document describes any error of the operation. Else it is silent, which does
         not contradict the taxonomy.
         """
-        method, _, template = (exchange.operation or "").partition(" ")
-        operation = self.session.description.find(method, template)
+        operation = self._described(exchange)
         return operation is not None and describes_errors(operation)
+
+    def _described(self, exchange: Exchange) -> ServiceOperation | None:
+        """Return the operation of the document that the request was for, or None."""
+        method, _, template = (exchange.operation or "").partition(" ")
+        return self.session.description.find(method, template)
 
     def _is_declared(self, judgement: Judgement, status: int) -> bool:
         """Whether the taxonomy documents the status, by the code of the answer."""
@@ -225,6 +263,18 @@ def hold_to_document(session: HttpSession) -> DocumentHold | None:
     hold = DocumentHold(session, DocumentJudge(session.description))
     session.hold = hold
     return hold
+
+
+def _challenged_schemes(exchange: Exchange) -> set[str]:
+    """Return the authentication schemes that an answer names, in lower case."""
+    lines = (
+        value for name, value in exchange.response.headers if name.lower() == _AUTHENTICATE.lower()
+    )
+    return {
+        scheme.lower()
+        for line in lines
+        for scheme in _SCHEME.findall(_QUOTED_STRING.sub('""', line))
+    }
 
 
 def _finding(violation: "DocumentViolation", exchange: Exchange, code: str | None) -> Finding:

@@ -47,6 +47,13 @@ CLAUSES = (
         reads=("operation", "method", "status", "header-values", "body"),
     ),
     _document(
+        address="document/challenge",
+        title="A 401 asks for credentials of a kind that the document declares",
+        why="Clients choose the credentials by the challenge, and generated ones by the document.",
+        occasion="A 401 with WWW-Authenticate, where the document declares HTTP schemes alone.",
+        reads=("operation", "method", "status", "header-values"),
+    ),
+    _document(
         address="document/sequences",
         title="Schemathesis finds nothing wrong with a sequence of generated requests",
         why="A resource that is read after its deletion was not deleted.",
