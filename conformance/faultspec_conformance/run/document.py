@@ -97,7 +97,7 @@ class DocumentHold:
 
         Adds the clause to ``exercised`` if the document and the answer name schemes.
         """
-        declared = self._described(exchange)
+        declared = self._find_operation(exchange)
         named = _challenged_schemes(exchange)
         if declared is None or not declared.challenges or not named:
             return
@@ -139,10 +139,10 @@ class DocumentHold:
         """Whether the document describes any error of the operation. Else it is silent, which does
         not contradict the taxonomy.
         """
-        operation = self._described(exchange)
+        operation = self._find_operation(exchange)
         return operation is not None and describes_errors(operation)
 
-    def _described(self, exchange: Exchange) -> ServiceOperation | None:
+    def _find_operation(self, exchange: Exchange) -> ServiceOperation | None:
         """Return the operation of the document that the request was for, or None."""
         method, _, template = (exchange.operation or "").partition(" ")
         return self.session.description.find(method, template)
