@@ -28,7 +28,7 @@ CALLS = frozenset(
 )
 
 #: Methods of the records that only read.
-READS = frozenset({"has_attempted", "tenants"})
+READS = frozenset({"decided_clauses", "has_attempted", "tenants"})
 
 #: Methods of lists, mappings and sets that only read.
 CONTAINERS = frozenset({"get", "keys", "values", "items", "index", "count", "copy", "union"})

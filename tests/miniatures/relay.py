@@ -12,6 +12,7 @@ import random
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -48,6 +49,8 @@ SINS: Mapping[str, str] = {
     "crashes-on-garbage": "fails in its own words where the provider sends no JSON",
     "loses-the-success": "reports the failure although a retry succeeded",
 }
+AUDIT_PAGE = 100
+"""Records that the audit shows, the newest first."""
 
 
 class Failed(Exception):
@@ -78,6 +81,18 @@ def make_app(
     many seconds.
     """
     client = httpx.AsyncClient(base_url=provider, trust_env=False)
+    audit: list[dict[str, object]] = []
+
+    def refusal(error: dict[str, Any], status: int, **more: Any) -> Response:
+        """An error that is in the audit."""
+        record = {name: error[name] for name in ("class", "message", "boundary", "audit_id")}
+        retried = error["details"].get("retried", 0)
+        now = datetime.now(UTC).isoformat()
+        audit.append({**record, "retried": retried, "actor": "anybody", "time": now})
+        return JSONResponse({"error": error}, status, **more)
+
+    async def recorded(request: Request) -> Response:
+        return JSONResponse({"events": audit[::-1][:AUDIT_PAGE]})
 
     async def once(key: str, text: str) -> Any:
         sent = (
@@ -152,7 +167,7 @@ def make_app(
         except (ValueError, TypeError, KeyError, AssertionError, RecursionError):
             if sin == "asks-for-the-unreadable":
                 await client.post("/complete", json={})
-            return JSONResponse({"error": unreadable()}, 422)
+            return refusal(unreadable(), 422)
         try:
             return JSONResponse({"content": await call(body["text"], body.get("idempotent", True))})
         except Crashed:
@@ -165,7 +180,7 @@ def make_app(
                 return JSONResponse({"content": {}})
             return envelope(failed, body.get("idempotent", True))
 
-    def unreadable() -> dict[str, object]:
+    def unreadable() -> dict[str, Any]:
         return {
             "class": "hash_mismatch",
             "message": "The text could not be read",
@@ -182,7 +197,7 @@ def make_app(
         if failed.retried or sin == "always-says-three":
             details["retried"] = 3 if sin == "always-says-three" else failed.retried
         refused = failed.status is not None and failed.status != 429 and failed.status < 500
-        error: dict[str, object] = {
+        error: dict[str, Any] = {
             "class": failed.name,
             "message": "The provider could not be asked",
             "retriable": idempotent and not refused,
@@ -197,19 +212,22 @@ def make_app(
                 "retriable": False,
                 "details": {},
             }
-        return JSONResponse({"error": error}, 500 if sin == "another-class" else 502)
+        return refusal(error, 500 if sin == "another-class" else 502)
 
     async def elsewhere(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
         if (request.method, request.url.path) == ("POST", "/v1/messages"):
             headers = error.headers if isinstance(error, HTTPException) else None
-            return JSONResponse({"error": unreadable()}, 422, headers)
+            return refusal(unreadable(), 422, headers=headers)
         return JSONResponse(
             {"error": {"code": f"http_{status}", "message": "No such thing"}}, status
         )
 
     return Starlette(
-        routes=[Route("/v1/messages", messages, methods=["POST"])],
+        routes=[
+            Route("/v1/messages", messages, methods=["POST"]),
+            Route("/v1/audit", recorded, methods=["GET"]),
+        ],
         exception_handlers={HTTPException: elsewhere},
     )
 

@@ -92,13 +92,7 @@ PROBES: tuple[Probe[HttpSession], ...] = (
     Probe(
         "replays",
         idempotency.replays,
-        (
-            "idempotency/replay",
-            "idempotency/concurrent",
-            "idempotency/distinct-keys",
-            "idempotency/mismatch",
-            "idempotency/isolation",
-        ),
+        idempotency.CREATIONS,
         within="resources",
     ),
     Probe(
@@ -133,6 +127,7 @@ PROBES: tuple[Probe[HttpSession], ...] = (
     Probe("audit", audit.failures, ("audit/recorded",), within="failures"),
     Probe("confidential-members", confidential.confidential_members, ("leaks/confidential",)),
     Probe("upstreams", upstreams.retries, upstreams.CLAUSES),
+    Probe("audit-of-upstreams", audit.upstream_failures, ("audit/recorded",), within="upstreams"),
     Probe("late-replays", idempotency.late_replays, ("idempotency/replay",), within="resources"),
     Probe("limits", provoke.limits, ("provoke/code", "retry/recovers", "retry/limit")),
 )

@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 from faultspec.judge.collector import describe_problem
-from faultspec.language.model import Audit
+from faultspec.language.model import Audit, Lookup
 from faultspec.language.values import are_equal, check_value, vocabularies
 from faultspec.runtime import ids
 from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session import pagination
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
@@ -26,45 +27,113 @@ _CLAUSE = "audit/recorded"
 #: records.
 _LAST = 10
 
+#: A failure and the id of its record.
+_Failure = tuple[Observation, str]
+
 
 def failures(session: HttpSession) -> Iterator[Outcome]:
     """Look up the records of the last failures over HTTP, by the ids in their answers."""
     audit = session.taxonomy.audit
     if audit is None or audit.lookup is None or audit.id is None or audit.lookup.id is None:
         return
-    id_slot = audit.id.removeprefix("$")
-    known = _identified_failures(session, id_slot)
+    known = _identified_failures(session, audit, session.knowledge.exchanges)
     if not known:
         address = session.canary("address")
         session.call(RequestSpec("GET", f"/{address.value}", route=None, canaries=(address,)))
-        known = _identified_failures(session, id_slot)
+        known = _identified_failures(session, audit, session.knowledge.exchanges)
     if not known:
-        yield not_exercised(_CLAUSE, f"no observed failure has the id of its record (`{id_slot}`)")
+        yield not_exercised(_CLAUSE, f"no observed failure has the id of its record (`{audit.id}`)")
         return
-    method, _, path = audit.lookup.request.partition(" ")
-    page = session.call(RequestSpec(method, path, correlation="valid"))
-    records = point(page.json, audit.lookup.items)
+    yield from _check_records(session, audit, audit.lookup, known[-_LAST:])
+
+
+def upstream_failures(session: HttpSession) -> Iterator[Outcome]:
+    """Look up the records of failures that scripted upstreams caused, the last one of each sort.
+
+    Failures of one sort have the same operation, code and numbers, such as that of retries.
+    """
+    audit = session.taxonomy.audit
+    if audit is None or audit.lookup is None or audit.id is None or audit.lookup.id is None:
+        return
+    if not session.upstreams:
+        return
+    known = _identified_failures(session, audit, session.knowledge.own.exchanges)
+    sorts: dict[tuple[object, ...], _Failure] = {}
+    for failure, id in known:
+        meanings = (_meaning_value(session, failure, means) for means in audit.means.values())
+        numbers = (value for value in meanings if not isinstance(value, str))
+        sort = (failure.exchange.operation, failure.code, *map(str, numbers))
+        sorts.pop(sort, None)
+        sorts[sort] = failure, id
+    chosen = list(sorts.values())[-_LAST:]
+    if chosen:
+        yield from _check_records(session, audit, audit.lookup, chosen)
+    else:
+        yield not_exercised(
+            _CLAUSE, f"no failure of an upstream led to an answer with `{audit.id}`"
+        )
+
+
+def _check_records(
+    session: HttpSession, audit: Audit, lookup: Lookup, known: Sequence[_Failure]
+) -> Iterator[Outcome]:
+    """Compare failures with their records on the longest page of the audit.
+
+    An early failure may be on a later page.
+    """
+    assert audit.id is not None, "an answer has the id of its record"
+    assert lookup.id is not None, "a record has its id"
+    method, _, path = lookup.request.partition(" ")
+    query = {} if "?" in path else pagination.longest_page(session.operation(method, path))
+    page = session.call(RequestSpec(method, path, query=query, correlation="valid"))
+    records = point(page.json, lookup.items)
     if not page.ok or not isinstance(records, list):
         how = f"the service answered {page} to {method} {path}, without a list of records"
         yield failed(_CLAUSE, f"the audit cannot be read: {how}", page)
         return
+    ids = [point(record, lookup.id) for record in records]
     for failure, id in known:
-        own = [record for record in records if are_equal(point(record, audit.lookup.id), id)]
+        name = f"{audit.id.removeprefix('$')} {id}"
+        own = [record for record, found in zip(records, ids, strict=True) if are_equal(found, id)]
         if len(own) == 1:
             yield _compare(_problem(session, audit, own[0], failure), failure, page)
+        elif not own and _may_be_later(session, audit, failure, ids=ids):
+            reason = f"the record of {name} may be on a later page than the first"
+            yield not_exercised(_CLAUSE, reason)
         else:
             what = "no record" if not own else f"{len(own)} records"
-            yield failed(_CLAUSE, f"the audit has {what} of {id_slot} {id}", failure, page)
+            yield failed(_CLAUSE, f"the audit has {what} of {name}", failure, page)
 
 
-def _identified_failures(session: HttpSession, name: str) -> list[tuple[Observation, str]]:
-    """Return the last failures whose answer has the id of its record."""
+def _may_be_later(
+    session: HttpSession, audit: Audit, failure: Observation, ids: Sequence[object]
+) -> bool:
+    """Whether the record of a failure may be on a later page than that of the ``ids``.
+
+    More records followed than the page has, and it shows no failure before this one.
+    """
+    recorded = [
+        seen
+        for seen in session.knowledge.exchanges
+        if audit.per == "exchange" or seen.code is not None
+    ]
+    turn = next(turn for turn, seen in enumerate(recorded) if seen is failure)
+    before = [id for _, id in _identified_failures(session, audit, recorded[:turn])]
+    shows_earlier = any(are_equal(found, id) for found in ids for id in before)
+    return len(recorded) - turn > max(len(ids), _LAST) and not shows_earlier
+
+
+def _identified_failures(
+    session: HttpSession, audit: Audit, exchanges: Sequence[Observation]
+) -> list[_Failure]:
+    """Return the failures whose answer has the id of its record."""
+    name = (audit.id or "").removeprefix("$")
     pairs = (
         (observation, slot_value(session.taxonomy, observation, name))
-        for observation in session.knowledge.exchanges
+        for observation in exchanges
         if observation.code is not None
     )
-    return [(failure, id) for failure, id in pairs if isinstance(id, str)][-_LAST:]
+    return [(failure, id) for failure, id in pairs if isinstance(id, str)]
 
 
 def exchanges(

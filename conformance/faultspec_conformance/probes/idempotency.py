@@ -54,6 +54,9 @@ _REPLAY, _CONCURRENT = "idempotency/replay", "idempotency/concurrent"
 _DISTINCT, _MISMATCH = "idempotency/distinct-keys", "idempotency/mismatch"
 _ISOLATION = "idempotency/isolation"
 
+#: The clauses that creations of resources decide.
+CREATIONS = (_REPLAY, _CONCURRENT, _DISTINCT, _MISMATCH, _ISOLATION)
+
 #: Equal requests at the same time. Two are enough if all of them arrive while the first is written.
 _AT_ONCE = 3
 
@@ -84,14 +87,21 @@ def replays(session: HttpSession) -> Iterator[ProbeResult]:
         for kind in kinds
         if (operation := kind.operation("create")) is not None and operation.method in rule.methods
     ]
-    if not creating:
-        yield not_exercised(_REPLAY, "no resource could be made by a method that takes a key")
+    undecided = set(CREATIONS) - session.observations.decided_clauses()
+    if not creating and undecided:
+        reason = "no resource could be made by a method that takes a key"
+        yield from (not_exercised(clause, reason) for clause in sorted(undecided))
     for index, (kind, operation) in enumerate(creating):
-        # One kind is always tested, the others if the document says that they take a key.
+        # One kind is always tested, the others if the document says that they take a key, or until
+        # every clause is decided that another kind can decide.
         is_first = index == 0 and kind.name == session.kinds[0].name
-        if is_first or _takes_key(rule, operation):
-            creation = _Creation(session, rule, operation, created[kind.name])
-            yield from creation.outcomes(at_once=index == 0)
+        creation = _Creation(session, rule, operation, created[kind.name])
+        if not (is_first or _takes_key(rule, operation) or creation.can_decide(undecided)):
+            continue
+        for result in creation.outcomes(at_once=_CONCURRENT in undecided):
+            if isinstance(result, Outcome) and result.is_decided:
+                undecided.discard(result.clause)
+            yield result
     for kind in kinds:
         yield from _change(session, rule, kind)
         yield from _delete(session, rule, kind)
@@ -111,6 +121,25 @@ class _Creation:
         """The kind of the resource."""
         return self.existing.kind
 
+    def can_decide(self, clauses: set[str]) -> bool:
+        """Whether the creation takes a key and may decide one of the clauses."""
+        session, able = self.session, {_REPLAY, _DISTINCT}
+        if self.reason_not_at_once() is None:
+            able.add(_CONCURRENT)
+        if self.rule.mismatch is not None:
+            able.add(_MISMATCH)
+        if not self.operation.placeholders and session.stranger(self.existing.owner) is not None:
+            able.add(_ISOLATION)
+        return takes_key(session, self.rule, self.operation) and bool(able & clauses)
+
+    def reason_not_at_once(self) -> str | None:
+        """Return why no equal requests are sent at the same time; None if they can be."""
+        if self.operation.method != "POST":
+            return f"{self.operation.name} has the same effect however often it is sent"
+        if self.session.driver.limits.rate is not None:
+            return "the run keeps to a rate, so no requests are sent at the same time"
+        return None
+
     def outcomes(self, *, at_once: bool) -> Iterator[ProbeResult]:
         """Create a resource and replay it in all ways.
 
@@ -120,11 +149,16 @@ class _Creation:
         body = self.new_body()
         spec = self.request(new_key(session), body, new_id(session.echo, session.tokens))
         burst: list[Observation] = []
-        if at_once and self.operation.method == "POST" and session.driver.limits.rate is None:
+        reason = self.reason_not_at_once()
+        if at_once and reason is None:
             burst = session.call_together(_AT_ONCE, spec)
+        elif at_once:
+            yield not_exercised(_CONCURRENT, str(reason))
         created = [answer for answer in burst if answer.ok] or [session.call(spec)]
         if not created[0].ok:
             yield check_refused_key(session, self.rule, spec, created[0])
+            reason = f"the service answered {created[0]} to {self.operation.name}"
+            yield from (not_exercised(clause, reason) for clause in CREATIONS[1:])
             return
         again = session.call(spec)
         identifier = self.identifier(again)
@@ -227,7 +261,8 @@ class _Creation:
         listing, existing = self.kind.operation("list"), self.existing
         values = body.values() if isinstance(body, dict) else ()
         # What other resources have too, such as the id of a parent, does not identify this one.
-        shared = {value for _, value in leaves([existing.body, *existing.values.values()])}
+        known = leaves([existing.body, *existing.values.values()])
+        shared: set[object] = {value for _, value in known if isinstance(value, str)}
         shared |= {resource.id for resource in self.session.knowledge.created.values()}
         texts = (
             text
@@ -237,13 +272,13 @@ class _Creation:
         text = next(texts, None)
         if listing is None or text is None:
             return
-        known = dict(existing.values_for(listing.template)) | written_values(
+        filled = dict(existing.values_for(listing.template)) | written_values(
             self.session, listing, self.kind.call("list")
         )
-        if not set(listing.placeholders) <= set(known):
+        if not set(listing.placeholders) <= set(filled):
             return
         page = self.session.call(
-            RequestSpec("GET", listing.template, identity=existing.owner, values=known)
+            RequestSpec("GET", listing.template, identity=existing.owner, values=filled)
         )
         items = [item for item in list_items(page.json) if isinstance(item, dict)]
         equal = [item for item in items if text in item.values()]

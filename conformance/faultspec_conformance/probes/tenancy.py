@@ -15,6 +15,7 @@ from faultspec.exchange.model import Canary
 from faultspec.language.model import Concealment
 from faultspec.openapi.service import ServiceOperation, shape_of
 from faultspec_conformance.config import Identity
+from faultspec_conformance.probes.foreign_reads import check_reads
 from faultspec_conformance.probes.foreign_references import check_filters, check_references
 from faultspec_conformance.probes.idempotency import change_body
 from faultspec_conformance.probes.ownership import (
@@ -80,7 +81,7 @@ def other_tenants(session: HttpSession) -> Iterator[ProbeResult]:
     rule = next(iter(privacy.conceal), None) if privacy is not None else None
     if rule is None:
         return
-    asked = False
+    asked: tuple[Identity, Identity] | None = None
     for kind in session.turn:
         resource = session.knowledge.created.get(kind.name)
         if resource is None:
@@ -90,15 +91,17 @@ def other_tenants(session: HttpSession) -> Iterator[ProbeResult]:
             reason = "no two identities with credentials belong to different tenants"
             yield not_exercised(_CLAUSE, reason)
             return
-        asked = True
+        asked = asked or (resource.owner, stranger)
         evidence = evidence_of(session, resource)
         yield from _check_items(session, rule, resource, stranger)
         yield from _check_list(session, resource, stranger, evidence)
         yield from _check_same_values(session, rule, resource, stranger)
         yield from check_filters(session, resource, stranger)
         yield from check_references(session, resource, stranger)
-    if not asked:
+    if asked is None:
         yield not_exercised(_CLAUSE, "no resource could be made for another tenant to ask for")
+    elif session.kinds[0] in session.turn:
+        yield from check_reads(session, *asked)
 
 
 def _check_items(

@@ -47,6 +47,11 @@ class Outcome:
     finding: Finding | None = None
     form: str | None = None
 
+    @property
+    def is_decided(self) -> bool:
+        """Whether it says that the clause held, or that it is broken."""
+        return self.kind in ("passed", "failed")
+
 
 @dataclass(frozen=True, slots=True)
 class ClauseResult:

@@ -154,10 +154,7 @@ def _has_held_again(first: PartRecord, again: PartRecord, where: Place) -> bool:
 
 
 def _count_relations(record: PartRecord, clause: str) -> int:
-    return sum(
-        outcome.clause == clause and outcome.kind in ("passed", "failed")
-        for outcome in record.outcomes
-    )
+    return sum(outcome.clause == clause and outcome.is_decided for outcome in record.outcomes)
 
 
 def _count_answers(record: PartRecord, operation: str | None) -> int:

@@ -133,7 +133,7 @@ def _clause_results(
         if _is_explained(outcome, crashed):
             undecided.setdefault(outcome.clause, Counter())[crashes.EXPLAINED] += 1
             continue
-        if outcome.kind in ("passed", "failed"):
+        if outcome.is_decided:
             occasions[outcome.clause] += 1
         if outcome.kind == "undecided":
             undecided.setdefault(outcome.clause, Counter())[outcome.reason] += 1

@@ -137,6 +137,10 @@ class Observations:
         """The outcomes of all parts, in order."""
         return [outcome for part in self.parts for outcome in part.outcomes]
 
+    def decided_clauses(self) -> set[str]:
+        """Return the clauses of the outcomes that passed or failed."""
+        return {outcome.clause for outcome in self.outcomes if outcome.is_decided}
+
     def begin(self, name: str, *, shared: bool = False) -> PartRecord:
         """Begin a part and return its record."""
         self.parts.append(PartRecord(name, shared))

@@ -52,7 +52,7 @@ def opening(listing: ServiceOperation) -> dict[str, object]:
     size = _parameter(listing, _SIZES)
     if size is not None and _parameter(listing, _CURSORS) is not None:
         return {size.name: 1}
-    return _longest_page(listing)
+    return longest_page(listing)
 
 
 def next_query(listing: ServiceOperation, first: Observation) -> dict[str, object] | None:
@@ -66,14 +66,14 @@ def next_query(listing: ServiceOperation, first: Observation) -> dict[str, objec
         _parameter(listing, names) for names in (_OFFSETS, _NUMBERS, _CURSORS)
     )
     if offset is not None:
-        return {**_longest_page(listing), offset.name: 1}
+        return {**longest_page(listing), offset.name: 1}
     if number is not None:
         size = _parameter(listing, _SIZES)
         return {number.name: 2, **({size.name: 1} if size is not None else {})}
     value = _next_cursor(first.json)
     if cursor is None or value is None:
         return None
-    return {**_longest_page(listing), cursor.name: value}
+    return {**longest_page(listing), cursor.name: value}
 
 
 def position_parameters(listing: ServiceOperation) -> tuple[str, ...]:
@@ -82,7 +82,8 @@ def position_parameters(listing: ServiceOperation) -> tuple[str, ...]:
     return tuple(parameter.name for parameter in found if parameter is not None)
 
 
-def _longest_page(listing: ServiceOperation) -> dict[str, object]:
+def longest_page(listing: ServiceOperation) -> dict[str, object]:
+    """Return the query of the longest page that the document allows."""
     size = _parameter(listing, _SIZES)
     if size is None:
         return {}
