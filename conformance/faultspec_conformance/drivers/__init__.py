@@ -3,8 +3,9 @@ answers.
 """
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Literal, Self, TypedDict, Unpack
 
@@ -73,14 +74,42 @@ class Timing(TypedDict, total=False):
     pause: Callable[[float], None]
 
 
+Purpose = Literal["test", "setup", "login", "again", "confirm", "document"]
+"""What a request is for. ``setup``: it creates what a probe needs. ``again``: it repeats a request
+after a refusal that has ended. ``confirm``: it shows whether a failure occurs again. ``document``:
+it looks for the document of the service. ``test``: anything else.
+"""
+
+
+@dataclass(slots=True)
+class LoggedRequest:
+    """A request that a driver sent, in the log of the run. The session adds what its answer shows.
+
+    ``operation``: method and path, or the name of the call. ``part``: the part of the run that sent
+    it. ``exercised``: the clauses that the answer was checked against. ``decided``: the clauses
+    that relations between answers decided with it.
+    """
+
+    operation: str
+    part: str
+    purpose: Purpose = "test"
+    status: int | None = None
+    code: str | None = None
+    exercised: frozenset[str] = frozenset()
+    decided: dict[str, None] = field(default_factory=dict)
+
+
 class Driver:
-    """A connection to one service, and a context manager. It counts its requests and enforces the
-    limits of the run.
+    """A connection to one service, and a context manager. It logs its requests and enforces the
+    limits of the run. ``part`` and ``purpose``: those of the next request.
     """
 
     def __init__(self, limits: Limits, **timing: Unpack[Timing]) -> None:
         self.limits = limits
         self.requests = 0
+        self.log: list[LoggedRequest] = []
+        self.part = ""
+        self.purpose: Purpose = "test"
         self.timeout = timing.get("timeout", TIMEOUT)
         self._clock = timing.get("clock", time.monotonic)
         self._pause = timing.get("pause", time.sleep)
@@ -128,8 +157,17 @@ class Driver:
         self._pause(seconds)
         return True
 
+    @contextmanager
+    def log_as(self, purpose: Purpose) -> Iterator[None]:
+        """Log the requests within the block under a purpose."""
+        before, self.purpose = self.purpose, purpose
+        try:
+            yield
+        finally:
+            self.purpose = before
+
     def admit(self, request: Request, *, writes: bool) -> NoAnswer | None:
-        """Count a request, and wait for its turn; or say which limit forbids it. ``writes``: it may
+        """Log a request, and wait for its turn; or say which limit forbids it. ``writes``: it may
         change something.
         """
         if writes and not self.limits.writes:
@@ -146,6 +184,9 @@ class Driver:
         if reason is not None:
             return NoAnswer(request, "budget", reason)
         self.requests += 1
+        path = request.target.partition("?")[0]
+        name = f"{request.method} {path}" if path.startswith("/") else path
+        self.log.append(LoggedRequest(name, self.part, self.purpose))
         return None
 
     def _wait_for_turn(self) -> bool:

@@ -93,7 +93,13 @@ class HttpDriver(Driver):
 
     def send(self, request: Request) -> Response | NoAnswer:
         """Send one request. ``request.target`` is a path with its query, appended to the base."""
-        return self.admit(request, writes=_may_write(request)) or self.transmit(request)
+        refusal = self.admit(request, writes=_may_write(request))
+        if refusal is not None:
+            return refusal
+        answer = self.transmit(request)
+        if isinstance(answer, Response):
+            self.log[-1].status = answer.status
+        return answer
 
     def send_together(self, requests: Sequence[Request]) -> list[Response | NoAnswer]:
         """Send requests at the same time, over connections of their own. The answers have the order

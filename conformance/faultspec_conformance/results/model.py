@@ -199,16 +199,17 @@ class MapCell:
 
 @dataclass(frozen=True, slots=True)
 class SentRequest:
-    """A request that was answered. ``part``: the probe that sent it, or `sweep`.
+    """A request of the run. ``part``: the probe that sent it, or `sweep`.
 
-    ``judged``: how many clauses its answer was checked against. ``decided``: the clauses that the
-    probe decided with it, alone or with the requests before it.
+    ``purpose``: what it is for. ``judged``: how many clauses its answer was checked against.
+    ``decided``: the clauses that the probe decided with it, alone or with the requests before it.
     """
 
     part: str
     operation: str | None
     status: int | None
     code: str | None = None
+    purpose: str = ""
     judged: int = 0
     decided: tuple[str, ...] = ()
 

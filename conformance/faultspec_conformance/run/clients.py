@@ -23,7 +23,7 @@ from faultspec.language.routes import compile_route
 from faultspec.language.values import shorten
 from faultspec.runtime.retry import Policy
 from faultspec_conformance.config import ClientConfig, ServiceConfig
-from faultspec_conformance.drivers import Driver
+from faultspec_conformance.drivers import Driver, LoggedRequest
 from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.drivers.processes import StartFailed, run_process
 from faultspec_conformance.drivers.serving import serving
@@ -268,6 +268,7 @@ class _ClientWatch:
         played = self.run(Script((fault,), times=times), limit or _UNLIMITED)
         sent = [self.observe(served) for served in played.tries]
         self.session.observations.record(*sent)
+        self.log(sent)
         where = f"the server answered {fault}{'' if times is None else ' once'} to {self.name}"
         if not sent:
             reason = f"{self.command} did not send {self.name} when it was to fail with {fault}"
@@ -295,6 +296,13 @@ class _ClientWatch:
             self.waits.setdefault(policy.name, []).extend(report.waits)
         yield from self.judge_retries(report, where, sent, is_stopped=played.stopped is not None)
         yield from self.check_keys(where, sent)
+
+    def log(self, received: Sequence[Observation]) -> None:
+        """Log the requests of the client."""
+        driver = self.session.driver
+        for observation in received:
+            driver.log.append(LoggedRequest(self.name, self.command))
+            self.session.log_answer(driver.log[-1], observation)
 
     def observe(self, served: Served) -> Observation:
         """A request to the fault server and its answer, with the judgement."""

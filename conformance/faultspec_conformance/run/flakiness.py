@@ -53,7 +53,8 @@ def flaky_places(
     most = driver.requests + session.config.limits.requests // RESERVE
     driver.limits = replace(limits, requests=min(most, session.config.limits.requests))
     try:
-        return _find_gone(again, session, runs, once=once, options=options)
+        with driver.log_as("confirm"):
+            return _find_gone(again, session, runs, once=once, options=options)
     finally:
         driver.limits = limits
 
@@ -118,8 +119,10 @@ def _repeat_request(again: HttpSession, observation: Observation, once: set[Plac
         return set()
     with suppress(Unanswered):
         caller = again.config.identity(exchange.identity)
-        spec = RequestSpec(exchange.request.method, exchange.route or exchange.request.target)
-        answer = again.ask(exchange.request, caller, route=exchange.route, spec=spec)
+        method, target = exchange.request.method, exchange.request.target
+        again.driver.part = SWEEP
+        spec = RequestSpec(method, exchange.route or target, caller, route=exchange.route)
+        answer = again.ask(exchange.request, spec)
         missing = failures - {place(finding) for finding in answer.judgement.findings}
         return {where for where in missing if _is_occasion(answer, observation, where[0])}
     return set()

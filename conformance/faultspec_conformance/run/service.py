@@ -107,7 +107,9 @@ def judge_http(
     parts = urlsplit(target.http)
     base = f"{parts.scheme}://{parts.netloc}"
     with connect(base, target.limits) as driver:
-        described = fetch_description(target, driver, parts.path)
+        driver.part = "document"
+        with driver.log_as("document"):
+            described = fetch_description(target, driver, parts.path)
         if isinstance(described, Unreachable):
             return described
         description, notes = Description(), tuple[str, ...]()
@@ -340,6 +342,7 @@ def report_refused_identities(session: HttpSession) -> tuple[str, ...]:
     the shard.
     """
     exchanges = session.observations.exchanges
+    session.driver.part = "credentials"
     suspects = [
         (identity, refusal(session, identity, exchanges) or loss(session, identity, exchanges))
         for identity in session.identities
@@ -357,6 +360,7 @@ def _confirm_refusal(session: HttpSession, who: Identity, why: str) -> str | Non
     if session.observations.ended is not None:
         beside.observations.end(session.observations.ended)
     try:
-        return why if confirm_refusal(beside, who, why) is not None else None
+        with session.driver.log_as("confirm"):
+            return why if confirm_refusal(beside, who, why) is not None else None
     except Unanswered:
         return why

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from faultspec.contract import crashes
 from faultspec.contract.clauses import Clause
 from faultspec.exchange.finding import Finding, Judgement
+from faultspec_conformance.drivers import LoggedRequest
 from faultspec_conformance.results.code_coverage import coverable_codes, covered_code
 from faultspec_conformance.results.findings import count_finding, join_findings, sort_findings
 from faultspec_conformance.results.model import (
@@ -16,10 +17,10 @@ from faultspec_conformance.results.model import (
     Outcome,
     ReportedFinding,
     Result,
+    SentRequest,
 )
 from faultspec_conformance.results.waivers import Waiver, apply_waivers, unknown_clauses
 from faultspec_conformance.run.operation_map import operation_map
-from faultspec_conformance.run.request_log import request_log
 from faultspec_conformance.sanitize.masking import Masking, build_masking
 from faultspec_conformance.sanitize.traffic_secrets import mask_answered
 from faultspec_conformance.session.base import Session
@@ -100,11 +101,23 @@ def summarize(
         ordinary=ordinary,
         forms=forms,
         map=operation_map(session, reported),
-        sent=request_log(observations),
+        sent=tuple(map(_sent_request, session.driver.log)),
         errors=errors,
         held=held,
         shards=() if options.shard is None else (options.shard,),
         complete=observations.complete and observations.ended is None,
+    )
+
+
+def _sent_request(entry: LoggedRequest) -> SentRequest:
+    return SentRequest(
+        part=entry.part,
+        purpose=entry.purpose,
+        operation=entry.operation,
+        status=entry.status,
+        code=entry.code,
+        judged=len(entry.exercised),
+        decided=tuple(entry.decided),
     )
 
 

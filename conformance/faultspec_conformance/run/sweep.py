@@ -367,8 +367,8 @@ class Gateway:
         driver = self.session.driver
         before = driver.requests
         try:
-            spec = RequestSpec(request.method, template, wait_when_limited=patient)
-            return self.session.ask(request, caller, route=template, spec=spec)
+            spec = RequestSpec(request.method, template, caller, wait_when_limited=patient)
+            return self.session.ask(request, spec)
         except Unanswered as error:
             answer = error.no_answer
             if answer.kind not in ("budget", "read-only"):

@@ -9,8 +9,9 @@ from faultspec.contract.model import Contract
 from faultspec.exchange.model import Canary, Exchange
 from faultspec.language.model import Taxonomy
 from faultspec_conformance.config import NOBODY, Identity, ServiceConfig
-from faultspec_conformance.drivers import Driver, NoAnswer
-from faultspec_conformance.session.observation import Unanswered
+from faultspec_conformance.drivers import Driver, LoggedRequest, NoAnswer
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.observation import Observation, Unanswered
 from faultspec_conformance.session.observations import (
     Observations,
     PartRecord,
@@ -25,7 +26,10 @@ from faultspec_conformance.session.sampling.tokens import Tokens, seed_tokens
 
 @dataclass(slots=True)
 class Session:
-    """One run against one service. ``source``: where new values come from."""
+    """One run against one service. ``source``: where new values come from.
+
+    ``_deciding``: the requests of the log that the outcomes of the probe rest on.
+    """
 
     contract: Contract
     config: ServiceConfig
@@ -33,6 +37,7 @@ class Session:
     observations: Observations = field(default_factory=Observations, init=False)
     source: ValueSource = field(default_factory=lambda: ValueSource({}, Random(0)), init=False)
     _constants: Mapping[str, object] | None = field(default=None, init=False)
+    _deciding: range = field(default=range(0), init=False)
 
     @property
     def taxonomy(self) -> Taxonomy:
@@ -109,6 +114,8 @@ class Session:
         if seed is not None:
             tokens = seed_tokens(f"{seed}/{part}/tokens{'/again' if again else ''}")
         self.source = replace(self.source, random=Random(f"{seed or 0}/{part}"), tokens=tokens)
+        self.driver.part = part
+        self._deciding = range(len(self.driver.log), len(self.driver.log))
         return self.observations.begin(part, shared=shared)
 
     # ---- what probes found out
@@ -121,8 +128,40 @@ class Session:
         for result in results:
             if isinstance(result, SharedKnowledge):
                 self.learn_shared(result)
-            else:
-                yield result
+                continue
+            if isinstance(result, Outcome):
+                self._log_decision(result)
+            yield result
+
+    def _log_decision(self, outcome: Outcome) -> None:
+        """Log what a probe decided, with the requests since those of its last decision. Several
+        outcomes may rest on the same requests.
+        """
+        if outcome.kind not in ("passed", "failed"):
+            return
+        log = self.driver.log
+        if len(log) > self._deciding.stop:
+            self._deciding = range(self._deciding.stop, len(log))
+        for index in self._deciding:
+            if log[index].purpose != "login":
+                log[index].decided[outcome.clause] = None
+
+    def log_answer(self, entry: LoggedRequest, *observations: Observation) -> None:
+        """Log the answer of a request: an exchange, or those of its parts."""
+        first = observations[0]
+        if first.exchange.route is not None:
+            entry.operation = first.exchange.operation or entry.operation
+        entry.status = first.exchange.response.status
+        entry.code = next((one.code for one in observations if one.code is not None), None)
+        entry.exercised = entry.exercised.union(
+            *(observation.judgement.exercised for observation in observations)
+        )
+
+    def add_decided(self, entry: LoggedRequest, outcomes: Iterable[Outcome]) -> None:
+        """Append outcomes that one request decides."""
+        for outcome in outcomes:
+            entry.decided[outcome.clause] = None
+            self.observations.add([outcome])
 
     def learn_shared(self, fact: SharedKnowledge) -> None:
         """Record what a probe yields for other probes, if probes of this transport use it."""
@@ -146,6 +185,8 @@ class Session:
             self.observations.record_loss(
                 asked, answer, listens=listens, may_disconnect=may_disconnect
             )
+            if self.driver.log:
+                self.driver.log[-1].decided["service/alive"] = None
         return Unanswered(answer)
 
     def describe_end(self) -> str | None:

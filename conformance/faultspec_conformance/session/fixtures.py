@@ -64,6 +64,13 @@ def make(
     session: HttpSession, kind: ResourceKind, *, owner: Identity | None = None
 ) -> CreatedResource | str:
     """Create a resource and return it, or the reason why it could not be created."""
+    with session.driver.log_as("setup"):
+        return _make(session, kind, owner)
+
+
+def _make(
+    session: HttpSession, kind: ResourceKind, owner: Identity | None
+) -> CreatedResource | str:
     if not session.writable:
         return "nothing may be written (`limits: {writes: true}` allows it)"
     operation, call = kind.operation("create"), kind.call("create")

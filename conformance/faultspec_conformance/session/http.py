@@ -4,7 +4,7 @@ Every exchange exercises the clauses that a single exchange can break, and the c
 Probes add the relations between several exchanges.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from random import Random
 from time import time
@@ -16,9 +16,10 @@ from faultspec.judge import judge
 from faultspec.openapi.service import Description, ServiceOperation
 from faultspec.runtime import retry_after
 from faultspec_conformance.config import Identity
-from faultspec_conformance.drivers import NoAnswer
+from faultspec_conformance.drivers import LoggedRequest, NoAnswer
 from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.drivers.processes import Running
+from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.attendance import ONCE, Attendance, attend, problem_of_calls
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.confidential import ConfidentialValues, searchable
@@ -195,12 +196,7 @@ class HttpSession(Session):
         """Send a request, judge and record the answer. Raises Unanswered."""
         caller = self.caller if spec.identity is None else spec.identity
         request = self._wire(spec, caller)
-        observation = self.ask(
-            request,
-            caller,
-            route=spec.path if spec.route == "same" else spec.route,
-            spec=spec,
-        )
+        observation = self.ask(request, spec)
         if observation.status == 429 and spec.wait_when_limited:
             raise self.throttled_error(observation)
         return observation
@@ -221,38 +217,40 @@ class HttpSession(Session):
         except Unanswered as error:
             return error.no_answer
 
-    def ask(
-        self,
-        request: Request,
-        caller: Identity,
-        *,
-        route: str | None,
-        spec: RequestSpec,
-    ) -> Observation:
-        """Send a finished request, judge and record the answer.
+    def ask(self, request: Request, spec: RequestSpec) -> Observation:
+        """Send a finished request, judge and record the answer. Raises Unanswered.
 
-        ``spec``: what it is made of; only its canaries and options are read. Raises Unanswered.
+        ``spec``: its caller, route, canaries and options.
         """
+        caller = self.caller if spec.identity is None else spec.identity
         self.observations.plant(spec.canaries)
-        asked = self._begin_exchange(request, caller, route, spec.canaries, may_fail=spec.may_fail)
+        asked = self._begin_exchange(
+            request, caller, spec.reported_route, spec.canaries, may_fail=spec.may_fail
+        )
         may_disconnect = spec.may_disconnect or spec.server_may_refuse
         before = attend(self.upstreams)
         exchange = self._complete_exchange(asked, may_disconnect)
         if spec.server_may_refuse and self.is_from_server(exchange):
-            return Observation(exchange, judge(self.contract, exchange))
+            refusal = Observation(exchange, judge(self.contract, exchange))
+            self.log_answer(self.driver.log[-1], refusal)
+            return refusal
         observation = self.record(exchange)
         if not spec.may_be_refused and self._renew(caller, observation):
-            observation = self.record(self._complete_exchange(asked, may_disconnect))
+            observation = self._send_again(asked, may_disconnect)
             if observation.status == 401:
                 self.logins.futile.add((caller.name, observation.exchange.operation))
         for wait in self.waits(observation) if spec.wait_when_limited else ():
             if observation.status != 429 or not self.driver.pause(wait):
                 break
-            observation = self.record(self._complete_exchange(asked, may_disconnect))
+            observation = self._send_again(asked, may_disconnect)
         else:
             self._futile += spec.wait_when_limited and observation.status == 429
         self._check_calls(asked, observation, before)
         return observation
+
+    def _send_again(self, asked: Exchange, may_disconnect: bool) -> Observation:
+        with self.driver.log_as("again"):
+            return self.record(self._complete_exchange(asked, may_disconnect))
 
     def waits(self, observation: Observation) -> tuple[float, ...]:
         """Return the seconds to wait, one after another, before a refused request is sent again.
@@ -276,20 +274,22 @@ class HttpSession(Session):
         for name, calls in before.calls(self.upstreams).items():
             problem = problem_of_calls(name, observation, calls)
             if problem is None:
-                self.observations.add([passed(ONCE)] if calls else [])
+                self.add_decided(self.driver.log[-1], [passed(ONCE)] if calls else [])
                 continue
             key = (observation.exchange.operation, observation.status, name)
             if key in self.counted or not self.driver.pause(_QUIET):
                 continue
             self.counted.add(key)
             since = attend(self.upstreams)
-            again = self.record(
-                self._complete_exchange(self._with_new_key(asked), may_disconnect=False)
-            )
+            with self.driver.log_as("confirm"):
+                again = self.record(
+                    self._complete_exchange(self._with_new_key(asked), may_disconnect=False)
+                )
             counted = since.calls(self.upstreams).get(name, [])
             problem = problem_of_calls(name, again, counted)
             if problem is not None:
-                self.observations.add([failed(ONCE, problem, observation, again)])
+                outcome = failed(ONCE, problem, observation, again)
+                self.add_decided(self.driver.log[-1], [outcome])
 
     def _with_new_key(self, asked: Exchange) -> Exchange:
         """The request under another idempotency key, if it has one."""
@@ -310,10 +310,12 @@ class HttpSession(Session):
         request = self._wire(spec, caller)
         asked = self._begin_exchange(request, caller, spec.path, may_fail=spec.may_fail)
         self.check_running(asked)
-        answers = self.driver.send_together([self._with_credentials(asked)] * times)
+        wired, before = self._with_credentials(asked), len(self.driver.log)
+        answers = self.driver.send_together([wired] * times)
+        # The limits refuse the last of equal requests, so the log has the first ones.
         observations = [
-            self.record(self._with_answer(asked, answer))
-            for answer in answers
+            self.record(self._with_answer(asked, answer), entry)
+            for answer, entry in zip(answers, self.driver.log[before:], strict=False)
             if isinstance(answer, Response)
         ]
         for answer in answers:
@@ -327,10 +329,11 @@ class HttpSession(Session):
         self.check_process()
         return observations
 
-    def record(self, exchange: Exchange) -> Observation:
+    def record(self, exchange: Exchange, entry: LoggedRequest | None = None) -> Observation:
         """Judge an exchange and record it, with its error events and the outcomes of the
-        correlation rules.
+        correlation rules. ``entry``: its request in the log; None: the last one.
         """
+        entry = entry or self.driver.log[-1]
         if exchange.request_header("Host") is None:
             headers = (("Host", self.driver.host), *exchange.request.headers)
             exchange = replace(exchange, request=replace(exchange.request, headers=headers))
@@ -342,25 +345,26 @@ class HttpSession(Session):
         judgement = excuse_uuid_version(self.echo, exchange, judgement)
         observation = Observation(exchange, judgement, inner)
         self.observations.record(observation, *inner)
+        self.log_answer(entry, observation, *inner)
         if self.echo is not None:
             for judged in (observation, *inner):
-                self.observations.add(
-                    check_echo(self.taxonomy, self.echo, self.knowledge.generated, judged)
+                self.add_decided(
+                    entry, check_echo(self.taxonomy, self.echo, self.knowledge.generated, judged)
                 )
-        self._search_confidential(observation)
+        self.add_decided(entry, self._search_confidential(observation))
         self.knowledge.learn(observation, inner)
         self.logins.learn(observation)
         return observation
 
-    def _search_confidential(self, observation: Observation) -> None:
-        """Record whether a confidential value, sent now or before, stands in an answer."""
+    def _search_confidential(self, observation: Observation) -> Iterator[Outcome]:
+        """Yield whether a confidential value, sent now or before, stands in an answer."""
         self.confidential.note_sent(observation)
         if not self.confidential.sent_values():
             return
         clause = "leaks/confidential"
         found = self.confidential.find(searchable(observation), success=observation.ok)
         if found is None:
-            self.observations.add([passed(clause)])
+            yield passed(clause)
             return
         planted, what = found
         first = planted.sent or observation
@@ -370,7 +374,7 @@ class HttpSession(Session):
             "no answer may contain it"
         )
         evidence = (observation,) if first is observation else (first, observation)
-        self.observations.add([failed(clause, message, *evidence)])
+        yield failed(clause, message, *evidence)
 
     def claims_errors(self, path: str) -> bool:
         """Whether a surface of the taxonomy claims a 404 at a path that no operation has."""
@@ -434,13 +438,19 @@ class HttpSession(Session):
 
     def _complete_exchange(self, asked: Exchange, may_disconnect: bool) -> Exchange:
         self.check_running(asked)
-        answer = self.driver.send(self._with_credentials(asked))
-        if isinstance(answer, NoAnswer):
-            raise self.record_missing(asked, answer, may_disconnect=may_disconnect)
+        answered = self.transmit(asked)
+        if isinstance(answered, NoAnswer):
+            raise self.record_missing(asked, answered, may_disconnect=may_disconnect)
         self.observations.note_answer()
-        answered = self._with_answer(asked, answer)
         self.check_process(answered)
         return answered
+
+    def transmit(self, asked: Exchange) -> Exchange | NoAnswer:
+        """Send a request with the credentials of its caller; nothing is judged or recorded. Raises
+        Unanswered if a login does not yield them.
+        """
+        answer = self.driver.send(self._with_credentials(asked))
+        return answer if isinstance(answer, NoAnswer) else self._with_answer(asked, answer)
 
     # ---- credentials of logins
 
@@ -474,7 +484,8 @@ class HttpSession(Session):
         # The configuration declares the login, so a run that must not write may send it.
         self.driver.limits = replace(limits, writes=True)
         try:
-            answer = self.try_call(login_request(login.call))
+            with self.driver.log_as("login"):
+                answer = self.try_call(login_request(login.call))
         finally:
             self.driver.limits = replace(self.driver.limits, writes=limits.writes)
         found = answer.reason if isinstance(answer, NoAnswer) else read_saved_values(login, answer)

@@ -82,20 +82,13 @@ ProbeResult = ReportedResult | SharedKnowledge
 class PartRecord:
     """The exchanges and outcomes of one part of a run, in order. A part is one probe, or the sweep.
 
-    ``shared``: every shard of the run plays this part. ``decided``: for each outcome, the number of
-    exchanges before it.
+    ``shared``: every shard of the run plays this part.
     """
 
     name: str
     shared: bool = False
     exchanges: list[Observation] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)
-    decided: list[int] = field(default_factory=list)
-
-    def add(self, outcome: Outcome) -> None:
-        """Append an outcome that the exchanges so far led to."""
-        self.outcomes.append(outcome)
-        self.decided.append(len(self.exchanges))
 
     def failures(self) -> Iterator[Finding]:
         """Yield the findings of level error."""
@@ -155,7 +148,7 @@ class Observations:
         for result in results:
             match result:
                 case Outcome():
-                    self.current.add(result)
+                    self.current.outcomes.append(result)
                 case Note():
                     self.notes.append(result.text)
                 case NotRun():

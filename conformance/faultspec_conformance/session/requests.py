@@ -59,6 +59,11 @@ class RequestSpec:
         return self.template.partition("?")[0]
 
     @property
+    def reported_route(self) -> str | None:
+        """The template that reports name; None for no route."""
+        return self.path if self.route == "same" else self.route
+
+    @property
     def operation(self) -> str:
         """The method and the path."""
         return f"{self.method} {self.path}"
