@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from starlette.types import Receive, Scope, Send
 
 from faultspec_conformance.reports.reading import read_report
 from miniatures.core_platform import ENVIRONMENT
@@ -125,3 +126,97 @@ def test_an_unknown_finding_is_refused(report: Path) -> None:
         code, _, err = faultspec("replay", str(report), name)
         assert code == 2
         assert "has no finding" in err or "begin with" in err
+
+
+LOGIN = {
+    "taxonomy.yaml": """
+faultspec: 1
+taxonomy: {name: shop, version: 1.0.0, title: Shop, owner: nobody}
+envelopes: {error: {media_type: application/json, shape: {code: $code}}}
+surfaces: {api: {transport: http, error_when: {status: [4xx, 5xx]}, envelope: error, codes: closed}}
+codes:
+  denied: {summary: Not you, http: 401, retriable: false}
+  absent: {summary: Not there, http: 404, retriable: false}
+privacy: {detectors: [canary, stack-trace]}
+""",
+    "conformance.yaml": """
+taxonomy: taxonomy.yaml
+target: {http: "${BASE_URL}", openapi: none}
+identities:
+  alice:
+    headers: {Authorization: "Bearer ${token}"}
+    login:
+      request: POST /login
+      body: {password: "${PASSWORD}"}
+      save: {token: /access_token}
+provoke:
+  absent: {request: GET /things/1}
+""",
+}
+
+
+class Shop:
+    """A shop whose 404 is undeclared and returns the token. Each login yields a new token."""
+
+    def __init__(self) -> None:
+        self.logins = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        token = f"token-of-login-{self.logins}"
+        status, body = 404, {"code": "gone", "token": token}
+        if scope["path"] == "/login":
+            self.logins += 1
+            password = json.loads((await receive())["body"])["password"]
+            status, body = 200, {"access_token": f"token-of-login-{self.logins}"}
+            if password != "open-sesame-1":
+                status, body = 401, {"code": "denied"}
+        elif (b"authorization", f"Bearer {token}".encode()) not in scope["headers"]:
+            status, body = 401, {"code": "denied"}
+        headers = [(b"content-type", b"application/json")]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": json.dumps(body).encode()})
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """A shop that was judged with a login, and the folder of the report."""
+    folder = tmp_path_factory.mktemp("shop")
+    for name, text in LOGIN.items():
+        (folder / name).write_text(text)
+    with serving(Shop()) as base:
+        environment = {"BASE_URL": base, "PASSWORD": "open-sesame-1"}
+        report = f"json={folder / 'report.json'}"
+        arguments = ("conform", str(folder / "conformance.yaml"), "--no-sweep", "--report", report)
+        done = command_line.faultspec(*arguments, cwd=ROOT, environment=environment)
+        assert done.returncode == 1, done.stderr
+        yield base, folder
+
+
+def named(folder: Path, clause: str) -> str:
+    """The fingerprint of the finding of a clause."""
+    findings = json.loads((folder / "report.json").read_text())["findings"]
+    return str(next(each["fingerprint"] for each in findings if each["clause"] == clause))
+
+
+@pytest.mark.parametrize("clause", ["code/declared", "leaks/canary"])
+def test_a_replay_logs_in(shop: tuple[str, Path], clause: str) -> None:
+    """An identity with a login gets new credentials; no output contains them."""
+    base, folder = shop
+    environment = {"BASE_URL": base, "PASSWORD": "open-sesame-1"}
+    arguments = ("replay", str(folder / "report.json"), named(folder, clause))
+    done = command_line.faultspec(*arguments, cwd=ROOT, environment=environment)
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.endswith("reproduced\n")
+    assert "token-of-login" not in done.stdout + done.stderr
+    assert "open-sesame" not in done.stdout + done.stderr
+
+
+def test_a_replay_without_credentials_gives_the_reason(shop: tuple[str, Path]) -> None:
+    """If the login is refused, the replay exits with 2 and names the identity and the answer."""
+    base, folder = shop
+    environment = {"BASE_URL": base, "PASSWORD": "wrong-password"}
+    arguments = ("replay", str(folder / "report.json"), named(folder, "code/declared"))
+    done = command_line.faultspec(*arguments, cwd=ROOT, environment=environment)
+    assert done.returncode == 2
+    assert "alice could not log in: the service answered 401 denied to POST /login" in done.stderr

@@ -69,7 +69,7 @@ def command(
             report, config, base, taxonomy_path, headers=headers, writes=writes
         )
         contract = build_contract(taxonomy)
-        with connect(service, base or _base(report, service)) as send:
+        with connect(contract, service, base or _base(report, service)) as send:
             replays = [(found, replay(found, contract, service, send)) for found in findings]
     except CannotReplay as error:
         reporting.print_error("no-replay", escape_line(str(error)))

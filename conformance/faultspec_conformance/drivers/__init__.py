@@ -75,9 +75,9 @@ class Timing(TypedDict, total=False):
 
 
 Purpose = Literal["test", "setup", "login", "again", "confirm", "document"]
-"""What a request is for. ``setup``: it creates what a probe needs. ``again``: it repeats a request
-after a refusal that has ended. ``confirm``: it shows whether a failure occurs again. ``document``:
-it looks for the document of the service. ``test``: anything else.
+"""The aim of a request. ``setup``: to create what a probe needs. ``again``: to repeat a request
+after a refusal that has ended. ``confirm``: to show whether a failure occurs again. ``document``:
+to find the document of the service. ``test``: anything else.
 """
 
 

@@ -17,6 +17,7 @@ from faultspec.contract.model import Contract
 from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Canary, Exchange, Headers, Request, Response
 from faultspec.judge import judge
+from faultspec.openapi.service import Description
 from faultspec_conformance.config import ServiceConfig
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.drivers.http import HttpDriver
@@ -27,6 +28,8 @@ from faultspec_conformance.results.model import ReportedFinding
 from faultspec_conformance.run.service import create_driver
 from faultspec_conformance.sanitize.masking import MASK, build_masking
 from faultspec_conformance.sanitize.traffic_secrets import mask_answered
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import Unanswered
 from faultspec_conformance.session.upstreams import run_upstreams
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -34,10 +37,14 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 #: What reports show in place of planted canaries; the replay plants these words.
 _CANARIES: Mapping[str, str] = {"CANARY-secret": "secret", "CANARY-email": "email"}
 
+#: What stands in place of a value that a login saved.
+_SAVED = "CANARY-secret"
+
 #: Statuses that can come in place of any other answer: they do not disprove a finding.
 _REFUSALS = frozenset({401, 403, 404, 410, 429, 503})
 
-Send = Callable[[Request], Response | NoAnswer]
+#: Sends the request of an exchange as its caller, and returns the exchange with its answer.
+Send = Callable[[Exchange], Exchange | NoAnswer]
 
 
 class CannotReplay(Exception):
@@ -57,9 +64,9 @@ class Replay:
 
 
 @contextmanager
-def connect(config: ServiceConfig, base: str) -> Iterator[Send]:
+def connect(contract: Contract, config: ServiceConfig, base: str) -> Iterator[Send]:
     """A function that sends requests to the service, which is started if the configuration starts
-    it. Raises CannotReplay.
+    it. An identity with a login logs in before its first request. Raises CannotReplay.
     """
     if config.transport == "mcp":
         raise CannotReplay("a session of MCP cannot be replayed; run `faultspec conform --only`")
@@ -67,16 +74,19 @@ def connect(config: ServiceConfig, base: str) -> Iterator[Send]:
         with run_upstreams(config):
             if config.transport == "http":
                 with HttpDriver(base, config.limits) as driver:
-                    yield driver.send
+                    yield HttpSession(contract, config, driver, Description()).transmit
                 return
             with create_driver(config) as peer:
                 assert isinstance(peer, Peer), "every other transport is JSON-RPC"
-                yield lambda request: _call(peer, request)
+                yield lambda asked: _call(peer, asked)
     except (StartFailed, OSError) as error:
         raise CannotReplay(f"the service cannot be started: {error}") from None
+    except Unanswered as error:
+        raise CannotReplay(error.no_answer.reason) from None
 
 
-def _call(peer: Peer, request: Request) -> Response | NoAnswer:
+def _call(peer: Peer, asked: Exchange) -> Exchange | NoAnswer:
+    request = asked.request
     try:
         value = json.loads(request.body)
     except ValueError:
@@ -87,7 +97,7 @@ def _call(peer: Peer, request: Request) -> Response | NoAnswer:
         request.target, request.body, ids=ids, due=bool(ids) or not calls, headers=request.headers
     )
     answer = peer.send(message)
-    return answer if isinstance(answer, NoAnswer) else answer.response
+    return answer if isinstance(answer, NoAnswer) else replace(asked, response=answer.response)
 
 
 def replay(
@@ -98,12 +108,12 @@ def replay(
     exchanges = rebuild(finding, contract, config)
     answered: list[Exchange] = []
     for exchange in exchanges:
-        answer = send(exchange.request)
+        answer = send(exchange)
         if isinstance(answer, NoAnswer):
             if not answer.sent or finding.clause != "service/alive":
                 raise CannotReplay(answer.reason)
-            answer = Response(None)
-        answered.append(replace(exchange, response=answer))
+            answer = replace(exchange, response=Response(None))
+        answered.append(answer)
     return _mask(_decide(reported, contract, answered), config)
 
 
@@ -140,9 +150,18 @@ def _decide(reported: ReportedFinding, contract: Contract, answered: Sequence[Ex
 
 
 def _mask(found: Replay, config: ServiceConfig) -> Replay:
-    """The replay without secrets: those of the configuration and those that the service shows."""
+    """The replay without secrets: those of the configuration, of logins, and those that the service
+    shows.
+    """
     answered = tuple(new for _, new in found.pairs)
-    known = build_masking(config.identities.values(), config.secrets) | mask_answered(answered)
+    saved = [
+        (canary.value, _SAVED)
+        for exchange in answered
+        for canary in exchange.forbidden
+        if canary.kind == "secret" and canary.value not in _CANARIES
+    ]
+    secrets = (*config.secrets, *saved)
+    known = build_masking(config.identities.values(), secrets) | mask_answered(answered)
     return replace(
         found,
         pairs=tuple((old, known.exchange(new)) for old, new in found.pairs),
@@ -192,9 +211,13 @@ def rebuild(finding: Finding, contract: Contract, config: ServiceConfig) -> tupl
 
 
 def _values(config: ServiceConfig, identity: str | None) -> Mapping[str, str]:
-    """The secret of each word that masks one. Those of the caller come before those of others."""
-    found: dict[str, str] = {}
+    """The secret of each word that masks one. Those of the caller come before those of others.
+
+    Values that a login of the caller saves stand for themselves: the session fills them in.
+    """
     caller = config.identities.get(identity or "")
+    login = caller.login if caller is not None else None
+    found = {f"${{{name}}}": f"${{{name}}}" for name in (login.save if login is not None else ())}
     others = (pair for other in config.identities.values() for pair in other.secrets)
     for secret, word in (*(caller.secrets if caller else ()), *others, *config.secrets):
         if _VARIABLE.fullmatch(word):

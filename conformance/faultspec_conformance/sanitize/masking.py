@@ -35,6 +35,11 @@ FIELDS = 100
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9-]*) +\S")
 
+#: A credential that consists of names of variables, such as those that a login saves.
+_NAMES_ONLY = re.compile(
+    r"(?:[A-Za-z][A-Za-z0-9-]* +)?(?:[\w-]+=)?\$\{\w+\}(?:; ?[\w-]+=\$\{\w+\})*"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Masking:
@@ -102,6 +107,8 @@ class Masking:
             return re.sub(r"=[^;]*", f"={MASK}", masked, count=1)
         if name.lower() not in CREDENTIALS or masked != value or not value:
             return masked
+        if _NAMES_ONLY.fullmatch(value):
+            return value
         scheme = _SCHEME.match(value)
         return f"{scheme[1]} {MASK}" if scheme else MASK
 
