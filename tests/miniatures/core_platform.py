@@ -122,9 +122,11 @@ SWITCHES = frozenset(
         "retry-after-too-short",
         "search-across-tenants",
         "stack-trace-of-the-crash",
+        "delete-looked-up-long-before",
         "stale-delete-deletes",
         "stream-just-ends",
         "tenant-id-in-body",
+        "title-looked-up-long-before",
         "title-unique-across-tenants",
         "unhandled-token-crash",
         "webhook-accepts-what-it-lost",
@@ -448,9 +450,14 @@ class Service:
 
     async def known(self, request: Request) -> Known:
         """The current state."""
-        if "key-looked-up-long-before" not in self.sins or "idempotency-key" not in request.headers:
-            return Known(self.shelf, self.remembered)
         known = Known(dict(self.shelf), dict(self.remembered))
+        asked = f"{request.method} {request.url.path}"
+        if "key-looked-up-long-before" in self.sins and "idempotency-key" in request.headers:
+            pass
+        elif "title-looked-up-long-before" in self.sins and asked == "POST /notebooks":
+            known = replace(known, remembered=self.remembered)
+        elif "delete-looked-up-long-before" not in self.sins or request.method != "DELETE":
+            return Known(self.shelf, self.remembered)
         await asyncio.sleep(LOOKUP)
         return known
 
@@ -613,7 +620,8 @@ class Service:
 
     def find(self, call: Call) -> Notebook:
         """The notebook of the path; another tenant's is as absent as one that never was."""
-        notebook = self.shelf.get(call.notebook)
+        shelf = call.known.shelf if call.method == "DELETE" else self.shelf
+        notebook = shelf.get(call.notebook)
         absent = Refused(404, "not_found", "There is no such notebook", {})
         if notebook is None:
             raise absent
@@ -805,7 +813,7 @@ class Service:
         """DELETE /notebooks/{notebook}."""
         notebook = self.find(call)
         if "stale-delete-deletes" in self.sins:
-            del self.shelf[notebook.id]
+            self.shelf.pop(notebook.id, None)
         self.match(call, notebook)
         self.shelf.pop(notebook.id, None)
         return Reply(204, about=notebook.id)

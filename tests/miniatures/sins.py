@@ -774,6 +774,7 @@ def _all() -> Iterable[Sin]:
     yield sin("retry-after-bad-on-503", "503 has a Retry-After that is none", "C12", on(header("retry-after", "a few seconds"), status=503))
     yield sin("keys-kept-for-the-last-ten", "keys are kept for the last ten writes, not for 24 hours", "C20", unchanged)
     yield sin("search-across-tenants", "a search finds the notebooks of all tenants", "C24", unchanged)
+    yield sin("delete-looked-up-long-before", "between the look-up of a notebook and its deletion others come in", "C23")
     yield sin("stale-delete-deletes", "a stale DELETE is refused after the notebook is gone", "C14", unchanged)
     yield sin("retry-after-too-short", "after the wait the caller is still limited", "C12 T4")
     yield sin("rate-limit-never-recovers", "every refusal is followed by another for an hour", "C12 T4")
@@ -844,6 +845,7 @@ def _all() -> Iterable[Sin]:
     yield sin("key-shared-across-tenants", "the key is looked up without the tenant: another tenant gets the result", "C20 C23 C24")
     yield sin("key-with-other-body-answers-first", "a key with another body gets the first result", "C20", unchanged, "the document is silent on a key that comes with another body")
     yield sin("duplicate-accepted", "two notebooks may have one title", "C22")
+    yield sin("title-looked-up-long-before", "between the look-up of a title and the write others come in", "C22")
 
     # tenants
     yield sin("other-tenant-is-403", "another tenant's notebook is forbidden", "C23")

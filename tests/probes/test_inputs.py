@@ -291,7 +291,7 @@ def test_a_saved_url_is_followed_on_the_service_alone(
     location: str, target: str | None, kind: str
 ) -> None:
     """A URL of a header is asked as it is; one of another origin is not."""
-    saved = {"job": SavedPart(header="Location"), "number": SavedPart("/id", match="[0-9]+")}
+    saved = {"job": SavedPart("header Location"), "number": SavedPart("/id", match="[0-9]+")}
     config = recipe(
         Step(ConfiguredCall("POST", "/v1/jobs"), save=saved),
         Step(ConfiguredCall("GET", "${job}", headers={"X-Number": "${number}"})),

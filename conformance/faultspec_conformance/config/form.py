@@ -114,16 +114,28 @@ _REPEAT = Record(
         "at_most": Key(Integer(1, 100_000), "The highest number of requests."),
     },
 )
+_PLACE = Text(
+    r"(/([^~/]|~[01])*)*|(header|cookie) [^\s;=]+",
+    "a JSON Pointer such as /id, `header NAME` or `cookie NAME`",
+)
 _SAVED = Record(
     "a value to keep",
     {
-        "at": Key(_POINTER, "Its place in the body of the answer."),
-        "header": Key(Text(), "The header of the answer that has it, such as `Location`."),
+        "at": Key(_PLACE, "Its place in the answer: a JSON Pointer, `header NAME`, `cookie NAME`."),
+        "header": Key(Text(), "An older form of `at: header NAME`."),
         "match": Key(
             Text(),
             "A regular expression. Its first group is kept, or all that it matches: `[^/]+$` is "
             "the last segment of a path.",
         ),
+    },
+)
+_SAVE = Either((_PLACE, _SAVED))
+_PARALLEL = Record(
+    "requests at once",
+    {
+        "requests": Key(Integer(2, 50), "How many requests are sent at the same time.", True),
+        "succeed": Key(Integer(0), "How many of them succeed; default 1."),
     },
 )
 _STEP_KEYS = {
@@ -132,8 +144,16 @@ _STEP_KEYS = {
     "as": _AS,
     "repeat": Key(_REPEAT, "Repeat the request, for example to exceed a rate limit."),
     "save": Key(
-        Named(Either((_POINTER, _SAVED))),
-        "Values of the answer to keep, by name. Later steps use them as `${name}` or `{name}`.",
+        Named(_SAVE),
+        "Values of the answer to keep, by name: a JSON Pointer, `header NAME` or `cookie NAME`. "
+        "Later steps use them as `${name}` or `{name}`.",
+    ),
+    "status": Key(
+        Integer(100, 599), "The status of the answer, such as that of a refusal that is expected."
+    ),
+    "parallel": Key(
+        _PARALLEL,
+        "Send the request several times at the same time. Those that do not succeed get the code.",
     ),
 }
 _SCALAR = Either((Text(blank=True), Number(), Flag()))
@@ -166,13 +186,14 @@ _FAULTS = Record(
         "as": _AS,
     },
 )
+_STEP = Record("a step", _STEP_KEYS)
 _RECIPE = Record(
     "a recipe",
     {
         **_STEP_KEYS,
         "request": Key(_REQUEST, "The request that the service answers with the code."),
         "steps": Key(
-            Many(Record("a step", _STEP_KEYS), 1),
+            Many(_STEP, 1),
             "Several requests. The service answers the last one with the code.",
         ),
         "values": Key(
@@ -181,8 +202,17 @@ _RECIPE = Record(
             "`${name}` or `{name}`.",
         ),
         "not_provokable": Key(Text(), "Why no request can bring the code about."),
-        "status": Key(Integer(100, 599), "The status that the code has here."),
         "expect": Key(_EXPECT, "What the last answer has besides its code."),
+        "action": Key(
+            Either((_REQUEST, _STEP, Many(_STEP, 1))),
+            "The request, or the requests, of the action that `retriable: {until: ACTION}` of the "
+            "code names. After them the last request must not get the code.",
+        ),
+        "surface": Key(
+            Text(),
+            "The surface of a failure whose name is not a code of the taxonomy. The answer has "
+            "`status` and belongs to this surface.",
+        ),
     },
 )
 _UPSTREAM_CALL = Record(
@@ -280,13 +310,7 @@ _LOGIN = Record(
     {
         **_CALL_KEYS,
         "save": Key(
-            Named(
-                Text(
-                    r"(/([^~/]|~[01])*)+|(header|cookie) [^\s;=]+",
-                    "a JSON Pointer, `header NAME` or `cookie NAME`",
-                ),
-                least=1,
-            ),
+            Named(_SAVE, least=1),
             "The values of the answer that the headers of the identity use as `${name}`, by name.",
             True,
         ),

@@ -1,7 +1,6 @@
 """Logins of the configuration: requests that yield the credentials of an identity."""
 
 from collections.abc import Mapping
-from typing import cast
 
 from faultspec.diagnostics.model import Path as Place
 from faultspec.language import grammar
@@ -13,7 +12,7 @@ from faultspec_conformance.config.context import (
     texts_in,
 )
 from faultspec_conformance.config.model import Login
-from faultspec_conformance.config.requests import read_call
+from faultspec_conformance.config.requests import read_call, read_saved_part
 
 
 def read_login_request(
@@ -31,7 +30,10 @@ def read_login_request(
         context.secrets += context.variables(text for _, text in texts)
         if key in node:
             node[key] = _expand(context, node[key], (*at, key))
-    save = cast(Mapping[str, str], child_mapping(node, "save"))
+    save = {
+        name: read_saved_part(context, value, (*at, "save", name))
+        for name, value in child_mapping(node, "save").items()
+    }
     used = {name for value in headers.values() for name in SAVED_NAME.findall(value)}
     for name in sorted(used - save.keys()):
         hint = grammar.closest(name, tuple(save)) or f"add `save: {{{name}: /token}}`"

@@ -4,7 +4,7 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.diagnostics.model import Path as Place
@@ -97,12 +97,10 @@ class ConfiguredCall:
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A request that yields credentials. ``save``: where they are in its answer, by name: a JSON
-    Pointer, `header NAME` or `cookie NAME`.
-    """
+    """A request that yields credentials. ``save``: where they are in its answer, by name."""
 
     call: ConfiguredCall
-    save: Mapping[str, str]
+    save: Mapping[str, "SavedPart"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,18 +127,26 @@ class ResourceConfig:
 
 @dataclass(frozen=True, slots=True)
 class SavedPart:
-    """A value to keep of an answer: at a JSON Pointer of its body, or in a header.
+    """A value to keep of an answer. ``place``: a JSON Pointer of its body, `header NAME` or
+    `cookie NAME`.
 
     ``match``: a regular expression; its first group, or all that it matches, is kept.
     """
 
-    pointer: str = ""
-    header: str | None = None
+    place: str = ""
     match: str | None = None
 
     def __str__(self) -> str:
-        place = f"header `{self.header}`" if self.header is not None else self.pointer
-        return f"{place} with a match of `{self.match}`" if self.match is not None else place
+        if self.match is not None:
+            return f"{self.place} with a match of `{self.match}`"
+        return self.place
+
+
+class Parallel(NamedTuple):
+    """Requests at the same time, and how many of them succeed."""
+
+    requests: int
+    succeed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +154,8 @@ class Step:
     """One request of a recipe. ``until``: repeat it until this status, at most ``at_most`` times.
 
     Without HTTP, the code of the recipe ends the repetition. ``save``: parts of the answer, by
-    name.
+    name. ``status``: that of the answer; None: a success. ``parallel``: send it several times at
+    the same time.
     """
 
     call: ConfiguredCall
@@ -156,6 +163,8 @@ class Step:
     until: int | None = None
     at_most: int = 1
     save: Mapping[str, SavedPart] = field(default_factory=dict)
+    status: int | None = None
+    parallel: Parallel | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +201,8 @@ class Recipe:
     required status.
 
     ``place``: its place in the file. ``values``: made up once, before the first step, by name.
+    ``action``: the steps after which the code no longer comes. ``surface``: that of the answer, if
+    ``code`` is only a name.
     """
 
     code: str
@@ -201,6 +212,8 @@ class Recipe:
     place: Place = ()
     expect: Expectation = Expectation()
     values: Mapping[str, object] = field(default_factory=dict)
+    action: tuple[Step, ...] = ()
+    surface: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

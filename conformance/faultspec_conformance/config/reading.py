@@ -41,6 +41,7 @@ from faultspec_conformance.config.model import (
     Identity,
     LoadedConfig,
     OperationPattern,
+    Recipe,
     ResourceConfig,
     ServiceConfig,
     SweepConfig,
@@ -133,14 +134,9 @@ def check_config(
 
     found: list[Diagnostic] = []
     for recipe in target.recipes:
-        found += check_code(recipe.code, ("provoke", recipe.code))
-        codes, status = known.get(recipe.code, ()), recipe.status
-        if codes and status is not None and not any(code.http.allows(status) for code in codes):
-            statuses = ", ".join(str(each) for code in codes for each in code.http.statuses)
-            message = f"`{recipe.code}` never has the status {status}"
-            hint = f"its statuses: {statuses or 'none'}"
-            place = (*recipe.place, "status")
-            found.append(document.diagnostic("bad-value", message, place, key=False, hint=hint))
+        if recipe.surface is None or recipe.code in known:
+            found += check_code(recipe.code, ("provoke", recipe.code))
+        found += _check_recipe(recipe, known.get(recipe.code, ()), taxonomy, document)
     for name, at in _named_codes(target):
         found += check_code(name, at)
     for upstream in target.upstreams:
@@ -155,6 +151,29 @@ def check_config(
         for name in dict.fromkeys(name for name, _ in upstream.fails):
             found += check_code(name, (*place, "fails", name))
     return sort_diagnostics(found)
+
+
+def _check_recipe(
+    recipe: Recipe, codes: tuple[Code, ...], taxonomy: Taxonomy, document: Document
+) -> Iterator[Diagnostic]:
+    """The faults of a recipe by its ``codes``: its status, its surface and its action."""
+    status, surfaces = recipe.status, tuple(taxonomy.surfaces)
+    if codes and status is not None and not any(code.http.allows(status) for code in codes):
+        statuses = ", ".join(str(each) for code in codes for each in code.http.statuses)
+        message = f"`{recipe.code}` never has the status {status}"
+        hint = f"its statuses: {statuses or 'none'}"
+        place = (*recipe.place, "status")
+        yield document.diagnostic("bad-value", message, place, key=False, hint=hint)
+    if recipe.surface is not None and recipe.surface not in surfaces:
+        message = f"the taxonomy {taxonomy.name} has no surface `{recipe.surface}`"
+        hint = grammar.closest(recipe.surface, surfaces) or f"it has {', '.join(surfaces)}"
+        place = (*recipe.place, "surface")
+        yield document.diagnostic("unknown-surface", message, place, key=False, hint=hint)
+    if recipe.action and codes and not any(code.retriable.until for code in codes):
+        message = f"the taxonomy declares no action after which `{recipe.code}` is gone"
+        hint = "add `retriable: {until: ACTION}` to the code, or remove `action`"
+        place = (*recipe.place, "action")
+        yield document.diagnostic("misplaced-key", message, place, hint=hint)
 
 
 def _named_codes(target: ServiceConfig) -> Iterator[tuple[str, Place]]:

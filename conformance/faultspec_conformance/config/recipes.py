@@ -1,6 +1,5 @@
 """Recipes and sample calls of the configuration."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import cast
@@ -18,9 +17,9 @@ from faultspec_conformance.config.context import (
 from faultspec_conformance.config.model import (
     ConfiguredCall,
     Expectation,
+    Parallel,
     Recipe,
     SampleCall,
-    SavedPart,
     Step,
 )
 from faultspec_conformance.config.requests import (
@@ -29,6 +28,7 @@ from faultspec_conformance.config.requests import (
     check_new_values,
     query_texts,
     read_call,
+    read_saved_part,
 )
 
 #: Requests of a repetition without `at_most`.
@@ -69,18 +69,18 @@ def _read_recipe(context: ReadingContext, code: str, data: Node, place: Place) -
         return Recipe(code, place=place)
     expect = child_mapping(data, "expect")
     status = data.get("status", expect.get("status"))
-    if expect and context.transport != "http":
-        message = "`expect` belongs to recipes over HTTP"
-        context.report("misplaced-key", (*place, "expect"), message, hint="remove the key")
-    if context.transport != "http" and "status" in data and "request" not in data:
-        message = "`status` belongs to HTTP"
-        context.report("misplaced-key", (*place, "status"), message, hint="remove the key")
+    _report_http_keys(context, data, place)
     steps: tuple[Step, ...] = ()
     if "request" in data:
         steps = (_read_step(context, data, place),)
     elif "steps" in data:
         steps = _read_steps(context, data, place)
+    if status is None and steps:
+        status = steps[-1].status
     _check_names(context, data, place)
+    if "surface" in data and status is None:
+        message = f"the recipe for `{code}` names a surface and no status"
+        context.report("missing-key", place, message, hint="add `status: 409`")
     reason = data.get("not_provokable")
     return Recipe(
         code=code,
@@ -89,6 +89,8 @@ def _read_recipe(context: ReadingContext, code: str, data: Node, place: Place) -
         status=status if isinstance(status, int) else None,
         place=place,
         values=_read_values(context, data, place),
+        action=tuple(_read_action(context, data, place)),
+        surface=cast(str | None, data.get("surface")),
         expect=Expectation(
             slots=child_mapping(expect, "slots"),
             details=child_mapping(expect, "details"),
@@ -99,6 +101,19 @@ def _read_recipe(context: ReadingContext, code: str, data: Node, place: Place) -
             upstream_calls=cast(Mapping[str, int], child_mapping(expect, "upstream_calls")),
         ),
     )
+
+
+def _report_http_keys(context: ReadingContext, data: Node, place: Place) -> None:
+    """Report keys of a recipe that belong to HTTP, on another transport. Those of a call are
+    reported with it.
+    """
+    if context.transport == "http":
+        return
+    own = ("expect", "action", "surface", *(() if "request" in data else ("status",)))
+    for key in own:
+        if key in data:
+            message = f"`{key}` belongs to recipes over HTTP"
+            context.report("misplaced-key", (*place, key), message, hint="remove the key")
 
 
 def _read_values(context: ReadingContext, data: Node, place: Place) -> Node:
@@ -118,7 +133,7 @@ def _read_values(context: ReadingContext, data: Node, place: Place) -> Node:
 
 def _read_steps(context: ReadingContext, data: Node, place: Place) -> tuple[Step, ...]:
     """The steps of a recipe. The identity, headers and query of the recipe are their defaults."""
-    for key in ("body", "raw", "params", "repeat", "save"):
+    for key in ("body", "raw", "params", "repeat", "save", "parallel"):
         if key in data:
             message = f"`{key}` belongs to one of the steps, not to the recipe"
             hint = f"move `{key}` into its step"
@@ -129,8 +144,10 @@ def _read_steps(context: ReadingContext, data: Node, place: Place) -> tuple[Step
     )
     context.secrets += context.variables(header_texts(data).values())
     steps = []
-    for index, node in enumerate(cast(list[Node], data["steps"])):
-        step = _read_step(context, node, (*place, "steps", index))
+    nodes = cast(list[Node], data["steps"])
+    for index, node in enumerate(nodes):
+        is_last = index == len(nodes) - 1
+        step = _read_step(context, node, (*place, "steps", index), is_last=is_last)
         call = replace(
             step.call,
             headers=_merge_headers(recipe_call.headers, step.call.headers),
@@ -140,7 +157,7 @@ def _read_steps(context: ReadingContext, data: Node, place: Place) -> tuple[Step
     return tuple(steps)
 
 
-def _read_step(context: ReadingContext, data: Node, place: Place) -> Step:
+def _read_step(context: ReadingContext, data: Node, place: Place, *, is_last: bool = True) -> Step:
     repeat = cast(Mapping[str, int], child_mapping(data, "repeat"))
     at = (*place, "repeat")
     if repeat and context.transport == "http" and "until" not in repeat:
@@ -154,48 +171,44 @@ def _read_step(context: ReadingContext, data: Node, place: Place) -> Step:
     if "until" in repeat and context.transport != "http":
         message = "`until` is an HTTP status; here the code ends the repetition"
         context.report("misplaced-key", (*at, "until"), message, hint="remove the key")
+    parallel = cast(Mapping[str, int], child_mapping(data, "parallel"))
+    if parallel and (context.transport != "http" or repeat or not is_last):
+        message = "`parallel` belongs to the last step of a recipe over HTTP, without `repeat`"
+        context.report("misplaced-key", (*place, "parallel"), message, hint="remove the key")
+    status = data.get("status")
     return Step(
         call=read_call(context, data, place, in_recipe=True),
         identity=context.known_identity(data, place),
         until=repeat.get("until"),
         at_most=repeat.get("at_most", _AT_MOST if repeat else 1),
         save={
-            name: _read_saved(context, value, (*place, "save", name))
+            name: read_saved_part(context, value, (*place, "save", name))
             for name, value in child_mapping(data, "save").items()
         },
+        status=status if isinstance(status, int) else None,
+        parallel=Parallel(parallel["requests"], parallel.get("succeed", 1)) if parallel else None,
     )
 
 
-def _read_saved(context: ReadingContext, value: object, place: Place) -> SavedPart:
-    """A part of an answer: a pointer, or a mapping with `at` or `header`, and `match`."""
-    if isinstance(value, str):
-        return SavedPart(value)
-    node = cast(Node, value)
-    header, pattern = node.get("header"), node.get("match")
-    if ("at" in node) == ("header" in node):
-        found = "has both" if "at" in node else "has neither"
-        context.report(
-            "conflicting-keys" if "at" in node else "missing-key",
-            place,
-            f"a value to keep needs one of `at` and `header`; it {found}",
-            hint="keep one of them" if "at" in node else "add `header: Location`",
-            needs=[(*place, "at"), (*place, "header")],
+def _read_action(context: ReadingContext, data: Node, place: Place) -> Iterator[Step]:
+    """The steps of the action of a recipe. The identity of the recipe is their default."""
+    identity = data.get("as")
+    for at, node in _actions(data, place):
+        step = _read_step(context, node, at, is_last=False)
+        yield replace(step, identity=step.identity or cast(str | None, identity))
+
+
+def _actions(data: Node, place: Place) -> list[tuple[Place, Node]]:
+    """The steps of the action of a recipe, each with its place."""
+    written = data.get("action", [])
+    if isinstance(written, list):
+        return [((*place, "action", index), node) for index, node in enumerate(written)]
+    return [
+        (
+            (*place, "action"),
+            cast(Node, {"request": written} if isinstance(written, str) else written),
         )
-    if header is not None and context.transport != "http":
-        message = "`header` belongs to HTTP"
-        context.report("misplaced-key", (*place, "header"), message, hint="write `at`")
-    try:
-        re.compile(str(pattern or ""))
-    except (re.error, OverflowError) as error:
-        message = f"`{pattern}` is not a regular expression: {error}"
-        hint = "write it in the syntax of Python, such as `[^/]+$`"
-        context.report("bad-value", (*place, "match"), message, key=False, hint=hint)
-        pattern = None
-    return SavedPart(
-        pointer=str(node.get("at", "")),
-        header=None if header is None else str(header),
-        match=None if pattern is None else str(pattern),
-    )
+    ]
 
 
 def _merge_headers(defaults: Mapping[str, str], headers: Mapping[str, str]) -> dict[str, str]:
@@ -213,6 +226,7 @@ def _check_names(context: ReadingContext, data: Node, place: Place) -> None:
     if "steps" in data:
         nodes = enumerate(cast(list[Node], data["steps"]))
         steps = [((*place, "steps", index), node) for index, node in nodes]
+    steps += _actions(data, place)
     saved = {"unique", *context.constants, *child_mapping(data, "values")}
     for at, step in steps:
         path = ""

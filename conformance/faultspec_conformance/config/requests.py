@@ -16,7 +16,7 @@ from faultspec_conformance.config.context import (
     wire_text,
 )
 from faultspec_conformance.config.form import METHODS
-from faultspec_conformance.config.model import ABSENT, ConfiguredCall
+from faultspec_conformance.config.model import ABSENT, ConfiguredCall, SavedPart
 
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
@@ -152,6 +152,33 @@ def _check_request_line(text: str, method: str, path: str) -> tuple[str, str] | 
     if re.search(r"[{}]", PLACEHOLDER.sub("", path)) or "{}" in path:
         return f"the braces of `{path}` do not name a placeholder", "write one as `{id}`"
     return None
+
+
+def read_saved_part(context: ReadingContext, value: object, place: Place) -> SavedPart:
+    """A value to keep of an answer: its place, or a mapping with `at` and `match`."""
+    node = cast(Node, {"at": value} if isinstance(value, str) else value)
+    pattern = node.get("match")
+    if ("at" in node) == ("header" in node):
+        found = "it has `header` too" if "at" in node else "it is missing"
+        context.report(
+            "conflicting-keys" if "at" in node else "missing-key",
+            place,
+            f"a value to keep needs `at`; {found}",
+            hint="keep one of them" if "at" in node else "add `at: header Location`",
+            needs=[(*place, "at"), (*place, "header")],
+        )
+    found_at = f"header {node['header']}" if "header" in node else str(node.get("at", ""))
+    if " " in found_at and context.transport != "http":
+        message = "headers and cookies belong to HTTP"
+        context.report("misplaced-key", place, message, hint="write a JSON Pointer")
+    try:
+        re.compile(str(pattern or ""))
+    except (re.error, OverflowError) as error:
+        message = f"`{pattern}` is not a regular expression: {error}"
+        hint = "write it in the syntax of Python, such as `[^/]+$`"
+        context.report("bad-value", (*place, "match"), message, key=False, hint=hint)
+        pattern = None
+    return SavedPart(found_at, None if pattern is None else str(pattern))
 
 
 def query_texts(node: Node) -> dict[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from faultspec.contract.crashes import may_fail
 from faultspec_conformance.config import ABSENT, Recipe, SampleCall, Step
-from faultspec_conformance.probes.provoke import carry_out, report_unmet, saved_values
+from faultspec_conformance.probes.provoke import carry_out, report_unmet
 from faultspec_conformance.session.calls import CallSession
 from faultspec_conformance.session.observation import (
     Observation,
@@ -17,6 +17,7 @@ from faultspec_conformance.session.observation import (
 )
 from faultspec_conformance.session.observations import NotRun, ProbeResult, attempt
 from faultspec_conformance.session.placeholders import fill_in, fill_in_text
+from faultspec_conformance.session.saved import saved_values
 
 _CLAUSE = "provoke/code"
 
@@ -65,7 +66,7 @@ def _provoke_code(session: CallSession, recipe: Recipe) -> Iterator[ProbeResult]
     for index, step in enumerate(steps, start=1):
         answer = _step(session, step, saved, recipe.code)
         where = f"step {index} of the recipe for {recipe.code}"
-        values = saved_values(step, answer, where)
+        values = saved_values(step.save, answer, where)
         if not answer.ok:
             line = summary_line(session.taxonomy, answer)
             values = f"the service answered {where} with {line}"

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from faultspec.language.model import Idempotency
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import ABSENT
-from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.probes.ownership import Evidence, marks
+from faultspec_conformance.probes.resources import existing_ids
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.configured import fill_in_call
 from faultspec_conformance.session.correlation import new_id
@@ -151,7 +151,7 @@ class _Creation:
         burst: list[Observation] = []
         reason = self.reason_not_at_once()
         if at_once and reason is None:
-            burst = session.call_together(_AT_ONCE, spec)
+            burst = session.call_together(*[spec] * _AT_ONCE)
         elif at_once:
             yield not_exercised(_CONCURRENT, str(reason))
         created = [answer for answer in burst if answer.ok] or [session.call(spec)]
@@ -218,7 +218,7 @@ class _Creation:
         what += f" with one {self.rule.key} at the same time"
         others = [seen for seen in burst if not seen.ok and seen.status not in _BUSY]
         if len(ids) > 1:
-            existing = self._existing_ids(ids)
+            existing = existing_ids(self.session, self.existing, ids)
             if existing is not None and len(existing) < 2:
                 reason = f"{len(ids)} ids were answered, of which {len(existing)} name a resource"
                 return not_exercised(_CONCURRENT, reason)
@@ -233,26 +233,6 @@ class _Creation:
         if not any(seen.ok for seen in burst):
             return not_exercised(_CONCURRENT, f"the service answered {burst[0]} to {what}")
         return passed(_CONCURRENT)
-
-    def _existing_ids(self, ids: set[str]) -> set[str] | None:
-        """Return the ids that name a resource; None if none of them can be read.
-
-        An answer may have an id that names nothing, such as that of a request that lost the race.
-        """
-        item = self.kind.item
-        if item is None or self.session.description.find("GET", item) is None:
-            return None
-        found: set[str] = set()
-        for identifier in ids:
-            values = {**self.existing.values, last_placeholder(self.kind): identifier}
-            read = self.session.try_call(
-                RequestSpec("GET", item, identity=self.existing.owner, values=values)
-            )
-            if isinstance(read, NoAnswer) or not (read.ok or read.status in (404, 410)):
-                return None
-            if read.ok:
-                found.add(identifier)
-        return found or None
 
     def _check_list(
         self, body: object, first: Observation, again: Observation

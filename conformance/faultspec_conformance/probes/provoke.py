@@ -1,13 +1,12 @@
 """Recipes: configured requests that provoke a code, and the wait that a limit asks for."""
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from faultspec.contract.crashes import may_fail
 from faultspec.language.values import are_equal
-from faultspec_conformance.config import Recipe, SavedPart, Step
+from faultspec_conformance.config import Parallel, Recipe, Step
 from faultspec_conformance.drivers.http import is_loopback_host
 from faultspec_conformance.probes.rate_limits import RateLimit, round_of
 from faultspec_conformance.results.model import Outcome
@@ -22,7 +21,6 @@ from faultspec_conformance.session.observation import (
     failed,
     not_exercised,
     passed,
-    point,
     slot_value,
     summary_line,
 )
@@ -36,8 +34,13 @@ from faultspec_conformance.session.parameters import values_for
 from faultspec_conformance.session.placeholders import fill_in, fill_in_text
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import content_type, place_path
+from faultspec_conformance.session.saved import saved_values
 
 _CLAUSE, _RECOVERS, _EXPECTED = "provoke/code", "retry/recovers", "provoke/expected"
+_PARALLEL, _UNTIL = "provoke/parallel", "retriable/until"
+
+#: The clauses of recipes that exhaust nothing.
+CLAUSES = (_CLAUSE, _EXPECTED, _PARALLEL, _UNTIL)
 
 #: Why no limit is exhausted if the run keeps to a rate.
 _KEPT = "the run keeps to a rate, so no limit of the service is exhausted"
@@ -93,22 +96,6 @@ def report_unmet(recipe: Recipe, reason: str) -> Iterator[ProbeResult]:
     yield Outcome(_CLAUSE, "could_not_run", reason)
 
 
-def saved_values(step: Step, answer: Observation, where: str) -> dict[str, object] | str:
-    """Return the values that a step saves of its answer, or why one is missing."""
-    values = {name: _part(part, answer) for name, part in step.save.items()}
-    missing = next((step.save[name] for name, value in values.items() if value is None), None)
-    return values if missing is None else f"no {missing} in the answer ({answer}) of {where}"
-
-
-def _part(part: SavedPart, answer: Observation) -> object:
-    """Return a part of an answer, or None."""
-    value = point(answer.json, part.pointer) if part.header is None else answer.header(part.header)
-    if part.match is None or value is None:
-        return value
-    found = re.search(part.match, str(value))
-    return None if found is None else found[1] if found.re.groups else found[0]
-
-
 def _set_up(session: HttpSession, recipe: Recipe) -> tuple[Mapping[str, object], str | None] | str:
     """Send all steps of a recipe but the last; return the saved values and the first failure of a
     step, or why the last step cannot be sent.
@@ -117,22 +104,38 @@ def _set_up(session: HttpSession, recipe: Recipe) -> tuple[Mapping[str, object],
     failure: str | None = None
     *steps, last = recipe.steps
     for index, step in enumerate(steps, start=1):
-        reason = _obstacle(session, step, saved)
-        if reason is not None:
-            return reason
-        answer = _step(session, step, saved, recipe.code, is_last=False)
         where = f"step {index} of the recipe for {recipe.code}"
-        values = saved_values(step, answer, where)
-        if not answer.ok and step.until is None:
-            # The recipe goes on, unless a value of this answer is needed: the last answer decides.
-            line = summary_line(session.taxonomy, answer)
-            failure = failure or f"the service answered {where} with {line}"
-            values = failure if step.save else values
-        if isinstance(values, str):
-            return values
+        done = _do_step(session, step, saved, recipe.code, where=where)
+        if isinstance(done, str):
+            return done
+        values, problem = done
+        # The recipe goes on, unless its file names the status or a value of this answer is needed:
+        # the last answer decides.
+        failure = failure or problem
+        if failure is not None and problem is not None and (step.save or step.status is not None):
+            return failure
         saved |= values
     reason = _obstacle(session, last, saved)
     return (saved, failure) if reason is None else reason
+
+
+def _do_step(
+    session: HttpSession, step: Step, saved: Mapping[str, object], code: str, *, where: str
+) -> tuple[Mapping[str, object], str | None] | str:
+    """Send the request of a step; return the values that it saves and what is wrong with its
+    answer, or why the recipe cannot go on.
+    """
+    reason = _obstacle(session, step, saved)
+    if reason is not None:
+        return reason
+    answer = _step(session, step, saved, code, is_last=False)
+    met = answer.ok if step.status is None else answer.status == step.status
+    if not met and step.until is None:
+        expected = "" if step.status is None else f"; expected {step.status}"
+        line = summary_line(session.taxonomy, answer)
+        return {}, f"the service answered {where} with {line}{expected}"
+    values = saved_values(step.save, answer, where)
+    return values if isinstance(values, str) else (values, None)
 
 
 def _provoke_code(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]:
@@ -142,6 +145,9 @@ def _provoke_code(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]
         return
     saved, failure = ready
     last = recipe.steps[-1]
+    if last.parallel is not None:
+        yield from _send_at_once(session, recipe, last.parallel, saved=saved, failure=failure)
+        return
     began = session.driver.elapsed
     before = {name: len(upstream.calls) for name, upstream in session.upstreams.items()}
     sent_before, at_once = session.driver.requests, False
@@ -160,8 +166,10 @@ def _provoke_code(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]
             yield from report_unmet(recipe, reason)
             return
     yield outcome
-    if outcome.kind == "passed":
+    if outcome.kind == "passed" and recipe.surface is None:
         yield from _check_expectation(session, recipe, answer, saved=saved, before=before)
+    if outcome.kind == "passed" and recipe.action:
+        yield from _take_action(session, recipe, answer, saved=saved)
     if last.until is not None and answer.status == last.until:
 
         def ask() -> Observation:
@@ -240,7 +248,7 @@ def _burst(
     limit. Return what was reached, else the last answer, else why nothing follows.
     """
     began = session.driver.elapsed
-    observations = session.call_together(step.at_most, _request(session, step, saved, code))
+    observations = session.call_together(*[_request(session, step, saved, code)] * step.at_most)
     seconds = session.driver.elapsed - began
     for answer in observations:
         if _has_reached(step, answer, code):
@@ -290,8 +298,8 @@ def _request(
         correlation="valid",
         route=operation.template,
         wait_when_limited=wait_when_limited,
-        may_fail=may_fail(session.taxonomy, code),
-        may_be_refused=allows_401(session, code),
+        may_fail=may_fail(session.taxonomy, code) or (step.status or 0) >= 500,
+        may_be_refused=allows_401(session, code) or step.status == 401,
     )
 
 
@@ -339,6 +347,8 @@ def _check(recipe: Recipe, answer: Observation) -> Outcome:
     codes = [seen.code for seen in observations if seen.code is not None]
     what = f"the recipe for {recipe.code}"
     until = recipe.steps[-1].until
+    if recipe.surface is not None:
+        return _check_surface(recipe, recipe.surface, answer)
     if recipe.code in codes and recipe.status in (None, answer.status):
         return passed(_CLAUSE)
     if until is not None and answer.status != until:
@@ -356,6 +366,88 @@ def _check(recipe: Recipe, answer: Observation) -> Outcome:
     found = " and ".join(codes) or str(answer)
     message = f"the service answered {found} to {what}; expected {recipe.code}"
     return failed(_CLAUSE, message, answer)
+
+
+def _check_surface(recipe: Recipe, surface: str, answer: Observation) -> Outcome:
+    """Check that the last answer of a recipe has its status, and belongs to its surface."""
+    what = f"the recipe for {recipe.code}"
+    if answer.status != recipe.status:
+        message = f"the service answered {answer} to {what}; expected {recipe.status}"
+        return failed(_CLAUSE, message, answer)
+    if answer.judgement.surface != surface:
+        found = answer.judgement.surface
+        place = f"on the surface `{found}`" if found is not None else "on no surface"
+        message = f"the answer ({answer}) to {what} is {place}; expected `{surface}`"
+        return failed(_CLAUSE, message, answer)
+    return passed(_CLAUSE)
+
+
+def _send_at_once(
+    session: HttpSession,
+    recipe: Recipe,
+    parallel: Parallel,
+    *,
+    saved: Mapping[str, object],
+    failure: str | None,
+) -> Iterator[ProbeResult]:
+    """Send the last request several times at the same time: as many succeed as the recipe says, and
+    the others get its code.
+    """
+    if session.driver.limits.rate is not None:
+        yield UnmetRecipe(recipe.code, _KEPT)
+        yield from (not_exercised(clause, _KEPT) for clause in (_CLAUSE, _PARALLEL))
+        return
+    last, code = recipe.steps[-1], recipe.code
+    answers = session.call_together(
+        *(_request(session, last, saved, code) for _ in range(parallel.requests))
+    )
+    for answer in answers:
+        if answer.status == 429 and answer.code not in (None, code):
+            raise session.throttled_error(answer)
+    good = [answer for answer in answers if answer.ok]
+    refused = [answer for answer in answers if not answer.ok]
+    line = f"{len(good)} of {len(answers)} requests at once succeeded for the recipe for {code}"
+    line = f"{line}; expected {parallel.succeed}"
+    if len(good) > parallel.succeed:
+        yield failed(_PARALLEL, line, *refused, *good)
+    outcomes = [_check(recipe, answer) for answer in refused]
+    if any(outcome.kind == "failed" for outcome in outcomes) and failure is not None:
+        yield from report_unmet(recipe, failure)
+        return
+    yield from outcomes
+    if len(good) == parallel.succeed:
+        yield passed(_PARALLEL)
+    elif len(good) < parallel.succeed:
+        yield not_exercised(_PARALLEL, failure or line)
+
+
+def _take_action(
+    session: HttpSession, recipe: Recipe, refused: Observation, *, saved: Mapping[str, object]
+) -> Iterator[ProbeResult]:
+    """Take the action after which the code no longer comes, and send the last request again."""
+    last, known = recipe.steps[-1], dict(saved)
+    values = saved_values(last.save, refused, f"the recipe for {recipe.code}")
+    if isinstance(values, str):
+        yield Outcome(_UNTIL, "could_not_run", values)
+        return
+    known |= values
+    for index, step in enumerate(recipe.action, start=1):
+        where = f"request {index} of the action after {recipe.code}"
+        done = _do_step(session, step, known, recipe.code, where=where)
+        problem = done if isinstance(done, str) else done[1]
+        if isinstance(done, str) or problem is not None:
+            yield NotRun(str(problem))
+            yield Outcome(_UNTIL, "could_not_run", str(problem))
+            return
+        known |= done[0]
+    again = session.call(_request(session, last, known, recipe.code, wait_when_limited=True))
+    line = f"after its action the service answered {again} to the recipe for {recipe.code}"
+    if again.code == recipe.code:
+        yield failed(_UNTIL, f"{line}; expected that {recipe.code} is gone", refused, again)
+    elif again.ok:
+        yield passed(_UNTIL)
+    else:
+        yield not_exercised(_UNTIL, line)
 
 
 def _check_expectation(

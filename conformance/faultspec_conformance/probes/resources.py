@@ -5,12 +5,19 @@ from dataclasses import replace
 
 from faultspec.exchange.model import Canary
 from faultspec.openapi.service import ServiceOperation, shape_of
+from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.probes.refusals import (
     check_refusal,
     unknown_id,
 )
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.fixtures import fixture, make, ordinary_request, request_to
+from faultspec_conformance.session.fixtures import (
+    fixture,
+    likely_body,
+    make,
+    ordinary_request,
+    request_to,
+)
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     INVALID_INPUT,
@@ -31,12 +38,21 @@ from faultspec_conformance.session.resources import (
     ResourceKind,
     Role,
     content_type,
+    identifier_of,
     is_json_write,
+    last_placeholder,
     objects_in,
 )
 
 _UNKNOWN_ID = "framework/unknown-id"
 _REFUSED, _EXISTING = "duplicates/refused", "duplicates/existing-id"
+_CONCURRENT = "duplicates/concurrent"
+
+#: The clauses about resources with equal values.
+DUPLICATES = (_REFUSED, _EXISTING, _CONCURRENT)
+
+#: Creations at the same time. Three are enough if all of them arrive while the first is written.
+_AT_ONCE = 3
 
 #: How many operations outside the kinds of resource get a request for an id without a resource.
 _OTHERS = 12
@@ -106,11 +122,69 @@ def duplicates(session: HttpSession) -> Iterator[ProbeResult]:
         again = _create_again(session, operation, created[kind.name])
         outcome = _check_refused(session, kind, created[kind.name], again)
         yield outcome
+        if kind.config.unique and outcome.kind == "passed":
+            yield from attempt(_create_at_once(session, kind), _CONCURRENT)
         if kind.config.unique:
             yield from attempt(_update_to_duplicate(session, kind), _REFUSED)
         conflict = again.code is not None or again.status == 409
         if outcome.kind == "passed" and conflict:
             yield from _check_named(session, kind, created[kind.name], again)
+
+
+def _create_at_once(session: HttpSession, kind: ResourceKind) -> Iterator[Outcome]:
+    """Create a resource several times at once with the same new values, each under a key of its
+    own: one creation succeeds.
+    """
+    operation, first = kind.operation("create"), session.knowledge.created[kind.name]
+    assert operation is not None, kind.name
+    if session.driver.limits.rate is not None:
+        reason = "the run keeps to a rate, so no requests are sent at the same time"
+        yield not_exercised(_CONCURRENT, reason)
+        return
+    body, known = (
+        likely_body(session, operation, kind.call("create")),
+        first.values_for(operation.template),
+    )
+    values = {name: known.get(name) for name in operation.placeholders}
+    answers = session.call_together(
+        *(
+            replace(request_to(session, operation, values), identity=first.owner, body=body)
+            for _ in range(_AT_ONCE)
+        )
+    )
+    good = [answer for answer in answers if answer.ok]
+    found = {str(identifier_of(answer, last_placeholder(kind), kind)) for answer in good}
+    what = f"{_AT_ONCE} {operation.name} at once with the same {', '.join(kind.config.unique)}"
+    if len(found) > 1:
+        existing = existing_ids(session, first, found)
+        if existing is None or len(existing) > 1:
+            count = len(found if existing is None else existing)
+            message = f"{what} created {count} of `{kind.name}`; expected one"
+            yield failed(_CONCURRENT, message, *answers)
+            return
+    if good:
+        yield passed(_CONCURRENT)
+    else:
+        yield not_exercised(_CONCURRENT, f"the service answered {answers[0]} to {what}")
+
+
+def existing_ids(session: HttpSession, resource: CreatedResource, ids: set[str]) -> set[str] | None:
+    """Return the ids that name a resource of the same kind; None if none of them can be read.
+
+    An answer may have an id that names nothing, such as that of a request that lost the race.
+    """
+    item = resource.kind.item
+    if item is None or session.description.find("GET", item) is None:
+        return None
+    found: set[str] = set()
+    for identifier in ids:
+        values = {**resource.values, last_placeholder(resource.kind): identifier}
+        read = session.try_call(RequestSpec("GET", item, identity=resource.owner, values=values))
+        if isinstance(read, NoAnswer) or not (read.ok or read.status in (404, 410)):
+            return None
+        if read.ok:
+            found.add(identifier)
+    return found or None
 
 
 def _update_to_duplicate(session: HttpSession, kind: ResourceKind) -> Iterator[Outcome]:

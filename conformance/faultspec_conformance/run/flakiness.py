@@ -20,7 +20,10 @@ from faultspec_conformance.session.requests import RequestSpec
 
 #: Clauses that one failure proves broken, however seldom it happens: a service crashed, a value
 #: leaked, a resource exists twice, two answers have one id.
-_PROVEN = (crashes.CLAUSE, "leaks/", "idempotency/concurrent", "correlation/unique")
+_PROVEN = (
+    *(crashes.CLAUSE, "leaks/", "correlation/unique"),
+    *("idempotency/concurrent", "duplicates/concurrent", "provoke/parallel"),
+)
 
 #: Statuses of refusals that concern the moment or the caller, not the request. So does 401.
 _REFUSALS = frozenset({429, 502, 503, 504})

@@ -301,27 +301,32 @@ class HttpSession(Session):
         )
         return replace(asked, request=replace(request, headers=headers))
 
-    def call_together(self, times: int, spec: RequestSpec) -> list[Observation]:
-        """Send one request several times at the same time.
+    def call_together(self, *specs: RequestSpec) -> list[Observation]:
+        """Send requests at the same time; return their answers in order.
 
         Raises Unanswered if an answer is missing.
         """
-        caller = self.caller if spec.identity is None else spec.identity
-        request = self._wire(spec, caller)
-        asked = self._begin_exchange(request, caller, spec.path, may_fail=spec.may_fail)
-        self.check_running(asked)
-        wired, before = self._with_credentials(asked), len(self.driver.log)
-        answers = self.driver.send_together([wired] * times)
-        # The limits refuse the last of equal requests, so the log has the first ones.
+        sent = []
+        for spec in specs:
+            caller = self.caller if spec.identity is None else spec.identity
+            route = spec.path if spec.route == "same" else spec.route
+            request = self._wire(spec, caller)
+            asked = self._begin_exchange(request, caller, route, may_fail=spec.may_fail)
+            self.check_running(asked)
+            sent.append(asked)
+        wired = [self._with_credentials(asked) for asked in sent]
+        before = len(self.driver.log)
+        answers = self.driver.send_together(wired)
+        # The limits refuse the last of the requests, so the log has the first ones.
         observations = [
             self.record(self._with_answer(asked, answer), entry)
-            for answer, entry in zip(answers, self.driver.log[before:], strict=False)
+            for asked, answer, entry in zip(sent, answers, self.driver.log[before:], strict=False)
             if isinstance(answer, Response)
         ]
-        for answer in answers:
+        for asked, answer in zip(sent, answers, strict=True):
             if isinstance(answer, NoAnswer):
                 reason = (
-                    f"{answer.reason}; {times} equal requests were sent at once, and one alone may "
+                    f"{answer.reason}; {len(specs)} requests were sent at once, and one alone may "
                     "be answered: put `&` after each of their command lines, and `wait` at the end"
                 )
                 raise self.record_missing(asked, replace(answer, reason=reason))

@@ -152,8 +152,9 @@ def _configured_calls(taxonomy: Taxonomy, config: ServiceConfig) -> Iterator[Nam
     for upstream in config.upstreams:
         yield from (NamedCall(asked.call, asked.identity) for asked in upstream.calls)
     for recipe in config.recipes:
-        for step in recipe.steps[:-1]:
-            yield NamedCall(step.call, step.identity, sound=_is_whole(step.call))
+        for step in (*recipe.steps[:-1], *recipe.action):
+            sound = _is_whole(step.call) and (step.status or 200) < 300
+            yield NamedCall(step.call, step.identity, sound=sound)
         yield from _last_step_calls(taxonomy, recipe)
 
 

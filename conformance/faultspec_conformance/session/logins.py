@@ -8,12 +8,12 @@ accepted before, the login request is sent again.
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
 
 from faultspec.exchange.model import Request
 from faultspec_conformance.config import Identity, Login
 from faultspec_conformance.config.context import SAVED_NAME
-from faultspec_conformance.session.observation import Observation, point
+from faultspec_conformance.session.observation import Observation
+from faultspec_conformance.session.saved import saved_values
 
 #: Logins of one identity in a run, after the first. A service that ends sessions more often is not
 #: judged further as this identity.
@@ -87,28 +87,12 @@ def read_saved_values(login: Login, answer: Observation) -> dict[str, str] | str
     what = f"{login.call.method} {login.call.path}"
     if not answer.ok:
         return f"the service answered {answer} to {what}"
+    values = saved_values(login.save, answer, what)
+    if isinstance(values, str):
+        return values
     found: dict[str, str] = {}
-    for name, place in login.save.items():
-        value = _saved_value(answer, place)
-        if value is None:
-            return f"no {place} in the answer ({answer}) to {what}"
-        found[name] = value
+    for name, value in values.items():
+        if not isinstance(value, str | int) or value == "":
+            return f"{login.save[name]} in the answer ({answer}) of {what} is not a text"
+        found[name] = str(value)
     return found
-
-
-def _saved_value(answer: Observation, place: str) -> str | None:
-    kind, space, name = place.partition(" ")
-    if not space:
-        value = point(answer.json, place)
-        return str(value) if isinstance(value, str | int) and value != "" else None
-    if kind == "header":
-        return answer.header(name)
-    for header, value in answer.exchange.response.headers:
-        if header.lower() == "set-cookie":
-            try:
-                cookies = SimpleCookie(value)
-            except CookieError:
-                continue
-            if name in cookies:
-                return cookies[name].value
-    return None

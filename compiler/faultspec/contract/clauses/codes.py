@@ -165,6 +165,22 @@ CLAUSES = (
         ),
     ),
     _by_code(
+        address="retriable/until",
+        title="After the action that a code waits for, the request no longer gets it",
+        why="A caller who does what the error asks for and is refused again has no way on.",
+        occasion="A recipe with `action`: the refused request again, after the action.",
+        reads=("sequence", "request", "code"),
+        requires=(
+            any_code(
+                "no code has `retriable.until`", lambda code: code.retriable.until is not None
+            ),
+        ),
+        sources=lambda taxonomy: (
+            code.source for code in taxonomy.every_code() if code.retriable.until is not None
+        ),
+        transports=HTTP,
+    ),
+    _by_code(
         address="actions/agree",
         title="An error suggests actions of its code; a retriable one suggests sending it again",
         why="A person offered useless actions, or no way to try again, gives up.",

@@ -36,6 +36,7 @@ LINES: Mapping[str, str] = {
     "no code has a `retriable` other than `caller` and `none`": (
         "codes: {not_found: {retriable: false}}"
     ),
+    "no code has `retriable.until`": "codes: {unbound: {retriable: {until: bind, else: false}}}",
     "no code has `actions`, and no action has `sends_again`": (
         "actions: {wait: {summary: Send the same request again., sends_again: true}}"
     ),

@@ -180,6 +180,17 @@ CLAUSES = (
         transports=HTTP,
     ),
     Clause(
+        address="duplicates/concurrent",
+        title="Of several creations at once with the same unique values, one succeeds",
+        why="A service that looks the value up before it writes stores it twice.",
+        occasion="Creations at the same time with the same unique values and different keys.",
+        presupposes=("duplicates/refused",),
+        reads=("sequence", "request", "status"),
+        requires=(_CONFLICT,),
+        sources=_resource_keys,
+        transports=HTTP,
+    ),
+    Clause(
         address="duplicates/existing-id",
         title="A refused duplicate names the existing resource",
         why="The client needs to find the resource that is in its way.",

@@ -59,6 +59,14 @@ CLAUSES = (
         transports=HTTP,
     ),
     Clause(
+        address="provoke/parallel",
+        title="Of several requests at once, as many succeed as the recipe says",
+        why="A service that checks before it writes sells the last seat twice.",
+        occasion="A recipe with `parallel`.",
+        reads=("sequence", "request", "status"),
+        transports=HTTP,
+    ),
+    Clause(
         address="success/requires",
         title="A success has its required members",
         why="A client that continues from the answer finds nothing to continue with.",

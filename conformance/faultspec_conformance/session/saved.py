@@ -1,0 +1,46 @@
+"""Values of answers that the configuration keeps: of a login, and of the steps of a recipe."""
+
+import re
+from collections.abc import Mapping
+from http.cookies import CookieError, SimpleCookie
+
+from faultspec_conformance.config import SavedPart
+from faultspec_conformance.session.observation import Observation, point
+
+
+def saved_values(
+    save: Mapping[str, SavedPart], answer: Observation, where: str
+) -> dict[str, object] | str:
+    """Return the values to keep of an answer by name, or why one is missing.
+
+    ``where`` names the request.
+    """
+    values = {name: _part(part, answer) for name, part in save.items()}
+    missing = next((save[name] for name, value in values.items() if value is None), None)
+    return values if missing is None else f"no {missing} in the answer ({answer}) of {where}"
+
+
+def _part(part: SavedPart, answer: Observation) -> object:
+    """Return a part of an answer, or None."""
+    kind, space, name = part.place.partition(" ")
+    if not space:
+        value = point(answer.json, part.place)
+    else:
+        value = answer.header(name) if kind == "header" else _cookie(answer, name)
+    if part.match is None or value is None:
+        return value
+    found = re.search(part.match, str(value))
+    return None if found is None else found[1] if found.re.groups else found[0]
+
+
+def _cookie(answer: Observation, name: str) -> str | None:
+    """Return the value of a cookie that an answer sets (RFC 6265, 4.1), or None."""
+    for header, value in answer.exchange.response.headers:
+        if header.lower() == "set-cookie":
+            try:
+                cookies = SimpleCookie(value)
+            except CookieError:
+                continue
+            if name in cookies:
+                return cookies[name].value
+    return None
