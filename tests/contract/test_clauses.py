@@ -147,5 +147,6 @@ def test_clauses_without_a_requirement_need_no_construct() -> None:
         "service/no-crash",
         "provoke/code",
         "provoke/expected",
+        "provoke/parallel",
         "leaks/confidential",
     }

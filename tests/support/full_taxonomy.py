@@ -57,6 +57,8 @@ codes:
   missing: {summary: It is missing., http: 404, retriable: false}
   reused: {summary: The key is taken., http: 422, retriable: false}
   stale: {summary: It is stale., http: 412, retriable: false, client_action: refetch}
+  shut: {summary: It is shut., http: 403, retriable: {until: again, else: false},
+      client_action: user, actions: [again]}
   crowded: {summary: It is crowded., http: 429, retriable: false}
   taken: {summary: It exists., http: 409, retriable: false, client_action: user}
   gone: {summary: It was used once., http: 410, lifecycle: removed}

@@ -149,7 +149,8 @@ _STEP_KEYS = {
         "Later steps use them as `${name}` or `{name}`.",
     ),
     "status": Key(
-        Integer(100, 599), "The status of the answer, such as that of a refusal that is expected."
+        Integer(100, 599),
+        "The status of the answer: that the code has here, or of a refusal on the way.",
     ),
     "parallel": Key(
         _PARALLEL,
