@@ -95,6 +95,7 @@ SWITCHES = frozenset(
         "existing-id-of-nothing",
         "failed-batch-keeps-items",
         "fresh-if-match-refused",
+        "invalid-change-counts-a-page",
         "invalid-field-accepted",
         "key-looked-up-long-before",
         "key-shared-across-tenants",
@@ -806,6 +807,8 @@ class Service:
             )
         if call.method == "PUT":
             payload = {"title": None, "pages": 0, "archived": False} | payload
+        if "invalid-change-counts-a-page" in self.sins:
+            self.keep(replace(notebook, pages=notebook.pages + 1))
         changed = self.keep(self.drafted(call, payload, notebook))
         return Reply(200, changed.shown(), {"ETag": self.etag(changed)}, changed.id)
 

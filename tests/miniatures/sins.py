@@ -914,7 +914,7 @@ def _all() -> Iterable[Sin]:
     yield sin("bad-items-all-the-first", "each bad item is called the first", "C28 C5", on(detail("bad_items", lambda old: [{**item, "index": 0} for item in old])))
     yield sin("batch-outcomes-shifted", "the outcomes of a batch belong to the items before", "C28", on(lambda _, r: r.with_json({"responses": [*r.json()["responses"][1:], *r.json()["responses"][:1]]}), status=207, every=True))
     yield sin("bad-items-as-count", "bad items are a number", "C5 C28", on(detail("bad_items", len)))
-    yield sin("failed-batch-keeps-items", "a failed batch leaves something behind", "C28", unchanged, "seen only by who lists all notebooks")
+    yield sin("failed-batch-keeps-items", "a failed batch leaves something behind", "C28")
 
     # who may do what
     yield sin("scope-ignored", "a token that may only read writes", "C9", asking(as_editor, method="POST|PUT|PATCH"))
@@ -932,6 +932,7 @@ def _all() -> Iterable[Sin]:
     yield sin("media-type-ignored-on-patch", "PATCH reads any media type as JSON", "C9", asking(lambda a: a.with_header("content-type", "application/json"), method="PATCH"))
     yield sin("bad-json-as-empty", "a body that doesn't parse is an empty one", "C9 C26", asking(empty_if_unreadable, method="POST|PUT|PATCH"))
     yield sin("bad-json-as-200", "a body that doesn't parse succeeds", "C9 C2", on(both(status(200), text("application/json", "{}")), code="invalid_request", status=400))
+    yield sin("invalid-change-counts-a-page", "a change that is not valid is refused and adds a page", "C9")
     yield sin("invalid-field-accepted", "a number out of range is silently corrected", "C9")
     yield sin("accept-ignored", "Accept is not looked at", "C26 C27", asking(lambda a: a.without_header("accept")), "RFC 9110 allows to disregard Accept")
 

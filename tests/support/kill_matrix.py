@@ -509,6 +509,8 @@ KILLS: Mapping[str, Kill] = {
     "retry-after-beyond-the-window": caught("retry/limit"),
     "rate-limit-never-recovers": caught("retry/recovers"),
     "challenge-missing": caught("headers/www-authenticate"),
+    "failed-batch-keeps-items": caught("writes/refused"),
+    "invalid-change-counts-a-page": caught("writes/refused"),
     "challenge-of-another-scheme": caught("document/challenge"),
     "challenge-missing-for-bad-token": caught("headers/www-authenticate"),
     "allow-missing": caught("headers/allow"),
@@ -811,7 +813,6 @@ SURVIVORS: Mapping[str, str] = {
     "already-exists-told-as-conflict": "the document gives no rule to choose between the two codes of 409",
     "field-missing": "the taxonomy has `field` optional on every code, as the document's table does",
     "key-with-other-body-answers-first": "the document is silent on one key with two bodies, and so is the taxonomy",
-    "failed-batch-keeps-items": "what a failed batch left behind is seen only by who lists everything",
     "accept-ignored": "RFC 9110 allows a service to disregard Accept",
 }
 """Sins that trip nothing, each with the reason why that is right."""

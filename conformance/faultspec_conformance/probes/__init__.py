@@ -28,6 +28,7 @@ from faultspec_conformance.probes import (
     mcp,
     media,
     provoke,
+    refused_writes,
     repeats,
     resources,
     routes,
@@ -129,6 +130,7 @@ PROBES: tuple[Probe[HttpSession], ...] = (
     Probe("upstreams", upstreams.retries, upstreams.CLAUSES),
     Probe("audit-of-upstreams", audit.upstream_failures, ("audit/recorded",), within="upstreams"),
     Probe("late-replays", idempotency.late_replays, ("idempotency/replay",), within="resources"),
+    Probe("refused-writes", refused_writes.refused_writes, ("writes/refused",), everywhere=True),
     Probe("limits", provoke.limits, ("provoke/code", "retry/recovers", "retry/limit")),
 )
 

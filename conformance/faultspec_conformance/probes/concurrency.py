@@ -10,9 +10,11 @@ from faultspec_conformance.session.fixtures import request_to, take_untouched
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
+    differing_pointers,
     failed,
     leaves,
     not_exercised,
+    parse_body,
     passed,
 )
 from faultspec_conformance.session.requests import RequestSpec
@@ -152,7 +154,7 @@ class _Cycle:
         """
         name, after = self.operation.name, self.get()
         kept = current is not None and after.header("ETag") == current
-        if not kept and self._has_moved(now, after):
+        if self._is_applied(now, stale, after) if kept else self._has_moved(now, after):
             kind = self.resource.kind.name
             message = f"{name} was refused ({stale}), but it changed the {kind}"
             yield failed(_STALE, message, *(now, stale, after))
@@ -172,14 +174,24 @@ class _Cycle:
         else:
             yield not_exercised(_RECOVERS, line)
 
+    def _is_applied(self, before: Observation, stale: Observation, after: Observation) -> bool:
+        """Whether the resource shows a value that the stale write sent, and did not before."""
+        sent = dict(leaves(parse_body(stale.exchange.request.body)))
+        differing = differing_pointers(before.json, after.json)
+        shown = dict(leaves(after.json))
+        return any(
+            pointer in differing and shown[pointer] == sent[pointer]
+            for pointer in sent.keys() & shown.keys()
+        )
+
     def _has_moved(self, before: Observation, after: Observation) -> bool:
         """Whether more differs than between two plain reads, such as the time of reading."""
-        differing = _differing_pointers(before, after)
+        differing = differing_pointers(before.json, after.json)
         if not differing:
             return False
         first = self.get()
         self.session.driver.pause(_TICK)
-        return bool(differing - _differing_pointers(first, self.get()))
+        return bool(differing - differing_pointers(first.json, self.get().json))
 
 
 def _delete_stale(
@@ -205,17 +217,6 @@ def _delete_stale(
             yield failed(_STALE, message, *(resource.creation, answer, after))
         else:
             yield passed(_STALE)
-
-
-def _differing_pointers(one: Observation, other: Observation) -> frozenset[str]:
-    """Return the JSON Pointers at which two representations differ."""
-    left, right = dict(leaves(one.json)), dict(leaves(other.json))
-    missing = object()
-    return frozenset(
-        pointer
-        for pointer in {*left, *right}
-        if left.get(pointer, missing) != right.get(pointer, missing)
-    )
 
 
 def _members(observation: Observation) -> object:

@@ -37,13 +37,20 @@ def select(
 ) -> tuple[Probe[SessionT], ...]:
     """Return the probes that can exercise the clauses of the pattern ``only``.
 
-    Any probe can exercise a clause about a single exchange, so some are left out only if the
-    pattern names relations alone.
+    Any probe can exercise a clause about a single exchange, and one that is played everywhere may
+    judge the requests of the others. So probes are left out only if the pattern names other
+    relations alone.
     """
     if only is None:
         return tuple(probes)
     groups = (PROBES, OF_CALLS, OF_JSONRPC, OF_MCP)
-    relations = {clause for group in groups for probe in group for clause in probe.clauses}
+    relations = {
+        clause
+        for group in groups
+        for probe in group
+        for clause in probe.clauses
+        if not probe.everywhere
+    }
     wanted = {clause for clause in known if fnmatchcase(clause, only)}
     if wanted - relations:
         return tuple(probes)

@@ -283,7 +283,7 @@ class HttpSession(Session):
             since = attend(self.upstreams)
             with self.driver.log_as("confirm"):
                 again = self.record(
-                    self._complete_exchange(self._with_new_key(asked), may_disconnect=False)
+                    self._complete_exchange(self.with_new_key(asked), may_disconnect=False)
                 )
             counted = since.calls(self.upstreams).get(name, [])
             problem = problem_of_calls(name, again, counted)
@@ -291,7 +291,7 @@ class HttpSession(Session):
                 outcome = failed(ONCE, problem, observation, again)
                 self.add_decided(self.driver.log[-1], [outcome])
 
-    def _with_new_key(self, asked: Exchange) -> Exchange:
+    def with_new_key(self, asked: Exchange) -> Exchange:
         """The request under another idempotency key, if it has one."""
         rule, request = self.taxonomy.idempotency, asked.request
         key = rule.key.lower() if rule is not None else ""

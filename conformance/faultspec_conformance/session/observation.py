@@ -132,6 +132,17 @@ def leaves(value: object, pointer: str = "") -> Iterator[tuple[str, object]]:
         yield pointer, value
 
 
+def differing_pointers(one: object, other: object) -> frozenset[str]:
+    """Return the JSON Pointers at which two bodies differ."""
+    left, right = dict(leaves(one)), dict(leaves(other))
+    missing = object()
+    return frozenset(
+        pointer
+        for pointer in {*left, *right}
+        if left.get(pointer, missing) != right.get(pointer, missing)
+    )
+
+
 def list_items(body: object) -> list[object]:
     """Return the items of a list, which may be a member of the body."""
     if isinstance(body, dict):

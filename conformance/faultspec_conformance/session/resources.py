@@ -227,6 +227,20 @@ def identifier_of(creation: Observation, parameter: str, kind: ResourceKind) -> 
     return urlsplit(location).path.rstrip("/").rpartition("/")[2] or None if location else None
 
 
+def creation_path(kind: ResourceKind, creation: Observation) -> str | None:
+    """Return the path of the item that an answer to a creation made, or None."""
+    create, item = kind.operation("create"), kind.item
+    if create is None or item is None or creation.exchange.operation != create.name:
+        return None
+    path = creation.exchange.request.target.partition("?")[0]
+    identifier = identifier_of(creation, last_placeholder(kind), kind)
+    if create.method == "PUT" or identifier is None:
+        return path if create.method == "PUT" else None
+    names = re.findall(r"{([^{}]+)}", item)
+    parents = (path_values(create.template, path) or {}).values()
+    return path_of(item, dict(zip(names, [*parents, identifier], strict=False)))
+
+
 def last_placeholder(kind: ResourceKind) -> str:
     """Return the name of the placeholder that holds an item's id."""
     return (kind.item or "{id}").rpartition("{")[2].partition("}")[0]

@@ -5,6 +5,7 @@ from functools import partial
 from faultspec.contract.clauses.clause import HTTP, Clause, Requirement
 from faultspec.contract.clauses.constructs import (
     ECHO,
+    HTTP_SURFACE,
     IDEMPOTENCY,
     any_detail_key,
     any_field,
@@ -168,6 +169,15 @@ CLAUSES = (
         occasion="A refused write, a read, and the write again.",
         presupposes=("preconditions/stale",),
         reads=("sequence", "request", "status"),
+    ),
+    Clause(
+        address="writes/refused",
+        title="A refused write changes nothing",
+        why="A client sends a refused write again, corrected, and both take effect.",
+        occasion="A write that got 4xx, and reads of the resource or the list before and after.",
+        reads=("sequence", "request", "status", "body"),
+        requires=(HTTP_SURFACE,),
+        transports=HTTP,
     ),
     Clause(
         address="duplicates/refused",

@@ -1,0 +1,442 @@
+"""Refused writes: whether a resource or a list has changed although the service refused the write.
+
+The exchanges of the run show most of it. What they leave open is read once. A write after which
+something differs is sent again to a new resource, between two reads.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from faultspec.exchange.model import Request
+from faultspec.openapi.service import ServiceOperation, shape_of
+from faultspec.runtime.nodes import child
+from faultspec_conformance.config import Identity
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.fixtures import make
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import (
+    Observation,
+    differing_pointers,
+    failed,
+    leaves,
+    list_items,
+    not_exercised,
+    passed,
+)
+from faultspec_conformance.session.observations import ProbeResult, attempt
+from faultspec_conformance.session.requests import RequestSpec
+from faultspec_conformance.session.resources import (
+    CreatedResource,
+    ResourceKind,
+    creation_path,
+    path_of,
+)
+
+_CLAUSE = "writes/refused"
+
+_WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+
+#: Resources, and lists, that are read at the end of the run.
+_READS = 6
+
+#: Refused writes that are sent again because something differs, and because nothing was read before
+#: them.
+_SUSPECTS, _UNREAD = 10, 2
+
+#: Statuses of refusals that come before a service looks at the write itself.
+_EARLY = frozenset({401, 403, 404, 405, 413, 415})
+
+#: Bytes of a body that is sent again.
+_LARGEST = 256 * 1024
+
+#: Seconds between two reads that show which members change by themselves: many clocks count whole
+#: seconds.
+_TICK = 1.1
+
+#: Members by which items of a list are told apart.
+_IDS = ("id", "uuid", "_id", "key", "name")
+
+
+@dataclass(slots=True)
+class _WatchedItem:
+    """An item that can be read. ``state``: what it was when it was last shown; None if unknown.
+
+    ``pending``: writes that were refused since.
+    """
+
+    operation: ServiceOperation
+    path: str
+    owner: str | None = None
+    state: Observation | None = None
+    pending: list[Observation] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _WatchedList:
+    """A list, and creations in it that were refused. ``first``: the first answer with the list."""
+
+    operation: ServiceOperation
+    path: str
+    first: Observation | None = None
+    pending: list[Observation] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Review:
+    """What the exchanges of the run show of refused writes.
+
+    ``harmless``: the state after them is that before them. ``suspects``: it differs. ``unread``:
+    the state before or after them is not known. ``explained``: the values in answers to writes that
+    succeeded.
+    """
+
+    items: dict[str, _WatchedItem] = field(default_factory=dict)
+    lists: dict[str, _WatchedList] = field(default_factory=dict)
+    harmless: list[Observation] = field(default_factory=list)
+    suspects: list[Observation] = field(default_factory=list)
+    unread: list[Observation] = field(default_factory=list)
+    explained: frozenset[str] = frozenset()
+
+
+def refused_writes(session: HttpSession) -> Iterator[ProbeResult]:
+    """Compare what refused writes left behind with what was there before."""
+    review = _review_exchanges(session)
+    for item in [one for one in review.items.values() if one.pending and one.state][:_READS]:
+        identity = session.config.identity(item.owner)
+        _compare_item(review, item, _read(session, item.path, item.operation, identity))
+    yield from (passed(_CLAUSE) for _ in _distinct(review.harmless))
+    lists = [watched for watched in review.lists.values() if watched.pending]
+    for watched in lists[:_READS]:
+        yield from attempt(_check_list(session, watched, review.explained), _CLAUSE)
+    candidates = (
+        *_distinct(review.suspects)[:_SUSPECTS],
+        *_distinct(review.unread)[:_UNREAD],
+    )
+    for refused in candidates:
+        yield from attempt(_send_to_new(session, refused), _CLAUSE)
+    if not (lists or candidates or review.harmless):
+        yield not_exercised(_CLAUSE, "no write to a resource that can be read was refused")
+
+
+def _review_exchanges(session: HttpSession) -> _Review:
+    review = _Review()
+    operations = session.inventory.operations
+    reads = [one for one in operations if one.method == "GET" and one.template.endswith("}")]
+    lists = [one for one in operations if one.method == "GET" and not one.template.endswith("}")]
+    explained: set[str] = set()
+    for observation in session.observations.exchanges:
+        request = observation.exchange.request
+        if observation.exchange.operation is None:
+            continue
+        _review_list(review, observation, lists)
+        if request.method in _WRITES and observation.ok:
+            explained |= _values_of(observation)
+            _note_creation(session, review, observation, reads)
+        found = _locate(observation, reads)
+        if found is not None:
+            read, path = found
+            item = review.items.setdefault(path, _WatchedItem(read, path))
+            _review_item(review, item, observation)
+            if request.method == "DELETE" and observation.ok and _path(request) == path:
+                del review.items[path]
+    review.unread += (
+        refused
+        for item in review.items.values()
+        for refused in item.pending
+        if item.owner is not None and item.state is None
+    )
+    review.explained = frozenset(explained)
+    return review
+
+
+def _review_item(review: _Review, item: _WatchedItem, observation: Observation) -> None:
+    """Note what an exchange on an item, or below it, shows."""
+    exchange = observation.exchange
+    identity, exact = exchange.identity, _path(exchange.request) == item.path
+    if exchange.request.method == "GET":
+        if exact and (identity == item.owner or (item.owner is None and observation.ok)):
+            item.owner = identity
+            _compare_item(review, item, observation)
+    elif _is_refused(observation):
+        item.pending.append(observation)
+    elif exchange.request.method in _WRITES:
+        whole = (
+            observation.ok and item.state is not None and _names(item.state) <= _names(observation)
+        )
+        if whole or exact:  # else a part below it was written, which may leave the item as it is
+            review.unread += item.pending if item.owner is not None else ()
+            item.pending, item.owner = [], item.owner or identity
+            item.state = observation if whole else None
+
+
+def _compare_item(review: _Review, item: _WatchedItem, now: Observation) -> None:
+    """Compare the state of an item with the last one that is known."""
+    before, pending = item.state, item.pending
+    item.state, item.pending = (now if now.ok else None), []
+    if before is None or not (now.ok or now.status in (404, 410)):
+        review.unread += pending if now.ok else ()
+    elif not now.ok or _differ(before, now):
+        review.suspects += pending
+    elif _names(before) < _names(now):  # the answer to a write may lack members
+        review.unread += pending
+    else:
+        review.harmless += pending
+
+
+def _differ(before: Observation, now: Observation) -> bool:
+    """Whether an item has other values, as far as both answers show them."""
+    found = differing_pointers(before.json, now.json)
+    if before.exchange.request.method == "GET":
+        return bool(found)
+    common = {child("", name) for name in _names(before) & _names(now)}
+    return any(f"/{pointer.split('/')[1]}" in common for pointer in found if pointer)
+
+
+def _review_list(
+    review: _Review, observation: Observation, lists: Iterable[ServiceOperation]
+) -> None:
+    """Note the first answer with a list, and the creations that were refused."""
+    exchange = observation.exchange
+    method, _, template = (exchange.operation or "").partition(" ")
+    path = _path(exchange.request)
+    if method == "GET" and observation.ok:
+        listing = next((one for one in lists if one.template == template), None)
+        if listing is not None and isinstance(observation.json, list | dict):
+            watched = review.lists.setdefault(path, _WatchedList(listing, path))
+            watched.first = watched.first or observation
+    elif method == "POST" and _is_refused(observation):
+        for end, collection in ((template, path), (_parent(template), _parent(path))):
+            listing = next((one for one in lists if one.template == end), None)
+            if listing is not None:
+                watched = review.lists.setdefault(collection, _WatchedList(listing, collection))
+                watched.pending.append(observation)
+                return
+
+
+def _note_creation(
+    session: HttpSession,
+    review: _Review,
+    observation: Observation,
+    reads: Iterable[ServiceOperation],
+) -> None:
+    """Watch the item that a creation made, with the state that the answer shows."""
+    for kind in session.kinds:
+        path = creation_path(kind, observation)
+        read = kind.operation("read")
+        if path is not None and read is not None and read in reads and path not in review.items:
+            owner = observation.exchange.identity
+            review.items[path] = _WatchedItem(read, path, owner, observation)
+
+
+def _locate(
+    observation: Observation, reads: Iterable[ServiceOperation]
+) -> tuple[ServiceOperation, str] | None:
+    """Return the read of the nearest item that a request is for or lies below, and its path."""
+    template = (observation.exchange.operation or "").partition(" ")[2]
+    parts = _path(observation.exchange.request).split("/")
+    shape = shape_of(template)
+    fitting = [
+        read
+        for read in reads
+        if shape == shape_of(read.template) or shape.startswith(shape_of(read.template) + "/")
+    ]
+    nearest = max(fitting, key=lambda read: read.template.count("/"), default=None)
+    if nearest is None:
+        return None
+    return nearest, "/".join(parts[: nearest.template.count("/") + 1])
+
+
+def _check_list(
+    session: HttpSession, watched: _WatchedList, explained: frozenset[str]
+) -> Iterator[Outcome]:
+    """Check that a list has no item that no creation explains; else send the refused creations
+    again.
+    """
+    now = _read(session, watched.path, watched.operation, session.caller)
+    items, name = _items(now), watched.operation.name
+    if not explained.intersection(items):
+        yield not_exercised(_CLAUSE, f"{name} shows no resource that the run created")
+        return
+    most = _UNREAD
+    if watched.first is not None:
+        known = explained.union(_items(watched.first))
+        most = _SUSPECTS if any(item not in known for item in items) else 0
+        if not most:
+            yield passed(_CLAUSE)
+    for refused in _distinct(watched.pending)[:most]:
+        yield _create_again(session, watched, refused)
+
+
+def _create_again(session: HttpSession, watched: _WatchedList, refused: Observation) -> Outcome:
+    """Send a refused creation again. The list must have a new item twice, and not without it."""
+    path, listing = _path(refused.exchange.request), watched.operation.name
+    evidence: list[Observation] = []
+    for turn in range(2):
+        before = _read(session, watched.path, watched.operation, session.caller)
+        answer = _send_again(session, refused, path)
+        after = _read(session, watched.path, watched.operation, session.caller)
+        if answer is None:
+            name = refused.exchange.operation
+            return not_exercised(_CLAUSE, f"{name} could not be refused again with {refused}")
+        if set(_items(after)) <= set(_items(before)):
+            return passed(_CLAUSE)
+        if turn == 0:
+            session.driver.pause(_TICK)
+            again = _read(session, watched.path, watched.operation, session.caller)
+            if not set(_items(again)) <= set(_items(after)):
+                return not_exercised(_CLAUSE, f"{listing} has new items without a request")
+        evidence = [before, after, answer]
+    message = f"{refused.exchange.operation} was refused ({refused}), but {listing} has a new item"
+    return failed(_CLAUSE, message, *evidence)
+
+
+def _send_to_new(session: HttpSession, refused: Observation) -> Iterator[Outcome]:
+    """Send a refused write to a new resource, between two reads. A difference must occur twice, and
+    not without the write.
+    """
+    name = refused.exchange.operation or ""
+    kind = _kind_of(session, name.partition(" ")[2])
+    if kind is None:
+        yield not_exercised(_CLAUSE, f"no resource can be made for {name}")
+        return
+    moved: frozenset[str] | None = None
+    for turn in range(2):
+        resource = make(session, kind)
+        if isinstance(resource, str):
+            yield not_exercised(_CLAUSE, resource)
+            return
+        before = _read_resource(session, resource)
+        path, tag = _new_path(refused, kind, resource), before.header("ETag")
+        answer = _send_again(session, refused, path, tag=tag)
+        after = _read_resource(session, resource)
+        if answer is None or not before.ok:
+            yield not_exercised(_CLAUSE, f"{name} could not be refused again with {refused}")
+            return
+        evidence = (before, after, answer)
+        if after.status in (404, 410):
+            message = f"{name} was refused ({answer}), but the {kind.name} is gone"
+            yield failed(_CLAUSE, message, *evidence)
+            return
+        found = differing_pointers(before.json, after.json)
+        moved = found if moved is None else moved & found
+        if moved and turn == 0:
+            moved -= _changing_pointers(session, kind)
+        if not moved:
+            yield passed(_CLAUSE)
+            return
+    pointer = min(moved or ())
+    message = f"{name} was refused ({answer}), but it changed the {kind.name} at `{pointer}`"
+    yield failed(_CLAUSE, message, *evidence, pointer=pointer)
+
+
+def _changing_pointers(session: HttpSession, kind: ResourceKind) -> frozenset[str]:
+    """Return the places of a new resource that change by themselves."""
+    resource = make(session, kind)
+    if isinstance(resource, str):
+        return frozenset()
+    first = _read_resource(session, resource)
+    session.driver.pause(_TICK)
+    return differing_pointers(first.json, _read_resource(session, resource).json)
+
+
+def _send_again(
+    session: HttpSession, refused: Observation, path: str, *, tag: str | None = None
+) -> Observation | None:
+    """Send a refused write once more, to a path and under a new key. Return the answer; None if it
+    is not the same refusal, or the body is too large.
+
+    ``tag``: the current validator, which replaces that of a write that was not refused for it.
+    """
+    exchange = refused.exchange
+    if len(exchange.request.body) > _LARGEST:
+        return None
+    query = exchange.request.target.partition("?")[1:]
+    request = session.with_new_key(exchange).request
+    if tag is not None and refused.status != 412:
+        request = replace(
+            request,
+            headers=tuple(
+                (name, tag if name.lower() == "if-match" else value)
+                for name, value in request.headers
+            ),
+        )
+    request = replace(request, target="".join((path, *query)))
+    spec = RequestSpec(request.method, path, canaries=exchange.forbidden, may_be_refused=True)
+    caller = session.config.identity(exchange.identity)
+    answer = session.ask(request, caller, route=exchange.route, spec=spec)
+    return answer if answer.status == refused.status else None
+
+
+def _read_resource(session: HttpSession, resource: CreatedResource) -> Observation:
+    read = resource.kind.operation("read")
+    assert read is not None, resource.kind.name
+    return _read(session, path_of(read.template, resource.values), read, resource.owner)
+
+
+def _read(
+    session: HttpSession, path: str, operation: ServiceOperation, identity: Identity
+) -> Observation:
+    return session.call(RequestSpec("GET", path, identity=identity, route=operation.template))
+
+
+def _kind_of(session: HttpSession, template: str) -> ResourceKind | None:
+    """Return the kind of the nearest item that a template is for or lies below, if it can be
+    read.
+    """
+    shape = shape_of(template)
+    fitting = [
+        kind
+        for kind in session.kinds
+        if kind.item is not None
+        and kind.operation("read") is not None
+        and f"{shape}/".startswith(f"{shape_of(kind.item)}/")
+    ]
+    return max(fitting, key=lambda kind: (kind.item or "").count("/"), default=None)
+
+
+def _new_path(refused: Observation, kind: ResourceKind, resource: CreatedResource) -> str:
+    """Return the path of a refused write with a new resource in place of its own."""
+    item = kind.item or ""
+    parts = _path(refused.exchange.request).split("/")
+    return "/".join([path_of(item, resource.values), *parts[item.count("/") + 1 :]])
+
+
+def _distinct(refused: Iterable[Observation]) -> list[Observation]:
+    """Return one refused write of each operation, status and code, those that were refused late
+    first.
+    """
+    found = {(one.exchange.operation, one.status, one.code): one for one in refused}
+    return sorted(found.values(), key=lambda one: one.status in _EARLY)
+
+
+def _is_refused(observation: Observation) -> bool:
+    method = observation.exchange.request.method
+    return method in _WRITES and 400 <= observation.status < 500 and observation.status != 429
+
+
+def _items(observation: Observation) -> list[str]:
+    """Return what tells the items of a list apart."""
+    return [
+        str(next((item[name] for name in _IDS if name in item), item))
+        if isinstance(item, dict)
+        else str(item)
+        for item in list_items(observation.json)
+    ]
+
+
+def _names(observation: Observation) -> set[str]:
+    return set(observation.json) if isinstance(observation.json, dict) else set()
+
+
+def _values_of(observation: Observation) -> set[str]:
+    """Return the values in the body of an answer, and the parts of its `Location`."""
+    location = observation.header("Location") or ""
+    return {str(value) for _, value in leaves(observation.json)} | set(location.split("/"))
+
+
+def _path(request: Request) -> str:
+    return request.target.partition("?")[0]
+
+
+def _parent(path: str) -> str:
+    return path.rpartition("/")[0]

@@ -1,0 +1,170 @@
+"""Refused writes: what they changed is found, and what changes by itself is not blamed on them."""
+
+import json
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+import pytest
+
+from faultspec.exchange.model import Request, Response
+from faultspec_conformance.config import ServiceConfig
+from faultspec_conformance.drivers import Limits
+from faultspec_conformance.probes.refused_writes import refused_writes
+from faultspec_conformance.session.fixtures import fixture, ordinary_request
+from faultspec_conformance.session.http import HttpSession
+from support.scripted import answer, http_session
+
+TAXONOMY = """
+faultspec: 1
+taxonomy: {name: house, version: 1.0.0, title: House, owner: nobody}
+envelopes: {error: {media_type: application/json, shape: {code: $code}}}
+surfaces:
+  api: {transport: http, match: {routes: ["/**"]}, error_when: {status: [4xx, 5xx]}, envelope: error, codes: closed}
+codes:
+  absent: {summary: Not there, http: [404, 405], retriable: false}
+  taken: {summary: In the way, http: [409, 412], retriable: false}
+  malformed: {summary: Unreadable, http: [400, 415, 422], retriable: false}
+"""
+
+OK = {"responses": {"200": {"description": "done"}}}
+BODY = {
+    "requestBody": {
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "required": ["name"],
+                    "properties": {"name": {"type": "string"}},
+                }
+            }
+        }
+    }
+}
+DOCUMENT = {
+    "openapi": "3.1.0",
+    "info": {"title": "House", "version": "1"},
+    "paths": {
+        "/rooms": {"get": OK, "post": {**OK, **BODY}},
+        "/rooms/batch": {"post": {**OK, **BODY}},
+        "/rooms/{id}": {"get": OK, "put": {**OK, **BODY}, "delete": OK},
+        "/rooms/{id}/close": {"post": OK},
+    },
+}
+
+Script = Callable[[Request], Response]
+Change = Callable[[dict[str, Any]], object]
+
+
+def rooms(change: Change, *, listed: bool = True, moving: str = "") -> Script:
+    """Return a service that refuses each change and each batch with 409.
+
+    ``change``: what it does to a room all the same; to the dictionary of all rooms in a batch.
+    ``listed``: whether its list has what is created. ``moving``: what changes by itself.
+    """
+    numbers, ticks = count(1), count(1)
+    kept: dict[str, dict[str, Any]] = {}
+
+    def shown(room: dict[str, Any]) -> dict[str, Any]:
+        if moving == "reads":
+            return {**room, "reads": next(ticks)}
+        if moving == "once":  # a job that ends after its first read
+            room["state"] = {"new": "ready"}.get(room.setdefault("state", "newer"), "new")
+        return dict(room)
+
+    def script(request: Request) -> Response:
+        parts = request.target.partition("?")[0].split("/")[2:]
+        if not parts and request.method == "GET":
+            if moving == "list":
+                kept[f"other-{next(numbers)}"] = {"id": f"other-{next(numbers)}"}
+            return answer(200, list(kept.values()) if listed else [])
+        if not parts:
+            room = {**json.loads(request.body), "id": f"room-{next(numbers)}"}
+            kept[room["id"]] = room
+            return answer(201, {"id": room["id"]} if moving else room)
+        if parts == ["batch"]:
+            change(kept)
+            return answer(409, {"code": "taken"})
+        if parts[0] not in kept:
+            return answer(404, {"code": "absent"})
+        if request.method == "GET":
+            return answer(200, shown(kept[parts[0]]))
+        if change(kept[parts[0]]) == "gone":
+            del kept[parts[0]]
+        return answer(409, {"code": "taken"})
+
+    return script
+
+
+def outcomes(script: Script, *operations: str) -> list[tuple[str, str | None]]:
+    """Return the kinds and messages of the outcomes after one request to each operation."""
+    config = ServiceConfig(limits=Limits(writes=True, requests=200))
+    session: HttpSession = http_session(script, TAXONOMY, config, DOCUMENT)
+    [kind] = session.kinds
+    session.turn = session.kinds
+    session.call(ordinary_request(session, session.operation("GET", "/rooms")))
+    assert not isinstance(fixture(session, kind), str)
+    for name in operations:
+        session.call(ordinary_request(session, session.operation(*name.split())))
+    session.record_results(refused_writes(session))
+    return [
+        (outcome.kind, outcome.finding.message if outcome.finding is not None else outcome.reason)
+        for outcome in session.observations.outcomes
+        if outcome.clause == "writes/refused"
+    ]
+
+
+def test_a_change_by_a_refused_write_is_found() -> None:
+    """A refused write that changes a member, adds one, or deletes the resource fails; the message
+    names the operation and the place.
+    """
+    for change, words in (
+        (lambda room: room.update(name="changed"), "changed the room at `/name`"),
+        (lambda room: room.update(closed=True), "changed the room at `/closed`"),
+        (lambda room: "gone", "the room is gone"),
+    ):
+        for name in ("PUT /rooms/{id}", "DELETE /rooms/{id}", "POST /rooms/{id}/close"):
+            [(kind, message)] = outcomes(rooms(change), name)
+            assert kind == "failed"
+            assert f"{name} was refused (409 taken), but" in str(message)
+            assert words in str(message)
+
+
+def test_an_item_that_a_refused_creation_leaves_is_found() -> None:
+    """A refused batch whose items are in the list afterwards fails."""
+
+    def keep(kept: dict[str, Any]) -> None:
+        kept[f"left-{len(kept)}"] = {"id": f"left-{len(kept)}"}
+
+    found = outcomes(rooms(keep), "POST /rooms/batch")
+    assert [kind for kind, _ in found] == ["failed"]
+    assert "GET /rooms has a new item" in str(found[0][1])
+
+
+@pytest.mark.parametrize("moving", ["", "reads", "once"])
+def test_what_changes_by_itself_is_not_blamed(moving: str) -> None:
+    """A counter of reads, or a state that follows the creation, is no effect of a refused write."""
+    script = rooms(lambda room: None, moving=moving)
+    found = outcomes(script, "PUT /rooms/{id}", "DELETE /rooms/{id}", "POST /rooms/batch")
+    assert {kind for kind, _ in found} == {"passed"}
+
+
+def test_a_list_that_grows_by_itself_is_not_blamed() -> None:
+    """Where items appear without a request, the list shows nothing of a refused creation."""
+    found = outcomes(rooms(lambda room: None, moving="list"), "POST /rooms/batch")
+    assert {kind for kind, _ in found} == {"not_exercised"}
+
+
+def test_a_list_without_what_was_created_shows_nothing() -> None:
+    """Where a list lacks even what was created, a refused creation is not exercised."""
+    script = rooms(lambda kept: kept.update(left={"id": "left"}), listed=False)
+    [(kind, reason)] = outcomes(script, "POST /rooms/batch")
+    assert kind == "not_exercised"
+    assert "shows no resource" in str(reason)
+
+
+def test_without_a_refused_write_nothing_is_exercised() -> None:
+    """A run without a refused write says so."""
+    assert outcomes(rooms(lambda room: None)) == [
+        ("not_exercised", "no write to a resource that can be read was refused")
+    ]
