@@ -25,6 +25,9 @@ from faultspec_conformance.session.resources import path_of
 
 _UNKNOWN_ID, _INVALID = "framework/unknown-id", "framework/invalid-input"
 
+#: How a reason says that a request had no error.
+_ACCEPTED = "accepted"
+
 #: Statuses of a service that looked at something else before the target.
 _BEFORE_TARGET = frozenset({401, 403, 405, 412, 428, 429})
 
@@ -88,11 +91,27 @@ def malformed_targets(session: HttpSession) -> Iterator[ProbeResult]:
     reads = [operation for operation in operations if not operation.writes]
     yield from _deal(_IDS, with_ids, partial(_ask_id, session), _UNKNOWN_ID)
     queried = [one for one in reads if _query_names(one)]
-    # A framework reads the query of an operation without parameters as well.
-    queried = queried or [one for one in reads if session.inventory.has(one)][:1]
-    yield from _deal(_VALUES, queried, partial(_ask_query, session), _INVALID)
+    if queried:
+        yield from _deal(_VALUES, queried, partial(_ask_query, session), _INVALID)
+    else:
+        yield from _deal_together(session, [one for one in reads if session.inventory.has(one)])
     paged = [one for one in reads if position_parameters(one)]
     yield from _deal(_POSITIONS, paged, partial(_ask_position, session), _INVALID)
+
+
+def _deal_together(
+    session: HttpSession, operations: Sequence[ServiceOperation]
+) -> Iterator[ProbeResult]:
+    """Send all forms of a query at once to an operation without parameters, whose query a framework
+    reads as well; then one by one, if the answer is an error.
+    """
+    named = (form.text.replace("{name}", f"faultspec{turn}") for turn, form in enumerate(_VALUES))
+    together = _TargetForm("a query of all forms", "&".join(named))
+    outcomes = [_ask(session, together, operation, "faultspec") for operation in operations[:1]]
+    if all(_ACCEPTED in (outcome.reason or "") for outcome in outcomes):
+        yield from outcomes
+    else:
+        yield from _deal(_VALUES, operations[:1], partial(_ask_query, session), _INVALID)
 
 
 def _deal(
@@ -178,7 +197,7 @@ def _check(session: HttpSession, clause: str, spec: RequestSpec, what: str) -> O
             return not_exercised(clause, f"the server answered {answer} to {name} with {what}")
         answer = session.call(spec)
     if answer.status < 400:
-        reason = f"the service answered {answer} to {answer.exchange.operation} with {what}"
+        reason = f"{answer.exchange.operation} {_ACCEPTED} {what} and answered {answer}"
         return not_exercised(clause, reason)
     if answer.status in _BEFORE_TARGET:
         return checked_first(clause, answer)

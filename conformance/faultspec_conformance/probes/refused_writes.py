@@ -361,9 +361,16 @@ def _send_again(
             ),
         )
     request = replace(request, target="".join((path, *query)))
-    spec = RequestSpec(request.method, path, canaries=exchange.forbidden, may_be_refused=True)
-    caller = session.config.identity(exchange.identity)
-    answer = session.ask(request, caller, route=exchange.route, spec=spec)
+    spec = RequestSpec(
+        request.method,
+        path,
+        identity=session.config.identity(exchange.identity),
+        canaries=exchange.forbidden,
+        may_be_refused=True,
+        route=exchange.route,
+    )
+    with session.driver.log_as("confirm"):
+        answer = session.ask(request, spec)
     return answer if answer.status == refused.status else None
 
 
