@@ -53,7 +53,7 @@ _LARGEST = 256 * 1024
 #: seconds.
 _TICK = 1.1
 
-#: Members by which items of a list are told apart.
+#: Members that distinguish the items of a list.
 _IDS = ("id", "uuid", "_id", "key", "name")
 
 
@@ -83,7 +83,7 @@ class _WatchedList:
 
 @dataclass(slots=True)
 class _Review:
-    """What the exchanges of the run show of refused writes.
+    """The effects of refused writes, as far as the exchanges of the run show them.
 
     ``harmless``: the state after them is that before them. ``suspects``: it differs. ``unread``:
     the state before or after them is not known. ``explained``: the values in answers to writes that
@@ -422,7 +422,7 @@ def _is_refused(observation: Observation) -> bool:
 
 
 def _items(observation: Observation) -> list[str]:
-    """Return what tells the items of a list apart."""
+    """Return the id of each item of a list; the item itself if it has none."""
     return [
         str(next((item[name] for name in _IDS if name in item), item))
         if isinstance(item, dict)
