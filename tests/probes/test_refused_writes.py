@@ -143,7 +143,9 @@ def test_an_item_that_a_refused_creation_leaves_is_found() -> None:
 
 @pytest.mark.parametrize("moving", ["", "reads", "once"])
 def test_what_changes_by_itself_is_not_blamed(moving: str) -> None:
-    """A counter of reads, or a state that follows the creation, is not an effect of a refused write."""
+    """A counter of reads, or a state that follows the creation, is not an effect of a refused
+    write.
+    """
     script = rooms(lambda room: None, moving=moving)
     found = outcomes(script, "PUT /rooms/{id}", "DELETE /rooms/{id}", "POST /rooms/batch")
     assert {kind for kind, _ in found} == {"passed"}
