@@ -140,6 +140,7 @@ SEEN = {
     "gitlab_token": "a token with the marks of GitLab (or GitHub), longer or shorter than its generator makes them",
     "jwt": "a token that was damaged on its way is a token still",
     "npm": "a value called an authToken, whatever the registry's URL before it",
+    "telegram_token": "the token of a bot as it stands in a URL, behind the word bot",
     "openai": "the marks of the vendor with one letter of the middle changed",
     "pypi_token": "the marks of the vendor with fewer characters than it makes",
 }

@@ -50,7 +50,8 @@ _NAME_KINDS = frozenset({"id", "address"})
 may every slot but the message."""
 
 _SECRET_MEMBER = re.compile(
-    r"passw|pwd|passphrase|secret|token|api_?-?key|access_?key|private_?key|credential|authorization",
+    r"passw|pwd|passphrase|secret|token|api_?-?key|access_?key|private_?key|credential|authorization"
+    r"|national_?-?id|pesel|\bssn\b|birth_?-?da|insurance_?-?n|passport|diagnos",
     re.IGNORECASE,
 )
 """Names of members whose value is searched together with the name."""

@@ -103,6 +103,19 @@ _ROUTE_BEFORE = re.compile(
 )
 """Words before the path of a URL."""
 
+_METHODS_BEFORE = re.compile(
+    r"\b(?:methods?|requests?|calls?)\b[^\n.]{0,20} (?:for|to|on|of|at) [\"'`]?$", re.I
+)
+_REPOSITORY_AFTER = re.compile(
+    r"[^\n]{0,30}\b(?:in|of|from) (?:your|the) (?:\w{1,20} )?(?:repository|repo|branch|commit|pull request|workspace|pipeline|project|archive|bundle|upload|zip)\b"
+)
+"""Words after a file that the caller keeps with the service."""
+
+_METHODS_AFTER = re.compile(
+    r"[\"'`)]{0,2}:? [\w ]{0,30}\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\b"
+)
+"""Words around the path of a URL, of sentences about its methods."""
+
 _ERROR_NAMES = frozenset(
     {"code", "codes", "err", "error", "errors", "fault", "faults", "http", "status"}
 )
@@ -111,7 +124,7 @@ _ERROR_NAMES = frozenset(
 _PLACEHOLDER = re.compile(
     r"^[*•<\[{$%]|^[xX]{3}|^\.{3}|^(?:null|none|undefined|true|false|required|missing|invalid|redacted|filtered|masked|hidden|change_?me)(?!\S)"
     r"|^(?:your|my|insert|replace|enter|example|sample|dummy|placeholder|some|the)[._-]|(?-i:^[A-Z]{2,}(?:[_-][A-Z]{2,}){1,8}\d{0,6}$)"
-    r"|^(.)\1{5}|[*•]{3}|[xX]{8}|\.{3}$|^os\.(?:getenv|environ)|^process\.env",
+    r"|^(.)\1{5}|[*•]{3}|[xX]{6}|\.{3}$|^os\.(?:getenv|environ)|^process\.env",
     re.I,
 )
 """Values that stand for a secret."""
@@ -224,6 +237,9 @@ def is_file_path(match: re.Match[str]) -> bool:
     place = match.groupdict().get("place") or match[0]
     return not (
         _ROUTE_BEFORE.search(before)
+        or _METHODS_BEFORE.search(before)
+        or _METHODS_AFTER.match(_text_after(match))
+        or _REPOSITORY_AFTER.match(_text_after(match, 60))
         or _POINTER_BEFORE.search(before)
         or _POINTER.search(place)
         or _POINTER_AFTER.match(_text_after(match))
@@ -256,15 +272,22 @@ def is_real_url(match: re.Match[str]) -> bool:
     """
     parts = _CREDENTIALS.match(match[0])
     if parts is None:
-        return not _PLACEHOLDER_HOST.fullmatch(match[0].partition("://")[2].partition("/")[0])
+        host = re.sub(r":\d{2,5}$", "", match[0].partition("://")[2].partition("/")[0])
+        return not (_PLACEHOLDER_HOST.fullmatch(host) or _PLACEHOLDER.search(host))
     user, password, host = parts.groups()
     if _PLACEHOLDER.search(password):
-        return bool(match.re.flags & re.I) and not _PLACEHOLDER_HOST.fullmatch(host)
+        return (
+            bool(match.re.flags & re.I)
+            and not _PLACEHOLDER_HOST.fullmatch(host)
+            and not _PLACEHOLDER.search(host)
+        )
     named = _PLACEHOLDER_WORD.fullmatch(password) is not None
     return not (
-        named
-        and (not user or _PLACEHOLDER_WORD.fullmatch(user))
-        and _PLACEHOLDER_HOST.fullmatch(host)
+        _PLACEHOLDER_HOST.fullmatch(host)
+        and (
+            (named and (not user or _PLACEHOLDER_WORD.fullmatch(user)))
+            or ("example." in host and password.isalpha())
+        )
     )
 
 
@@ -295,7 +318,9 @@ _FORM = re.compile(
 
 
 def is_personal(match: re.Match[str]) -> bool:
-    """Whether it is a person's mailbox."""
+    """Whether it is a person's mailbox, and not the end of a URL's user information."""
+    if re.search(r"://[^\s/@]*$", _text_before(match)):
+        return False
     domain = match[0].rpartition("@")[2]
     local = match[0].rpartition("@")[0]
     words = re.split(r"[._-]", local.lower().partition("+")[0])
@@ -364,7 +389,11 @@ def is_assigned(match: re.Match[str]) -> bool:
         return False
     if _PLACEHOLDER.search(value) or _IDENTIFIER.fullmatch(value):
         return False
-    if "://" in value or value.startswith("/") or re.fullmatch(r"[a-z]+(?:[._-][a-z]+)*", value):
+    if (
+        "://" in value
+        or value.startswith("/")
+        or re.fullmatch(r"[a-z]+\d?(?:[._-][a-z]+\d?)*", value)
+    ):
         return False
     if _CLEAR_NAME.search(name):
         mixed = not (value.islower() or value.isupper()) and _entropy(value) >= 4
@@ -517,11 +546,11 @@ def is_internal_url(match: re.Match[str]) -> bool:
 
 
 _REQUIRED_BEFORE = re.compile(
-    r"\b(?:requires?|needs?|at least|minimum|supports?|supported|upgrade to|update to|compatible with|since|from|user[- ]agent:?|for|sdk|client)[ :\"'`(]{1,4}$",
+    r"\b(?:requires?|needs?|at least|minimum|supports?|supported|upgrade to|update to|compatible with|since|from|artifact|artefact|package|chart|plugin|tag|branch|theme|uploaded|user[- ]agent:?|for|sdk|client)[ :\"'`(]{1,4}$",
     re.I,
 )
 _REQUIRED_AFTER = re.compile(
-    r"[\"'`)]{0,2},? (?:or|and|is required|are required|is (?:no longer )?supported|is not supported|compatible|sdk|client|required|has been retired|is deprecated)",
+    r"[\"'`)]{0,2},? (?:or|and|is required|are required|is (?:no longer )?supported|is not supported|is no longer|is the default|is not (?:offered|available|among)|image|compatible|sdk|client|required|has been retired|is deprecated)",
     re.I,
 )
 
@@ -595,3 +624,221 @@ def is_password(match: re.Match[str]) -> bool:
     if _PLACEHOLDER.search(value) or _PLACEHOLDER_WORD.fullmatch(value):
         return False
     return any(letter.isdigit() for letter in value) or bool(re.search(r"[!@#$%^&?]", value))
+
+
+_STANDARD = re.compile(
+    r"(?:oauth|saml|sha|http|ipv|utf|mp|h|x|base|tls|ssl|md|es|rs|hs|ps|ed|v|s|ec|p|aes)-?\d[\d._]{0,5}\w{0,3}(?:-[a-z]{2,12})?",
+    re.I,
+)
+"""Names of standards with a number, such as OAuth2."""
+
+
+def _classes(value: str) -> int:
+    """How many of small letters, capitals, digits and signs a value has."""
+    tests = (str.islower, str.isupper, str.isdigit, lambda letter: letter in "!@#$%^&*?+~_=|")
+    return sum(any(map(test, value)) for test in tests)
+
+
+def _groups(match: re.Match[str], *names: str) -> str:
+    """The first of the named groups that took part in a match, without a sentence's full stop."""
+    groups = match.groupdict()
+    return next((groups[name] for name in names if groups.get(name)), "").rstrip(".:")
+
+
+def is_strong_password(match: re.Match[str]) -> bool:
+    """Whether a value has the form of a password: letters with digits or signs."""
+    value = _groups(match, "quoted", "value")
+    if (
+        len(value) < 5
+        or not any(map(str.isalpha, value))
+        or _PLACEHOLDER.search(value)
+        or _PLACEHOLDER_WORD.fullmatch(value)
+        or _STANDARD.fullmatch(value)
+        or _UUID.fullmatch(value)
+        or _IDENTIFIER.fullmatch(value)
+        or re.search(r"[\^\\]|://|^/|^[(\[]|[{},.]\d|\(\?", value)
+    ):
+        return False
+    signs = any(map(str.isdigit, value)) or re.search(r"[!@#$%^&*?+]", value) is not None
+    if match.groupdict().get("quoted"):
+        return signs or _changes(value) > 1
+    digits = sum(map(str.isdigit, value))
+    return _classes(value) > 2 or (signs and digits > 1 and not re.match(r"\d+[\w-]*$", value))
+
+
+def is_mixed_password(match: re.Match[str]) -> bool:
+    """Whether a word that follows the word for a password directly has letters, digits and more."""
+    value = _groups(match, "value")
+    return (
+        is_strong_password(match)
+        and _classes(value) > 2
+        and any(map(str.isdigit, value))
+        and not re.fullmatch(r"[A-Z][a-z]+[-_]?\d+(?:[-_.]\w+)*", value)
+    )
+
+
+def is_mixed_value(match: re.Match[str]) -> bool:
+    """Whether an argument of a command is a secret: it has digits or signs, and letters."""
+    value = _groups(match, "value", "other")
+    return (
+        not _PLACEHOLDER.search(value)
+        and not _PLACEHOLDER_WORD.fullmatch(value)
+        and any(map(str.isalpha, value))
+        and any(letter.isdigit() or letter in "!@#$%^&*?+" for letter in value)
+    )
+
+
+def is_value_of_variable(match: re.Match[str]) -> bool:
+    """Whether a value beside the name of a setting is a secret: random, or with two classes."""
+    value = match["value"].rstrip(".")
+    name = match[0].partition(" ")[0]
+    if (
+        _PLACEHOLDER.search(value)
+        or re.search(r"(?:PUBLIC|PRIMARY|FOREIGN|SORT|PARTITION|IDEMPOTENCY|CACHE)_", name)
+        or re.fullmatch(r"[A-Z][A-Z0-9_]*|[a-z]+(?:[._ -][a-z]+)*|[\d.,:-]+", value)
+        or "://" in value
+        or value.startswith("/")
+    ):
+        return False
+    return _classes(value) > 1 and (
+        any(map(str.isdigit, value)) or _classes(value) > 2 or _changes(value) > 2
+    )
+
+
+def _changes(value: str) -> int:
+    """How often a small letter is followed by a capital, as in random text."""
+    return len(re.findall(r"[a-z][A-Z]", value))
+
+
+def is_hexadecimal_key(match: re.Match[str]) -> bool:
+    """Whether the digits of a key are not all the same."""
+    return len(set(match["value"])) > 4
+
+
+_OWN_CODE = re.compile(
+    r"\b(?:(?:your|this|the (?:custom|saved|submitted|uploaded)|custom|saved) (?:\w{1,20} )?(?:script|formula|macro|snippet|expression|template|code|cell|function|notebook|flow|transformation)s?|snippet|formula|lint rule)\b[^\n.]{0,60}$",
+    re.I,
+)
+"""Words before an error or a statement in a program that the caller wrote."""
+
+
+def is_code_of_service(match: re.Match[str]) -> bool:
+    """Whether it is code of the service, and not of a program that the caller wrote."""
+    return not _OWN_CODE.search(_text_before(match, 90))
+
+
+def is_bound(match: re.Match[str]) -> bool:
+    """Whether an address of all interfaces is one that the service listens on."""
+    return not re.search(
+        r"\b(?:must|may|should|can(?:not)?|not|never|allow(?:s|ed)?|callback|redirect\w*|url|uri|webhook|origin)\b",
+        _text_before(match),
+        re.I,
+    )
+
+
+_REFUSED_NUMBER = re.compile(
+    r"[\"'`)]{0,2},? (?:is|are|was)? ?(?:not (?:a )?(?:valid|well|correct|of)|invalid|malformed|too (?:short|long)|wrong|required|unknown|has (?:a |an )?(?:wrong|invalid|bad)|fails?|does not (?:match|pass|exist)|must|should|needs|cannot be (?:parsed|read))",
+    re.I,
+)
+"""Words after a number that the caller sent and that is of no person."""
+
+
+def is_issued(match: re.Match[str]) -> bool:
+    """Whether a number belongs to somebody: no words say that it is malformed."""
+    return not _REFUSED_NUMBER.match(_text_after(match))
+
+
+_NOT_A_NAME = frozenset(
+    {
+        *("service", "services", "support", "center", "centre", "department", "team", "office"),
+        *("human", "resources", "customer", "account", "accounts", "group", "company", "bank"),
+        *("insurance", "management", "portal", "system", "api", "id", "number", "code", "type"),
+        *("status", "record", "records", "data", "plan", "program", "programme", "policy", "house"),
+        *("european", "american", "national", "federal", "state", "united", "north", "south"),
+        *("east", "west", "new", "general", "international", "central", "standard", "premium"),
+        *("january", "february", "march", "april", "may", "june", "july", "august", "september"),
+        *("october", "november", "december", "monday", "tuesday", "wednesday", "thursday"),
+        *("friday", "saturday", "sunday", "not", "is", "was", "the", "no", "in", "on"),
+        *("must", "can", "cannot", "has", "and", "or", "of", "for", "with", "to", "by", "from"),
+        *("benefit", "benefits", "portfolio", "relationship", "success", "experience", "manager"),
+        *("health", "care", "clinic", "hospital", "union", "card", "gold", "silver", "platinum"),
+        *("holding", "holdings", "trading", "solutions", "systems", "media", "foods", "logistics"),
+        *("partners", "consulting", "industries", "technologies", "labs", "studio", "agency"),
+        *("test", "sample", "example", "demo", "agent", "project", "payment", "order", "product"),
+        *("edition", "season", "award", "robot", "club", "hotel", "airlines", "university"),
+    }
+)
+"""Words that begin with a capital and belong to the names of things."""
+
+
+def is_name_of_person(match: re.Match[str]) -> bool:
+    """Whether the words of a name are not those of a thing."""
+    words = re.split(r"[\s.-]+", match["person"].lower())
+    return _NOT_A_NAME.isdisjoint(words) and not re.search(
+        r"\b(?:john|jane|max|erika|joe|jan|mario) (?:doe|smith|public|mustermann|bloggs|kowalski|rossi)\b",
+        match["person"],
+        re.I,
+    )
+
+
+def is_hidden_place(match: re.Match[str]) -> bool:
+    """Whether the host in an address of a backend is not one of documentation."""
+    host = re.split(r"[:/,?]", match["place"].rpartition("@")[2])[0]
+    return (
+        not _PLACEHOLDER_HOST.fullmatch(host)
+        and not _DOCUMENTATION_DOMAIN.search(host)
+        and not _PLACEHOLDER.search(match["place"])
+        and not re.search(r"(?:^|\.)example(?:\.|$)", host)
+        and is_real(match)
+        and not _FORM.search(_text_before(match))
+    )
+
+
+def is_numbered_machine(match: re.Match[str]) -> bool:
+    """Whether the last word is a machine's name: a word and a number, and not of an order."""
+    name = re.split(r"[ \"'`]", match[0])[-1]
+    words = re.findall(r"[a-z]+", name)
+    return any(
+        _MACHINE.fullmatch(word)
+        or word in {"app", "web", "node", "host", "api", "worker", "vm", "ip", "edge", "server"}
+        for word in words
+    )
+
+
+def is_server_banner(match: re.Match[str]) -> bool:
+    """Whether two products with versions are a server's banner, and not the caller's agent."""
+    before = match.string[max(0, match.start() - 200) : match.start()]
+    return (
+        "Mozilla/" not in before + match[0]
+        and not re.search(r"\b(?:agents?|clients?|browsers?|sdk|app|apps)\b", before, re.I)
+        and match[0].count(".") > 2
+        and not re.match(r"(?:HTTP|TLS|SSL|IPP|RTSP|SIP|OpenAPI|JSON|XML)/", match[0])
+    )
+
+
+_FILE_BEFORE = re.compile(
+    r"(?:\b(?:in|from|see|check|reading|read|opening|open|load(?:ing)?|edit|via|pars(?:e|ing)|include|config(?:uration)? file|found|missing)|[/\\(]) ?[\"'`]?$",
+    re.I,
+)
+_FILE_AFTER = re.compile(
+    r"[\"'`)]?(?:,? (?:not found|missing|is missing|could not|cannot be (?:read|opened|parsed|loaded)|was not found|(?:on |at )?line \d|permission|is (?:not |un)(?:readable|writable))|:\d|: (?:no such|permission|not found|line))",
+    re.I,
+)
+"""Words around a file that the service reads."""
+
+
+def is_file_of_server(match: re.Match[str]) -> bool:
+    """Whether a configuration file is one that the service reads, by the words around it."""
+    return bool(
+        _FILE_BEFORE.search(_text_before(match)) or _FILE_AFTER.match(_text_after(match))
+    ) and not _REPOSITORY_AFTER.match(_text_after(match, 60))
+
+
+def is_real_jdbc(match: re.Match[str]) -> bool:
+    """Whether a JDBC URL names a host, and not the word for one."""
+    host = re.split(r"[:/;,?]", match[0].partition("://")[2])[0]
+    return (
+        not host
+        or not (_PLACEHOLDER_HOST.fullmatch(host) or _PLACEHOLDER.search(host))
+        or ("password=" in match[0].lower())
+    )

@@ -10,6 +10,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 
+from faultspec.leaks import evidence
 from faultspec.leaks.pattern import Pattern
 from faultspec.leaks.pattern import pattern as _pattern
 
@@ -37,13 +38,19 @@ _OTHER_NUMBER = re.compile(
 """Words before numbers of other kinds."""
 
 _HOTLINE = re.compile(
-    r"\b(?:hot-?line|help-?line|support|service|customer care|call us(?: at| on)?|contact(?: us)?|reach us|kontakt|contact(?:ez|o|ar)?|llam[ae]\w*|rufen|appelez|ligue|atendimento|soporte|suporte|assistance|hilfe|help ?desk|office hours|sales)\b[^\n\d+]{0,30}$",
+    r"\b(?:zadzwoń|dzwoń|anrufen|infolinia|infoline|emergency|hot-?line|help-?line|support|service|customer care|call us(?: at| on)?|contact(?: us)?|reach us|kontakt|contact(?:ez|o|ar)?|llam[ae]\w*|rufen|appelez|ligue|atendimento|soporte|suporte|assistance|hilfe|help ?desk|office hours|sales)\b[^\n\d+]{0,30}$"
+    r"|(?:[?!] {1,2}|\bplease )(?:call|ring|dial|text)\b[^\n\d+]{0,30}$|(?-i:\b(?:Call|Ring|Dial|Text))\b[^\n\d+]{0,30}$",
     re.IGNORECASE,
 )
 """Words before the number of a company, which callers are asked to ring."""
 
 _TEST = re.compile(r"\b(?:test|sandbox|demo|dummy|sample)[ _-](?:card|number|account|iban)\b", re.I)
 """Words before a number that its issuer publishes for tests."""
+
+_FICTITIOUS = re.compile(
+    r"(?:55501\d\d|5005550\d{3}|^44(?:(?:113|114|115|116|117|118|121|131|141|151|161)4960|2079460|1632960|7700900|8081570|9098790|3069990)\d{3}|^61(?:[2378]5550|[2378]7010|491570|491571|491572)\d{3,4}|^33(?:1990[0-9]|26191|35301|46571|53649|63998)\d{4})$"
+)
+"""Numbers that regulators keep for films: of North America, Great Britain, Australia and France."""
 
 _BRANDS = re.compile(
     r"4\d{12}(?:\d{3}){0,2}|(?:5[1-5]\d\d|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}|3[47]\d{13}"
@@ -93,15 +100,17 @@ def _is_phone(match: re.Match[str]) -> bool:
         number = phonenumbers.parse(match[0], None)
     except phonenumbers.NumberParseException:
         return False
-    fictitious = re.search(r"(?:555\D?01\d\d|5005550\d{3})$", match[0])
-    if fictitious or _HOTLINE.search(_text_before(match)):
+    if _FICTITIOUS.search(re.sub(r"\D", "", match[0])) or _HOTLINE.search(_text_before(match)):
         return False
     kinds = phonenumbers.PhoneNumberType
     company = (kinds.TOLL_FREE, kinds.PREMIUM_RATE, kinds.SHARED_COST, kinds.UAN)
     return phonenumbers.is_valid_number(number) and phonenumbers.number_type(number) not in company
 
 
-_REGIONS = ("US", "GB", "DE", "FR", "ES", "IT", "BR", "IN", "AU", "NL")
+_REGIONS = (
+    *("US", "GB", "DE", "FR", "ES", "IT", "BR", "IN", "AU", "NL"),
+    *("PL", "CZ", "SE", "NO", "DK", "FI", "PT", "CH", "AT", "BE", "RU", "CN", "JP", "TR"),
+)
 """Countries whose national form is tried for a number without a country's code."""
 
 
@@ -114,13 +123,14 @@ def _is_national_phone(match: re.Match[str]) -> bool:
     ):
         return False
     phonenumbers = import_module("phonenumbers")
+    digits = match["value"] or match["other"]
     for region in _REGIONS:
         try:
-            number = phonenumbers.parse(match["value"], region)
+            number = phonenumbers.parse(digits, region)
         except phonenumbers.NumberParseException:
             continue
         if phonenumbers.is_valid_number(number):
-            return re.search(r"555\D?01\d\d$", match["value"]) is None
+            return _FICTITIOUS.search(re.sub(r"\D", "", digits)) is None
     return False
 
 
@@ -135,11 +145,35 @@ def _is_id(*modules: str) -> Callable[[re.Match[str]], bool]:
     def accept(match: re.Match[str]) -> bool:
         number = match.groupdict().get("value") or match[0]
         bare = re.sub(r"[ .:-]", "", number)
+        if len(set(re.sub(r"\D", "", number))) < 2:
+            return False
         if missing_libraries() or _EXAMPLE.search(_text_before(match)):
             return False
-        return any(_is_valid(module, form) for module in modules for form in (number, bare))
+        return evidence.is_issued(match) and any(
+            _is_valid(module, form) for module in modules for form in (number, bare)
+        )
 
     return accept
+
+
+def _is_of_person(match: re.Match[str]) -> bool:
+    """Whether a number behind the name of one country's ids counts, whatever its check digit."""
+    value = match.groupdict().get("value") or match[0]
+    return (
+        not missing_libraries()
+        and not _EXAMPLE.search(_text_before(match))
+        and evidence.is_issued(match)
+        and len(set(re.sub(r"\D", "", value))) > 2
+    )
+
+
+def _is_person_with_fact(match: re.Match[str]) -> bool:
+    """Whether a person's name stands beside something private about them."""
+    return (
+        not missing_libraries()
+        and not _EXAMPLE.search(_text_before(match))
+        and evidence.is_name_of_person(match)
+    )
 
 
 _COUNTRIES = (
@@ -157,6 +191,7 @@ def _is_bare_ssn(match: re.Match[str]) -> bool:
         not missing_libraries()
         and not _OTHER_NUMBER.search(before)
         and not _EXAMPLE.search(before)
+        and evidence.is_issued(match)
         and _is_valid("us.ssn", match[0])
     )
 
@@ -183,8 +218,89 @@ _NAMES_WITH_PERSON = (
 _PERSON = r"(?<![\w.])[^\W\d_a-z][\w'-]{1,25}(?: [^\W\d_a-z]\.)?(?: [^\W\d_a-z][\w'-]{1,25}){1,3}"
 """A first name and a last one."""
 
+_SURE_IDS = {
+    "pesel": r"\d{11}",
+    "codice fiscale|cod. fiscale|c.f.": r"[A-Z]{6}\d\d[A-EHLMPRST]\d\d[A-Z]\d{3}[A-Z]",
+    "ssn|social security": r"\d{3}-?\d{2}-?\d{4}",
+    "cpf": r"\d{3}\.?\d{3}\.?\d{3}-?\d{2}",
+    "bsn|burgerservicenummer": r"\d{9}",
+    "nir|sécurité sociale|securite sociale|insee": r"[12] ?\d\d ?(?:0[1-9]|1[0-2]) ?(?:\d\d|2[AB]) ?\d{3} ?\d{3}(?: ?\d\d)?",
+    "ahv|avs": r"756\.?\d{4}\.?\d{4}\.?\d{2}",
+    "personnummer|samordningsnummer": r"(?:19|20)?\d{6}[-+ ]?\d{4}",
+    "fødselsnummer|fodselsnummer|fødselsnr": r"\d{6} ?\d{5}",
+    "cpr": r"[0-3]\d[01]\d\d\d-?\d{4}",
+    "hetu|henkilötunnus": r"\d{6}[-+A-FU-Y]\d{3}[0-9A-Y]",
+    "aadhaar|aadhar": r"[2-9]\d{3} ?\d{4} ?\d{4}",
+    "pan": r"[A-Z]{3}[ABCFGHLJPT][A-Z]\d{4}[A-Z]",
+    "nhs": r"\d{3} ?\d{3} ?\d{4}",
+    "nino|national insurance|ni number": r"[A-CEGHJ-PRSTW-Z]{2} ?\d\d ?\d\d ?\d\d ?[A-D]",
+    "steuer-id|steuer-idnr|steueridentifikationsnummer|identifikationsnummer|idnr": r"\d{2} ?\d{3} ?\d{3} ?\d{3}",
+    "sozialversicherungsnummer|rentenversicherungsnummer|sv-nummer|svnr": r"\d{2} ?\d{6} ?[A-Z] ?\d{3}|\d{4} ?\d{6}",
+    "kimlik|tckn": r"[1-9]\d{10}",
+    "身份证": r"\d{17}[\dX]",
+    "dni|nie": r"[XYZ\d]\d{7}-?[A-Z]",
+    "rut": r"\d{1,2}\.?\d{3}\.?\d{3}-[\dK]",
+    "cuil|cuit": r"\d{2}-?\d{8}-?\d",
+    "curp": r"[A-Z]{4}\d{6}[A-Z]{6}[A-Z0-9]\d",
+    "cédula|cedula": r"\d{1,2}\.?\d{3}\.?\d{3}(?:-\d)?|\d{10}",
+    "rodné číslo|rodne cislo|rodného čísla|rodným číslem": r"\d{6}/\d{3,4}",
+    "cnp": r"[1-9]\d{12}",
+    "egn|егн": r"\d{10}",
+    "oib": r"\d{11}",
+    "jmbg|emšo": r"\d{13}",
+    "амка|αμκα|amka": r"\d{11}",
+    "снилс|snils": r"\d{3}-\d{3}-\d{3} ?\d\d",
+    "инн": r"\d{12}",
+    "ppsn|pps number": r"\d{7}[A-W][A-IW]?",
+    "niss|rijksregisternummer": r"\d{2}\.?\d{2}\.?\d{2}-?\d{3}\.?\d{2}",
+    "nric|fin": r"[STFGM]\d{7}[A-Z]",
+    "medicare": r"\d{4} ?\d{5} ?\d|[1-9][A-Z][A-Z0-9]\d-?[A-Z][A-Z0-9]\d-?[A-Z]{2}\d\d",
+    "tfn|tax file number": r"\d{3} ?\d{3} ?\d{2,3}",
+    "sin": r"\d{3}[ -]\d{3}[ -]\d{3}",
+    "mynumber|my number|マイナンバー": r"\d{4} ?\d{4} ?\d{4}",
+    "주민등록번호": r"\d{6}-\d{7}",
+    "nationalid|national_id|national id|national number|nationalidentitynumber|personalid|personal id|personal_id|personalnumber|identity number|identity card|id card": r"[A-Z]{0,3}\d[\d.-]{5,14}[\dA-Z]",
+}
+"""Names of the ids of persons, and the form that belongs to them."""
+
+
+def _sure_id(names: str, form: str) -> Pattern:
+    """The pattern of a national id by its name and form."""
+    words = tuple(names.split("|"))
+    one = "|".join(map(re.escape, words))
+    return Pattern(
+        "a national id",
+        words,
+        rf"(?<![^\W_])(?:{one})(?:[ _-]?(?:number|numero|número|numer|nummer|no|nr|id|n°|№|号码?))?\.?[\"'`)]?"
+        rf"[ :：=#\"'`(]{{1,4}}(?:is |of |ist |est |es |è |to )?(?-i:(?P<value>{form}))(?![\w-]|\.\d)",
+        re.IGNORECASE,
+        accept=_is_of_person,
+    )
+
+
+_NAME = r"[^\W\d_a-z](?:[''’][^\W\d_a-z])?[^\W\d_A-Z]{1,20}(?:-[^\W\d_a-z][^\W\d_A-Z]{1,20})?"
+"""A word that may be a name: Anna, O'Brien, Müller-Weiß."""
+
+_NAME_OF_PERSON = rf"(?P<person>{_NAME}(?: [^\W\d_a-z]\.)?(?: (?:van|von|de|da|di|del|der|den|bin|al|el|la|le|dos|zu))? (?:O['’]|Mc|Mac|D['’])?{_NAME}|[^\W\d_a-z]\. {_NAME})(?! [^\W\d_a-z][^\W\d_A-Z])"
+"""A first name or its letter, and a last name."""
+
+_ROLES = r"(?:employees?|patients?|customers?|clients?|students?|pupils?|tenants?|passengers?|guests?|drivers?|couriers?|residents?|applicants?|candidates?|policy ?holders?|account ?holders?|card ?holders?|holder|owners?|insured|debtors?|borrowers?|beneficiary|subscribers?|doctors?|nurses?|teachers?|citizens?|workers?|colleagues?|members?|payees?|recipients?|witness|victim|defendant|pacjent\w{0,3}|pracownik\w{0,3}|klient\w{0,3}|uczeń|ucznia|kunde|kundin|kunden|patientin|mitarbeiter(?:in|s)?|versicherte[rn]?|schüler(?:in)?|mieter(?:in)?|paciente|cliente|empleado|empleada|alumno|patiente|salariée?|locataire|élève|dipendente|paziente|medewerker|patiënt|klant|ansatt|anställd)"
+
+_FACTS = r"(?:[A-TV-Z]\d\d\.\d{1,2}\b|diagnos\w{1,4}|sick leave|on leave|maternity|parental leave|krankgeschrieben|salar(?:y|ies)|earns|wages?|gehalt|pensja|wynagrodzen\w{1,4}|HIV|cancer|diabet\w{1,3}|pregnan\w{1,3}|schwanger|allerg\w{1,3}|convict\w{1,3}|bankrupt\w{0,2}|arrears|owes|debts?|unpaid|overdue|blood (?:type|group)|disabilit\w{1,3}|depress\w{1,3}|therapy|surgery|chemo\w{0,8}|medication|prescri\w{2,6}|failed (?:the )?(?:maths?|exam|course|drug|test\b)|rent\b|dismiss\w{1,3}|medical|test result|born|geboren|geb\.|né[e]? le|nato il|nata il|ur\.|weighs|home address|lives (?:at|in)|wohnhaft|zamieszka\w{1,3}|license plate|licence plate|number plate|VIN|(?:EUR|USD|GBP|PLN|CHF|€|\$|£) ?\d)"
+"""Private facts: of health, work, money and home."""
+
+_FACT_NEEDLES = (
+    *("diagnos", "leave", "maternity", "krankgeschrieben", "salar", "earns", "wage", "gehalt"),
+    *("pensja", "wynagrodzen", "hiv", "cancer", "diabet", "pregnan", "schwanger", "allerg"),
+    *("convict", "bankrupt", "arrears", "owes", "debt", "unpaid", "overdue", "blood ", "disabilit"),
+    *("depress", "therapy", "surgery", "chemo", "medication", "prescri", "failed", "rent"),
+    *("dismiss", "medical", "test result", "born", "geb", "né", "nat", "ur.", "weighs", "address"),
+    *("lives", "wohnhaft", "zamieszka", "plate", "vin", "eur", "usd", "gbp", "pln", "chf", "€"),
+    *("$", "£", ".0", ".1", ".2", ".3", ".4", ".5", ".6", ".7", ".8", ".9"),
+)
+
 _COMPANY = re.compile(
-    r"\b(?:service|services|support|customer|office|claims|returns|bank|team|department|dept|gmbh|ag|as|ab|oy|ltd|llc|inc|plc|corp|group|company|center|centre|court|authority|agency|university|hospital|clinic|hotel|store|shop|warehouse|terminal|headquarters|hq|embassy|ministry|station|airport|port|depot)\b"
+    r"\b(?:service|services|support|customer (?:service|support|care)|office|claims|returns|bank|team|department|dept|gmbh|ag|as|ab|oy|ltd|llc|inc|plc|corp|group|company|center|centre|court|authority|agency|university|hospital|clinic|hotel|store|shop|warehouse|terminal|headquarters|hq|embassy|ministry|station|airport|port|depot)\b"
     r"|\b(?:write|letter|post|postal|mail|send|return|invoice|registered office|imprint|impressum|address of)\b[^\n]{0,40}$",
     re.I,
 )
@@ -223,8 +339,15 @@ PERSONAL = (
     _pattern("a national id", "0|1|2|3|4|5|6|7|8|9", r"(?<![\w-])[A-Z]{4}\d{6}[HM][A-Z]{5}[A-Z0-9]\d(?![\w-])", accept=_is_id("mx.curp")),
     _pattern("a national id", _NAMES, rf"\b{_NAMED}[ _-]?(?:number|no|nr|id|code)?\.?[\"'`]?[ :=#\"'`(]{{1,4}}(?:is |of )?(?P<value>[A-Z]{{0,2}}\d[\d .-]{{6,16}}[\dA-Z])(?![\w-])", accept=_is_id(*_COUNTRIES), flags=re.IGNORECASE),
     _pattern("a national id", _NAMES, rf"\b{_NAMED}[ _-]?(?:number|no)?[\"'`]?[ :=#\"'`(]{{1,4}}(?:is )?(?P<value>[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d\d ?\d\d ?\d\d ?[A-D])(?![\w-])", flags=re.IGNORECASE, accept=_is_installed),
+    *(_sure_id(names, form) for names, form in _SURE_IDS.items()),
+    Pattern("a fact of a person", _FACT_NEEDLES, rf"(?<![^\W_])(?i:{_ROLES}):? (?:(?:no\. ?|#)?\d{{2,10}},? )?\(?{_NAME_OF_PERSON}(?!\w)[^\n\x00]{{0,60}}?(?<![^\W_])(?i:{_FACTS})", accept=_is_person_with_fact),
+    Pattern("a fact of a person", _FACT_NEEDLES, rf"(?<![^\W_])(?i:{_FACTS})[^\n\x00]{{0,40}}? (?i:{_ROLES}|of|for|to|by|owner):? (?:(?:no\. ?|#)?\d{{2,10}},? )?\(?{_NAME_OF_PERSON}(?!\w)", accept=_is_person_with_fact),
+    _pattern("a diagnosis", "diagno|icd", r"\b(?:diagnos(?:is|es|e|tico)|diagnoza|ICD-?10)[\"'`]?[ :=(\"'`]{1,4}[A-TV-Z]\d\d\.\d{1,2}(?![\w.-])", flags=re.IGNORECASE, accept=_is_of_person),
+    Pattern("a person", ("holder",), rf"(?<![^\W_])(?i:(?:account|card|policy|licen[cs]e|contract)[ _-]?holder(?:[ _-]?name)?)[\"'`]?[:=] ?[\"'`]?{_NAME_OF_PERSON}(?!\w)", accept=_is_person_with_fact),
+    Pattern("a person", ("mr", "ms", "mme", "mlle", "herr", "frau", "signor", "señor", "sra.", "dhr", "mevr", "pani "), rf"(?<![^\W_])(?:Mrs?\.?|Ms\.?|Mme|Mlle|Herrn?|Frau|Signora?|Señora?|Sra\.|Dhr\.|Mevr\.|Pani) {_NAME_OF_PERSON}(?!\w)", accept=_is_person_with_fact),
     _pattern("a national id", "-", r"(?<![\w.-])\d{3}-\d{2}-\d{4}(?![\w-])", accept=_is_bare_ssn),
-    _pattern("a telephone number", "phone|mobile|tel|cell|handy|sms", r"\b(?:(?:tele)?phone|mobile|cell|tel|handy|sms)(?:[ _-]?(?:number|no|nr))?\.?[\"'`]?[ :=#\"'`(]{1,4}(?:is |of |to )?(?P<value>\(?0?\d{2,5}\)?(?:[ ./-]?\d{2,8}){1,4})(?![\w-]|\.\d)", flags=re.IGNORECASE, accept=_is_national_phone),
+    Pattern("a telephone number", ("telefon", "telephon", "teléfon", "telefoon", "téléphon", "teléphon", "télephon", "movil", "puhelin", "телефон", "手机", "电话", "電話", "handynummer", "komórk", "móvil", "celular"), r"(?<![^\W_])(?:telefon\w{0,8}|tel[ée]fono|t[ée]l[ée]phone|telefone|telefoon\w{0,6}|puhelin\w{0,6}|телефон\w{0,3}|handynummer|komórk\w{1,3}|m[óo]vil|celular)\.?[\"'`]?[ :=#\"'`(]{1,4}(?P<value>\(?0?\d{2,5}\)?(?:[ ./-]?\d{2,8}){1,4})(?![\w-]|\.\d)|(?:手机|电话|電話)\w{0,2}[ :：]{0,2}(?P<other>\d[\d -]{8,13}\d)", re.IGNORECASE, accept=_is_national_phone),
+    _pattern("a telephone number", "phone|mobile|tel|cell|handy|sms", r"\b(?:(?:tele)?phone|mobile|cell|tel|handy|sms)(?:[ _-]?(?:number|no|nr))?\.?[\"'`]?[ :=#\"'`(]{1,4}(?:is |of |to )?(?P<other>\(?0?\d{2,5}\)?(?:[ ./-]?\d{2,8}){1,4})(?P<value>)(?![\w-]|\.\d)", flags=re.IGNORECASE, accept=_is_national_phone),
     _pattern("a date of birth", "birth|dob|born|geb|naissance|nacimiento", r"\b(?:date[ _-]of[ _-]birth|birth[ _-]?da(?:te|y)|dob|born(?: on)?|geboren(?: am)?|geburtsdatum|date de naissance|fecha de nacimiento)[\"'`]?[ :=(\"'`]{1,4}(?:is |was )?(?:(?:19\d\d|200\d|201[0-5])-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./](?:19\d\d|200\d|201[0-5]))\b", flags=re.IGNORECASE, accept=_is_installed),
     _pattern("the number of a document", "passport|licen|patient|mrn|insurance|ausweis", r"\b(?:passport|driv(?:er'?s?|ing) licen[cs]e|patient (?:mrn|id|record)|mrn|health insurance|personalausweis)(?:[ _-]?(?:number|no|nr|id))?\.?[\"'`]?[ :=#\"'`(]{1,4}(?:is |of )?(?P<value>(?=[A-Z0-9]{0,12}\d{2})[A-Z0-9]{6,18})(?![\w-])", flags=re.IGNORECASE, accept=_is_installed),
     _pattern("a place on earth", "lat", r"\blat(?:itude)?[\"'`]?[ :=]{1,3}-?\d{1,2}\.\d{4,10}[, ;&\"'`]{1,4}(?:lon|lng|long(?:itude)?)[\"'`]?[ :=]{1,3}-?\d{1,3}\.\d{4,10}[^\n]{0,20}\b(?:user|customer|driver|rider|patient|home)\b", flags=re.IGNORECASE, accept=_is_installed),

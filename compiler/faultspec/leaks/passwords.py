@@ -1,0 +1,66 @@
+"""Patterns of passwords and keys: in sentences of many languages, in commands, in markup.
+
+A word for a password proves nothing, so a match counts only if the value beside it has the form of
+one: letters with digits or signs.
+"""
+
+import re
+
+from faultspec.leaks import evidence
+from faultspec.leaks.pattern import Pattern
+from faultspec.leaks.pattern import pattern as _pattern
+
+_I = re.IGNORECASE
+
+# Lists of words and rows of patterns are on one line however long.
+# ruff: noqa: E501
+# fmt: off
+_WORDS = (
+    "password", "passwd", "passphrase", "pass phrase", "passcode", "passwort", "kennwort", "mot de passe", "contraseña", "contrasena", "clave de acceso", "senha", "palavra-passe",
+    "hasło", "hasło", "hasla", "hasła", "hasłem", "haslo", "wachtwoord", "lösenord", "losenord", "adgangskode", "passord", "salasana", "parola", "parolă", "parole", "jelszó", "jelszo", "heslo", "lozinka", "zaporka",
+    "şifre", "sifre", "пароль", "парола", "лозинка", "κωδικός", "密码", "密碼", "パスワード", "비밀번호", "kata sandi", "mật khẩu", "รหัสผ่าน", "סיסמה", "كلمة المرور",
+)
+"""Words for a password in the languages of many services."""
+
+_WORD = "|".join(_WORDS)
+
+_IN_CAPITALS = r"(?:PASS|PASSWD|PASSWORD|PASSPHRASE|PWD|PW|SECRET|TOKEN|KEY|CREDENTIALS?|HASLO|KENNWORT|PASSWORT|SENHA|CLAVE|HESLO)"
+"""Last words of the names of settings that keep a secret."""
+
+_ERROR_WORDS = r"(?:MISSING|UNKNOWN|INVALID|BAD|ERR|ERROR|EXPIRED|NO|DUPLICATE|LOC|I18N|MSG|WRONG|UNSUPPORTED|UNEXPECTED|REVOKED|MALFORMED|NOT)"
+"""First words of the codes of errors and the keys of messages."""
+
+PASSWORDS = (
+    # "Passwort: Sommer#2024", "the password for user root is RrkS9sSZO", "密码：Abc@12345"
+    Pattern("a password", _WORDS, rf"(?<![^\W_])(?:{_WORD})(?!\w{{0,3}}[ _-](?:policy|hash|length|rules?)\b)[^\n\x00:：=<>@/\"'`]{{0,60}}?(?:\s?[:：=]\s?|\s(?:is|was|to|ist|war|lautet|est|es|era|è|é|jest|to|är|er|on|je|—|-|–)\s)(?:[\"'`«„“](?P<quoted>[^\s\"'`<>{{}}»“”\x00]{{5,60}})[\"'`»“”]|(?P<value>[^\s\"'`<>{{}}(),;\x00]{{6,60}}))", _I, accept=evidence.is_strong_password),
+    Pattern("a password", _WORDS, rf"(?<![^\W_])(?:{_WORD})\s(?:[\"'`«„“] ?(?P<quoted>[^\s\"'`<>{{}}»“”\x00]{{5,60}}) ?[\"'`»“”])", _I, accept=evidence.is_strong_password),
+    Pattern("a password", _WORDS, rf"(?<![^\W_])(?:{_WORD})(?:[\"'`])? (?P<value>[^\s\"'`<>{{}}(),;:=@/\x00]{{6,60}})", _I, accept=evidence.is_mixed_password),
+    # "login with sa / Passw0rd!", "default credentials admin/admin123"
+    _pattern("a pair of credentials", "credential|login|log in|logon|log on|logged|sign|user/pass|zugangsdaten|identifiants|credenciales|authenticat|account", r"\b(?:credentials?|log(?:in|on)|log(?:ged)? (?:in|on)|sign(?:ed)? in|user/pass(?:word)?|zugangsdaten|identifiants|credenciales|authenticat(?:e|ed|ing|ion)|account)(?: (?:with|as|for|using|failed for|details|data))?[ :=(\"'`]{1,3}[A-Za-z][\w.@-]{1,40}(?: ?[/|] ?|:)(?P<value>[^\s\"'`,;()<>{}/]{6,60})", accept=evidence.is_strong_password, flags=_I),
+    # "variable MYSQL_ROOT_PASSWORD resolved to "zKScVeQXRrs"", "PAYMENT_SECRET ("x7k2m9")"
+    Pattern("the value of a variable", ("pass", "pwd", "pw", "secret", "token", "key", "credential", "haslo", "kennwort", "senha", "clave", "heslo"), rf"(?<![A-Za-z0-9_])(?!{_ERROR_WORDS}_)[A-Z][A-Z0-9]{{1,30}}_(?:[A-Z0-9]{{1,20}}_){{0,4}}{_IN_CAPITALS}(?:_[A-Z0-9]{{1,10}})?\b[^\n\x00\"'`(=:{{}}]{{0,40}}?[ (=:]{{1,3}}[\"'`](?P<value>[^\s\"'`<>{{}}\x00]{{6,200}})[\"'`]", accept=evidence.is_value_of_variable),
+    Pattern("the value of a variable", ("pass", "pwd", "pw", "secret", "token", "key", "credential", "haslo", "kennwort", "senha", "clave", "heslo"), rf"(?<![A-Za-z0-9_])(?!{_ERROR_WORDS}_)[A-Z][A-Z0-9]{{1,30}}_(?:[A-Z0-9]{{1,20}}_){{0,4}}{_IN_CAPITALS}(?:_[A-Z0-9]{{1,10}})?(?: ?[:=] ?| \(| (?:is|was|has value|set to) )(?P<value>[^\s\"'`<>{{}}(),;\x00]{{10,200}})", accept=evidence.is_value_of_variable),
+    # Markup and commands.
+    _pattern("a password", "<", r"<(?:\w{1,30}:)?\w{0,30}(?:password|passwd|pwd|passphrase|secret|api[_-]?key|auth[_-]?token|access[_-]?token)>\s{0,4}(?P<value>[^\s<>{}\x00]{6,200})\s{0,4}</", accept=evidence.is_strong_password, flags=_I),
+    _pattern("a password", "key=|name=", r"\b(?:key|name)=[\"'][\w.:-]{0,40}(?:password|passwd|pwd|secret|api[_-]?key|token|credential)[\w.:-]{0,20}[\"'] value=[\"'](?P<value>[^\s\"'<>{}\x00]{6,200})[\"']", accept=evidence.is_strong_password, flags=_I),
+    _pattern("a password", "-pass|-pwd|-token|-secret|-api", r"(?<!\S)--?(?:[a-z]{1,20}-){0,2}(?:password|passwd|passphrase|pass|pwd|token|secret|api-?key)(?:=|[ \t]{1,2})[\"']?(?P<value>[^\s\"'<>{}$\x00-][^\s\"'<>{}\x00]{4,200})", accept=evidence.is_mixed_value, flags=_I),
+    _pattern("a password", "mysql|mariadb|sshpass|redis-cli|plink|pscp|smbclient|wmic|psexec|ldap", r"\b(?:mysql\w{0,10}|mariadb\w{0,10}|plink|pscp|psexec|smbclient|wmic|sshpass|ldap\w{3,8})\b[^\n]{0,120}?\s-(?:pw ?|[pw] ?|U \S{1,40}%)[\"']?(?P<value>[^\s\"'<>{}$-][^\s\"'<>{}]{3,100})|\bredis-cli\b[^\n]{0,80}?\s-a [\"']?(?P<other>[^\s\"'<>{}$-][^\s\"'<>{}]{3,100})", accept=evidence.is_mixed_value, flags=_I),
+    _pattern("a password", "sqlplus |connect |conn |exp |imp |expdp |impdp ", r"\b(?:sqlplus|[Cc]onnect|CONN(?:ECT)?|exp|imp|expdp|impdp) [\w$]{2,30}/(?P<value>[^\s/@\"']{4,60})@[/\w(]", accept=evidence.is_mixed_value),
+    _pattern("a password", "pgpassword|mysql_pwd|rediscli_auth|sshpass", r"\b(?:PGPASSWORD|MYSQL_PWD|REDISCLI_AUTH|SSHPASS)=[\"']?(?P<value>[^\s\"'<>{}$]{3,100})", accept=evidence.is_value),
+    _pattern("a header with a secret", "-h ", r"\s-H [\"'][\w-]{0,40}(?:auth|token|key|secret|cookie)[\w-]{0,20}: ?(?P<value>[^\s\"'<>{}]{10,400})", accept=evidence.is_random, flags=_I),
+    _pattern("a token of a session", "cookie", r"\b(?:set-)?cookie:? [\w.-]{2,40}=(?P<value>[\w%.~+/-]{8,400})", accept=evidence.is_session, flags=_I),
+    # Keys by the names that people give them.
+    _pattern("a secret", "secret|key|token|pass", r"(?<![A-Za-z0-9])(?:(?:client|api|webhook|signing|shared|app|access|auth|bearer|session|refresh|encryption|decryption|jwt|hmac|master|private|license|device|deploy|personal|service|consumer|application)[ _-]?(?:secret|key|token)|secret)(?: (?:is|was|of|for)(?: [\w.-]{1,40})?)?:? [\"'`](?P<value>[\w.~+/@!#$%^&*=-]{10,400})[\"'`]", accept=evidence.is_token, flags=_I),
+    Pattern("a secret", ("api",), r"(?:\bAPI[- ]?(?:Schlüssels?|sleutel|nøkkel|nyckel|nøgle|kulcs|kľúč|klíč|密钥|密鑰|キー|키)|\b(?:cl[ée]|clave|chiave|chave|klucz\w{0,2}|ключ\w{0,2}|kľúč|klíč|cheia|klucza)(?: (?:d['’e]?|de|di|do|du|da|la|l['’]))? ?API)[^\n\x00\"'`\w]{0,3}(?:\w{2,5} )?[\"'`]?(?P<value>[\w.~+/-]{12,200})", _I, accept=evidence.is_token),
+    _pattern("a key", "key", r"\b(?:AES|3?DES|RSA|HMAC|encryption|decryption|master|signing|cipher|symmetric|root|wrapping|data)[ _-]?(?:\d{3}[ _-]?)?key\b[^\n\w]{0,4}(?:is |was |= ?)?(?:0x|b64:|base64:|hex:)?[\"'`]?(?P<value>(?:[0-9a-f]{2}){12,128}|(?<=64:)[\w+/]{20,400}={0,2})(?![\w-])", accept=evidence.is_hexadecimal_key, flags=_I),
+    _pattern("the hash of a password", "hash|digest|sha|md5", r"\b(?:password|passwd|pwd|credential|stored)[ _-]?(?:hash|digest|md5|sha\d{1,3})\b[ :=\"'`(]{1,4}(?:is |was )?[0-9a-f]{32,128}\b|\b(?:sha1|sha256|sha512|md5|pbkdf2_sha\d{1,3}|bcrypt_sha256)\$[^\s$]{1,40}\$[\w+/=$]{20,200}", flags=_I),
+    _pattern("a one-time link", "reset|magic|verif|invit|confirm|activat|recover|unlock|onetime|one-time|passwordless", r"https?://[\w.-]{3,100}(?::\d{2,5})?/(?:[\w-]{1,40}/){0,5}(?:[\w-]{0,20}(?:reset|magic|verif(?:y|ication)|invit(?:e|ation)|confirm|activat(?:e|ion)|recover(?:y)?|unlock|one-?time|passwordless)[\w-]{0,20})(?:/[\w-]{1,20}){0,2}(?:/|\?(?:\w{1,20}=\w{1,40}&){0,3}\w{1,20}=)(?P<value>[\w.~-]{16,400})", accept=evidence.is_token, flags=_I),
+    _pattern("a token of a storage account", "sig=", r"\bsv=20\d\d-\d\d-\d\d&[^\s\"']{0,300}?sig=[\w%+/-]{16,120}", flags=_I),
+    _pattern("a token in a URL", "code=|key=|token=|?k=|&k=", r"[?&](?:code|key|token|k)=(?P<value>[\w/+-]{24,120}={1,2}|[\w/+%-]{40,120}%3[dD])", accept=evidence.is_random),
+    _pattern("a token that names its vendor", "key-", r"(?<![\w-])key-(?P<value>(?=[a-z]{0,31}\d)(?=\d{0,31}[a-z])[0-9a-z]{32})(?![\w-])"),
+    _pattern("a pair of credentials", "auth plain|auth login", r"\bAUTH (?:PLAIN|LOGIN) (?P<value>[A-Za-z0-9+/]{12,200}={0,2})"),
+    _pattern("an account with its key", "ac", r"\bAC[0-9a-f]{32}:[0-9a-f]{32}\b"),
+    _pattern("a bot's token", ":aa", r"(?<!\d)\d{8,10}:AA[\w-]{30,36}(?![\w-])"),
+    _pattern("a code that the service keeps", "pin|otp|tan|code|answer", r"\b(?:expected|stored|correct|actual|valid) (?:PIN|OTP|TAN|passcode|code|answer)\b(?: code)?[ :=]{1,3}(?:is |was )?[\"'`]?\d{4,8}\b|\b(?:PIN|OTP|TAN|passcode)\b(?: code)? ?[\"'`]?\d{4,8}[\"'`]? (?:expected|does not match (?:the )?(?:stored|expected)|is (?:the )?(?:correct|valid|stored|expected))", flags=_I),
+)
+# fmt: on
