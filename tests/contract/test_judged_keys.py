@@ -114,6 +114,8 @@ def of_codes() -> Iterator[Exchange]:
     yield http("/api/x", 425, {"code": "imported", "details": {}})
     yield http("/two", 426, {"code": "enveloped", "id": ID})
     yield http("/api/x", 410, {"code": "ended"})
+    for day in ("Sat, 01 Feb 2020 11:00:00 GMT", "Sun, 02 Feb 2020 00:00:01 GMT"):
+        yield http("/api/x", 427, {"code": "fading"}, headers={"Date": day})
     yield http("/api/x", 418, {"code": "teapot"})
     yield http("/loose", 418, {"code": "free"})
     yield http("/api/x", 404, {"code": "unheard-of"})

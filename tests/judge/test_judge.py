@@ -862,7 +862,7 @@ def test_the_table_of_clauses_is_closed() -> None:
     assert inapplicable == {
         *("success/requires", "surface/repeated", "mcp/is-error", "mcp/text", "deadline/kept"),
         *("actions/agree", "envelope/status", "boundary/allowed", "code/reserved"),
-        "code/original",
+        *("code/original", "code/sunset"),
         *("code/operation", "idempotency/mismatch", "http/head", "http/authenticate", "http/allow"),
         *("http/accept", "http/partial-content", "http/upgrade", "http/no-content"),
         "http/retry-after",

@@ -36,6 +36,7 @@ SINS: Mapping[str, str] = {
     "status-rewritten-by-proxy": "a proxy turns 503 into 502 and leaves the body alone",
     "reserved-code-sent": "a jam is reported by the number reserved for two owners",
     "removed-code-sent": "a missing box is reported by a number that was given up",
+    "code-after-its-sunset": "a missing box is reported by a number whose last day has passed",
     "code-of-another-operation": "a missing box is reported by the number that opening a box alone has",
     "code-not-of-the-operation": "a bad label is answered with a number that adding a box does not have",
     "code-as-text": "numbers are sent as text",
@@ -316,6 +317,8 @@ class Vault:
             return box
         if "removed-code-sent" in self.sins:
             raise Refused(404, 191, "storage", "There is no such box")
+        if "code-after-its-sunset" in self.sins:
+            raise Refused(404, 192, "storage", "There is no such box")
         if "code-of-another-operation" in self.sins:
             raise Refused(404, 201, "storage", "There is no such box")
         raise Refused(404, 104, "storage", "There is no such box")

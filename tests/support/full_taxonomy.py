@@ -61,5 +61,7 @@ codes:
       client_action: user, actions: [again]}
   crowded: {summary: It is crowded., http: 429, retriable: false}
   taken: {summary: It exists., http: 409, retriable: false, client_action: user}
+  fading: {summary: It ends soon., http: 400, retriable: false, lifecycle: deprecated,
+      sunset: 2027-01-31}
   gone: {summary: It was used once., http: 410, lifecycle: removed}
 """

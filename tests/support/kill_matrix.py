@@ -677,6 +677,7 @@ KILLS: Mapping[str, Kill] = {
     "status-rewritten-by-proxy": caught("envelope/status", of="vault"),
     "reserved-code-sent": caught("code/reserved", of="vault"),
     "removed-code-sent": caught("code/reserved", of="vault"),
+    "code-after-its-sunset": caught("code/sunset", of="vault"),
     "code-of-another-operation": caught("code/operation", of="vault"),
     "code-not-of-the-operation": caught("code/operation", of="vault"),
     "code-as-text": caught("envelope/types", of="vault"),

@@ -38,6 +38,9 @@ _MAX_STATUS = 4
 _MAX_TEXT = 100
 """Characters of the longest text that is likely to come back."""
 
+_FIXDATE, _DAY = 29, 16
+"""Characters of an IMF-fixdate and of the day in it (RFC 9110 section 5.6.7)."""
+
 _TRUE, _FALSE = object(), object()  # 1 and True are equal, so True needs a key of its own
 
 
@@ -46,7 +49,8 @@ class Traits(NamedTuple):
 
     ``words``: every text of the taxonomy. ``lengths``: the bounds on lengths. ``kept``: members
     whose text is compared with a header. ``raw``: headers whose values are parsed. ``opaque``:
-    headers of which only format and equality count.
+    headers of which only format and equality count. ``dated``: the day of an answer decides.
+    ``key``: the request header with an idempotency key.
     """
 
     words: frozenset[str]
@@ -56,6 +60,8 @@ class Traits(NamedTuple):
     kept: frozenset[str]
     raw: frozenset[str]
     opaque: frozenset[str]
+    dated: bool
+    key: str | None
 
 
 @dataclass(slots=True)
@@ -133,6 +139,8 @@ def _traits(taxonomy: Taxonomy) -> Traits | None:
         kept=frozenset(compared),
         raw=raw,
         opaque=(headers.repeated | {rule.name.lower() for rule in headers.rules}) - raw,
+        dated=any(code.sunset is not None for code in taxonomy.every_code()),
+        key=taxonomy.idempotency.key.lower() if taxonomy.idempotency is not None else None,
     )
 
 
@@ -206,7 +214,9 @@ def cache_key(
         elif lowered in traits.opaque:
             headers += (lowered, _text_key(traits, value, numbers))
         elif lowered == "date":
-            date = lowered
+            if traits.dated and len(value) != _FIXDATE:
+                return None
+            date = value[:_DAY] if traits.dated else lowered
     return (
         surface,
         operation,
@@ -216,6 +226,7 @@ def cache_key(
         response.status,
         exchange.identity is None,
         "authorization" in request_headers or "cookie" in request_headers,
+        traits.key in request_headers,
         exchange.lacks,
         (exchange.idempotent, exchange.authenticated),
         date,

@@ -1,6 +1,7 @@
 """The code of an error: whether it is declared, belongs here, and came with its status."""
 
 from collections.abc import Collection
+from datetime import date, timedelta
 
 from faultspec.exchange.body import resolve
 from faultspec.exchange.model import Exchange
@@ -17,6 +18,7 @@ from faultspec.judge.match_envelope import (
 from faultspec.language.conditions import ConditionFacts, unknown_facts
 from faultspec.language.model import Code, Operation
 from faultspec.language.values import are_equal, show
+from faultspec.runtime import http_dates
 
 _ENUMERATED = 8
 """Names that one message enumerates; a longer list helps nobody."""
@@ -55,6 +57,7 @@ def judge_code(findings: FindingCollector, error: ErrorReading) -> Code | None:
         _report_reserved(findings, error, code)
     else:
         _judge_listed(findings, error, code, is_own=own is not None)
+        _judge_sunset(findings, error, code)
     return code
 
 
@@ -214,6 +217,37 @@ def _judge_listed(
                 source=code.source,
             )
             return
+
+
+def _judge_sunset(findings: FindingCollector, error: ErrorReading, code: Code) -> None:
+    """Check that the code is not produced after its sunset date, by the `Date` of the answer (RFC
+    9110, section 6.6.1). The day after the date is still the date in some time zone.
+    """
+    if code.sunset is None or findings.exchange.transport != "http":
+        return
+    day = _day_of(findings.exchange)
+    if day is None:
+        findings.undecide("code/sunset", "the answer has no valid `Date`")
+        return
+    findings.exercise("code/sunset")
+    if day <= date.fromisoformat(code.sunset) + timedelta(days=1):
+        return
+    advice = f"; its replacement is `{code.replaced_by}`" if code.replaced_by else ""
+    findings.code = code.name
+    findings.add(
+        "code/sunset",
+        f"the code {show(error.slots['code'])} came on {day}; no service may send it after its "
+        f"sunset on {code.sunset}{advice}",
+        pointer=error.where["code"],
+        source=code.source,
+    )
+
+
+def _day_of(exchange: Exchange) -> date | None:
+    sent = http_dates.parse(exchange.response_header("date") or "", now=0, lenient=True)
+    if sent is None or sent.seconds is None:
+        return None
+    return date(1970, 1, 1) + timedelta(seconds=sent.seconds)
 
 
 def _lists(operation: Operation | None, code: Code | None) -> bool:

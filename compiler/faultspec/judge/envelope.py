@@ -77,7 +77,11 @@ def _judge_error(findings: FindingCollector, error: ErrorReading) -> ErrorReadin
     judge_status_slot(findings, error)
     if code is not None and code.live:
         facts = facts_of(
-            findings.exchange, error.operation, findings.status, error.value("details")
+            findings.exchange,
+            error.operation,
+            keys=findings.contract.taxonomy.idempotency,
+            status=findings.status,
+            details=error.value("details"),
         )
         judge_code_status(findings, error, code, facts)
         judge_fixed_slots(findings, error, code)

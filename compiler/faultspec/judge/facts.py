@@ -2,7 +2,7 @@
 
 from faultspec.exchange.model import Exchange
 from faultspec.language.conditions import ConditionalRule, ConditionFacts, unknown_facts
-from faultspec.language.model import Operation
+from faultspec.language.model import Idempotency, Operation
 
 _IDEMPOTENT = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"})
 """Methods whose requests may be repeated (RFC 9110 section 9.2.2). Others may or may not."""
@@ -18,7 +18,12 @@ _REASONS = {
 
 
 def facts_of(
-    exchange: Exchange, operation: Operation | None, status: int | None, details: object
+    exchange: Exchange,
+    operation: Operation | None,
+    *,
+    keys: Idempotency | None,
+    status: int | None,
+    details: object,
 ) -> ConditionFacts:
     """The known facts of an exchange.
 
@@ -27,19 +32,30 @@ def facts_of(
     """
     return ConditionFacts(
         status=status,
-        idempotent=_is_idempotent(exchange, operation),
+        idempotent=_is_idempotent(exchange, operation, keys),
         authenticated=_is_authenticated(exchange),
         details=details if isinstance(details, dict) else {},
     )
 
 
-def _is_idempotent(exchange: Exchange, operation: Operation | None) -> bool | None:
-    """Whether it is idempotent: by the taxonomy, else by the sender, else by the method."""
+def _is_idempotent(
+    exchange: Exchange, operation: Operation | None, keys: Idempotency | None
+) -> bool | None:
+    """Whether it is idempotent: by the operation, the sender or the method, else by the default of
+    the rule about keys. A key may make a request repeatable, and its absence may prevent that, so
+    the default decides only where the request agrees with it.
+    """
     if operation is not None and operation.idempotent is not None:
         return operation.idempotent
     if exchange.idempotent is not None or exchange.transport != "http":
         return exchange.idempotent
-    return True if exchange.request.method.upper() in _IDEMPOTENT else None
+    method = exchange.request.method.upper()
+    if method in _IDEMPOTENT:
+        return True
+    if keys is None or keys.default is None:
+        return None
+    keyed = exchange.request_header(keys.key) is not None and method in keys.methods
+    return keyed if keyed == (keys.default == "idempotent") else None
 
 
 def _is_authenticated(exchange: Exchange) -> bool | None:

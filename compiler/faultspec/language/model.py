@@ -471,7 +471,8 @@ class RetryPolicy(NamedTuple):
 class Idempotency(NamedTuple):
     """The rule that makes repeated writes safe.
 
-    ``window`` in seconds. ``mismatch``: the code for one key with two bodies.
+    ``window`` in seconds. ``mismatch``: the code for one key with two bodies. ``default``: whether
+    operations without a declaration are idempotent.
     """
 
     key: str
@@ -480,7 +481,7 @@ class Idempotency(NamedTuple):
     equal: tuple[str, ...]
     headers: tuple[str, ...]
     mismatch: str | None
-    default: Literal["idempotent", "not_idempotent"] = "idempotent"
+    default: Literal["idempotent", "not_idempotent"] | None = None
     source: Source = NOWHERE
 
 

@@ -123,7 +123,7 @@ def read_idempotency(scope: Scope, data: Data) -> Idempotency:
         equal=tuple(replay.get("equal", ("status", "body"))),
         headers=tuple(replay.get("headers", ())),
         mismatch=None if mismatch == "unspecified" else mismatch,
-        default=data.get("default", "idempotent"),
+        default=data.get("default"),
         source=scope.source(data.get("source"), path),
     )
 

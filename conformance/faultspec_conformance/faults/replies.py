@@ -180,7 +180,9 @@ def _statuses(
     if fault.status is not None:
         allowed = code.http.allows(fault.status) or code.name in taxonomy.codes_for(fault.status)
         return (fault.status,) if allowed else ()
-    chosen = code.http.decide(facts_of(asked, operation, None, None))
+    chosen = code.http.decide(
+        facts_of(asked, operation, keys=taxonomy.idempotency, status=None, details=None)
+    )
     if len(chosen) == 1:
         return chosen
     default = (code.http.default,) if code.http.default else ()
@@ -283,7 +285,13 @@ def _flags(
     slots: Mapping[str, object], details: Mapping[str, object] | None, case: _Case
 ) -> dict[str, object]:
     """The retry flag, if the facts of the exchange decide it, and its copy among the details."""
-    facts = facts_of(case.asked, case.operation, case.status, details)
+    facts = facts_of(
+        case.asked,
+        case.operation,
+        keys=case.contract.taxonomy.idempotency,
+        status=case.status,
+        details=details,
+    )
     decided = case.code.retriable.decide(facts)
     flag = decided[0] if len(decided) == 1 else slots["retriable"]
     flag_keys = case.contract.taxonomy.flag_keys

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import date
 from fnmatch import fnmatchcase
 
 from faultspec.contract import crashes
@@ -26,7 +27,7 @@ from faultspec_conformance.sanitize.traffic_secrets import mask_answered
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.observation import ENVELOPE, Observation
 from faultspec_conformance.session.observations import Note, Observations
-from faultspec_conformance.session.options import RunOptions
+from faultspec_conformance.session.options import RunOptions, day_of_run
 
 #: The clauses that hold an error to its envelope or its code.
 _HELD = frozenset({"envelope/json", "envelope/shape", "code/declared", "code/reserved"})
@@ -91,7 +92,7 @@ def summarize(
         taxonomy=f"{session.taxonomy.name} {session.taxonomy.version}",
         clauses=results,
         findings=sort_findings(join_findings(reported)),
-        coverage=coverage(session),
+        coverage=coverage(session, day_of_run(options)),
         requests=session.driver.requests,
         seconds=session.driver.elapsed,
         notes=tuple(dict.fromkeys(observations.notes)),
@@ -306,8 +307,11 @@ def count_judged(observations: Iterable[Observation]) -> tuple[int, int]:
     return errors, held
 
 
-def coverage(session: Session) -> dict[str, Coverage]:
-    """Return the coverage of every code, shared or of an operation, in the order of declaration."""
+def coverage(session: Session, day: date) -> dict[str, Coverage]:
+    """Return the coverage of every code, shared or of an operation, in the order of declaration.
+
+    ``day``: that of the run.
+    """
     observations, config = session.observations, session.config
     statuses: dict[str, set[int]] = {}
     operations: dict[str, dict[str, None]] = {}
@@ -329,6 +333,8 @@ def coverage(session: Session) -> dict[str, Coverage]:
         reason = declared.get(code.name)
         if config.transport == "http" and not code.http.carried_statuses:
             reason = code.http.reason or "the code never travels on HTTP"
+        if code.sunset is not None and day > date.fromisoformat(code.sunset):
+            reason = f"its sunset on {code.sunset} has passed"
         explained = reason is not None
         if reason is None and code.name in tried:
             reason = observations.unmet.get(code.name) or observations.ended

@@ -80,6 +80,19 @@ CLAUSES = (
         sources=_surfaces,
     ),
     _by_code(
+        address="code/sunset",
+        title="The code is not produced after its sunset date",
+        why="Clients drop a code after the announced date; after that it matches no branch.",
+        occasion="An HTTP error with a `Date`, whose code has a `sunset`.",
+        reads=("surface", "code", "header-values"),
+        requires=(
+            HTTP_ENVELOPE,
+            any_code("no code has a `sunset`", lambda code: code.live and code.sunset is not None),
+        ),
+        sources=code_sources,
+        transports=HTTP,
+    ),
+    _by_code(
         address="code/operation",
         title="The surface and the operation declare the code",
         why="An operation's errors are part of its signature.",

@@ -22,6 +22,7 @@ LINES: Mapping[str, str] = {
     "no code has `lifecycle: reserved` or `lifecycle: removed`": (
         "codes: {old_code: {lifecycle: removed}}"
     ),
+    "no code has a `sunset`": "codes: {not_found: {lifecycle: deprecated, sunset: 2027-01-31}}",
     "no surface restricts its `codes`, and no operation has `codes` or `errors`": (
         "operations: {read_order: {match: {routes: ['GET /orders/{id}']}, codes: [not_found]}}"
     ),

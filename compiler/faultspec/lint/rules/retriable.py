@@ -52,7 +52,11 @@ def retry_unsafe(subject: Subject) -> Iterator[Remark]:
     """
     taxonomy = subject.taxonomy
     keys = taxonomy.idempotency or taxonomy.upstream
-    if keys is None or keys.default != "idempotent":
+    default = keys.default if keys is not None else "not_idempotent"
+    # Keys of callers make repeats safe unless the rule denies it; those upstream if it says so.
+    if default is None and taxonomy.idempotency is not None:
+        default = "idempotent"
+    if default != "idempotent":
         for name, code in taxonomy.codes.items():
             if code.live and _is_unsafe(code):
                 message = (
