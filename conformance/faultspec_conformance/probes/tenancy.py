@@ -29,7 +29,7 @@ from faultspec_conformance.probes.ownership import (
 from faultspec_conformance.probes.refusals import unknown_id
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import pagination, sampling
-from faultspec_conformance.session.fixtures import body_for, request_to
+from faultspec_conformance.session.fixtures import body_for, request_to, take_untouched
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
@@ -76,9 +76,14 @@ _LACKING = object()
 
 
 def other_tenants(session: HttpSession) -> Iterator[ProbeResult]:
-    """Call every operation on an item as a caller of another tenant."""
+    """Call every operation on an item as a caller of another tenant, and as another caller of the
+    same tenant, as far as the taxonomy conceals resources from them.
+    """
     privacy = session.taxonomy.privacy
-    rule = next(iter(privacy.conceal), None) if privacy is not None else None
+    rules = {rule.across: rule for rule in reversed(privacy.conceal)} if privacy is not None else {}
+    if "owner" in rules:
+        yield from _other_owners(session, rules["owner"])
+    rule = rules.get("tenant", rules.get("owner"))  # other tenants are other owners too
     if rule is None:
         return
     asked: tuple[Identity, Identity] | None = None
@@ -104,6 +109,21 @@ def other_tenants(session: HttpSession) -> Iterator[ProbeResult]:
         yield from check_reads(session, *asked)
 
 
+def _other_owners(session: HttpSession, rule: Concealment) -> Iterator[ProbeResult]:
+    """Call the operations on new items as another caller of the same tenant."""
+    for kind in session.turn:
+        resource = take_untouched(session, kind)
+        if isinstance(resource, str):
+            yield not_exercised(_CLAUSE, resource)
+            continue
+        colleague = session.stranger(resource.owner, rule.across)
+        if colleague is None:
+            reason = "no two identities without limited scopes belong to one tenant"
+            yield not_exercised(_CLAUSE, reason)
+            return
+        yield from _check_items(session, rule, resource, colleague)
+
+
 def _check_items(
     session: HttpSession,
     rule: Concealment,
@@ -124,10 +144,12 @@ def _check_items(
     # A service that requires a precondition may check for it, too, before it checks the tenant.
     requires = any(code.http.allows(428) for code in session.taxonomy.shared_live_codes())
     for operation in _item_operations(session, resource.kind):
+        if comparison.of_colleague and lies_below(operation, resource.kind):
+            continue  # such as a request for access
         both = requires and operation.writes
         for condition in (_NEVER_GIVEN, None) if both else (_NEVER_GIVEN,):
             yield from attempt(comparison.outcomes(operation, condition), _CLAUSE)
-            if comparison.has_namesake():
+            if comparison.has_namesake() or comparison.privileged:
                 return
 
 
@@ -160,6 +182,8 @@ class _Comparison:
     without a resource.
 
     ``known``: the answer to a read of such an id, which others are compared with first.
+    ``refused``: the stranger was refused before. ``privileged``: the stranger may be allowed to see
+    the items of other owners, since roles are unknown.
     """
 
     session: HttpSession
@@ -168,6 +192,8 @@ class _Comparison:
     stranger: Identity
     evidence: Evidence
     known: _Answer | None = None
+    refused: bool = False
+    privileged: bool = False
 
     def outcomes(self, operation: ServiceOperation, condition: str | None) -> Iterator[ProbeResult]:
         """Compare one operation. ``condition``: the value of `If-Match` of a write."""
@@ -178,6 +204,7 @@ class _Comparison:
         # for it elsewhere.
         changes_it = operation.method in ("PUT", "PATCH") and not lies_below(operation, kind)
         if self.known is not None and not changes_it and not self._differences(foreign, self.known):
+            self.refused = True
             yield passed(_CLAUSE)
             return
         nothing = self._ask_absent(operation, condition)
@@ -187,12 +214,22 @@ class _Comparison:
         excuse = self._excuse(operation, foreign.observation, nothing.observation)
         if excuse is not None:
             yield not_exercised(_CLAUSE, excuse)
+        elif foreign.observation.ok and self.of_colleague and not self.refused:
+            self.privileged = True
+            reason = f"{self.stranger.name} may be allowed to see what other callers own"
+            yield not_exercised(_CLAUSE, reason)
         elif foreign.observation.ok:
             subject = self._subject(operation)
             message = f"the service answered {foreign.observation} to {subject}; expected a refusal"
             yield failed(_CLAUSE, message, resource.creation, foreign.observation)
         else:
+            self.refused = True
             yield self._check_refusal(operation, condition, foreign, nothing)
+
+    @property
+    def of_colleague(self) -> bool:
+        """Whether the stranger belongs to the tenant of the owner."""
+        return self.stranger.tenant == self.resource.owner.tenant
 
     def has_namesake(self) -> bool:
         """Whether the stranger has a resource of the same id."""
@@ -245,7 +282,8 @@ class _Comparison:
         return passed(_CLAUSE)
 
     def _subject(self, operation: ServiceOperation) -> str:
-        return f"{operation.name} of another tenant's {self.resource.kind.name}"
+        owner = "owner" if self.of_colleague else "tenant"
+        return f"{operation.name} of another {owner}'s {self.resource.kind.name}"
 
     def _ask_absent(self, operation: ServiceOperation, condition: str | None) -> _Answer:
         identifier = sampling.other_identifier(self.session.source, self.resource.id)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from random import Random
 from time import time
+from typing import Literal
 
 from faultspec.contract import crashes
 from faultspec.exchange.finding import Judgement
@@ -138,10 +139,15 @@ class HttpSession(Session):
             code.wire for code in self.taxonomy.shared_live_codes() if isinstance(code.wire, str)
         )
 
-    def stranger(self, owner: Identity) -> Identity | None:
-        """Return an identity whose tenant is not that of ``owner``, preferably without limited
-        scopes.
+    def stranger(
+        self, owner: Identity, across: Literal["tenant", "owner"] = "tenant"
+    ) -> Identity | None:
+        """Return an identity beyond a boundary, or None: of another tenant, preferably without
+        limited scopes; or another owner in the same tenant, without limited scopes.
         """
+        if across == "owner":
+            same = (one for one in self.identities if one.tenant == owner.tenant)
+            return next((one for one in same if one is not owner and one.scopes is None), None)
         others = [
             identity
             for identity in self.identities
