@@ -123,6 +123,36 @@ def test_credentials_that_ended_are_renewed_and_the_run_goes_on() -> None:
     assert any("logged in again" in note for note in session.observations.notes)
 
 
+def test_credentials_that_end_at_once_make_no_green_run() -> None:
+    """A service whose tokens end after each request gets eleven logins. Then the identity counts as
+    refused, which a run reports.
+    """
+    shop = Shop(lasts=1)
+    session = session_with(shop)
+    statuses = [session.call(RequestSpec("GET", "/me")).status for _ in range(15)]
+    assert shop.logins == 11
+    assert statuses[-2:] == [401, 401]
+    assert "are refused since" in report_refused_identities(session)[0]
+
+
+def test_a_new_login_that_is_not_accepted_is_a_failure() -> None:
+    """An operation that accepted the caller refuses the credentials of two new logins. An operation
+    that never accepted the caller proves nothing.
+    """
+
+    shop = Shop(refuses="/admin")
+    session = session_with(shop)
+    for path in ("/me", "/admin", "/me"):
+        session.call(RequestSpec("GET", path))
+    outcomes = [one for one in session.observations.outcomes if one.clause == "auth/renewed"]
+    assert outcomes == []
+    shop.refuses = "/me"
+    session.call(RequestSpec("GET", "/me"))
+    kinds = [one.kind for one in session.observations.outcomes if one.clause == "auth/renewed"]
+    assert kinds == ["failed"]
+    assert shop.logins == 4
+
+
 def test_an_operation_that_refuses_its_caller_is_not_asked_again_and_again() -> None:
     """A 401 that new credentials do not change is the answer; the operation causes one login."""
     shop = Shop(refuses="/admin")

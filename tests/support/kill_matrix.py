@@ -25,7 +25,7 @@ from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.results.model import Result
 from faultspec_conformance.run.service import judge_http, run
 from faultspec_conformance.session.options import RunOptions, Unreachable
-from miniatures import core_platform, lending, vault
+from miniatures import core_platform, lending, lockers, vault
 from miniatures.core_platform import CALLERS
 from miniatures.serve import serving_on
 from miniatures.sins import SINS, Sin, both, no_header, on, sinning, without
@@ -134,6 +134,10 @@ def _lending(sin: str | None, clock: Callable[[], float]) -> ASGIApp:
     return lending.lending(*([] if sin is None else [sin]))
 
 
+def _lockers(sin: str | None, clock: Callable[[], float]) -> ASGIApp:
+    return lockers.make_app(frozenset() if sin is None else frozenset({sin}), clock)
+
+
 Connect = Callable[[str, Limits], HttpDriver]
 """Makes the driver of a run over HTTP."""
 
@@ -237,6 +241,11 @@ MINIATURES: Mapping[str, Miniature] = {
         {name: each for name, each in lending.SINS.items() if name not in lending.GENERATED},
         served(TESTS / "miniatures" / "lending.yaml", {}, _lending),
     ),
+    "lockers": Miniature(
+        TESTS / "miniatures" / "lockers-taxonomy.yaml",
+        lockers.SINS,
+        served(TESTS / "miniatures" / "lockers.yaml", lockers.PASSWORDS, _lockers),
+    ),
     **{
         system: Miniature(
             services.EXAMPLES / system / "taxonomy.yaml",
@@ -247,8 +256,8 @@ MINIATURES: Mapping[str, Miniature] = {
     },
 }
 """The notebooks keep the Core Platform contract; the vault has one that gives a meaning to the
-clauses it has no use for; the lending library breaks its own document; the others are the services
-of `examples/`.
+clauses it has no use for; the lending library breaks its own document; the lockers have logins; the
+others are the services of `examples/`.
 """
 
 WIRED = frozenset({"panics-on-one-route"})
@@ -302,7 +311,7 @@ def findings(result: Result) -> frozenset[str]:
 
 def sinner(name: str) -> str:
     """The miniature that a sin is one of."""
-    return KILLS[name].miniature if name in KILLS else "notebooks"
+    return next(miniature for miniature, each in MINIATURES.items() if name in each.sins)
 
 
 @cache
@@ -671,6 +680,14 @@ KILLS: Mapping[str, Kill] = {
     "panics-on-one-route": caught("service/alive"),
     "creation-answers-the-first": caught("idempotency/distinct-keys"),
     "no-id-unless-sent": caught("correlation/generated"),
+    "new-token-ignored": caught("auth/renewed", of="lockers"),
+    "second-login-crashes": caught("service/no-crash", of="lockers"),
+    "wait-not-enough": caught("retry/recovers", of="lockers"),
+    "deletion-replayed-as-missing": caught("idempotency/replay", of="lockers"),
+    "key-refused-on-deletion": caught("idempotency/replay", of="lockers"),
+    "batch-replayed-as-new": caught("idempotency/replay", of="lockers"),
+    "other-owner-forbidden": caught("tenancy/concealed", of="lockers"),
+    "other-owner-deletes": caught("tenancy/concealed", of="lockers"),
     "old-room-fails": caught("surface/known", of="vault"),
     "old-shelf-fails": caught("surface/known", of="vault"),
     "status-inside-is-500": caught("envelope/status", of="vault"),
@@ -814,6 +831,7 @@ SURVIVORS: Mapping[str, str] = {
     "already-exists-told-as-conflict": "the document gives no rule to choose between the two codes of 409",
     "field-missing": "the taxonomy has `field` optional on every code, as the document's table does",
     "key-with-other-body-answers-first": "the document is silent on one key with two bodies, and so is the taxonomy",
+    "other-owner-sees-all": "a caller may be allowed to see what others own; the file declares no roles",
     "accept-ignored": "RFC 9110 allows a service to disregard Accept",
 }
 """Sins that trip nothing, each with the reason why that is right."""

@@ -78,7 +78,7 @@ GENERATED = {"document/sequences"}
 #: Clauses about what the vault or the lending library declares, and the notebooks do not.
 CONFIGURED = {
     *("fault/recovers", "idempotency/after-failure", "provoke/expected"),
-    "leaks/confidential",
+    *("leaks/confidential", "auth/renewed"),
 }
 
 
@@ -119,7 +119,7 @@ def test_each_sin_meets_its_clause(name: str) -> None:
 
 
 #: The services whose requests may stay in the process.
-APPLICATIONS = ("notebooks", "vault", *services.OVER_HTTP)
+APPLICATIONS = ("notebooks", "vault", "lockers", *services.OVER_HTTP)
 
 
 def first_of_each_family() -> set[str]:

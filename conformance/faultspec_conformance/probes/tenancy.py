@@ -133,7 +133,9 @@ def _check_items(
     """Call every operation on an item of the owner, unless the stranger has a resource of the same
     id.
     """
-    resource = find_unshared(session, shared, stranger)
+    # The ids of one tenant are unique.
+    is_colleague = stranger.tenant == shared.owner.tenant
+    resource = shared if is_colleague else find_unshared(session, shared, stranger)
     if isinstance(resource, str):
         yield not_exercised(_CLAUSE, resource)
         return

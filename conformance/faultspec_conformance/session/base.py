@@ -118,6 +118,11 @@ class Session:
         self._deciding = range(len(self.driver.log), len(self.driver.log))
         return self.observations.begin(part, shared=shared)
 
+    def applies(self, clause: str) -> bool:
+        """Whether the taxonomy and the transport allow the suite to check a clause."""
+        known, transport = self.contract.clauses[clause], self.config.transport
+        return known.reason_not_applicable(self.taxonomy, transport) is None
+
     # ---- what probes found out
 
     def record_results(self, results: Iterable[ProbeResult]) -> None:

@@ -39,7 +39,12 @@ from faultspec_conformance.session.declared_facts import (
 from faultspec_conformance.session.fault_switches import FaultSwitch, find_switches
 from faultspec_conformance.session.inventory import Inventory, find_inventory
 from faultspec_conformance.session.knowledge import Knowledge
-from faultspec_conformance.session.logins import Logins, needs_login, read_saved_values
+from faultspec_conformance.session.logins import (
+    PAST_CREDENTIALS,
+    Logins,
+    needs_login,
+    read_saved_values,
+)
 from faultspec_conformance.session.observation import (
     Observation,
     Unanswered,
@@ -67,6 +72,12 @@ PATIENCE = 10.0
 
 #: Seconds to wait, one after another, after a 429 that does not say how long.
 _BACKOFF = (1.0, 2.0, 4.0)
+
+#: Waits as long as `Retry-After` asks, before the service counts as refusing for longer.
+_WAITS = 2
+
+#: The clause about logins that are repeated.
+_RENEWED = "auth/renewed"
 
 #: Requests that may be refused after all these waits. The limit is longer than the run can wait.
 _FUTILE = 3
@@ -242,21 +253,76 @@ class HttpSession(Session):
             return refusal
         observation = self.record(exchange)
         if not spec.may_be_refused and self._renew(caller, observation):
-            observation = self._send_again(asked, may_disconnect)
-            if observation.status == 401:
-                self.logins.futile.add((caller.name, observation.exchange.operation))
-        for wait in self.waits(observation) if spec.wait_when_limited else ():
-            if observation.status != 429 or not self.driver.pause(wait):
-                break
-            observation = self._send_again(asked, may_disconnect)
-        else:
-            self._futile += spec.wait_when_limited and observation.status == 429
+            observation = self._send_renewed(asked, caller, observation)
+        if spec.wait_when_limited and observation.status == 429:
+            observation = self._wait_out(asked, observation, may_disconnect)
         self._check_calls(asked, observation, before)
         return observation
 
     def _send_again(self, asked: Exchange, may_disconnect: bool) -> Observation:
         with self.driver.log_as("again"):
             return self.record(self._complete_exchange(asked, may_disconnect))
+
+    def _send_renewed(self, asked: Exchange, caller: Identity, refused: Observation) -> Observation:
+        """Send a request again with the credentials of a new login.
+
+        If the operation refuses these too, although it accepted the caller before, the service does
+        not accept what its login yields. Another login confirms that.
+        """
+        place = caller.name, refused.exchange.operation
+        was_accepted = place in self.logins.welcomed
+        again = self._send_again(asked, may_disconnect=False)
+        if again.status == 401 and was_accepted:
+            self._log_in(caller)
+            again = self._send_again(asked, may_disconnect=False)
+        if again.ok or again.status in PAST_CREDENTIALS:
+            self.add_decided(self.driver.log[-1], [passed(_RENEWED)])
+        elif again.status == 401 and was_accepted:
+            message = (
+                f"{caller.name} logged in twice; {place[1]}, which accepted {caller.name} before, "
+                "refuses the new credentials"
+            )
+            outcome = failed(_RENEWED, message, refused, again)
+            self.add_decided(self.driver.log[-1], [outcome])
+        if again.status == 401:
+            self.logins.futile.add(place)
+        return again
+
+    def _wait_out(self, asked: Exchange, refused: Observation, may_disconnect: bool) -> Observation:
+        """Wait for a limit and send the request again; return the last answer."""
+        if self.requested_wait(refused) is not None:
+            return self._wait_as_asked(asked, refused, may_disconnect)
+        observation = refused
+        for wait in self.waits(refused):
+            if observation.status != 429 or not self.driver.pause(wait):
+                return observation
+            observation = self._send_again(asked, may_disconnect)
+        self._futile += observation.status == 429
+        return observation
+
+    def _wait_as_asked(
+        self, asked: Exchange, refused: Observation, may_disconnect: bool
+    ) -> Observation:
+        """Wait as long as `Retry-After` asks, at most twice: another limit may end later."""
+        answers = [refused]
+        while answers[-1].status == 429:
+            wait = self.requested_wait(answers[-1])
+            if wait is None or len(answers) > _WAITS or not self.driver.pause(wait):
+                break
+            answers.append(self._send_again(asked, may_disconnect))
+        clause, last = "retry/recovers", answers[-1]
+        if not self.applies(clause) or len(answers) == 1:
+            return last
+        if last.status != 429:
+            self.add_decided(self.driver.log[-1], [passed(clause)])
+        elif len(answers) > _WAITS:
+            name = asked.operation or f"{asked.request.method} {asked.request.target}"
+            message = (
+                f"{name} was refused again after each of {_WAITS} waits, which were as long as "
+                "`Retry-After` asked"
+            )
+            self.add_decided(self.driver.log[-1], [failed(clause, message, *answers)])
+        return last
 
     def waits(self, observation: Observation) -> tuple[float, ...]:
         """Return the seconds to wait, one after another, before a refused request is sent again.

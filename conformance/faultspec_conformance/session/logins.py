@@ -31,12 +31,14 @@ class Logins:
     """The results of the logins of a run, by identity.
 
     ``saved``: the values by name. ``accepted``: the identities whose credentials the service
-    accepted since their last login. ``failed``: why a login yielded nothing. ``futile``: identities
+    accepted since their last login. ``welcomed``: identities and operations that accepted them at
+    any time. ``failed``: why a login yielded nothing. ``futile``: identities
     and operations that answer 401 to new credentials too. ``renewals``: logins after the first.
     """
 
     saved: dict[str, Mapping[str, str]] = field(default_factory=dict)
     accepted: set[str] = field(default_factory=set)
+    welcomed: set[tuple[str, str | None]] = field(default_factory=set)
     failed: dict[str, str] = field(default_factory=dict)
     futile: set[tuple[str, str | None]] = field(default_factory=set)
     renewals: Counter[str] = field(default_factory=Counter)
@@ -63,6 +65,7 @@ class Logins:
         name = observation.exchange.identity
         if name is not None and (observation.ok or observation.status in PAST_CREDENTIALS):
             self.accepted.add(name)
+            self.welcomed.add((name, observation.exchange.operation))
 
     def may_renew(self, identity: Identity, observation: Observation) -> bool:
         """Whether a 401 may mean that the credentials have ended."""

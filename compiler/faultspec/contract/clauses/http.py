@@ -197,6 +197,12 @@ CLAUSES = (
         why="A scope that is not checked protects nothing.",
         occasion="A protected operation, called with credentials that do not permit it.",
     ),
+    _auth(
+        address="auth/renewed",
+        title="Credentials of a new login are accepted",
+        why="A caller whose session has ended is locked out.",
+        occasion="An identity with a `login`, whose credentials end during the run.",
+    ),
 )
 
 
