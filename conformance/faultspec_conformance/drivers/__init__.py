@@ -157,6 +157,11 @@ class Driver:
         self._pause(seconds)
         return True
 
+    @property
+    def latest(self) -> LoggedRequest:
+        """The entry of the last request; a new one before the first."""
+        return self.log[-1] if self.log else LoggedRequest("", self.part)
+
     @contextmanager
     def log_as(self, purpose: Purpose) -> Iterator[None]:
         """Log the requests within the block under a purpose."""

@@ -98,7 +98,7 @@ class HttpDriver(Driver):
             return refusal
         answer = self.transmit(request)
         if isinstance(answer, Response):
-            self.log[-1].status = answer.status
+            self.latest.status = answer.status
         return answer
 
     def send_together(self, requests: Sequence[Request]) -> list[Response | NoAnswer]:

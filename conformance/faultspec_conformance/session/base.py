@@ -190,8 +190,7 @@ class Session:
             self.observations.record_loss(
                 asked, answer, listens=listens, may_disconnect=may_disconnect
             )
-            if self.driver.log:
-                self.driver.log[-1].decided["service/alive"] = None
+            self.driver.latest.decided["service/alive"] = None
         return Unanswered(answer)
 
     def describe_end(self) -> str | None:

@@ -112,7 +112,7 @@ class CallSession(Session):
         observation = Observation(exchange, judgement)
         self.observations.record(observation)
         if exchange.transport != "event":
-            self.log_answer(self.driver.log[-1], observation)
+            self.log_answer(self.driver.latest, observation)
         return observation
 
 
@@ -224,7 +224,7 @@ class RpcSession(CallSession):
             for exchange in _exchanges(asked, received, parts)
         ]
         for observation in observations if single else ():
-            self.add_decided(self.driver.log[-1], response_outcomes(observation, message.ids))
+            self.add_decided(self.driver.latest, response_outcomes(observation, message.ids))
         return observations
 
     def _record_event(self, body: bytes) -> None:

@@ -76,6 +76,9 @@ _BACKOFF = (1.0, 2.0, 4.0)
 #: Waits as long as `Retry-After` asks, before the service counts as refusing for longer.
 _WAITS = 2
 
+#: Statuses of an application that failed (RFC 9110, 15.6.1 and 15.6.3).
+_OF_APPLICATIONS = frozenset({500, 502})
+
 #: The clause about logins that are repeated.
 _RENEWED = "auth/renewed"
 
@@ -249,7 +252,7 @@ class HttpSession(Session):
         exchange = self._complete_exchange(asked, may_disconnect)
         if spec.server_may_refuse and self.is_from_server(exchange):
             refusal = Observation(exchange, judge(self.contract, exchange))
-            self.log_answer(self.driver.log[-1], refusal)
+            self.log_answer(self.driver.latest, refusal)
             return refusal
         observation = self.record(exchange)
         if not spec.may_be_refused and self._renew(caller, observation):
@@ -276,14 +279,14 @@ class HttpSession(Session):
             self._log_in(caller)
             again = self._send_again(asked, may_disconnect=False)
         if again.ok or again.status in PAST_CREDENTIALS:
-            self.add_decided(self.driver.log[-1], [passed(_RENEWED)])
+            self.add_decided(self.driver.latest, [passed(_RENEWED)])
         elif again.status == 401 and was_accepted:
             message = (
                 f"{caller.name} logged in twice; {place[1]}, which accepted {caller.name} before, "
                 "refuses the new credentials"
             )
             outcome = failed(_RENEWED, message, refused, again)
-            self.add_decided(self.driver.log[-1], [outcome])
+            self.add_decided(self.driver.latest, [outcome])
         if again.status == 401:
             self.logins.futile.add(place)
         return again
@@ -314,14 +317,14 @@ class HttpSession(Session):
         if not self.applies(clause) or len(answers) == 1:
             return last
         if last.status != 429:
-            self.add_decided(self.driver.log[-1], [passed(clause)])
+            self.add_decided(self.driver.latest, [passed(clause)])
         elif len(answers) > _WAITS:
             name = asked.operation or f"{asked.request.method} {asked.request.target}"
             message = (
                 f"{name} was refused again after each of {_WAITS} waits, which were as long as "
                 "`Retry-After` asked"
             )
-            self.add_decided(self.driver.log[-1], [failed(clause, message, *answers)])
+            self.add_decided(self.driver.latest, [failed(clause, message, *answers)])
         return last
 
     def waits(self, observation: Observation) -> tuple[float, ...]:
@@ -346,7 +349,7 @@ class HttpSession(Session):
         for name, calls in before.calls(self.upstreams).items():
             problem = problem_of_calls(name, observation, calls)
             if problem is None:
-                self.add_decided(self.driver.log[-1], [passed(ONCE)] if calls else [])
+                self.add_decided(self.driver.latest, [passed(ONCE)] if calls else [])
                 continue
             key = (observation.exchange.operation, observation.status, name)
             if key in self.counted or not self.driver.pause(_QUIET):
@@ -361,7 +364,7 @@ class HttpSession(Session):
             problem = problem_of_calls(name, again, counted)
             if problem is not None:
                 outcome = failed(ONCE, problem, observation, again)
-                self.add_decided(self.driver.log[-1], [outcome])
+                self.add_decided(self.driver.latest, [outcome])
 
     def with_new_key(self, asked: Exchange) -> Exchange:
         """The request under another idempotency key, if it has one."""
@@ -410,7 +413,7 @@ class HttpSession(Session):
         """Judge an exchange and record it, with its error events and the outcomes of the
         correlation rules. ``entry``: its request in the log; None: the last one.
         """
-        entry = entry or self.driver.log[-1]
+        entry = entry or self.driver.latest
         if exchange.request_header("Host") is None:
             headers = (("Host", self.driver.host), *exchange.request.headers)
             exchange = replace(exchange, request=replace(exchange.request, headers=headers))
@@ -459,14 +462,21 @@ class HttpSession(Session):
         return self.contract.claim(unknown) is not None
 
     def is_from_server(self, exchange: Exchange) -> bool:
-        """Whether an error comes from the server and not from the application: it has no
-        correlation id of its request.
+        """Whether an error may come from the server and not from the application.
+
+        An error of the application has the correlation id of its request, a declared code, a stack
+        trace, or a status that servers give for applications that failed.
         """
+        status = exchange.response.status or 0
+        if status < 400 or status in _OF_APPLICATIONS:
+            return False
         if self.echo is not None:
             inbound = exchange.request_header(self.echo.header)
             if inbound is not None and exchange.response_header(self.echo.answer_header) == inbound:
                 return False
-        return (exchange.response.status or 0) >= 400
+        judgement = judge(self.contract, exchange)
+        leaks = {finding.clause for finding in judgement.findings}
+        return judgement.code is None and "leaks/stack-trace" not in leaks
 
     def requested_wait(self, observation: Observation) -> float | None:
         """Return the seconds that an answer asks to wait, plus a margin; None if it names no wait,
