@@ -6,6 +6,7 @@ Probes add the relations between several exchanges.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from random import Random
 from time import time
 from typing import Literal
@@ -384,9 +385,10 @@ class HttpSession(Session):
         sent = []
         for spec in specs:
             caller = self.caller if spec.identity is None else spec.identity
-            route = spec.path if spec.route == "same" else spec.route
             request = self._wire(spec, caller)
-            asked = self._begin_exchange(request, caller, route, may_fail=spec.may_fail)
+            asked = self._begin_exchange(
+                request, caller, spec.reported_route, may_fail=spec.may_fail
+            )
             self.check_running(asked)
             sent.append(asked)
         wired = [self._with_credentials(asked) for asked in sent]
@@ -395,7 +397,7 @@ class HttpSession(Session):
         # The limits refuse the last of the requests, so the log has the first ones.
         observations = [
             self.record(self._with_answer(asked, answer), entry)
-            for asked, answer, entry in zip(sent, answers, self.driver.log[before:], strict=False)
+            for asked, answer, entry in zip_longest(sent, answers, self.driver.log[before:])
             if isinstance(answer, Response)
         ]
         for asked, answer in zip(sent, answers, strict=True):
