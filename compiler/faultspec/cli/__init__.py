@@ -30,6 +30,12 @@ COMMANDS: Mapping[str, Command] = {
         "faultspec.cli.compile:command",
         "Compile a taxonomy into bindings, schemas and OpenAPI components.",
     ),
+    "diff": Command(
+        "faultspec.cli.diff:command", "Report what a change of a taxonomy breaks, and for whom."
+    ),
+    "changelog": Command(
+        "faultspec.cli.diff:changelog", "Write the changelog of a taxonomy since a revision."
+    ),
     "import": Command(
         "faultspec.cli.import_:command",
         "Create a taxonomy from an OpenAPI document or a botocore model.",

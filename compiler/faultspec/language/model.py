@@ -541,7 +541,7 @@ class Metric(NamedTuple):
     source: Source = NOWHERE
 
 
-class AlertThreshold(NamedTuple):
+class AlertRise(NamedTuple):
     """A rate above ``times`` that of the ``over`` seconds before, and ``at_least`` events."""
 
     times: float
@@ -565,12 +565,12 @@ class Alert(NamedTuple):
     threshold: float | None
     window: float | None
     runbook: tuple[str, ...]
-    rise: AlertThreshold | None = None
+    rise: AlertRise | None = None
     lasting: float | None = None
     source: Source = NOWHERE
 
 
-class AlertMetric(NamedTuple):
+class RecordedParts(NamedTuple):
     """Pointers to the headers and the body of a recorded request or response."""
 
     headers: str | None = None
@@ -591,8 +591,8 @@ class RecordingRule(NamedTuple):
     method: str | None = None
     route: str | None = None
     elapsed: tuple[str, float] | None = None
-    request: AlertMetric = AlertMetric()
-    response: AlertMetric = AlertMetric()
+    request: RecordedParts = RecordedParts()
+    response: RecordedParts = RecordedParts()
     slots: Mapping[str, str] = EMPTY
     source: Source = NOWHERE
 

@@ -6,12 +6,12 @@ from faultspec.language.constructs.policies import DETECTORS
 from faultspec.language.grammar import Path
 from faultspec.language.model import (
     Alert,
-    AlertMetric,
-    AlertThreshold,
+    AlertRise,
     Concealment,
     Idempotency,
     Metric,
     Privacy,
+    RecordedParts,
     RecordingRule,
     RetryPolicy,
     Telemetry,
@@ -224,9 +224,9 @@ def _read_alert(scope: Scope, name: str, data: Data) -> Alert:
     )
 
 
-def _read_rise(scope: Scope, data: Data, path: Path) -> AlertThreshold:
+def _read_rise(scope: Scope, data: Data, path: Path) -> AlertRise:
     over = scope.duration(data, "over", path, positive=True)
-    return AlertThreshold(float(data["times"]), over or 1.0, data.get("at_least", 1))
+    return AlertRise(float(data["times"]), over or 1.0, data.get("at_least", 1))
 
 
 #: The keys for the duration of an exchange, with their units in seconds.
@@ -254,8 +254,8 @@ def _read_recording(scope: Scope, name: str, data: Data) -> RecordingRule:
         method=data.get("method"),
         route=data.get("route"),
         elapsed=next(((data[key], unit) for key, unit in _UNITS.items() if key in data), None),
-        request=AlertMetric(**data.get("request", {})),
-        response=AlertMetric(**data.get("response", {})),
+        request=RecordedParts(**data.get("request", {})),
+        response=RecordedParts(**data.get("response", {})),
         slots=data.get("slots", {}),
         source=scope.source(data.get("source"), path),
     )

@@ -1,0 +1,230 @@
+"""``faultspec diff``: what a change of a taxonomy breaks, and for whom."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+import click
+
+from faultspec.cli.revisions import RevisionError, load_at
+from faultspec.diagnostics import printers
+from faultspec.diagnostics.formats.github import Annotation, workflow_command
+from faultspec.diagnostics.model import Diagnostic
+from faultspec.evolution.compare import compare
+from faultspec.evolution.ledger import find_stale, read_ledger
+from faultspec.evolution.model import BUMPS, CATEGORIES, SEVERITIES, Change
+from faultspec.evolution.report import (
+    EvolutionReport,
+    as_changelog,
+    as_diagnostics,
+    as_json_text,
+    as_markdown,
+    as_migration_guide,
+    summarize,
+)
+from faultspec.language import LoadedTaxonomy, load
+from faultspec.language.model import Taxonomy
+
+#: GitHub shows at most ten annotations of a step; the eleventh is the summary's.
+MOST_ANNOTATIONS = 10
+
+#: What `--fail-on` takes: a severity and all worse ones, any change, or a category.
+FAIL_ON = ("breaking", "risky", "any", *CATEGORIES)
+
+
+@click.command(name="diff")
+@click.argument("taxonomies", nargs=-1, type=click.Path(), metavar="[OLD] [NEW]")
+@click.option("--against", metavar="REV", help="Compare with the file at this git revision.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(FAIL_ON, case_sensitive=False),
+    default="breaking",
+    show_default=True,
+    help="Exit with 1 for changes of this severity or worse, or of this category.",
+)
+@click.option("--ledger", type=click.Path(), help="A file with accepted changes.")
+@click.option("--migration", is_flag=True, help="Write the migration guide for consumers.")
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(("text", "json", "github", "sarif", "junit", "markdown")),
+    default="text",
+    show_default=True,
+    help="How to print the changes.",
+)
+def command(
+    taxonomies: tuple[str, ...],
+    against: str | None,
+    fail_on: str,
+    ledger: str | None,
+    migration: bool,
+    style: str,
+) -> int:
+    """Compare two taxonomies, OLD and NEW, or NEW with itself at a git revision.
+
+    NEW is `taxonomy.yaml` by default. Each change has a severity: breaking, risky or safe; and
+    categories: SOURCE, WIRE, BEHAVIOUR, OPS, DOC. The version of NEW is held to what is due.
+
+    Exit codes: 0 nothing to object; 1 a change as bad as --fail-on that the ledger does not accept,
+    a version that is too low for such a change, or a stale entry of the ledger; 2 a taxonomy, a
+    revision or the ledger could not be read.
+    """
+    try:
+        old, new, old_name = load_both(taxonomies, against)
+    except Unreadable as unreadable:
+        _print_problems(unreadable.diagnostics, unreadable.sources, style)
+        return 2
+    report = _build_report(old, new, old_name)
+    if ledger is not None:
+        entries = read_ledger(ledger)
+        if entries.diagnostics:
+            _print_problems(entries.diagnostics, entries.sources, style)
+            return 2
+        report = report._replace(
+            accepted={entry.change: entry for entry in entries.entries},
+            stale=find_stale(entries, report.comparison.changes),
+        )
+    sources = {**new.sources}
+    click.echo(
+        as_migration_guide(report) if migration else _print(report, sources, style), nl=False
+    )
+    click.echo(f"{report.new}: {summarize(report)}", err=True)
+    return int(_fails(report, fail_on))
+
+
+class Unreadable(Exception):
+    """Taxonomies that cannot be compared."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic], sources: Mapping[str, str]) -> None:
+        super().__init__()
+        self.diagnostics = tuple(diagnostics)
+        self.sources = sources
+
+
+def load_both(
+    taxonomies: tuple[str, ...], against: str | None
+) -> tuple[Taxonomy, LoadedTaxonomy, str]:
+    """The old taxonomy, the new one as it was read, and the name of the old one.
+
+    A file that did not exist at the revision counts as one without any construct. Raises Unreadable
+    and click.UsageError.
+    """
+    if (against is None) != (len(taxonomies) == 2) or len(taxonomies) > 2:
+        message = "Give OLD and NEW, or one taxonomy and --against REV."
+        raise click.UsageError(message)
+    new = load(taxonomies[-1] if taxonomies else "taxonomy.yaml")
+    if new.taxonomy is None or new.document is None:
+        raise Unreadable(new.diagnostics, new.sources)
+    if against is None:
+        old = load(taxonomies[0])
+        return _readable(old), new, taxonomies[0]
+    try:
+        past = load_at(new.document.path, against)
+    except RevisionError as error:
+        problem = Diagnostic("bad-revision", str(error), new.document.path, hint=error.hint)
+        raise Unreadable((problem,), {}) from error
+    if past.loaded is None:
+        return empty_taxonomy(new.taxonomy), new, past.name
+    return _readable(past.loaded), new, past.name
+
+
+def _readable(loaded: LoadedTaxonomy) -> Taxonomy:
+    if loaded.taxonomy is None:
+        raise Unreadable(loaded.diagnostics, loaded.sources)
+    return loaded.taxonomy
+
+
+def empty_taxonomy(like: Taxonomy) -> Taxonomy:
+    """A taxonomy without constructs, with the header of another and the version 0.0.0."""
+    empty = {
+        name: type(value)() if isinstance(value, dict | tuple) else None
+        for name, value in like._asdict().items()
+    }
+    kept = {name: getattr(like, name) for name in ("name", "title", "owner", "description")}
+    return Taxonomy(**{**empty, **kept, "version": "0.0.0"})
+
+
+def _build_report(old: Taxonomy, new: LoadedTaxonomy, old_name: str) -> EvolutionReport:
+    assert new.taxonomy is not None and new.document is not None
+    comparison = compare(old, new.taxonomy, datetime.now(UTC).date())
+    return EvolutionReport(old_name, new.document.path, comparison, new.document)
+
+
+def _print(report: EvolutionReport, sources: Mapping[str, str], style: str) -> str:
+    diagnostics = as_diagnostics(report)
+    if style == "json":
+        return as_json_text(report)
+    if style == "markdown":
+        return as_markdown(report)
+    if style == "github":
+        return _annotations(report, diagnostics, sources)
+    if style == "text":
+        colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        return printers.text(diagnostics, sources, colour=colour)
+    return printers.PRINTERS[style](diagnostics, sources)
+
+
+def _annotations(
+    report: EvolutionReport, diagnostics: Sequence[Diagnostic], sources: Mapping[str, str]
+) -> str:
+    shown = diagnostics[: MOST_ANNOTATIONS - 1]
+    level = "error" if _fails(report, "breaking") else "notice"
+    summary = Annotation(level, "faultspec diff", summarize(report), report.new)
+    return printers.github(shown, sources) + workflow_command(summary)
+
+
+def _fails(report: EvolutionReport, fail_on: str) -> bool:
+    """Whether an open change, the version or the ledger is worse than is allowed."""
+    if report.stale:
+        return True
+    counted = [change for change in report.open_changes if _is_counted(change, fail_on)]
+    return bool(counted) or _is_version_low(report, fail_on)
+
+
+def _is_counted(change: Change, fail_on: str) -> bool:
+    if fail_on in CATEGORIES:
+        return fail_on in change.categories
+    if fail_on == "any":
+        return True
+    return SEVERITIES.index(change.severity) <= SEVERITIES.index(fail_on)  # type: ignore[arg-type]
+
+
+#: The bumps that must be declared, by the severity that fails.
+_DUE: Mapping[str, tuple[str, ...]] = {
+    "breaking": BUMPS[:1],
+    "risky": BUMPS[:2],
+    "any": BUMPS[:3],
+}
+
+
+def _is_version_low(report: EvolutionReport, fail_on: str) -> bool:
+    comparison = report.comparison
+    return comparison.due in _DUE.get(fail_on, ()) and not comparison.is_version_enough
+
+
+def _print_problems(
+    diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], style: str
+) -> None:
+    if style in ("text", "markdown"):
+        colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+        click.echo(printers.text(diagnostics, sources, colour=colour), err=True, nl=False)
+    else:
+        click.echo(printers.PRINTERS[style](diagnostics, sources), nl=False)
+
+
+@click.command(name="changelog")
+@click.argument("taxonomy", default="taxonomy.yaml", type=click.Path())
+@click.option("--since", required=True, metavar="REV", help="The git revision of the last release.")
+def changelog(taxonomy: str, since: str) -> int:
+    """Write the section of a changelog for the changes of TAXONOMY since a git revision.
+
+    Exit codes: 0 written; 2 the taxonomy or the revision could not be read.
+    """
+    try:
+        old, new, old_name = load_both((taxonomy,), since)
+    except Unreadable as unreadable:
+        _print_problems(unreadable.diagnostics, unreadable.sources, "text")
+        return 2
+    click.echo(as_changelog(_build_report(old, new, old_name)), nl=False)
+    return 0

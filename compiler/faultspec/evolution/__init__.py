@@ -1,0 +1,1 @@
+"""The evolution of a taxonomy: what a change breaks, for whom, and which version it is due."""

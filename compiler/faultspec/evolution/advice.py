@@ -1,0 +1,56 @@
+"""What consumers do about a change: sentences of the migration guide, by rule and audience."""
+
+from collections.abc import Mapping
+
+from faultspec.evolution.model import Audience, Change
+
+_ADVICE: Mapping[tuple[str, Audience], str] = {
+    (
+        "code/added",
+        "clients",
+    ): "Regenerate the bindings and add a case for the code. Until then the code is handled as an unknown one.",
+    ("code/removed", "clients"): "Remove the cases for the code, or handle its replacement.",
+    ("code/removed", "services"): "Raise the replacement, or an error that still exists.",
+    ("code/renamed", "clients"): "Rename the class and the enum member. Answers are unchanged.",
+    ("code/renamed", "services"): "Rename the class and the enum member. Answers are unchanged.",
+    ("code/wire", "clients"): "Accept both wire values until every service has changed.",
+    ("code/wire", "services"): "Send the new wire value once clients accept it.",
+    (
+        "code/status",
+        "clients",
+    ): "Match the code and not the status, or accept the new status beside the old one.",
+    ("code/status", "services"): "Answer under a status that is still allowed.",
+    (
+        "retry/flag",
+        "clients",
+    ): "Regenerate the bindings, and check what happens where requests are repeated.",
+    (
+        "retry/flag",
+        "services",
+    ): "Expect repeated requests, and make the operations that return the code idempotent.",
+    ("retry/schedule", "clients"): "Check timeouts and deadlines around calls that are retried.",
+    ("retry/schedule", "services"): "Check that capacity and rate limits bear more retries.",
+    (
+        "header/answer",
+        "clients",
+    ): "Do not rely on the header without a look at whether it is there.",
+    ("header/answer", "services"): "Send the header as the contract demands it.",
+    ("details/member", "clients"): "Read the detail only if it is there.",
+    ("details/member", "services"): "Pass the details that the constructor now takes.",
+    ("idempotency/key", "clients"): "Repeat writes only within the new window, under the new key.",
+    (
+        "privacy/concealment",
+        "clients",
+    ): "Expect the new code where a resource belongs to somebody else.",
+}
+
+_GENERAL: Mapping[Audience, str] = {
+    "clients": "Regenerate the bindings, and check the code that reads these errors.",
+    "services": "Regenerate the bindings, and run `faultspec conform` against the service.",
+    "operators": "Check dashboards, alerts and queries that read it.",
+}
+
+
+def advise(change: Change, audience: Audience) -> str:
+    """What an audience does about a change that breaks it."""
+    return _ADVICE.get((change.rule, audience), _GENERAL[audience])

@@ -1,0 +1,133 @@
+"""Effects of changed promises about answers.
+
+A contract promises clients what answers contain. A promise that becomes wider breaks clients that
+relied on it. One that becomes narrower breaks services that send what was allowed until now, and
+never clients.
+"""
+
+from collections.abc import Collection, Iterable
+
+from faultspec.evolution.model import Audience, Effect
+from faultspec.language.conditions import StatusRange
+from faultspec.language.model import Presence
+
+_RANK = {"required": 3, "expected": 2, "optional": 1, None: 0, "forbidden": -1}
+
+
+def compare_allowed(
+    old: Collection[object], new: Collection[object], what: str, *, any_if_empty: bool = False
+) -> Effect | None:
+    """The effect on a set of allowed values. ``any_if_empty``: an empty set allows everything."""
+    gone = [value for value in old if value not in new]
+    more = [value for value in new if value not in old]
+    if not gone and not more:
+        return None
+    if any_if_empty and not new:
+        return Effect("breaking", f"{what} is no longer limited to {listed(old)}", ("clients",))
+    if any_if_empty and not old:
+        return Effect("breaking", f"{what} is now limited to {listed(new)}", ("services",))
+    if more and gone:
+        message = f"{what} is {listed(more)} in place of {listed(gone)}"
+        return Effect("breaking", message, ("clients", "services"))
+    if more:
+        return Effect("breaking", f"{what} may now also be {listed(more)}", ("clients",))
+    return Effect("breaking", f"{what} may no longer be {listed(gone)}", ("services",))
+
+
+def compare_bound(old: float | None, new: float | None, what: str, *, upper: bool) -> Effect | None:
+    """The effect on a bound of a value; None is no bound."""
+    if old == new:
+        return None
+    wider = new is None or (old is not None and ((new > old) if upper else (new < old)))
+    shown = "no bound" if new is None else f"{new:g}"
+    message = f"{what} changed from {'no bound' if old is None else f'{old:g}'} to {shown}"
+    return Effect("breaking", message, ("clients",) if wider else ("services",))
+
+
+def compare_presence(old: Presence | None, new: Presence | None, what: str) -> Effect | None:
+    """The effect on the presence of a part of an answer; None is: nothing is declared."""
+    if old == new:
+        return None
+    before, after = _RANK[old], _RANK[new]
+    if "forbidden" in (old, new):
+        message = f"{what} is {new or 'no longer forbidden'}"
+        if new == "forbidden":
+            hurt: tuple[Audience, ...] = (
+                ("clients", "services") if old == "required" else ("services",)
+            )
+            return Effect("breaking", message, hurt)
+        return Effect("risky", message, ("clients",), adds=True)
+    if after > before:
+        if new == "required":
+            return Effect("breaking", f"{what} is now required", ("services",))
+        return Effect("safe", f"{what} is now {new}", adds=True)
+    was = "" if old is None else f" (it was {old})"
+    message = f"{what} is {new or 'no longer declared'}{was}"
+    if old == "required":
+        return Effect("breaking", message, ("clients",))
+    return Effect("risky", message, ("clients",))
+
+
+def compare_promise(old: object, new: object, what: str) -> Effect | None:
+    """The effect on something that answers carry or repeat, or do not (None, or empty)."""
+    if old == new:
+        return None
+    if not old:
+        return Effect("breaking", f"{what} is now {shown(new)}", ("services",))
+    if not new:
+        return Effect("breaking", f"{what} is no longer {shown(old)}", ("clients",))
+    message = f"{what} is {shown(new)} in place of {shown(old)}"
+    return Effect("breaking", message, ("clients", "services"))
+
+
+def compare_strictness(old: str, new: str, what: str) -> Effect | None:
+    """The effect on how undeclared members are treated."""
+    if old == new:
+        return None
+    message = f"{what}: undeclared members are now {_STRICTNESS[new]}"
+    if new == "forbid":
+        return Effect("breaking", message, ("services",))
+    if old == "forbid":
+        return Effect("breaking", message, ("clients",))
+    return Effect("safe", message)
+
+
+_STRICTNESS = {"forbid": "errors", "warn": "reported as warnings", "allow": "allowed"}
+
+
+def expand(ranges: Iterable[StatusRange]) -> frozenset[int]:
+    """Every status of some ranges."""
+    return frozenset(status for span in ranges for status in range(span.low, span.high + 1))
+
+
+def compress(statuses: Iterable[int]) -> tuple[StatusRange, ...]:
+    """The ranges of consecutive statuses."""
+    ranges: list[StatusRange] = []
+    for status in sorted(statuses):
+        if ranges and ranges[-1].high == status - 1:
+            ranges[-1] = StatusRange(ranges[-1].low, status)
+        else:
+            ranges.append(StatusRange(status, status))
+    return tuple(ranges)
+
+
+#: A longer list is cut, so that a message stays a sentence.
+_MOST_LISTED = 6
+
+
+def listed(values: Iterable[object]) -> str:
+    """Values as a list in a sentence."""
+    texts = [shown(value) for value in values]
+    more = len(texts) - _MOST_LISTED
+    return ", ".join(texts) if more <= 0 else f"{', '.join(texts[:_MOST_LISTED])} and {more} more"
+
+
+def shown(value: object) -> str:
+    """A value in a sentence: code and names in backquotes, numbers as they are."""
+    if isinstance(value, StatusRange | int | float) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, bool) or value is None:
+        return {True: "`true`", False: "`false`", None: "nothing"}[value]
+    if isinstance(value, tuple | frozenset | list):
+        return listed(value)
+    return f"`{value}`"

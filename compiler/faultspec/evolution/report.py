@@ -1,0 +1,338 @@
+"""The report of a comparison: what is judged by it, as data, as text and as Markdown."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from faultspec.diagnostics.formats.escaping import as_json, escape_line, visible_lines
+from faultspec.diagnostics.formats.markdown import markdown_details, markdown_table
+from faultspec.diagnostics.model import Diagnostic, Severity
+from faultspec.evolution.advice import advise
+from faultspec.evolution.compare import Comparison
+from faultspec.evolution.ledger import AcceptedChange, fingerprint, ledger_entry
+from faultspec.evolution.model import AUDIENCES, SEVERITIES, Audience, Change
+from faultspec.evolution.places import locate
+from faultspec.source import Document
+
+
+class EvolutionReport(NamedTuple):
+    """A comparison with the names of its files, the places of the new one, and the ledger.
+
+    ``accepted``: the entries of the ledger by fingerprint. ``stale``: errors for entries without a
+    change. ``notes``: what was not compared.
+    """
+
+    old: str
+    new: str
+    comparison: Comparison
+    document: Document | None = None
+    accepted: Mapping[str, AcceptedChange] = {}
+    stale: tuple[Diagnostic, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def open_changes(self) -> tuple[Change, ...]:
+        """The changes that the ledger does not accept."""
+        return tuple(c for c in self.comparison.changes if fingerprint(c) not in self.accepted)
+
+
+_LEVELS: Mapping[str, Severity] = {"breaking": "error", "risky": "warning", "safe": "note"}
+
+
+def as_diagnostics(report: EvolutionReport) -> tuple[Diagnostic, ...]:
+    """The changes as diagnostics at their places in the new taxonomy, worst first.
+
+    An accepted change is a note.
+    """
+    found = [_diagnostic(report, change) for change in report.comparison.changes]
+    return (*found, *report.stale)
+
+
+def _diagnostic(report: EvolutionReport, change: Change) -> Diagnostic:
+    accepted = report.accepted.get(fingerprint(change))
+    severity: Severity = "note" if accepted else _LEVELS[change.severity]
+    message = f"{change.message} ({_nature(change)})"
+    hint = _hint(change) if accepted is None else f"accepted by {accepted.owner}: {accepted.reason}"
+    if report.document is None:
+        return Diagnostic(change.rule, message, report.new, severity=severity, hint=hint)
+    place = locate(report.document, change.path)
+    return report.document.diagnostic(change.rule, message, place, severity=severity, hint=hint)
+
+
+def _nature(change: Change) -> str:
+    """`breaking for clients, WIRE` and the like."""
+    hurt = f" for {_join(change.breaks)}" if change.breaks else ""
+    return f"{change.severity}{hurt}, {' '.join(change.categories)}"
+
+
+def _join(words: Sequence[str]) -> str:
+    return " and ".join((", ".join(words[:-1]), words[-1])) if len(words) > 1 else "".join(words)
+
+
+def _hint(change: Change) -> str | None:
+    parts = [change.remedy] if change.remedy else []
+    if change.severity == "breaking":
+        parts.append(f"to accept it, add to the ledger: {ledger_entry(change)}")
+    return "; or ".join(parts) or None
+
+
+def summarize(report: EvolutionReport) -> str:
+    """The verdict in one line: how many changes, the version that is due, and whether it is met."""
+    comparison = report.comparison
+    counts = count_severities(comparison.changes)
+    changes = ", ".join(f"{n} {name}" for name, n in counts.items() if n) or "no changes"
+    return f"{changes}; {version_sentence(comparison)}"
+
+
+def count_severities(changes: Iterable[Change]) -> Mapping[str, int]:
+    """The number of changes by severity, the worst first."""
+    found = [change.severity for change in changes]
+    return {severity: found.count(severity) for severity in SEVERITIES}
+
+
+def version_sentence(comparison: Comparison) -> str:
+    """What version is due, and what is declared."""
+    old, new, due = comparison.old_version, comparison.new_version, comparison.due
+    if due == "none":
+        return f"no version is due (declared: {new})"
+    wanted = due_version(comparison)
+    if comparison.declared is None:
+        return f"a {due} version is due; `{new}` is not of the form x.y.z"
+    if comparison.is_version_enough:
+        return f"a {due} version is due, and {new} after {old} is one"
+    return f"a {due} version is due: {wanted}, not {new}"
+
+
+def due_version(comparison: Comparison) -> str | None:
+    """The least version that is due after the old one; None if that is not of the form x.y.z."""
+    match = re.match(r"(\d+)\.(\d+)\.(\d+)", comparison.old_version)
+    if match is None or comparison.due == "none":
+        return None
+    major, minor, patch = map(int, match.groups())
+    due = comparison.due
+    if major == 0 and due != "patch":
+        due = "minor" if due == "major" else "patch"
+    return {
+        "major": f"{major + 1}.0.0",
+        "minor": f"{major}.{minor + 1}.0",
+        "patch": f"{major}.{minor}.{patch + 1}",
+    }[due]
+
+
+def as_data(report: EvolutionReport) -> dict[str, Any]:
+    """The report as JSON data; `report.schema.json` describes it."""
+    comparison = report.comparison
+    return {
+        "version": 1,
+        "old": {"taxonomy": report.old, "version": comparison.old_version},
+        "new": {"taxonomy": report.new, "version": comparison.new_version},
+        "due": comparison.due,
+        "due_version": due_version(comparison),
+        "declared": comparison.declared,
+        "version_enough": comparison.is_version_enough,
+        "summary": dict(count_severities(comparison.changes)),
+        "changes": [_change_data(report, change) for change in comparison.changes],
+        "stale": [diagnostic.message for diagnostic in report.stale],
+        "notes": list(report.notes),
+    }
+
+
+def _change_data(report: EvolutionReport, change: Change) -> dict[str, Any]:
+    accepted = report.accepted.get(fingerprint(change))
+    diagnostic = _diagnostic(report, change)
+    return {
+        "fingerprint": fingerprint(change),
+        "rule": change.rule,
+        "severity": change.severity,
+        "categories": list(change.categories),
+        "breaks": list(change.breaks),
+        "message": change.message,
+        "remedy": change.remedy,
+        "places": list(change.places),
+        "before": change.before,
+        "after": change.after,
+        "file": diagnostic.path,
+        "line": diagnostic.span.line if diagnostic.span else None,
+        "column": diagnostic.span.column if diagnostic.span else None,
+        "accepted": None
+        if accepted is None
+        else {"reason": accepted.reason, "owner": accepted.owner},
+    }
+
+
+def as_json_text(report: EvolutionReport) -> str:
+    """The report as JSON."""
+    return as_json(as_data(report))
+
+
+#: Rows of a table in a comment; GitHub cuts a comment at 65,536 characters.
+_MOST_ROWS = 50
+
+_TITLES: Mapping[Audience, str] = {
+    "clients": "Clients",
+    "services": "Services",
+    "operators": "Operators",
+}
+
+
+def as_markdown(report: EvolutionReport) -> str:
+    """A comment for a pull request: the verdict, a table for each audience, migration notes."""
+    changes = report.comparison.changes
+    lines = [
+        f"### {_verdict(report)}",
+        "",
+        f"{_markdown(_capital(version_sentence(report.comparison)))}.",
+        "",
+    ]
+    for audience in AUDIENCES:
+        hurt = [change for change in changes if audience in change.breaks]
+        if hurt:
+            lines += [f"#### {_TITLES[audience]}", "", *_table(report, hurt), ""]
+    harmless = [change for change in changes if not change.breaks]
+    if harmless:
+        count = f"{len(harmless)} change{'s' if len(harmless) > 1 else ''} that harm nobody"
+        lines += markdown_details(
+            count.replace("change that harm", "change that harms"), _table(report, harmless)
+        )
+    notes = migration_notes(changes)
+    if notes:
+        lines += ["#### What to do", "", *notes, ""]
+    lines += [
+        f"- {_markdown(diagnostic.message)}: {_markdown(diagnostic.hint or '')}"
+        for diagnostic in report.stale
+    ]
+    lines += [f"- {_markdown(note)}" for note in report.notes]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _verdict(report: EvolutionReport) -> str:
+    counts = count_severities(report.open_changes)
+    name = f"`{report.new}`"
+    if counts["breaking"]:
+        return f"{name}: breaking"
+    if counts["risky"]:
+        return f"{name}: risky, nothing breaks"
+    if report.comparison.changes:
+        accepted = (
+            "; what breaks is accepted"
+            if count_severities(report.comparison.changes)["breaking"]
+            else ""
+        )
+        return f"{name}: safe{accepted}"
+    return f"{name}: no change"
+
+
+def _table(report: EvolutionReport, changes: Sequence[Change]) -> list[str]:
+    rows = [
+        (
+            f"{change.severity}{' (accepted)' if fingerprint(change) in report.accepted else ''}",
+            _markdown(_capital(change.message)),
+            _values(change),
+            f"{' '.join(change.categories)}<br>`{change.rule}`",
+        )
+        for change in changes[:_MOST_ROWS]
+    ]
+    if len(changes) > _MOST_ROWS:
+        rows.append(("…", f"{len(changes) - _MOST_ROWS} more", "", ""))
+    return markdown_table(("Severity", "Change", "Before → after", "Kind"), rows)
+
+
+def _values(change: Change) -> str:
+    if change.before is None and change.after is None:
+        return ""
+    return f"{_code(change.before)} → {_code(change.after)}"
+
+
+#: A longer value is cut in a table.
+_LONGEST = 80
+
+
+def _code(value: str | None) -> str:
+    if value is None:
+        return "—"
+    text = escape_line(value)
+    cut = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return f"`{cut.replace('`', chr(39)).replace('|', chr(92) + '|')}`"
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _markdown(text: str) -> str:
+    """A message as Markdown: names in backquotes stay code, and everything else is escaped."""
+    from faultspec.diagnostics.formats.markdown import markdown_text
+
+    pieces = re.split(r"(`[^`\n]*`)", "\n".join(visible_lines(text)))
+    return "".join(
+        piece.replace("|", "\\|")
+        if piece.startswith("`") and len(piece) > 1
+        else markdown_text(piece)
+        for piece in pieces
+    )
+
+
+def migration_notes(changes: Iterable[Change]) -> list[str]:
+    """A line for each thing that an audience has to do, each once."""
+    notes: dict[tuple[Audience, str], list[str]] = {}
+    for change in changes:
+        if change.severity == "safe":
+            continue
+        for audience in change.breaks:
+            notes.setdefault((audience, advise(change, audience)), []).append(change.places[0])
+    order = {audience: index for index, audience in enumerate(AUDIENCES)}
+    return [
+        f"- **{_TITLES[audience]}**: {_markdown(text)} ({', '.join(f'`{place}`' for place in places[:4])}{' …' if len(places) > 4 else ''})"
+        for (audience, text), places in sorted(notes.items(), key=lambda item: order[item[0][0]])
+    ]
+
+
+def as_migration_guide(report: EvolutionReport) -> str:
+    """The guide for consumers: what breaks for whom, the values before and after, what to do."""
+    comparison = report.comparison
+    lines = [f"# From {comparison.old_version} to {comparison.new_version}", ""]
+    for audience in AUDIENCES:
+        hurt = [c for c in comparison.changes if audience in c.breaks and c.severity != "safe"]
+        if not hurt:
+            continue
+        lines += [f"## {_TITLES[audience]}", ""]
+        for change in hurt:
+            lines += [
+                f"### {_markdown(_capital(change.message))}",
+                "",
+                *_guide_section(change, audience),
+                "",
+            ]
+    if len(lines) == 2:
+        lines += ["Nothing to do.", ""]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _guide_section(change: Change, audience: Audience) -> list[str]:
+    places = ", ".join(f"`{place}`" for place in change.places)
+    lines = [f"{_capital(change.severity)}, {' '.join(change.categories)}. {places}", ""]
+    if change.before is not None or change.after is not None:
+        lines += [f"Before → after: {_values(change)}", ""]
+    return [*lines, _markdown(advise(change, audience))]
+
+
+def as_changelog(report: EvolutionReport) -> str:
+    """The section of a changelog for the new version."""
+    comparison = report.comparison
+    titles = {"breaking": "Breaking", "risky": "Changed", "safe": "Other"}
+    lines = [f"## {comparison.new_version}", ""]
+    for severity in SEVERITIES:
+        changes = [change for change in comparison.changes if change.severity == severity]
+        added = [change for change in changes if severity == "safe" and change.adds]
+        rest = [change for change in changes if change not in added]
+        for title, group in (("Added", added), (titles[severity], rest)):
+            if group:
+                lines += [
+                    f"### {title}",
+                    "",
+                    *(f"- {_markdown(_capital(c.message))}." for c in group),
+                    "",
+                ]
+    if not comparison.changes:
+        lines += ["No change of the taxonomy.", ""]
+    return "\n".join(lines).rstrip("\n") + "\n"

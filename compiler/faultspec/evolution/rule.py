@@ -1,0 +1,148 @@
+"""The decorator that makes an evolution rule of a function, and what a rule reads and reports."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from faultspec.diagnostics.model import Path
+from faultspec.evolution.model import Category, Effect
+from faultspec.evolution.pairing import Rename
+from faultspec.language.carriers import reaches
+from faultspec.language.model import Code, Operation, Surface, Taxonomy
+
+T = TypeVar("T")
+
+
+class Pair(NamedTuple, Generic[T]):
+    """A construct in both taxonomies, at its path. One of the two is None if it lacks it."""
+
+    path: Path
+    old: T
+    new: T
+
+
+@dataclass(frozen=True)
+class Evolution:
+    """Two taxonomies to compare. ``old`` has the names of the new one where constructs were
+    renamed. ``written``: the old taxonomy as it was. ``today``: decides which sunsets are over."""
+
+    old: Taxonomy
+    new: Taxonomy
+    written: Taxonomy
+    renames: tuple[Rename, ...]
+    today: date
+
+    def pairs(self, *section: str) -> Iterator[Pair[Any]]:
+        """The entries of a section that both taxonomies have, and that differ."""
+        for name, old, new in self._entries(section):
+            if old is not None and new is not None and old != new:
+                yield Pair((*section, name), old, new)
+
+    def added(self, *section: str) -> Iterator[tuple[Path, Any]]:
+        """The entries of a section that only the new taxonomy has."""
+        return (((*section, n), new) for n, old, new in self._entries(section) if old is None)
+
+    def removed(self, *section: str) -> Iterator[tuple[Path, Any]]:
+        """The entries of a section that only the old taxonomy has."""
+        return (((*section, n), old) for n, old, new in self._entries(section) if new is None)
+
+    def _entries(self, section: tuple[str, ...]) -> Iterator[tuple[str, Any, Any]]:
+        old, new = _entry(self.old, section), _entry(self.new, section)
+        for name in dict.fromkeys((*old, *new)):
+            yield name, old.get(name), new.get(name)
+
+    @cached_property
+    def code_pairs(self) -> tuple[Pair[Code], ...]:
+        """The codes that both taxonomies have and a service may produce, shared and of operations,
+        equal ones included: what they refer to may differ."""
+        old = dict(self.old.located_codes())
+        return tuple(
+            Pair(path, old[path], code)
+            for path, code in self.new.located_codes()
+            if path in old and old[path].live and code.live
+        )
+
+    @cached_property
+    def changed_codes(self) -> tuple[Pair[Code], ...]:
+        """Those of the pairs of codes that differ themselves."""
+        return tuple(pair for pair in self.code_pairs if pair.old != pair.new)
+
+    def record_pairs(self, kind: type) -> Iterator[Pair[Any]]:
+        """Every record of a type that both taxonomies have at the same path, and that differs."""
+        return (pair for pair in self.changed_records if type(pair.old) is kind)
+
+    @cached_property
+    def changed_records(self) -> tuple[Pair[Any], ...]:
+        """Every pair of records at the same path that differ, outermost first."""
+        return tuple(_changed_records(self.old, self.new, ()))
+
+
+def _entry(taxonomy: Any, path: Iterable[str]) -> Mapping[str, Any]:
+    """The mapping at a path of fields and keys; empty if there is none."""
+    value: Any = taxonomy
+    for step in path:
+        value = value.get(step) if isinstance(value, Mapping) else getattr(value, step)
+        if value is None:
+            return {}
+    return dict(value)
+
+
+def _changed_records(old: Any, new: Any, path: Path) -> Iterator[Pair[Any]]:
+    if old == new:
+        return
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in old:
+            if key in new:
+                yield from _changed_records(old[key], new[key], (*path, key))
+    elif type(old) is type(new) and hasattr(old, "_fields"):
+        yield Pair(path, old, new)
+        for name, before, after in zip(old._fields, old, new, strict=True):
+            yield from _changed_records(before, after, (*path, name))
+
+
+class Occurrence(NamedTuple):
+    """An effect at a place. Occurrences of one rule with equal effects and values are one change.
+
+    ``covers``: the paths of the differences that it explains; empty: its own.
+    """
+
+    path: Path
+    effect: Effect
+    before: object = None
+    after: object = None
+    covers: tuple[Path, ...] = ()
+
+
+Check = Callable[[Evolution], Iterator[Occurrence]]
+
+
+@dataclass(frozen=True, slots=True)
+class EvolutionRule:
+    """A rule that classifies changes.
+
+    ``reads``: the fields it judges, as ``Record.field``. `examples.yaml` has a change that it
+    reports.
+    """
+
+    id: str
+    categories: tuple[Category, ...]
+    reads: frozenset[str]
+    check: Check
+    purpose: str
+
+
+def rule(id: str, *categories: Category, reads: Iterable[str]) -> Callable[[Check], EvolutionRule]:
+    """Make a rule of the decorated function. Its docstring is the purpose of the rule."""
+
+    def build_rule(check: Check) -> EvolutionRule:
+        purpose = " ".join((check.__doc__ or "").split())
+        return EvolutionRule(id, categories, frozenset(reads), check, purpose)
+
+    return build_rule
+
+
+def allows_code(surface: Surface, code: Code, operation: Operation | None) -> bool:
+    """Whether a surface is closed and one of its errors may have this code."""
+    return surface.codes is not None and reaches(surface, code, of_operation=operation is not None)

@@ -1,0 +1,193 @@
+"""Evolution rules about envelopes: the bodies of errors and their slots."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from faultspec.diagnostics.model import Path
+from faultspec.evolution.model import BOTH, Audience, Effect
+from faultspec.evolution.promises import (
+    compare_allowed,
+    compare_presence,
+    compare_promise,
+    compare_strictness,
+    shown,
+)
+from faultspec.evolution.rule import Evolution, Occurrence, rule
+from faultspec.language.model import Envelope, Field
+from faultspec.runtime.nodes import Array, Object, Slot
+
+
+@rule("envelope/declared", "SOURCE", reads=("Taxonomy.envelopes", "Envelope.name"))
+def envelope_declared(evolution: Evolution) -> Iterator[Occurrence]:
+    """Generated code names envelopes. What they do to answers is judged at the surfaces and codes
+    that use them."""
+    for rename in evolution.renames:
+        if rename.section == "envelopes":
+            message = f"the envelope `{rename.old}` is named `{rename.new}`"
+            effect = Effect("safe", message)
+            yield Occurrence(("envelopes", rename.new, "name"), effect, rename.old, rename.new)
+    for path, envelope in evolution.added("envelopes"):
+        yield Occurrence(path, Effect("safe", f"the envelope `{envelope.name}` is new", adds=True))
+    for path, envelope in evolution.removed("envelopes"):
+        yield Occurrence(path, Effect("safe", f"the envelope `{envelope.name}` is gone"))
+
+
+@rule("envelope/media-type", "WIRE", reads=("Envelope.media_types",))
+def envelope_media_type(evolution: Evolution) -> Iterator[Occurrence]:
+    """Clients choose a parser by the media type. The first one is the default."""
+    for path, old, new in evolution.pairs("envelopes"):
+        if old.media_types == new.media_types:
+            continue
+        what = f"the media type of `{old.name}`"
+        effect = compare_allowed(old.media_types, new.media_types, what) or Effect(
+            "risky", f"{what} is {shown(new.media_types[0])} by default", ("clients",)
+        )
+        yield Occurrence((*path, "media_types"), effect, old.media_types, new.media_types)
+
+
+@rule(
+    "envelope/shape",
+    "WIRE",
+    reads=(
+        "Envelope.shape",
+        "Envelope.picture",
+        "Slot.name",
+        "Literal.value",
+        "Template.texts",
+        "Template.slots",
+        "Object.members",
+        "Object.spread",
+        "ObjectMember.name",
+        "ObjectMember.node",
+        "ObjectMember.optional",
+        "Array.item",
+    ),
+)
+def envelope_shape(evolution: Evolution) -> Iterator[Occurrence]:
+    """The picture is the body that clients parse: the place of each slot, the constants, and which
+    members may be absent."""
+    for path, old, new in evolution.pairs("envelopes"):
+        if old.shape != new.shape:
+            for place, effect in _node_effects(
+                old.shape, new.shape, "", closed=old.additional == "forbid"
+            ):
+                yield Occurrence(
+                    (*path, "shape", *place), effect, covers=((*path, "shape"), (*path, "picture"))
+                )
+
+
+def _node_effects(
+    old: Any, new: Any, pointer: str, *, closed: bool
+) -> Iterator[tuple[Path, Effect]]:
+    """The effects of a changed node. `closed`: clients may refuse undeclared members."""
+    place = tuple(pointer.split("/")[1:])
+    what = f"the member `{pointer or '/'}`"
+    if isinstance(old, Object) and isinstance(new, Object):
+        yield from _object_effects(old, new, pointer, closed=closed)
+    elif isinstance(old, Array) and isinstance(new, Array):
+        yield from _node_effects(old.item, new.item, f"{pointer}/*", closed=closed)
+    elif old != new:
+        message = f"{what} is {_describe(new)} in place of {_describe(old)}"
+        yield place, Effect("breaking", message, BOTH)
+
+
+def _object_effects(
+    old: Object, new: Object, pointer: str, *, closed: bool
+) -> Iterator[tuple[Path, Effect]]:
+    before = {member.name: member for member in old.members}
+    after = {member.name: member for member in new.members}
+    for name in dict.fromkeys((*before, *after)):
+        place = (*pointer.split("/")[1:], name)
+        what = f"the member `{pointer}/{name}`"
+        one, other = before.get(name), after.get(name)
+        if one is None and other is not None:
+            yield place, _added_member(other.optional, what, closed=closed)
+        elif one is not None and other is None:
+            yield place, Effect("breaking", f"{what} is gone", BOTH)
+        elif one is not None and other is not None:
+            effect = compare_presence(
+                "optional" if one.optional else "required",
+                "optional" if other.optional else "required",
+                what,
+            )
+            if effect is not None:
+                yield place, effect
+            yield from _node_effects(one.node, other.node, f"{pointer}/{name}", closed=closed)
+    if old.spread != new.spread:
+        what = f"the slot whose members are at `{pointer or '/'}`"
+        effect = compare_promise(old.spread, new.spread, what)
+        if effect is not None:
+            yield tuple(pointer.split("/")[1:]), effect._replace(breaks=BOTH)
+
+
+def _added_member(optional: bool, what: str, *, closed: bool) -> Effect:
+    if not optional:
+        hurt: tuple[Audience, ...] = BOTH if closed else ("services",)
+        return Effect("breaking", f"{what} is new and required", hurt)
+    if closed:
+        message = f"{what} is new, and clients may refuse members that were not declared"
+        return Effect("breaking", message, ("clients",))
+    return Effect("safe", f"{what} is new and optional", adds=True)
+
+
+def _describe(node: Any) -> str:
+    if isinstance(node, Slot):
+        return f"`${node.name}`"
+    return {"object": "an object", "array": "a list", "template": "a text with slots"}.get(
+        node.kind, f"`{getattr(node, 'value', None)}`"
+    )
+
+
+@rule("envelope/additional", "WIRE", reads=("Envelope.additional", "Field.additional"))
+def envelope_additional(evolution: Evolution) -> Iterator[Occurrence]:
+    """Where undeclared members are forbidden, clients may refuse a body that has one."""
+    for path, old, new in (*evolution.record_pairs(Envelope), *evolution.record_pairs(Field)):
+        subject = old.name if isinstance(old, Envelope) else old.slot
+        effect = compare_strictness(old.additional, new.additional, f"`{subject}`")
+        if effect is not None:
+            yield Occurrence((*path, "additional"), effect, old.additional, new.additional)
+
+
+@rule(
+    "envelope/field",
+    "WIRE",
+    reads=("Envelope.fields", "Field.slot", "Field.echo", "Field.mirror", "Field.invalid_inbound"),
+)
+def envelope_field(evolution: Evolution) -> Iterator[Occurrence]:
+    """A field types a slot and ties it to headers: an id that is echoed, or repeated in a response
+    header."""
+    for envelope in evolution.old.envelopes:
+        if envelope not in evolution.new.envelopes:
+            continue
+        section = ("envelopes", envelope, "fields")
+        for path, field in evolution.added(*section):
+            message = f"the slot `${field.slot}` has rules now"
+            yield Occurrence(path, Effect("breaking", message, ("services",)))
+        for path, field in evolution.removed(*section):
+            message = f"the slot `${field.slot}` has no rules any more"
+            yield Occurrence(path, Effect("breaking", message, ("clients",)))
+    for path, old, new in evolution.record_pairs(Field):
+        for name, label in (("echo", "echoes"), ("mirror", "is repeated in")):
+            before, after = getattr(old, name), getattr(new, name)
+            effect = compare_promise(before, after, f"the header that `${old.slot}` {label}")
+            if effect is not None:
+                yield Occurrence((*path, name), effect, before, after)
+        if old.invalid_inbound != new.invalid_inbound:
+            message = f"a malformed `{new.echo}` is now {_INBOUND[new.invalid_inbound]}"
+            refuses = new.invalid_inbound == "reject"
+            effect = Effect(
+                "breaking" if refuses else "risky",
+                message,
+                ("clients",) if refuses else ("services",),
+                ("BEHAVIOUR",),
+            )
+            yield Occurrence(
+                (*path, "invalid_inbound"), effect, old.invalid_inbound, new.invalid_inbound
+            )
+
+
+_INBOUND = {
+    "replace": "replaced",
+    "reject": "refused",
+    "unspecified": "treated as the service likes",
+}

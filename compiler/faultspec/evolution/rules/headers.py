@@ -1,0 +1,117 @@
+"""The evolution rule about response headers: what the rules together demand of each answer."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from faultspec.diagnostics.model import Path
+from faultspec.evolution.model import Effect
+from faultspec.evolution.promises import compare_allowed, compare_presence, compare_promise
+from faultspec.evolution.rule import Evolution, Occurrence, rule
+from faultspec.language.model import Code, HeaderRule, Presence
+
+
+class Demand(NamedTuple):
+    """What all rules for a header together demand of an answer."""
+
+    presence: Presence | None = None
+    format: tuple[str, ...] = ()
+    token: str | None = None
+    equals: str | None = None
+
+
+@rule(
+    "header/answer",
+    "WIRE",
+    reads=(
+        "Taxonomy.headers",
+        "Code.headers",
+        "HeaderRule.name",
+        "HeaderRule.presence",
+        "HeaderRule.on",
+        "HeaderRule.codes",
+        "HeaderRule.format",
+        "HeaderRule.token",
+        "HeaderRule.equals",
+    ),
+)
+def header_answer(evolution: Evolution) -> Iterator[Occurrence]:
+    """Each code under each of its statuses has the headers that all rules together demand,
+    wherever they are written. Proxies, caches and clients act on them."""
+    global_same = evolution.old.headers == evolution.new.headers
+    for path, old, new in evolution.code_pairs:
+        if not global_same or old.headers != new.headers:
+            yield from _code_occurrences(evolution, path, old, new)
+    if not global_same:
+        yield from _other_occurrences(evolution)
+
+
+def _code_occurrences(
+    evolution: Evolution, path: Path, old: Code, new: Code
+) -> Iterator[Occurrence]:
+    statuses = set(old.http.allowed_statuses()) & set(new.http.allowed_statuses())
+    effects: dict[str, tuple[Effect, Demand, Demand]] = {}
+    known: list[int | None] = [*sorted(statuses)] or [None]
+    for status in known:
+        before = _demands(evolution.old.header_rules(old, status))
+        after = _demands(evolution.new.header_rules(new, status))
+        for name, effect, one, other in _compare_demands(before, after):
+            worst = effects.get(name)
+            if worst is None or (worst[0].severity != "breaking" and effect.severity == "breaking"):
+                effects[name] = effect, one, other
+    for name, (effect, one, other) in effects.items():
+        covers = ((*path, "headers"), ("headers",))
+        yield Occurrence((*path, "headers", name), effect, one.presence, other.presence, covers)
+
+
+def _other_occurrences(evolution: Evolution) -> Iterator[Occurrence]:
+    """Answers without a code of the taxonomy: successes, and statuses that no code claims."""
+    claimed = {s for code in evolution.new.every_code() for s in code.http.allowed_statuses()}
+    spans = [
+        span
+        for t in (evolution.old, evolution.new)
+        for r in t.headers
+        if not r.codes
+        for span in r.on
+    ]
+    bounds = {bound for span in spans for bound in (span.low, span.high)} - claimed
+    for status in sorted(bounds):
+        before, after = (
+            _demands(r for r in t.headers if r.applies(None, status))
+            for t in (evolution.old, evolution.new)
+        )
+        for name, effect, one, other in _compare_demands(before, after):
+            yield Occurrence(("headers", name), effect, one.presence, other.presence)
+
+
+def _demands(rules: Iterable[HeaderRule]) -> Mapping[str, Demand]:
+    """The demand by header, by its name in lower case. The last rule, the most specific, wins."""
+    demands: dict[str, Demand] = {}
+    for r in rules:
+        known = demands.get(r.name.lower(), Demand())
+        demands[r.name.lower()] = Demand(
+            r.presence,
+            r.format or known.format,
+            r.token or known.token,
+            r.equals or known.equals,
+        )
+    return demands
+
+
+def _compare_demands(
+    before: Mapping[str, Demand], after: Mapping[str, Demand]
+) -> Iterator[tuple[str, Effect, Demand, Demand]]:
+    for name in dict.fromkeys((*before, *after)):
+        old, new = before.get(name, Demand()), after.get(name, Demand())
+        what = f"the header `{name}`"
+        effects = [
+            compare_presence(old.presence, new.presence, what),
+            compare_allowed(old.format, new.format, f"the format of {what}", any_if_empty=True),
+            compare_promise(old.token, new.token, f"the directive of {what}"),
+            compare_promise(old.equals, new.equals, f"the slot that {what} repeats"),
+        ]
+        found = [effect for effect in effects if effect is not None]
+        if found:
+            worst = min(
+                found, key=lambda effect: ("breaking", "risky", "safe").index(effect.severity)
+            )
+            yield name, worst, old, new

@@ -1,0 +1,534 @@
+"""Evolution rules about what a service promises beside its codes: keys, fallbacks, privacy, audit
+records, published lists and texts."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from faultspec.diagnostics.model import Path
+from faultspec.evolution.model import BOTH, Audience, Category, ChangeSeverity, Effect
+from faultspec.evolution.promises import compare_presence, compare_promise, listed, shown
+from faultspec.evolution.rule import Evolution, Occurrence, rule
+from faultspec.language.model import Idempotency, Taxonomy, Unknown
+
+
+def _section(evolution: Evolution, name: str) -> tuple[Any, Any]:
+    return getattr(evolution.old, name), getattr(evolution.new, name)
+
+
+@rule(
+    "idempotency/key",
+    "BEHAVIOUR",
+    reads=(
+        "Taxonomy.idempotency",
+        "Idempotency.key",
+        "Idempotency.methods",
+        "Idempotency.window",
+        "Idempotency.equal",
+        "Idempotency.headers",
+        "Idempotency.mismatch",
+    ),
+)
+def idempotency_key(evolution: Evolution) -> Iterator[Occurrence]:
+    """Clients repeat writes under a key, for as long as the service remembers it. A service that
+    forgets earlier, or returns less, doubles their writes."""
+    old, new = _section(evolution, "idempotency")
+    if old == new:
+        return
+    if old is None or new is None:
+        effect = (
+            Effect("safe", "writes can be repeated under a key", adds=True)
+            if old is None
+            else Effect("breaking", "writes can no longer be repeated under a key", ("clients",))
+        )
+        yield Occurrence(("idempotency",), effect)
+        return
+    for field, effect in _key_effects(old, new):
+        yield Occurrence(("idempotency", field), effect, getattr(old, field), getattr(new, field))
+
+
+def _key_effects(old: Idempotency, new: Idempotency) -> Iterator[tuple[str, Effect]]:
+    if old.key != new.key:
+        message = f"the header with the key is `{new.key}` in place of `{old.key}`"
+        yield "key", Effect("breaking", message, BOTH, ("WIRE", "BEHAVIOUR"))
+    for field, label in (
+        ("methods", "methods that accept a key"),
+        ("equal", "equal parts of a repeated answer"),
+        ("headers", "equal headers of a repeated answer"),
+    ):
+        before, after = getattr(old, field), getattr(new, field)
+        gone = [value for value in before if value not in after]
+        more = [value for value in after if value not in before]
+        if gone:
+            yield (
+                field,
+                Effect("breaking", f"{listed(gone)}: no longer among the {label}", ("clients",)),
+            )
+        elif more:
+            yield field, Effect("safe", f"{listed(more)}: now among the {label}", adds=True)
+    if old.window != new.window:
+        shorter = new.window is not None and (old.window is None or new.window < old.window)
+        message = (
+            f"a key is remembered for {_seconds(new.window)} in place of {_seconds(old.window)}"
+        )
+        yield (
+            "window",
+            Effect("breaking", message, ("clients",))
+            if shorter
+            else Effect("safe", message, adds=True),
+        )
+    if old.mismatch != new.mismatch:
+        message = f"a key that is used with another body is refused with {shown(new.mismatch)} in place of {shown(old.mismatch)}"
+        severity: ChangeSeverity = "risky" if old.mismatch is None else "breaking"
+        yield "mismatch", Effect(severity, message, ("clients",) if old.mismatch is None else BOTH)
+
+
+def _seconds(seconds: float | None) -> str:
+    return "an unstated time" if seconds is None else f"{seconds:g} s"
+
+
+@rule(
+    "upstream/calls",
+    "BEHAVIOUR",
+    reads=("Taxonomy.upstream", "Upstream.default", "Upstream.keys", "Upstream.status"),
+)
+def upstream_calls(evolution: Evolution) -> Iterator[Occurrence]:
+    """A service repeats its own calls by this rule. Repeated calls that are not idempotent take
+    effect twice behind it."""
+    old, new = _section(evolution, "upstream")
+    if old == new:
+        return
+    if old is None or new is None:
+        verb = "are" if new else "are no longer"
+        yield Occurrence(
+            ("upstream",),
+            Effect(
+                "risky",
+                f"calls of services behind this one {verb} repeated by a rule",
+                ("services",),
+            ),
+        )
+        return
+    if old.default != new.default:
+        message = f"upstream calls that say nothing are {shown(new.default)}"
+        doubles = new.default == "idempotent"
+        yield Occurrence(
+            ("upstream", "default"),
+            Effect("breaking" if doubles else "risky", message, ("services",)),
+        )
+    for field, label in (
+        ("keys", "what identifies an upstream call"),
+        ("status", "the detail with the upstream status"),
+    ):
+        effect = compare_promise(getattr(old, field), getattr(new, field), label)
+        if effect is not None:
+            categories: tuple[Category, ...] = ("WIRE",) if field == "status" else ()
+            yield Occurrence(("upstream", field), effect._replace(categories=categories))
+
+
+@rule("fallback/status", "WIRE", reads=("Taxonomy.fallbacks", "Fallback.on", "Fallback.code"))
+def fallback_status(evolution: Evolution) -> Iterator[Occurrence]:
+    """The fallback gives a code to statuses that no code claims, such as those of a framework."""
+    old, new = evolution.old, evolution.new
+    if old.fallbacks == new.fallbacks:
+        return
+    changed: dict[tuple[str, str], list[int]] = {}
+    claimed = {
+        s for t in (old, new) for c in t.shared_live_codes() for s in c.http.allowed_statuses()
+    }
+    for status in range(400, 600):
+        before, after = _fallback(old, status), _fallback(new, status)
+        if status not in claimed and before != after:
+            changed.setdefault((before, after), []).append(status)
+    for (before, after), statuses in changed.items():
+        message = f"errors under {_spans(statuses)} are {after} in place of {before}"
+        hurt: tuple[Audience, ...] = BOTH
+        if before == _UNDECLARED:
+            hurt = ("services",)
+        elif after == _UNDECLARED:
+            hurt = ("clients",)
+        yield Occurrence(
+            ("fallback",), Effect("breaking", message, hurt), before, after, (("fallbacks",),)
+        )
+
+
+_UNDECLARED = "not declared"
+
+
+def _fallback(taxonomy: Taxonomy, status: int) -> str:
+    matching = [f for f in taxonomy.fallbacks if status in f.on]
+    narrowest = min(matching, key=lambda f: f.on.width, default=None)
+    if narrowest is None:
+        return _UNDECLARED
+    return "not used" if narrowest.code is None else f"`{narrowest.code}`"
+
+
+def _spans(statuses: list[int]) -> str:
+    from faultspec.evolution.promises import compress
+
+    return listed(compress(statuses))
+
+
+@rule(
+    "unknown/code",
+    "BEHAVIOUR",
+    reads=(
+        "Taxonomy.unknown",
+        "Taxonomy.undeclared",
+        "Unknown.becomes",
+        "Unknown.retriable",
+        "Unknown.original_code",
+    ),
+)
+def unknown_code(evolution: Evolution) -> Iterator[Occurrence]:
+    """Clients replace a code that they do not know, and services an error that they did not
+    declare. Without the first, a closed taxonomy cannot grow."""
+    for section in ("unknown", "undeclared"):
+        old, new = _section(evolution, section)
+        if old == new:
+            continue
+        who: tuple[Audience, ...] = ("clients",) if section == "unknown" else BOTH
+        if old is None or new is None:
+            subject = (
+                "codes that clients do not know"
+                if section == "unknown"
+                else "errors that services did not declare"
+            )
+            effect = (
+                Effect("safe", f"{subject} become `{new.becomes}`", adds=True)
+                if old is None
+                else Effect(
+                    "breaking",
+                    f"{subject} have no replacement any more",
+                    who,
+                    ("SOURCE", "BEHAVIOUR"),
+                )
+            )
+            yield Occurrence((section,), effect)
+            continue
+        yield from _unknown_occurrences(section, old, new, who)
+
+
+def _unknown_occurrences(
+    section: str, old: Unknown, new: Unknown, who: tuple[Audience, ...]
+) -> Iterator[Occurrence]:
+    if old.becomes != new.becomes:
+        message = f"`{section}` becomes `{new.becomes}` in place of `{old.becomes}`"
+        effect = (
+            Effect("risky", message, who)
+            if section == "unknown"
+            else Effect("breaking", message, who, ("WIRE",))
+        )
+        yield Occurrence((section, "becomes"), effect, old.becomes, new.becomes)
+    if old.retriable != new.retriable:
+        verb = "is now" if new.retriable else "is no longer"
+        effect = Effect(
+            "risky" if new.retriable else "breaking",
+            f"`{section}` {verb} retriable",
+            ("services",) if new.retriable else ("clients",),
+        )
+        yield Occurrence((section, "retriable"), effect, old.retriable, new.retriable)
+    effect_of_place = compare_promise(
+        old.original_code, new.original_code, f"the place of the original code of `{section}`"
+    )
+    if effect_of_place is not None:
+        yield Occurrence((section, "original_code"), effect_of_place._replace(categories=("WIRE",)))
+
+
+@rule(
+    "imported/codes",
+    "WIRE",
+    reads=("Taxonomy.imported", "ImportedCodes.pattern", "ImportedCodes.retriable"),
+)
+def imported_codes(evolution: Evolution) -> Iterator[Occurrence]:
+    """Imported codes are made from statuses by a pattern."""
+    old, new = _section(evolution, "imported")
+    if old == new:
+        return
+    if old is None or new is None or old.pattern != new.pattern:
+        effect = compare_promise(
+            old and old.pattern, new and new.pattern, "the pattern of imported codes"
+        )
+        if effect is not None:
+            yield Occurrence(
+                ("imported",), Effect("safe", effect.message, adds=True) if old is None else effect
+            )
+        return
+    if old.retriable != new.retriable:
+        verb = "are now" if new.retriable else "are no longer"
+        effect = Effect(
+            "risky" if new.retriable else "breaking",
+            f"imported codes {verb} retriable",
+            ("services",) if new.retriable else ("clients",),
+            ("BEHAVIOUR",),
+        )
+        yield Occurrence(("imported", "retriable"), effect)
+
+
+@rule(
+    "privacy/guarantee",
+    "BEHAVIOUR",
+    reads=(
+        "Taxonomy.privacy",
+        "Privacy.detectors",
+        "Privacy.never_echoed",
+        "Privacy.internal_names",
+    ),
+)
+def privacy_guarantee(evolution: Evolution) -> Iterator[Occurrence]:
+    """What errors must not reveal protects people whose data is behind the service. Fewer
+    detectors protect less."""
+    old, new = _section(evolution, "privacy")
+    for field, label in (
+        ("detectors", "detectors of leaks"),
+        ("never_echoed", "attributes that are never echoed"),
+        ("internal_names", "internal names"),
+    ):
+        before = getattr(old, field) if old else ()
+        after = getattr(new, field) if new else ()
+        gone = [value for value in before if value not in after]
+        more = [value for value in after if value not in before]
+        if gone:
+            message = f"{listed(gone)}: no longer among the {label}"
+            yield Occurrence(
+                ("privacy", field),
+                Effect("risky", message, ("clients", "operators")),
+                before,
+                after,
+                (("privacy",),),
+            )
+        if more:
+            message = f"{listed(more)}: now among the {label}"
+            yield Occurrence(
+                ("privacy", field),
+                Effect("risky", message, ("services",)),
+                before,
+                after,
+                (("privacy",),),
+            )
+
+
+@rule(
+    "privacy/concealment",
+    "BEHAVIOUR",
+    reads=("Privacy.conceal", "Concealment.across", "Concealment.answer", "Concealment.never"),
+)
+def privacy_concealment(evolution: Evolution) -> Iterator[Occurrence]:
+    """Across a boundary the answer is as for a missing resource. Clients meet another code where
+    that changes, and strangers learn what exists where it is gone."""
+    old, new = _section(evolution, "privacy")
+    before = {rule.across: rule for rule in old.conceal} if old else {}
+    after = {rule.across: rule for rule in new.conceal} if new else {}
+    for across in dict.fromkeys((*before, *after)):
+        one, other = before.get(across), after.get(across)
+        path: Path = ("privacy", "conceal", across)
+        covers = (("privacy",),)
+        if one is None and other is not None:
+            message = f"resources of another {across} are answered with `{other.answer}`"
+            yield Occurrence(path, Effect("breaking", message, BOTH), covers=covers)
+        elif one is not None and other is None:
+            message = f"resources of another {across} are no longer concealed"
+            yield Occurrence(
+                path, Effect("breaking", message, ("clients", "operators")), covers=covers
+            )
+        elif one is not None and other is not None and one != other:
+            if one.answer != other.answer:
+                message = f"resources of another {across} are answered with `{other.answer}` in place of `{one.answer}`"
+                yield Occurrence(
+                    path, Effect("breaking", message, BOTH), one.answer, other.answer, covers
+                )
+            gone = [code for code in one.never if code not in other.never]
+            more = [code for code in other.never if code not in one.never]
+            if gone:
+                message = f"{listed(gone)} may reveal a resource of another {across}"
+                yield Occurrence(
+                    path, Effect("risky", message, ("clients", "operators")), covers=covers
+                )
+            if more:
+                message = f"{listed(more)} must not reveal a resource of another {across}"
+                yield Occurrence(path, Effect("breaking", message, ("services",)), covers=covers)
+
+
+@rule(
+    "audit/record",
+    "OPS",
+    reads=(
+        "Taxonomy.audit",
+        "Audit.id",
+        "Audit.lookup",
+        "Audit.record",
+        "Audit.means",
+        "Audit.per",
+        "Lookup.request",
+        "Lookup.items",
+        "Lookup.id",
+        "Lookup.order",
+    ),
+)
+def audit_record(evolution: Evolution) -> Iterator[Occurrence]:
+    """Operators and auditors look failures up by an id, and read the members of their records."""
+    old, new = _section(evolution, "audit")
+    if old == new:
+        return
+    if old is None or new is None:
+        effect = (
+            Effect("breaking", "failures are recorded now", ("services",))
+            if old is None
+            else Effect("breaking", "failures are no longer recorded", ("clients", "operators"))
+        )
+        yield Occurrence(("audit",), effect)
+        return
+    yield from _promises(("audit",), old, new, ("id", "lookup"), "of audit records")
+    for name in dict.fromkeys((*old.record, *new.record)):
+        before, after = old.record.get(name), new.record.get(name)
+        effect_of_member = compare_presence(
+            before and before.presence,
+            after and after.presence,
+            f"the member `{name}` of audit records",
+        )
+        if effect_of_member is not None:
+            yield Occurrence(("audit", "record", name), _for_operators(effect_of_member))
+    for name in dict.fromkeys((*old.means, *new.means)):
+        effect_of_meaning = compare_promise(
+            old.means.get(name), new.means.get(name), f"what `{name}` of audit records repeats"
+        )
+        if effect_of_meaning is not None:
+            yield Occurrence(("audit", "means", name), _for_operators(effect_of_meaning))
+    if old.per != new.per:
+        message = f"every {new.per} is recorded, not every {old.per}"
+        less = new.per == "failure"
+        yield Occurrence(
+            ("audit", "per"), Effect("breaking", message, ("operators",) if less else ("services",))
+        )
+
+
+def _promises(
+    path: Path, old: Any, new: Any, fields: tuple[str, ...], what: str
+) -> Iterator[Occurrence]:
+    for field in fields:
+        before, after = getattr(old, field), getattr(new, field)
+        if before != after:
+            text = before if isinstance(before, str | None) else "another one"
+            now = after if isinstance(after, str | None) else "another one"
+            if text == now:
+                message = f"`{field}` {what} is another one"
+                yield Occurrence((*path, field), Effect("breaking", message, BOTH))
+                continue
+            effect = compare_promise(text, now, f"`{field}` {what}")
+            if effect is not None:
+                yield Occurrence((*path, field), effect)
+
+
+def _for_operators(effect: Effect) -> Effect:
+    """The effect on a record that operators read in place of clients."""
+    hurt = tuple("operators" if name == "clients" else name for name in effect.breaks)
+    return effect._replace(breaks=hurt)
+
+
+@rule(
+    "discovery/publication",
+    "WIRE",
+    reads=(
+        "Taxonomy.discovery",
+        "Publication.name",
+        "Publication.request",
+        "Publication.kind",
+        "Publication.at",
+        "Publication.item",
+        "Publication.empty",
+    ),
+)
+def discovery_publication(evolution: Evolution) -> Iterator[Occurrence]:
+    """Clients that read a published list find it at a request, and its members at their places."""
+    for path, publication in evolution.added("discovery"):
+        yield Occurrence(
+            path, Effect("safe", f"the list `{publication.name}` is published", adds=True)
+        )
+    for path, publication in evolution.removed("discovery"):
+        yield Occurrence(
+            path,
+            Effect(
+                "breaking", f"the list `{publication.name}` is no longer published", ("clients",)
+            ),
+        )
+    for path, old, new in evolution.pairs("discovery"):
+        for field in ("request", "kind", "at", "empty"):
+            before, after = getattr(old, field), getattr(new, field)
+            if before != after:
+                message = f"`{field}` of the list `{new.name}` is {shown(after)} in place of {shown(before)}"
+                yield Occurrence((*path, field), Effect("breaking", message, BOTH), before, after)
+        for name in dict.fromkeys((*old.item, *new.item)):
+            effect = compare_promise(
+                old.item.get(name),
+                new.item.get(name),
+                f"the place of `{name}` in the list `{old.name}`",
+            )
+            if effect is not None:
+                yield Occurrence((*path, "item", name), effect)
+
+
+@rule(
+    "navigation/steps",
+    "BEHAVIOUR",
+    reads=(
+        "Taxonomy.navigation",
+        "Navigation.offers",
+        "Navigation.takes",
+        "Navigation.refused",
+        "Navigation.unknown",
+        "Navigation.all",
+    ),
+)
+def navigation_steps(evolution: Evolution) -> Iterator[Occurrence]:
+    """Callers take the steps that an answer offers; others are refused."""
+    old, new = _section(evolution, "navigation")
+    if old == new:
+        return
+    if old is None or new is None:
+        effect = (
+            Effect("breaking", "answers offer steps, and others are refused", BOTH)
+            if old is None
+            else Effect("breaking", "answers no longer offer steps", ("clients",))
+        )
+        yield Occurrence(("navigation",), effect)
+        return
+    yield from _promises(
+        ("navigation",),
+        old,
+        new,
+        ("offers", "takes", "refused", "unknown", "all"),
+        "of the offered steps",
+    )
+
+
+@rule(
+    "rendering/text",
+    "SOURCE",
+    reads=("Taxonomy.renderings", "Rendering.name", "Rendering.picture", "Rendering.given"),
+)
+def rendering_text(evolution: Evolution) -> Iterator[Occurrence]:
+    """Generated code renders errors as text, from values that its caller gives."""
+    for path, rendering in evolution.added("renderings"):
+        yield Occurrence(
+            path, Effect("safe", f"the rendering `{rendering.name}` is new", adds=True)
+        )
+    for path, rendering in evolution.removed("renderings"):
+        yield Occurrence(
+            path, Effect("breaking", f"the rendering `{rendering.name}` is gone", BOTH)
+        )
+    for path, old, new in evolution.pairs("renderings"):
+        if list(old.given) != list(new.given):
+            if set(old.given) != set(new.given):
+                message = f"the rendering `{new.name}` takes {listed(new.given) or 'nothing'} in place of {listed(old.given) or 'nothing'}"
+                yield Occurrence((*path, "given"), Effect("breaking", message, ("services",)))
+        if old.picture != new.picture:
+            message = f"the rendering `{new.name}` looks different"
+            yield Occurrence((*path, "picture"), Effect("risky", message, ("clients",), ("WIRE",)))
+
+
+@rule("profile/rfc9110", "WIRE", reads=("Taxonomy.profile",))
+def profile_rfc9110(evolution: Evolution) -> Iterator[Occurrence]:
+    """The profile holds services to what RFC 9110 demands of answers."""
+    old, new = evolution.old.profile, evolution.new.profile
+    effect = compare_promise(old, new, "the profile of answers")
+    if effect is not None:
+        yield Occurrence(("profile",), effect, old, new)

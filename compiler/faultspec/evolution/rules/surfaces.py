@@ -1,0 +1,451 @@
+"""Evolution rules about surfaces: which exchanges they claim, and what their errors look like."""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import NamedTuple
+
+from faultspec.diagnostics.model import Path
+from faultspec.evolution.model import BOTH, Audience, Effect
+from faultspec.evolution.promises import compare_allowed, compare_promise, expand, listed, shown
+from faultspec.evolution.rule import Evolution, Occurrence, rule
+from faultspec.language.model import Surface, Taxonomy
+from faultspec.language.routes import compile_name, compile_route
+
+
+@rule("surface/declared", "WIRE", reads=("Taxonomy.surfaces", "Surface.name", "Surface.transport"))
+def surface_declared(evolution: Evolution) -> Iterator[Occurrence]:
+    """A surface is a place where errors occur. Without it, errors there have no promised form."""
+    for rename in evolution.renames:
+        if rename.section == "surfaces":
+            message = f"the surface `{rename.old}` is named `{rename.new}`"
+            yield Occurrence(
+                ("surfaces", rename.new, "name"),
+                Effect("safe", message, (), ("DOC",)),
+                rename.old,
+                rename.new,
+            )
+    for path, surface in evolution.added("surfaces"):
+        yield Occurrence(path, Effect("safe", f"the surface `{surface.name}` is new", adds=True))
+    for path, surface in evolution.removed("surfaces"):
+        taken = _heirs(evolution, surface)
+        if taken and all(_same_errors(surface, heir) for heir in taken):
+            effect = Effect(
+                "safe", f"the surface `{surface.name}` is part of {listed(h.name for h in taken)}"
+            )
+        else:
+            effect = Effect("breaking", f"the surface `{surface.name}` is gone", BOTH)
+        yield Occurrence(path, effect)
+    for path, old, new in evolution.pairs("surfaces"):
+        moved = compare_promise(old.transport, new.transport, f"the transport of `{new.name}`")
+        if moved is not None:
+            yield Occurrence((*path, "transport"), moved, old.transport, new.transport)
+
+
+def _same_errors(one: Surface, other: Surface) -> bool:
+    """Whether errors have the same form on both surfaces."""
+    return other == one._replace(name=other.name, match=other.match, source=other.source)
+
+
+@rule(
+    "surface/match",
+    "WIRE",
+    reads=(
+        "Surface.match",
+        "Match.routes",
+        "Match.statuses",
+        "Match.tools",
+        "Match.methods",
+        "Match.request",
+    ),
+)
+def surface_match(evolution: Evolution) -> Iterator[Occurrence]:
+    """An exchange belongs to the first surface that matches. One that now belongs to another
+    surface, or to none, may have another error."""
+    old, new = evolution.old, evolution.new
+    if [(s.name, s.match) for s in old.surfaces.values()] == [
+        (s.name, s.match) for s in new.surfaces.values()
+    ]:
+        return
+    moved: dict[tuple[str | None, str | None], str] = {}
+    for sample in _samples(old, new):
+        before, after = _claim(old, sample), _claim(new, sample)
+        if before is not after and (before and before.name) != (after and after.name):
+            moved.setdefault((before and before.name, after and after.name), _describe(sample))
+    for (one, other), where in moved.items():
+        yield _moved(evolution, one, other, where)
+
+
+def _moved(evolution: Evolution, one: str | None, other: str | None, where: str) -> Occurrence:
+    path: Path = ("surfaces", other or one or "")
+    covers = (("surfaces",),)
+    if one is None and other is not None:
+        message = f"errors of {where} belong to `{other}`; before they had no promised form"
+        severity = Effect("safe", message, adds=True)
+        if other in evolution.old.surfaces:
+            severity = Effect("breaking", message, ("services",))
+        return Occurrence(path, severity, covers=covers)
+    if other is None:
+        message = f"errors of {where} have no promised form; before they belonged to `{one}`"
+        return Occurrence(path, Effect("breaking", message, ("clients",)), covers=covers)
+    before, after = evolution.old.surfaces[one or ""], evolution.new.surfaces[other]
+    message = f"errors of {where} belong to `{other}` in place of `{one}`"
+    if _same_errors(before, after):
+        return Occurrence(path, Effect("safe", f"{message}; they look the same"), covers=covers)
+    return Occurrence(path, Effect("breaking", message, BOTH), covers=covers)
+
+
+class _Sample(NamedTuple):
+    """An exchange, as far as matches look at it. ``place``: a path, a tool or a method."""
+
+    transport: str
+    method: str
+    place: str
+    status: int | None
+    members: tuple[tuple[str, object], ...]
+
+
+def _samples(old: Taxonomy, new: Taxonomy) -> Iterator[_Sample]:
+    """An exchange for every combination of routes, methods, statuses and request members that a
+    surface or an operation of either taxonomy names."""
+    surfaces = [s for t in (old, new) for s in t.surfaces.values()]
+    matches = [s.match for s in surfaces] + [
+        o.match for t in (old, new) for o in t.operations.values()
+    ]
+    routes = dict.fromkeys(
+        ["GET /a-path-that-nobody-names", *(r for m in matches for r in m.routes)]
+    )
+    bounds = [
+        b
+        for s in surfaces
+        for span in (*s.match.statuses, *s.error_when)
+        for b in (span.low, span.high)
+    ]
+    statuses = dict.fromkeys(
+        [404, 500, *(b for b in bounds if 400 <= b < 600), *(b for b in bounds if b < 400)]
+    )
+    methods = dict.fromkeys(["GET", "POST", *(x for m in matches for x in m.methods)])
+    members: list[tuple[tuple[str, object], ...]] = [()] + [
+        ((p, v),) for m in matches for p, vs in m.request.items() for v in vs
+    ]
+    tools = dict.fromkeys(["a-tool-that-nobody-names", *(t for m in matches for t in m.tools)])
+    transports = dict.fromkeys(s.transport for s in surfaces)
+    for transport in transports:
+        if transport == "http":
+            for route, method, status, member in product(routes, methods, statuses, members):
+                own, space, path = route.rpartition(" ")
+                yield _Sample(transport, own if space else method, _concrete(path), status, member)
+        else:
+            for tool, member in product(tools, members):
+                yield _Sample(transport, "", tool.replace("*", "x"), None, member)
+
+
+def _concrete(path: str) -> str:
+    return path.replace("/**", "/deep/path").replace("**", "deep/path").replace("*", "x")
+
+
+def _claim(taxonomy: Taxonomy, sample: _Sample) -> Surface | None:
+    """The first surface that claims an exchange."""
+    return next((s for s in taxonomy.surfaces.values() if _claims(s, sample)), None)
+
+
+def _claims(surface: Surface, sample: _Sample) -> bool:
+    transport, method, path, status, members = sample
+    match = surface.match
+    if surface.transport != transport:
+        return False
+    given = dict(members)
+    if any(given.get(pointer) not in values for pointer, values in match.request.items()):
+        return False
+    if transport != "http":
+        return not match.tools or any(compile_name(tool).fullmatch(path) for tool in match.tools)
+    return (
+        (not match.methods or method in match.methods)
+        and (
+            not match.routes or any(compile_route(r).claims(method, (path,)) for r in match.routes)
+        )
+        and (not match.statuses or any(status in span for span in match.statuses))
+    )
+
+
+def _heirs(evolution: Evolution, surface: Surface) -> list[Surface]:
+    """The surfaces that claim what a removed one claimed; none if something is unclaimed."""
+    found: dict[str, Surface] = {}
+    for sample in _samples(evolution.old, evolution.new):
+        if _claim(evolution.old, sample) is surface:
+            heir = _claim(evolution.new, sample)
+            if heir is None:
+                return []
+            found[heir.name] = heir
+    return list(found.values())
+
+
+def _describe(sample: _Sample) -> str:
+    transport, method, path, status, members = sample
+    named = f"`{method} {path}`" if transport == "http" else f"`{path}`"
+    asked = "".join(f" with `{pointer}` {value!r}" for pointer, value in members)
+    return f"{named}{asked}" + (f" with status {status}" if status is not None else "")
+
+
+@rule(
+    "surface/errors",
+    "WIRE",
+    reads=(
+        "Surface.error_when",
+        "Surface.error_pointer",
+        "Surface.error_equals",
+        "Surface.at",
+        "Surface.envelopes",
+        "Surface.requires_details",
+        "Surface.level",
+        "Surface.reason",
+    ),
+)
+def surface_errors(evolution: Evolution) -> Iterator[Occurrence]:
+    """How an error is recognised, where its envelope is, and which envelopes it may have."""
+    for path, old, new in evolution.pairs("surfaces"):
+        name = f"`{new.name}`"
+        effects = {
+            "error_when": _error_statuses(old, new),
+            "error_pointer": compare_promise(
+                old.error_pointer, new.error_pointer, f"the mark of errors on {name}"
+            ),
+            "error_equals": _recognition(old, new),
+            "at": _moved_envelope(old, new),
+            "envelopes": _envelopes(old, new),
+            "requires_details": _required_details(old, new),
+            "level": _level(old, new),
+        }
+        for field, effect in effects.items():
+            if effect is not None:
+                yield Occurrence((*path, field), effect, getattr(old, field), getattr(new, field))
+
+
+def _error_statuses(old: Surface, new: Surface) -> Effect | None:
+    before, after = expand(old.error_when), expand(new.error_when)
+    if before == after:
+        return None
+    message = f"errors of `{new.name}` are answers under {listed(new.error_when)}"
+    return Effect("breaking", message, BOTH)
+
+
+def _recognition(old: Surface, new: Surface) -> Effect | None:
+    if old.error_equals == new.error_equals:
+        return None
+    return Effect("breaking", f"other members mark errors on `{new.name}`", BOTH)
+
+
+def _moved_envelope(old: Surface, new: Surface) -> Effect | None:
+    if old.at == new.at:
+        return None
+    message = f"the envelope of `{new.name}` is at `{new.at or '/'}` in place of `{old.at or '/'}`"
+    return Effect("breaking", message, BOTH)
+
+
+def _envelopes(old: Surface, new: Surface) -> Effect | None:
+    if old.envelopes == new.envelopes:
+        return None
+    what = f"the envelope of `{new.name}`"
+    if not old.envelopes:
+        return Effect("breaking", f"{what} is {listed(new.envelopes)}; before there was none", BOTH)
+    if not new.envelopes:
+        return Effect("breaking", f"errors of `{new.name}` have no envelope any more", BOTH)
+    return compare_allowed(old.envelopes, new.envelopes, what) or Effect(
+        "risky", f"{what} is {shown(new.envelopes[0])} by default", ("clients",)
+    )
+
+
+def _required_details(old: Surface, new: Surface) -> Effect | None:
+    gone = [key for key in old.requires_details if key not in new.requires_details]
+    more = [key for key in new.requires_details if key not in old.requires_details]
+    if gone:
+        message = f"errors of `{new.name}` need not have the details {listed(gone)}"
+        return Effect("breaking", message, BOTH if more else ("clients",))
+    if more:
+        return Effect(
+            "breaking",
+            f"errors of `{new.name}` must have the details {listed(more)}",
+            ("services",),
+        )
+    return None
+
+
+def _level(old: Surface, new: Surface) -> Effect | None:
+    if old.level == new.level:
+        return None
+    message = f"errors {new.level.upper()} be carried on `{new.name}`"
+    if new.level == "must":
+        return Effect("breaking", message, ("services",))
+    return Effect("breaking", message, ("clients",))
+
+
+@rule(
+    "surface/codes",
+    "SOURCE",
+    reads=(
+        "Surface.codes",
+        "Surface.foreign",
+        "Surface.protocol",
+        "Protocol.envelope",
+        "Protocol.codes",
+        "NumberRange.low",
+        "NumberRange.high",
+    ),
+)
+def surface_codes(evolution: Evolution) -> Iterator[Occurrence]:
+    """A closed surface promises clients all codes that they can meet. A code that is new there
+    reaches them without a case of its own."""
+    for path, old, new in evolution.pairs("surfaces"):
+        if old.foreign != new.foreign:
+            message = f"the codes of `{new.name}` are {'foreign' if new.foreign else 'those of the taxonomy'}"
+            yield Occurrence(
+                (*path, "foreign"),
+                Effect("breaking", message, BOTH, ("WIRE", "SOURCE")),
+                covers=((*path, "foreign"), (*path, "codes")),
+            )
+        elif (old.codes is None) != (new.codes is None):
+            yield Occurrence((*path, "codes"), _closing(evolution, new))
+        elif old.codes is not None and new.codes is not None:
+            yield from _listed_codes(evolution, path, old, new)
+        if old.protocol != new.protocol:
+            yield Occurrence((*path, "protocol"), _protocol(old, new))
+
+
+def _closing(evolution: Evolution, new: Surface) -> Effect:
+    if new.codes is not None:
+        return Effect(
+            "breaking", f"the codes of `{new.name}` are closed now", ("services",), ("WIRE",)
+        )
+    message = f"the codes of `{new.name}` are open now"
+    if evolution.old.unknown is not None:
+        return Effect(
+            "risky",
+            f"{message}; clients treat unknown ones as {shown(evolution.old.unknown.becomes)}",
+            ("clients",),
+        )
+    return Effect("breaking", f"{message}, and clients have no fallback", ("clients",))
+
+
+def _listed_codes(
+    evolution: Evolution, path: Path, old: Surface, new: Surface
+) -> Iterator[Occurrence]:
+    kept = {
+        name
+        for name in evolution.old.codes
+        if name in evolution.new.codes
+        and evolution.old.codes[name].live
+        and evolution.new.codes[name].live
+    }
+    more = [name for name in new.codes or () if name not in (old.codes or ()) and name in kept]
+    gone = [name for name in old.codes or () if name not in (new.codes or ()) and name in kept]
+    if more:
+        message = f"{listed(more)} may now occur on `{new.name}`"
+        fallback = evolution.old.unknown is not None
+        effect = Effect("risky" if fallback else "breaking", message, ("clients",), adds=True)
+        yield Occurrence((*path, "codes"), effect)
+    if gone:
+        message = f"{listed(gone)} may no longer occur on `{new.name}`"
+        yield Occurrence((*path, "codes"), Effect("breaking", message, ("services",), ("WIRE",)))
+
+
+def _protocol(old: Surface, new: Surface) -> Effect:
+    if old.protocol is None or new.protocol is None:
+        verb = "has" if old.protocol is None else "no longer has"
+        message = f"`{new.name}` {verb} errors of the protocol"
+        return Effect(
+            "breaking", message, ("clients",) if new.protocol else ("services",), ("WIRE",)
+        )
+    before = expand_numbers(old)
+    after = expand_numbers(new)
+    more, gone = after - before, before - after
+    if not more and not gone and old.protocol.envelope == new.protocol.envelope:
+        return Effect(
+            "safe", f"the protocol errors of `{new.name}` are described differently", (), ("DOC",)
+        )
+    message = f"`{new.name}` has other errors of the protocol"
+    hurt: tuple[Audience, ...] = BOTH if more and gone else ("services",) if gone else ("clients",)
+    return Effect("breaking", message, hurt, ("WIRE",))
+
+
+def expand_numbers(surface: Surface) -> frozenset[tuple[int, int]]:
+    """The ranges of the numbers of a surface's protocol."""
+    return (
+        frozenset((span.low, span.high) for span in surface.protocol.codes)
+        if surface.protocol
+        else frozenset()
+    )
+
+
+@rule(
+    "surface/batch",
+    "WIRE",
+    reads=(
+        "Surface.batch",
+        "Batch.items",
+        "Batch.status",
+        "Batch.body",
+        "Batch.mixed_only",
+        "Batch.bad_items",
+    ),
+)
+def surface_batch(evolution: Evolution) -> Iterator[Occurrence]:
+    """A multi-status body has its outcomes, their statuses and their envelopes at fixed places."""
+    for path, old, new in evolution.pairs("surfaces"):
+        if old.batch == new.batch:
+            continue
+        if old.batch is None or new.batch is None:
+            effect = Effect(
+                "breaking",
+                f"`{new.name}` is {'a' if new.batch else 'no longer a'} multi-status answer",
+                BOTH,
+            )
+            yield Occurrence((*path, "batch"), effect)
+            continue
+        places = [
+            f for f in ("items", "status", "body") if getattr(old.batch, f) != getattr(new.batch, f)
+        ]
+        for field in places:
+            message = f"`{field}` of the outcomes of `{new.name}` is elsewhere"
+            yield Occurrence((*path, "batch", field), Effect("breaking", message, BOTH))
+        if old.batch.mixed_only != new.batch.mixed_only:
+            message = f"`{new.name}` is used for {'mixed outcomes only' if new.batch.mixed_only else 'all outcomes'}"
+            hurt: tuple[Audience, ...] = ("services",) if new.batch.mixed_only else ("clients",)
+            yield Occurrence((*path, "batch", "mixed_only"), Effect("breaking", message, hurt))
+        effect_of_list = compare_promise(
+            old.batch.bad_items,
+            new.batch.bad_items,
+            f"the detail with the bad items of `{new.name}`",
+        )
+        if effect_of_list is not None:
+            yield Occurrence((*path, "batch", "bad_items"), effect_of_list)
+
+
+@rule("surface/success", "WIRE", reads=("Surface.success", "DetailMember.presence"))
+def surface_success(evolution: Evolution) -> Iterator[Occurrence]:
+    """Members of every success are as much a promise as those of errors."""
+    from faultspec.evolution.rules.details import _member_effect
+
+    for path, old, new in evolution.pairs("surfaces"):
+        for name in dict.fromkeys((*old.success, *new.success)):
+            effect = _member_effect(
+                old.success.get(name),
+                new.success.get(name),
+                f"the member `{name}` of successes",
+                closed=False,
+            )
+            if effect is not None:
+                yield Occurrence((*path, "success", name), effect)
+
+
+@rule("surface/repeats", "OPS", reads=("Surface.repeats", "Surface.sink"))
+def surface_repeats(evolution: Evolution) -> Iterator[Occurrence]:
+    """Operators read the errors of one surface again on another, such as a log, at its sink."""
+    for path, old, new in evolution.pairs("surfaces"):
+        for field, label in (
+            ("repeats", "the surface that `%s` repeats"),
+            ("sink", "the sink of `%s`"),
+        ):
+            before, after = getattr(old, field), getattr(new, field)
+            if before != after:
+                message = f"{label % new.name} is {shown(after)} in place of {shown(before)}"
+                effect = Effect("breaking", message, ("operators",) if before else ("services",))
+                yield Occurrence((*path, field), effect, before, after)

@@ -1,0 +1,130 @@
+"""Evolution rules about texts, owners and origins, on which no program may depend."""
+
+from collections.abc import Iterator
+
+from faultspec.evolution.model import BOTH, Effect
+from faultspec.evolution.promises import shown
+from faultspec.evolution.rule import Evolution, Occurrence, rule
+
+#: Texts for readers, by record.
+_TEXTS = [
+    "Batch.source",
+    "Code.description",
+    "Code.summary",
+    "DetailKey.summary",
+    "Envelope.summary",
+    "Example.summary",
+    "Fallback.reason",
+    "HeaderRule.summary",
+    "HttpMapping.reason",
+    "Metric.summary",
+    "NumberRange.summary",
+    "Operation.summary",
+    "Rendering.summary",
+    "RetryPolicy.summary",
+    "Schema.description",
+    "Surface.reason",
+    "Term.summary",
+]
+
+
+@rule("text/changed", "DOC", reads=tuple(_TEXTS))
+def text_changed(evolution: Evolution) -> Iterator[Occurrence]:
+    """Summaries, descriptions and reasons are for readers."""
+    fields = {tuple(text.split(".")) for text in _TEXTS}
+    for pair in evolution.changed_records:
+        record = type(pair.old).__name__
+        for field in pair.old._fields:
+            before, after = getattr(pair.old, field), getattr(pair.new, field)
+            if (record, field) in fields and before != after:
+                message = f"the {field} of `{_subject(pair.path)}` is worded differently"
+                yield Occurrence((*pair.path, field), Effect("safe", message), before, after)
+
+
+def _subject(path: tuple[object, ...]) -> str:
+    return ".".join(str(step) for step in path)
+
+
+@rule(
+    "text/origin",
+    "DOC",
+    reads=(
+        "Taxonomy.rulings",
+        "Ruling.name",
+        "Ruling.statements",
+        "Ruling.conflict",
+        "Ruling.decision",
+        "Ruling.reason",
+        "Taxonomy.obligations",
+        "Obligation.name",
+        "Obligation.text",
+        "Obligation.reason",
+        "Source.statements",
+        "Source.section",
+        "Source.rulings",
+        "Source.note",
+    ),
+)
+def text_origin(evolution: Evolution) -> Iterator[Occurrence]:
+    """Rulings, obligations and sources say where a rule comes from, not what it demands."""
+    for section in ("rulings", "obligations"):
+        for path, _ in evolution.added(section):
+            yield Occurrence(path, Effect("safe", f"`{path[-1]}` is new in {section}", adds=True))
+        for path, _ in evolution.removed(section):
+            yield Occurrence(path, Effect("safe", f"`{path[-1]}` is gone from {section}"))
+        for path, _, _ in evolution.pairs(section):
+            yield Occurrence(
+                path, Effect("safe", f"`{path[-1]}` of {section} is worded differently")
+            )
+    for pair in evolution.changed_records:
+        if "source" in pair.old._fields and pair.old.source != pair.new.source:
+            if pair.path[:1] not in (("rulings",), ("obligations",)):
+                message = f"the source of `{_subject(pair.path)}` is another one"
+                yield Occurrence((*pair.path, "source"), Effect("safe", message))
+
+
+@rule(
+    "text/examples",
+    "DOC",
+    reads=(
+        "Code.examples",
+        "Example.message",
+        "Example.details",
+        "Example.slots",
+        "Example.status",
+        "Example.headers",
+    ),
+)
+def text_examples(evolution: Evolution) -> Iterator[Occurrence]:
+    """Examples illustrate a code. Their values are no promise."""
+    for path, old, new in evolution.changed_codes:
+        if old.examples != new.examples:
+            more = len(new.examples) > len(old.examples)
+            message = f"the examples of `{_subject(path[1:])}` are others"
+            yield Occurrence((*path, "examples"), Effect("safe", message, adds=more))
+
+
+@rule(
+    "taxonomy/header",
+    "DOC",
+    reads=(
+        "Taxonomy.name",
+        "Taxonomy.version",
+        "Taxonomy.title",
+        "Taxonomy.owner",
+        "Taxonomy.description",
+    ),
+)
+def taxonomy_header(evolution: Evolution) -> Iterator[Occurrence]:
+    """Generated packages have the name of the taxonomy. Its owner is who answers for it."""
+    for field in ("name", "version", "title", "owner", "description"):
+        before, after = getattr(evolution.old, field), getattr(evolution.new, field)
+        if before == after:
+            continue
+        message = f"the {field} of the taxonomy is {shown(after)} in place of {shown(before)}"
+        effect = Effect("safe", message)
+        if field == "name":
+            effect = Effect("breaking", message, BOTH, ("SOURCE",))
+        elif field == "owner":
+            effect = Effect("safe", message, (), ("OPS",))
+        yield Occurrence(("taxonomy", field), effect, before, after, ((field,),))
