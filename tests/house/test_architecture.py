@@ -33,6 +33,7 @@ ROOMS: Mapping[str, str] = {
     "faultspec.targets": "Taxonomy to view (the values that a template loops over), one module a target",
     "faultspec.render": "View to files through the Jinja templates; write and check the output folder",
     "faultspec.lint": "The lint rules, suppressions and fixes",
+    "faultspec.evolution": "The changes between two taxonomies: their severity, whom they break, the version that is due; the ledger and the reports",
     "faultspec.importers": "OpenAPI documents and botocore models to taxonomy data, and a list of what could not be converted",
     "faultspec.docs": "The generated pages: language, lint rules, trace, botocore",
     "faultspec_conformance.drivers": "Requests to running systems: HTTP, JSON-RPC, standard streams, MCP; processes, local servers, budgets",

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Literal
 
 import click
 
@@ -146,7 +147,8 @@ def empty_taxonomy(like: Taxonomy) -> Taxonomy:
 
 
 def _build_report(old: Taxonomy, new: LoadedTaxonomy, old_name: str) -> EvolutionReport:
-    assert new.taxonomy is not None and new.document is not None
+    assert new.taxonomy is not None
+    assert new.document is not None
     comparison = compare(old, new.taxonomy, datetime.now(UTC).date())
     return EvolutionReport(old_name, new.document.path, comparison, new.document)
 
@@ -169,7 +171,7 @@ def _annotations(
     report: EvolutionReport, diagnostics: Sequence[Diagnostic], sources: Mapping[str, str]
 ) -> str:
     shown = diagnostics[: MOST_ANNOTATIONS - 1]
-    level = "error" if _fails(report, "breaking") else "notice"
+    level: Literal["error", "notice"] = "error" if _fails(report, "breaking") else "notice"
     summary = Annotation(level, "faultspec diff", summarize(report), report.new)
     return printers.github(shown, sources) + workflow_command(summary)
 
@@ -187,7 +189,7 @@ def _is_counted(change: Change, fail_on: str) -> bool:
         return fail_on in change.categories
     if fail_on == "any":
         return True
-    return SEVERITIES.index(change.severity) <= SEVERITIES.index(fail_on)  # type: ignore[arg-type]
+    return SEVERITIES.index(change.severity) <= SEVERITIES.index(fail_on)
 
 
 #: The bumps that must be declared, by the severity that fails.

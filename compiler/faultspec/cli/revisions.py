@@ -91,8 +91,14 @@ def _git(folder: str, *arguments: str) -> bytes | None:
 def _missing_revision_hint(top: str, revision: str) -> str:
     shallow = _git(top, "rev-parse", "--is-shallow-repository")
     if shallow is not None and shallow.strip() == b"true":
-        return f"the clone is shallow: run `git fetch --unshallow`, or `git fetch --depth 1 origin {revision}`"
-    return "name a branch, a tag or a commit of this repository; `git fetch` brings those of the remote"
+        return (
+            "the clone is shallow: run `git fetch --unshallow`, or `git fetch --depth 1 origin "
+            f"{revision}`"
+        )
+    return (
+        "name a branch, a tag or a commit of this repository; `git fetch` brings those of the "
+        "remote"
+    )
 
 
 def _extract(top: str, commit: str, inner: str, place: Path) -> bool:

@@ -8,7 +8,7 @@ _ADVICE: Mapping[tuple[str, Audience], str] = {
     (
         "code/added",
         "clients",
-    ): "Regenerate the bindings and add a case for the code. Until then the code is handled as an unknown one.",
+    ): ("Regenerate the bindings and add a case for the code. Until then it is an unknown code."),
     ("code/removed", "clients"): "Remove the cases for the code, or handle its replacement.",
     ("code/removed", "services"): "Raise the replacement, or an error that still exists.",
     ("code/renamed", "clients"): "Rename the class and the enum member. Answers are unchanged.",

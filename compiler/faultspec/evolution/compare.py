@@ -6,26 +6,25 @@ from datetime import date
 from typing import NamedTuple
 
 from faultspec.diagnostics.model import Path
-from faultspec.evolution.differences import Difference, find_differences
-from faultspec.evolution.model import BUMPS, SEVERITIES, Bump, Change, Effect, due_bump
+from faultspec.evolution.differences import find_differences
+from faultspec.evolution.model import BUMPS, SEVERITIES, Bump, Change, due_bump
 from faultspec.evolution.pairing import apply_renames, find_renames
 from faultspec.evolution.promises import shown
 from faultspec.evolution.rule import Evolution, EvolutionRule, Occurrence
 from faultspec.evolution.rules import RULES
 from faultspec.language.model import Taxonomy
 
-NOTATION = "notation/changed"
-"""The rule of a difference without an effect: something is declared elsewhere or otherwise."""
-
 
 class Comparison(NamedTuple):
-    """All changes, the worst first.
+    """All changes, the worst first, and differences without an effect: something is declared
+    elsewhere or in another way.
 
     ``due``: the version part that they raise. ``declared``: the part that ``taxonomy.version``
     raised; None if one of the versions is not of the form x.y.z.
     """
 
     changes: tuple[Change, ...]
+    notation: tuple[str, ...]
     due: Bump
     declared: Bump | None
     old_version: str
@@ -50,10 +49,10 @@ def compare(old: Taxonomy, new: Taxonomy, today: date) -> Comparison:
     renames = find_renames(old, new)
     evolution = Evolution(apply_renames(old, renames), new, old, renames, today)
     found = [(rule, occurrence) for rule in RULES for occurrence in rule.check(evolution)]
-    changes = [*_fold(found), *_notation(evolution, found)]
-    changes.sort(key=lambda change: SEVERITIES.index(change.severity))
+    changes = sorted(_fold(found), key=lambda change: SEVERITIES.index(change.severity))
     return Comparison(
         tuple(changes),
+        tuple(_notation(evolution, found)),
         due_bump(changes),
         _declared_bump(old.version, new.version),
         old.version,
@@ -63,54 +62,50 @@ def compare(old: Taxonomy, new: Taxonomy, today: date) -> Comparison:
 
 def _fold(found: Iterable[tuple[EvolutionRule, Occurrence]]) -> Iterator[Change]:
     """One change for all occurrences of a rule with the same effect and values."""
-    folded: dict[object, list[tuple[EvolutionRule, Occurrence]]] = {}
+    folded: dict[object, tuple[EvolutionRule, list[Occurrence]]] = {}
     for rule, occurrence in found:
         effect = occurrence.effect
-        key = (
-            rule.id,
-            effect._replace(message=_anonymous(effect.message, occurrence.path)),
-            repr(occurrence.before),
-            repr(occurrence.after),
-            occurrence.path[-1],
-        )
-        folded.setdefault(key, []).append((rule, occurrence))
-    for group in folded.values():
-        yield _change(*group[0], [occurrence.path for _, occurrence in group])
+        message = effect.message.replace(_subject(occurrence), "…")
+        values = repr(occurrence.before), repr(occurrence.after)
+        key = (rule.id, effect._replace(message=message), values, occurrence.path[-1])
+        folded.setdefault(key, (rule, []))[1].append(occurrence)
+    for rule, occurrences in folded.values():
+        yield _change(rule, occurrences)
 
 
-def _anonymous(message: str, path: Path) -> str:
-    """A message without the names of its place, so that equal changes of several codes meet."""
-    for step in path[1:]:
-        message = message.replace(f"`{step}`", "`…`")
+def _subject(occurrence: Occurrence) -> str:
+    """The name of the construct in a message, which is what equal changes differ in."""
+    path, message = occurrence.path, occurrence.effect.message
+    names = [f"`{step}`" for step in path[1:]]
     if path[0] == "operations" and len(path) > 3:
-        message = message.replace(f"`{path[1]}/{path[3]}`", "`…`")
-    return message
+        names.insert(0, f"`{path[1]}/{path[3]}`")
+    return next((name for name in names if name in message), "\0")
 
 
-def _change(rule: EvolutionRule, occurrence: Occurrence, paths: list[Path]) -> Change:
+#: Names in a message; the list of places has them all.
+_MOST_NAMED = 4
+
+
+def _change(rule: EvolutionRule, occurrences: list[Occurrence]) -> Change:
+    """The change of occurrences that are alike."""
+    occurrence = occurrences[0]
     effect = occurrence.effect
+    names = list(dict.fromkeys(map(_subject, occurrences)))
+    more = len(names) - _MOST_NAMED
+    named = ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
     return Change(
         rule=rule.id,
         severity=effect.severity,
         categories=effect.categories or rule.categories,
         breaks=effect.breaks,
-        message=_with_others(effect.message, paths),
+        message=effect.message.replace(names[0], named),
         path=occurrence.path,
-        places=tuple(".".join(map(str, path)) for path in paths),
+        places=tuple(".".join(map(str, member.path)) for member in occurrences),
         before=_text(occurrence.before),
         after=_text(occurrence.after),
         remedy=effect.remedy,
         adds=effect.adds,
         removes=effect.removes,
-    )
-
-
-def _with_others(message: str, paths: list[Path]) -> str:
-    others = len(paths) - 1
-    return (
-        f"{message}, and so in {others} other place{'s' if others > 1 else ''}"
-        if others
-        else message
     )
 
 
@@ -120,27 +115,12 @@ def _text(value: object) -> str | None:
     return shown(value).replace("`", "") if isinstance(value, str | int | float | tuple) else None
 
 
-def _notation(
-    evolution: Evolution, found: list[tuple[EvolutionRule, Occurrence]]
-) -> Iterator[Change]:
-    """A safe change for each kind of difference that no rule reported."""
-    covered = [
-        (rule.reads, path)
-        for rule, occurrence in found
-        for path in (occurrence.path, *occurrence.covers)
-    ]
-    by_field: dict[str, list[Difference]] = {}
-    by_path = {path for _, path in covered}
+def _notation(evolution: Evolution, found: list[tuple[EvolutionRule, Occurrence]]) -> Iterator[str]:
+    """The place of each difference that no rule reported."""
+    covered = {path for _, occurrence in found for path in (occurrence.path, *occurrence.covers)}
     for difference in find_differences(evolution.old, evolution.new):
-        if not _is_covered(difference.path, by_path):
-            by_field.setdefault(difference.field, []).append(difference)
-    for field, differences in by_field.items():
-        first = differences[0]
-        message = f"`{'.'.join(map(str, first.path))}` is declared otherwise, with the same effect"
-        paths = [difference.path for difference in differences]
-        effect = Effect("safe", message)
-        notation = EvolutionRule(NOTATION, ("DOC",), frozenset({field}), lambda _: iter(()), "")
-        yield _change(notation, Occurrence(first.path, effect), paths)
+        if not _is_covered(difference.path, covered):
+            yield ".".join(map(str, difference.path))
 
 
 def _is_covered(path: Path, covered: set[Path]) -> bool:

@@ -31,12 +31,12 @@ LEDGER = Record(
 
 
 class AcceptedChange(NamedTuple):
-    """An entry of a ledger. ``index``: its position in the file."""
+    """An entry of a ledger. ``position``: in the file, from 0."""
 
     change: str
     reason: str
     owner: str
-    index: int
+    position: int
 
 
 class LoadedLedger(NamedTuple):
@@ -90,7 +90,7 @@ def find_stale(ledger: LoadedLedger, changes: Iterable[Change]) -> tuple[Diagnos
         ledger.document.diagnostic(
             "stale-acceptance",
             f"no change has the fingerprint {entry.change}",
-            ("accepted", entry.index),
+            ("accepted", entry.position),
             key=False,
             hint="remove the entry: the change was released, or it was made otherwise",
         )

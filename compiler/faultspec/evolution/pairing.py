@@ -60,13 +60,22 @@ def find_renames(old: Taxonomy, new: Taxonomy) -> tuple[Rename, ...]:
     return tuple(renames)
 
 
+def has_same_class(one: str, other: str) -> bool:
+    """Whether generated code has the same names for both codes: case and `_` do not count."""
+    return one.replace("_", "").lower() == other.replace("_", "").lower()
+
+
 def _renamed_codes(old: Taxonomy, new: Taxonomy) -> list[Rename]:
-    added = {code.wire: code for name, code in new.codes.items() if name not in old.codes}
-    return [
-        Rename("codes", name, added[code.wire].name)
-        for name, code in old.codes.items()
-        if name not in new.codes and code.wire in added
-    ]
+    added = [code for name, code in new.codes.items() if name not in old.codes and code.live]
+    renames = []
+    for name, code in old.codes.items():
+        if name in new.codes or not code.live:
+            continue
+        same = next((a for a in added if a.wire == code.wire or has_same_class(a.name, name)), None)
+        if same is not None:
+            added.remove(same)
+            renames.append(Rename("codes", name, same.name))
+    return renames
 
 
 def _renamed_equals(

@@ -7,7 +7,7 @@ never clients.
 
 from collections.abc import Collection, Iterable
 
-from faultspec.evolution.model import Audience, Effect
+from faultspec.evolution.model import BOTH, Audience, Effect
 from faultspec.language.conditions import StatusRange
 from faultspec.language.model import Presence
 
@@ -28,7 +28,7 @@ def compare_allowed(
         return Effect("breaking", f"{what} is now limited to {listed(new)}", ("services",))
     if more and gone:
         message = f"{what} is {listed(more)} in place of {listed(gone)}"
-        return Effect("breaking", message, ("clients", "services"))
+        return Effect("breaking", message, ("clients",))
     if more:
         return Effect("breaking", f"{what} may now also be {listed(more)}", ("clients",))
     return Effect("breaking", f"{what} may no longer be {listed(gone)}", ("services",))
@@ -52,15 +52,13 @@ def compare_presence(old: Presence | None, new: Presence | None, what: str) -> E
     if "forbidden" in (old, new):
         message = f"{what} is {new or 'no longer forbidden'}"
         if new == "forbidden":
-            hurt: tuple[Audience, ...] = (
-                ("clients", "services") if old == "required" else ("services",)
-            )
+            hurt: tuple[Audience, ...] = BOTH if old == "required" else ("services",)
             return Effect("breaking", message, hurt)
         return Effect("risky", message, ("clients",), adds=True)
     if after > before:
         if new == "required":
             return Effect("breaking", f"{what} is now required", ("services",))
-        return Effect("safe", f"{what} is now {new}", adds=True)
+        return Effect("safe", f"{what} is now {new}", adds=old is None)
     was = "" if old is None else f" (it was {old})"
     message = f"{what} is {new or 'no longer declared'}{was}"
     if old == "required":
@@ -76,8 +74,14 @@ def compare_promise(old: object, new: object, what: str) -> Effect | None:
         return Effect("breaking", f"{what} is now {shown(new)}", ("services",))
     if not new:
         return Effect("breaking", f"{what} is no longer {shown(old)}", ("clients",))
-    message = f"{what} is {shown(new)} in place of {shown(old)}"
-    return Effect("breaking", message, ("clients", "services"))
+    return Effect("breaking", replaced(what, new, old), ("clients",))
+
+
+def given(effect: Effect | None) -> Effect | None:
+    """The effect on a value that constructors of errors take: a narrower one changes its type."""
+    if effect is None or effect.severity != "breaking" or "services" not in effect.breaks:
+        return effect
+    return effect._replace(categories=("SOURCE", "WIRE"))
 
 
 def compare_strictness(old: str, new: str, what: str) -> Effect | None:
@@ -93,6 +97,11 @@ def compare_strictness(old: str, new: str, what: str) -> Effect | None:
 
 
 _STRICTNESS = {"forbid": "errors", "warn": "reported as warnings", "allow": "allowed"}
+
+
+def replaced(what: str, new: object, old: object) -> str:
+    """The message that something has another value."""
+    return f"{what} is {shown(new)} in place of {shown(old)}"
 
 
 def expand(ranges: Iterable[StatusRange]) -> frozenset[int]:

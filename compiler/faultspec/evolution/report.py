@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from faultspec.diagnostics.formats.escaping import as_json, escape_line, visible_lines
-from faultspec.diagnostics.formats.markdown import markdown_details, markdown_table
+from faultspec.diagnostics.formats.markdown import markdown_details, markdown_table, markdown_text
 from faultspec.diagnostics.model import Diagnostic, Severity
 from faultspec.evolution.advice import advise
 from faultspec.evolution.compare import Comparison
@@ -132,6 +132,7 @@ def as_data(report: EvolutionReport) -> dict[str, Any]:
         "version_enough": comparison.is_version_enough,
         "summary": dict(count_severities(comparison.changes)),
         "changes": [_change_data(report, change) for change in comparison.changes],
+        "notation": list(comparison.notation),
         "stale": [diagnostic.message for diagnostic in report.stale],
         "notes": list(report.notes),
     }
@@ -261,8 +262,6 @@ def _capital(sentence: str) -> str:
 
 def _markdown(text: str) -> str:
     """A message as Markdown: names in backquotes stay code, and everything else is escaped."""
-    from faultspec.diagnostics.formats.markdown import markdown_text
-
     pieces = re.split(r"(`[^`\n]*`)", "\n".join(visible_lines(text)))
     return "".join(
         piece.replace("|", "\\|")
@@ -280,11 +279,21 @@ def migration_notes(changes: Iterable[Change]) -> list[str]:
             continue
         for audience in change.breaks:
             notes.setdefault((audience, advise(change, audience)), []).append(change.places[0])
-    order = {audience: index for index, audience in enumerate(AUDIENCES)}
     return [
-        f"- **{_TITLES[audience]}**: {_markdown(text)} ({', '.join(f'`{place}`' for place in places[:4])}{' …' if len(places) > 4 else ''})"
-        for (audience, text), places in sorted(notes.items(), key=lambda item: order[item[0][0]])
+        f"- **{_TITLES[audience]}**: {_markdown(text)} ({_some(places)})"
+        for audience in AUDIENCES
+        for (who, text), places in notes.items()
+        if who == audience
     ]
+
+
+#: Places behind a sentence; the table above it has them all.
+_MOST_PLACES = 4
+
+
+def _some(places: Sequence[str]) -> str:
+    more = " …" if len(places) > _MOST_PLACES else ""
+    return ", ".join(f"`{place}`" for place in places[:_MOST_PLACES]) + more
 
 
 def as_migration_guide(report: EvolutionReport) -> str:

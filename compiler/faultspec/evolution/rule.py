@@ -8,7 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from faultspec.diagnostics.model import Path
 from faultspec.evolution.model import Category, Effect
-from faultspec.evolution.pairing import Rename
+from faultspec.evolution.pairing import Rename, successor
 from faultspec.language.carriers import reaches
 from faultspec.language.model import Code, Operation, Surface, Taxonomy
 
@@ -54,14 +54,49 @@ class Evolution:
             yield name, old.get(name), new.get(name)
 
     @cached_property
+    def old_codes(self) -> Mapping[Path, Code]:
+        """Every code of the old taxonomy by its path, live or not."""
+        return dict(self.old.located_codes())
+
+    @cached_property
+    def new_codes(self) -> Mapping[Path, Code]:
+        """Every code of the new taxonomy by its path, live or not."""
+        return dict(self.new.located_codes())
+
+    @cached_property
+    def added_codes(self) -> tuple[tuple[Path, Code], ...]:
+        """The codes that a service may produce only now."""
+        return tuple(
+            (path, code)
+            for path, code in self.new_codes.items()
+            if code.live and not (path in self.old_codes and self.old_codes[path].live)
+        )
+
+    @cached_property
+    def removed_codes(self) -> tuple[tuple[Path, Code], ...]:
+        """The codes that a service may no longer produce; not those of removed operations."""
+        return tuple(
+            (path, code)
+            for path, code in self.old_codes.items()
+            if code.live
+            and not (path in self.new_codes and self.new_codes[path].live)
+            and not (path[0] == "operations" and path[1] not in self.new.operations)
+        )
+
+    @cached_property
+    def successors(self) -> frozenset[str]:
+        """The new codes that replace codes which are gone."""
+        found = (successor(self.old, self.new, code.name) for _, code in self.removed_codes)
+        return frozenset(c.name for c in found if c is not None and c.name not in self.old.codes)
+
+    @cached_property
     def code_pairs(self) -> tuple[Pair[Code], ...]:
         """The codes that both taxonomies have and a service may produce, shared and of operations,
         equal ones included: what they refer to may differ."""
-        old = dict(self.old.located_codes())
         return tuple(
-            Pair(path, old[path], code)
-            for path, code in self.new.located_codes()
-            if path in old and old[path].live and code.live
+            Pair(path, self.old_codes[path], code)
+            for path, code in self.new_codes.items()
+            if path in self.old_codes and self.old_codes[path].live and code.live
         )
 
     @cached_property
@@ -100,6 +135,12 @@ def _changed_records(old: Any, new: Any, path: Path) -> Iterator[Pair[Any]]:
         yield Pair(path, old, new)
         for name, before, after in zip(old._fields, old, new, strict=True):
             yield from _changed_records(before, after, (*path, name))
+    elif isinstance(old, tuple) and isinstance(new, tuple):
+        gone = [item for item in old if item not in new]
+        more = [item for item in new if item not in old]
+        if len(gone) == len(more):
+            for before, after in zip(gone, more, strict=True):
+                yield from _changed_records(before, after, path)
 
 
 class Occurrence(NamedTuple):

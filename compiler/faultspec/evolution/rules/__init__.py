@@ -8,10 +8,12 @@ from collections.abc import Mapping
 
 from faultspec.evolution.rule import EvolutionRule
 from faultspec.evolution.rules import (
+    bindings,
     codes,
     details,
     envelopes,
     headers,
+    lifecycle,
     operations,
     retries,
     service,
@@ -23,6 +25,8 @@ from faultspec.evolution.rules import (
 
 _MODULES = (
     codes,
+    bindings,
+    lifecycle,
     details,
     headers,
     retries,

@@ -4,18 +4,22 @@ import re
 from collections.abc import Iterator
 
 from faultspec.diagnostics.model import Path
-from faultspec.evolution.model import BOTH, Audience, Effect
-from faultspec.evolution.pairing import successor
+from faultspec.evolution.facts import sample_facts
+from faultspec.evolution.model import BOTH, Effect
+from faultspec.evolution.pairing import has_same_class
 from faultspec.evolution.promises import (
     compare_allowed,
     compare_promise,
     compress,
     expand,
+    given,
     listed,
+    replaced,
     shown,
 )
 from faultspec.evolution.rule import Evolution, Occurrence, allows_code, rule
 from faultspec.language.model import Code, Operation, Taxonomy
+from faultspec.runtime.nodes import slot_places
 
 
 def code_name(path: Path) -> str:
@@ -32,30 +36,18 @@ def code_added(evolution: Evolution) -> Iterator[Occurrence]:
     """A new code reaches clients that were compiled before it. In a closed taxonomy they match all
     codes, and need a fallback for others (`unknown`). A reserved code that is taken into use is
     such a code."""
-    old = dict(evolution.old.located_codes())
-    replaced = {code.name for code in _successors(evolution)}
-    for path, code in evolution.new.located_codes():
-        before = old.get(path)
-        if before is not None and before.lifecycle == "removed" and code.live:
+    moved = {code.wire for path, code in evolution.removed_codes}
+    for path, code in evolution.added_codes:
+        before = evolution.old_codes.get(path)
+        if code.wire in moved or (before is not None and before.lifecycle == "removed"):
             continue
-        if (before is not None and before.live) or (path[0] == "codes" and code.name in replaced):
-            continue
-        if not code.live:
-            if before is None:
-                message = f"{code_name(path)} is {code.lifecycle} from the start"
-                yield Occurrence(path, Effect("safe", message, adds=True))
+        if path[0] == "codes" and code.name in evolution.successors:
             continue
         yield Occurrence(path, _effect_of_addition(evolution, path, code), None, code.wire)
-
-
-def _successors(evolution: Evolution) -> Iterator[Code]:
-    """The new codes that replace codes which are gone."""
-    for name, code in evolution.old.codes.items():
-        after = evolution.new.codes.get(name)
-        if code.live and (after is None or not after.live):
-            found = successor(evolution.old, evolution.new, name)
-            if found is not None and found.name not in evolution.old.codes:
-                yield found
+    for path, code in evolution.new_codes.items():
+        if path not in evolution.old_codes and not code.live:
+            message = f"{code_name(path)} is {code.lifecycle} from the start"
+            yield Occurrence(path, Effect("safe", message, adds=True))
 
 
 def _effect_of_addition(evolution: Evolution, path: Path, code: Code) -> Effect:
@@ -89,110 +81,26 @@ def _effect_of_addition(evolution: Evolution, path: Path, code: Code) -> Effect:
     )
 
 
-@rule(
-    "code/removed",
-    "SOURCE",
-    "WIRE",
-    reads=("Taxonomy.codes", "Operation.errors", "Code.lifecycle", "Code.replaced_by"),
-)
-def code_removed(evolution: Evolution) -> Iterator[Occurrence]:
-    """A code that is gone breaks whatever names it: clients that match it, services that raise it.
-    The removal is sanctioned if the code was deprecated, its sunset is over, and a tombstone
-    (`lifecycle: removed`) remains."""
-    new = dict(evolution.new.located_codes())
-    for path, code in evolution.old.located_codes():
-        after = new.get(path)
-        gone = after is None or not after.live
-        if (
-            not code.live
-            or not gone
-            or (path[0] == "operations" and path[1] not in evolution.new.operations)
-        ):
-            continue
-        follower = (
-            successor(evolution.old, evolution.new, code.name) if path[0] == "codes" else None
-        )
-        message = f"{code_name(path)} is gone"
-        covers: tuple[Path, ...] = (path,)
-        if follower is not None:
-            message = f"{code_name(path)} is replaced by `{follower.name}`"
-            covers = (path, ("codes", follower.name))
-        if after is not None and after.lifecycle == "reserved":
-            message = f"{code_name(path)} is reserved: no longer produced"
-        wire = follower.wire if follower is not None else None
-        if _is_sanctioned(evolution, code, after):
-            effect = Effect(
-                "risky", f"{message}, after its sunset {code.sunset}", BOTH, removes=True
-            )
-            yield Occurrence(path, effect, code.wire, wire, covers)
-            continue
-        effect = Effect(
-            "breaking", f"{message}{_objection(evolution, code, after)}", BOTH, remedy=_SANCTION
-        )
-        yield Occurrence(path, effect, code.wire, wire, covers)
-
-
-_SANCTION = (
-    "deprecate it with `lifecycle: deprecated`, `since`, `sunset` and `replaced_by` or a reason; after"
-    " the sunset replace it by a tombstone (`lifecycle: removed`)"
-)
-
-
-def _is_sanctioned(evolution: Evolution, code: Code, after: Code | None) -> bool:
-    over = code.sunset is not None and code.sunset < evolution.today.isoformat()
-    return code.lifecycle == "deprecated" and over and after is not None and not after.live
-
-
-def _objection(evolution: Evolution, code: Code, after: Code | None) -> str:
-    if code.lifecycle != "deprecated":
-        return ", and it was never deprecated"
-    if code.sunset is None:
-        return ", and its deprecation named no sunset"
-    if code.sunset >= evolution.today.isoformat():
-        return f", before its sunset {code.sunset}"
-    return ", and no tombstone remains" if after is None else ""
-
-
-@rule("code/returned", "SOURCE", "WIRE", reads=("Code.lifecycle",))
-def code_returned(evolution: Evolution) -> Iterator[Occurrence]:
-    """The name of a removed code is never used again: an older client still takes it for what it
-    meant. Its tombstone stays."""
-    new = dict(evolution.new.located_codes())
-    for path, code in evolution.old.located_codes():
-        after = new.get(path)
-        if code.lifecycle != "removed":
-            continue
-        if after is None:
-            message = f"the tombstone of {code_name(path)} is gone, so its name can be reused"
-            yield Occurrence(
-                path,
-                Effect("risky", message, ("clients",), ("SOURCE",), remedy="keep it"),
-                "removed",
-                None,
-            )
-        elif after.lifecycle == "reserved":
-            message = f"{code_name(path)} was removed and is now reserved for a new use"
-            yield Occurrence(
-                path,
-                Effect("risky", message, ("clients",), ("SOURCE",), remedy="keep the tombstone"),
-            )
-        elif after.live:
-            message = f"{code_name(path)} was removed and is back"
-            effect = Effect("breaking", message, ("clients",), remedy="choose another name")
-            yield Occurrence(path, effect, "removed", after.lifecycle)
-
-
 @rule("code/renamed", "SOURCE", reads=("Code.name",))
 def code_renamed(evolution: Evolution) -> Iterator[Occurrence]:
     """A code with another name and the same wire value looks the same in answers. The names of its
     class and its enum member change."""
     for rename in evolution.renames:
-        if rename.section == "codes":
+        if rename.section == "codes" and not has_same_class(rename.old, rename.new):
             message = f"`{rename.old}` is named `{rename.new}`; its wire value is unchanged"
-            path: Path = ("codes", rename.new)
-            yield Occurrence(
-                (*path, "name"), Effect("breaking", message, BOTH), rename.old, rename.new
+            effect = Effect("breaking", message, BOTH)
+            path: Path = ("codes", rename.new, "name")
+            yield Occurrence(path, effect, rename.old, rename.new)
+    moved = {
+        code.wire: path for path, code in evolution.added_codes if path not in evolution.old_codes
+    }
+    for path, code in evolution.removed_codes:
+        if code.wire in moved and path[0] != moved[code.wire][0]:
+            message = (
+                f"{code_name(path)} is {code_name(moved[code.wire])}; its wire value is unchanged"
             )
+            covers = (path, moved[code.wire])
+            yield Occurrence(path, Effect("breaking", message, BOTH), covers=covers)
 
 
 @rule("code/wire", "WIRE", reads=("Code.wire",))
@@ -204,51 +112,9 @@ def code_wire(evolution: Evolution) -> Iterator[Occurrence]:
             message = (
                 f"the wire value of {code_name(path)} is {new.wire!r} in place of {old.wire!r}"
             )
-            yield Occurrence((*path, "wire"), Effect("breaking", message, BOTH), old.wire, new.wire)
-
-
-@rule(
-    "code/lifecycle",
-    "SOURCE",
-    reads=("Code.lifecycle", "Code.since", "Code.sunset", "Code.replaced_by"),
-)
-def code_lifecycle(evolution: Evolution) -> Iterator[Occurrence]:
-    """A deprecation prepares clients for a removal. It names what replaces the code, and since
-    which version it is deprecated."""
-    for path, old, new in evolution.changed_codes:
-        name = code_name(path)
-        if (old.lifecycle, new.lifecycle) == ("stable", "deprecated"):
-            instead = f"; `{new.replaced_by}` replaces it" if new.replaced_by else ""
             yield Occurrence(
-                (*path, "lifecycle"),
-                Effect("safe", f"{name} is deprecated{instead}", adds=True),
-                covers=tuple(
-                    (*path, key) for key in ("lifecycle", "since", "sunset", "replaced_by")
-                ),
+                (*path, "wire"), Effect("breaking", message, ("clients",)), old.wire, new.wire
             )
-        elif old.lifecycle != new.lifecycle:
-            yield Occurrence(
-                (*path, "lifecycle"), Effect("safe", f"{name} is {new.lifecycle} again")
-            )
-        elif old.sunset != new.sunset:
-            earlier = old.sunset is not None and (
-                new.sunset is not None and new.sunset < old.sunset
-            )
-            message = f"the sunset of {name} is {new.sunset or 'open'}"
-            effect = (
-                Effect("risky", f"{message}, earlier than {old.sunset}", BOTH)
-                if earlier
-                else Effect("safe", message)
-            )
-            yield Occurrence((*path, "sunset"), effect, old.sunset, new.sunset)
-    for path, old, new in evolution.record_pairs(Code):
-        for field in ("since", "replaced_by"):
-            before, after = getattr(old, field), getattr(new, field)
-            if before != after and (old.lifecycle == new.lifecycle):
-                message = f"`{field}` of {code_name(path)} is {shown(after)}"
-                yield Occurrence(
-                    (*path, field), Effect("safe", message, (), ("DOC",)), before, after
-                )
 
 
 @rule(
@@ -286,20 +152,28 @@ def _status_effect(old: Code, new: Code, name: str) -> Effect | None:
             return Effect("breaking", f"{name} now occurs over HTTP", ("clients",))
         if not after:
             return Effect("breaking", f"{name} no longer occurs over HTTP", ("services",))
-        return compare_allowed(
-            compress(before - after) + _shared(before, after),
-            compress(after - before) + _shared(before, after),
-            f"the status of {name}",
+        return given(
+            compare_allowed(
+                compress(before - after) + _shared(before, after),
+                compress(after - before) + _shared(before, after),
+                f"the status of {name}",
+            )
         )
-    if old.http.rules != new.http.rules:
+    if _decides_otherwise(old, new):
         message = f"other conditions decide the status of {name}"
-        return Effect("breaking", message, BOTH)
+        return Effect("breaking", message, ("clients",))
     if old.http.default != new.http.default:
-        message = (
-            f"the default status of {name} is {new.http.default} in place of {old.http.default}"
-        )
+        message = replaced(f"the default status of {name}", new.http.default, old.http.default)
         return Effect("risky", message, ("clients",))
     return None
+
+
+def _decides_otherwise(old: Code, new: Code) -> bool:
+    """Whether some facts lead to other statuses."""
+    return old.http.rules != new.http.rules and any(
+        old.http.decide(facts) != new.http.decide(facts)
+        for facts in sample_facts(old.http.rules, new.http.rules)
+    )
 
 
 def _shared(before: frozenset[int], after: frozenset[int]) -> tuple[object, ...]:
@@ -324,10 +198,9 @@ def code_carriers(evolution: Evolution) -> Iterator[Occurrence]:
                 yield Occurrence((*path, "grpc"), effect, old.grpc, new.grpc)
         if old.mcp != new.mcp:
             before, after = _marks(old), _marks(new)
-            effect = compare_allowed(before, after, f"`isError` of {name}") or Effect(
-                "risky", f"other servers mark {name}", ("clients",)
-            )
-            yield Occurrence((*path, "mcp"), effect, before, after)
+            effect = compare_allowed(before, after, f"`isError` of {name}")
+            if effect is not None:
+                yield Occurrence((*path, "mcp"), effect, before, after)
         if old.level != new.level:
             message = f"{name} is classified as {new.level}"
             yield Occurrence(
@@ -358,23 +231,15 @@ def code_boundary(evolution: Evolution) -> Iterator[Occurrence]:
     for path, old, new in evolution.changed_codes:
         name = code_name(path)
         if old.boundaries != new.boundaries:
-            message = f"the boundary of {name} is {listed(new.boundaries) or 'open'} in place of {listed(old.boundaries) or 'nothing'}"
-            if set(old.boundaries) == set(new.boundaries):
-                message = f"the default boundary of {name} is {shown(new.boundaries[0])}"
-            hurt: tuple[Audience, ...] = ("clients", "operators")
-            yield Occurrence(
-                (*path, "boundaries"),
-                Effect("risky", message, hurt),
-                old.boundaries,
-                new.boundaries,
-            )
+            effect = _boundary_effect(evolution, old, new, name)
+            yield Occurrence((*path, "boundaries"), effect, old.boundaries, new.boundaries)
         if old.domain != new.domain:
-            message = f"the domain of {name} is {shown(new.domain)} in place of {shown(old.domain)}"
-            visible = _has_slot(evolution.old, "domain")
+            message = replaced(f"the domain of {name}", new.domain, old.domain)
+            visible = has_slot(evolution.old, "domain")
             effect = (
-                Effect("breaking", message, BOTH, ("WIRE",))
+                Effect("breaking", message, ("clients",), ("WIRE",))
                 if visible
-                else Effect("risky", message, ("clients", "operators"))
+                else Effect("risky", message, ("operators",))
             )
             yield Occurrence((*path, "domain"), effect, old.domain, new.domain)
         for slot in dict.fromkeys((*old.facts, *new.facts)):
@@ -391,9 +256,20 @@ def code_boundary(evolution: Evolution) -> Iterator[Occurrence]:
                 )
 
 
-def _has_slot(taxonomy: Taxonomy, slot: str) -> bool:
-    from faultspec.runtime.nodes import slot_places
+def _boundary_effect(evolution: Evolution, old: Code, new: Code, name: str) -> Effect:
+    if set(old.boundaries) == set(new.boundaries):
+        message = f"the default boundary of {name} is {shown(new.boundaries[0])}"
+        return Effect("risky", message, ("operators",))
+    what = f"the boundary of {name}"
+    if has_slot(evolution.old, "boundary"):
+        effect = compare_allowed(old.boundaries, new.boundaries, what)
+        if effect is not None:
+            return effect._replace(categories=("WIRE",))
+    return Effect("risky", replaced(what, new.boundaries, old.boundaries), ("operators",))
 
+
+def has_slot(taxonomy: Taxonomy, slot: str) -> bool:
+    """Whether an envelope has the slot."""
     return any(slot in slot_places(envelope.shape) for envelope in taxonomy.envelopes.values())
 
 
@@ -455,9 +331,7 @@ def code_passthrough(evolution: Evolution) -> Iterator[Occurrence]:
         name = code_name(path)
         if more:
             message = f"{listed(more)} of {name} may contain foreign text, which detectors skip"
-            yield Occurrence(
-                (*path, "passthrough"), Effect("risky", message, ("clients", "operators"))
-            )
+            yield Occurrence((*path, "passthrough"), Effect("risky", message, ("clients",)))
         elif gone:
             message = f"{listed(gone)} of {name} may no longer contain foreign text"
             yield Occurrence((*path, "passthrough"), Effect("breaking", message, ("services",)))
@@ -477,7 +351,10 @@ def code_deadline(evolution: Evolution) -> Iterator[Occurrence]:
             )
         elif before.late_by != after.late_by:
             longer = after.late_by > before.late_by
-            message = f"{name} may come {after.late_by:g} s after its deadline ({before.late_by:g} s before)"
+            message = (
+                f"{name} may come {after.late_by:g} s after its deadline ({before.late_by:g} s "
+                "before)"
+            )
             effect = (
                 Effect("risky", message, ("clients",))
                 if longer

@@ -10,6 +10,8 @@ from faultspec.evolution.promises import (
     compare_presence,
     compare_promise,
     compare_strictness,
+    given,
+    shown,
 )
 from faultspec.evolution.rule import Evolution, Occurrence, rule
 from faultspec.evolution.rules.codes import code_name
@@ -17,50 +19,73 @@ from faultspec.language.model import Code, DetailKey, DetailMember, Schema, Taxo
 
 _ANNOTATIONS = frozenset({"title", "description", "examples", "default", "$comment"})
 
+#: Keywords of JSON Schema whose lists have no order.
+_SETS = frozenset({"required", "enum"})
+
 _SCHEMA_FIELDS = tuple(f"Schema.{name}" for name in Schema._fields if name != "description")
 
 
 @rule(
     "details/member",
     "WIRE",
-    "SOURCE",
     reads=("Code.details", "DetailMember.presence", "DetailMember.name"),
 )
 def details_member(evolution: Evolution) -> Iterator[Occurrence]:
     """Clients read the details of a code, and services give them to its constructor. A detail that
     turns required must be given; one that is gone can neither be given nor read."""
-    for path, old, new in evolution.changed_codes:
-        if old.details == new.details:
+    same_keys = evolution.old.detail_keys == evolution.new.detail_keys
+    for path, old, new in evolution.code_pairs:
+        if same_keys and old.details == new.details:
             continue
-        closed = _forbids_more(evolution.old, old)
-        for name in dict.fromkeys((*old.details, *new.details)):
-            before, after = old.details.get(name), new.details.get(name)
-            effect = _member_effect(before, after, f"the detail `{name}`", closed=closed)
+        closed = _forbids_more(evolution.old)
+        before, after = effective_details(evolution.old, old), effective_details(evolution.new, new)
+        for name in dict.fromkeys((*before, *after)):
+            one, other = before.get(name), after.get(name)
+            effect = compare_member(one, other, f"the detail `{name}`", closed=closed)
             if effect is not None:
+                covers = ((*path, "details", name), ("detail_keys", name, "everywhere"))
+                values = one and one.presence, other and other.presence
                 place = (*path, "details", name)
-                values = before and before.presence, after and after.presence
-                yield Occurrence(place, effect, *values)
+                yield Occurrence(place, _as_argument(effect, one, other), *values, covers=covers)
 
 
-def _forbids_more(taxonomy: Taxonomy, code: Code) -> bool:
+def effective_details(taxonomy: Taxonomy, code: Code) -> Mapping[str, DetailMember]:
+    """The details of a code, and those that every code may carry."""
+    everywhere = {
+        key.name: DetailMember(key.name, key.schema, "optional")
+        for key in taxonomy.detail_keys.values()
+        if key.everywhere
+    }
+    return {**everywhere, **code.details}
+
+
+def _as_argument(effect: Effect, before: DetailMember | None, after: DetailMember | None) -> Effect:
+    """The effect on a detail, which constructors take."""
+    if before is not None and after is None:
+        return effect._replace(breaks=BOTH, categories=("SOURCE", "WIRE"))
+    return given(effect) or effect
+
+
+def _forbids_more(taxonomy: Taxonomy) -> bool:
     """Whether a client may refuse an answer with details that are not declared."""
     fields = [field for field in taxonomy.fields() if field.slot == "details"]
     return any(field.additional == "forbid" for field in fields)
 
 
-def _member_effect(
+def compare_member(
     before: DetailMember | None, after: DetailMember | None, what: str, *, closed: bool
 ) -> Effect | None:
+    """The effect on a member of an object. ``closed``: clients may refuse undeclared members."""
     if before is None and after is not None:
         if after.presence == "required":
             hurt: tuple[Audience, ...] = BOTH if closed else ("services",)
             return Effect("breaking", f"{what} is new and required", hurt)
         if closed:
             message = f"{what} is new, and clients may refuse members that were not declared"
-            return Effect("breaking", message, ("clients",), ("WIRE",))
+            return Effect("breaking", message, ("clients",))
         return Effect("safe", f"{what} is new and {after.presence}", adds=True)
     if after is None and before is not None:
-        return Effect("breaking", f"{what} is gone (it was {before.presence})", BOTH)
+        return Effect("breaking", f"{what} is gone (it was {before.presence})", ("clients",))
     if before is None or after is None:
         return None
     return compare_presence(before.presence, after.presence, what)
@@ -74,40 +99,61 @@ def _member_effect(
 def schema_value(evolution: Evolution) -> Iterator[Occurrence]:
     """The schema of a value promises clients its type, form and range. A wider one surprises
     clients; a narrower one breaks services that send what was allowed until now."""
-    inherited = _inherited(evolution)
+    inherited = _shared_schemas(evolution)
     for path, old, new in evolution.record_pairs(Schema):
-        if path[:1] == ("telemetry",) or _is_inherited(path, old, inherited):
+        if path[:1] == ("telemetry",) or _is_inherited(path, inherited):
             continue
-        for field, effect in _schema_effects(old, new, _subject(path)):
+        if path[0] == "detail_keys" and path[1] not in inherited:
+            continue
+        argument = path[0] in ("codes", "detail_keys", "operations") and "properties" not in path
+        for field, effect in schema_effects(old, new, _subject(path)):
             values = getattr(old, field), getattr(new, field)
-            covers = tuple(((*path, field), *_inheritors(evolution, path, old)))
-            yield Occurrence((*path, field), effect, *values, covers=covers)
+            covers = ((*path, field), *_inheritors(evolution, path))
+            whole = field in ("opaque", "properties")  # constructors take an object as a mapping
+            judged = (given(effect) or effect) if argument and not whole else effect
+            yield Occurrence((*path, field), _for_readers(path, judged), *values, covers=covers)
 
 
-def _inherited(evolution: Evolution) -> Mapping[str, Schema]:
-    return {
-        name: key.schema
-        for name, key in evolution.old.detail_keys.items()
-        if name in evolution.new.detail_keys
-        and evolution.new.detail_keys[name].schema != key.schema
-    }
+def _for_readers(path: Path, effect: Effect) -> Effect:
+    """Records of an audit are read by operators."""
+    return for_operators(effect) if path[0] == "audit" else effect
 
 
-def _is_inherited(path: Path, old: Schema, inherited: Mapping[str, Schema]) -> bool:
+def for_operators(effect: Effect) -> Effect:
+    """The effect on what operators read in place of clients."""
+    hurt = tuple("operators" if name == "clients" else name for name in effect.breaks)
+    return effect._replace(breaks=hurt, categories=("OPS",))
+
+
+def _shared_schemas(evolution: Evolution) -> frozenset[str]:
+    """The keys whose schema changed for every code that takes it from the registry, and for codes
+    that carry the key everywhere."""
+    found = set()
+    for name, key in evolution.old.detail_keys.items():
+        after = evolution.new.detail_keys.get(name)
+        if after is None or after.schema == key.schema:
+            continue
+        users = [
+            (old.details[name].schema, new.details[name].schema)
+            for _, old, new in evolution.code_pairs
+            if name in old.details and name in new.details
+        ]
+        takers = [pair for pair in users if pair == (key.schema, after.schema)]
+        if takers or (key.everywhere and after.everywhere):
+            found.add(name)
+    return frozenset(found)
+
+
+def _is_inherited(path: Path, inherited: frozenset[str]) -> bool:
     """Whether the schema of a detail is that of its registered key, which is reported instead."""
-    if "details" not in path:
+    if path[0] not in ("codes", "operations") or "details" not in path:
         return False
-    index = path.index("details")
-    return (
-        len(path) > index + 1
-        and path[index + 1] in inherited
-        and path[0] in ("codes", "operations")
-    )
+    return path[path.index("details") + 1] in inherited
 
 
-def _inheritors(evolution: Evolution, path: Path, old: Schema) -> Iterator[Path]:
+def _inheritors(evolution: Evolution, path: Path) -> Iterator[Path]:
     if path[0] == "detail_keys":
-        for place, code in evolution.old.located_codes():
+        for place, code in evolution.old_codes.items():
             if path[1] in code.details:
                 yield (*place, "details", path[1])
 
@@ -125,66 +171,84 @@ def _subject(path: Path) -> str:
     return f"`{'.'.join(names[1:])}`"
 
 
-def _schema_effects(old: Schema, new: Schema, what: str) -> Iterator[tuple[str, Effect]]:
-    if old.types != new.types:
-        effect = compare_allowed(old.types, new.types, f"the type of {what}", any_if_empty=True)
-        if effect is not None:
-            yield "types", effect._replace(categories=("WIRE", "SOURCE"))
-    for field, label in (("format", "format"), ("enum", "value")):
-        before, after = getattr(old, field), getattr(new, field)
-        effect = compare_allowed(before, after, f"the {label} of {what}", any_if_empty=True)
-        if effect is not None:
-            yield field, effect
-    for field in ("pattern", "vocabulary"):
-        before, after = getattr(old, field), getattr(new, field)
-        effect = compare_promise(before, after, f"the {field} of {what}")
-        if effect is not None:
-            yield field, effect
-    for field, label, upper in (
-        ("minimum", "least number", False),
-        ("maximum", "greatest number", True),
-        ("min_length", "least length", False),
-        ("max_length", "greatest length", True),
-    ):
-        effect = compare_bound(
-            getattr(old, field), getattr(new, field), f"the {label} of {what}", upper=upper
-        )
-        if effect is not None:
-            yield field, effect
-    if (old.items is None) != (new.items is None):
-        promise = compare_promise(
+def schema_effects(old: Schema, new: Schema, what: str) -> Iterator[tuple[str, Effect]]:
+    """The effects of each field, but for nested schemas, which are pairs of their own."""
+    comparisons = {
+        **{field: _compare_field(field, old, new, what) for field in _LABELS},
+        "items": compare_promise(
             old.items and "limited", new.items and "limited", f"the items of {what}"
-        )
-        if promise is not None:
-            yield "items", promise
-    strictness = compare_strictness(old.additional, new.additional, what)
-    if strictness is not None:
-        yield "additional", strictness
+        ),
+        "additional": compare_strictness(old.additional, new.additional, what),
+    }
+    yield from ((field, effect) for field, effect in comparisons.items() if effect is not None)
     closed = old.additional == "forbid"
     for name in dict.fromkeys((*old.properties, *new.properties)):
-        member = _member_effect(
-            old.properties.get(name), new.properties.get(name), f"`{name}` of {what}", closed=closed
-        )
+        before, after = old.properties.get(name), new.properties.get(name)
+        member = compare_member(before, after, f"`{name}` of {what}", closed=closed)
         if member is not None:
             yield "properties", member
-    if old.opaque != new.opaque:
-        yield "opaque", compare_imported(old.opaque, new.opaque, what)
+    imported = compare_imported(old.opaque, new.opaque, what)
+    if imported is not None:
+        yield "opaque", imported
 
 
-def compare_imported(old: object, new: object, what: str) -> Effect:
+_LABELS = {
+    "types": "type",
+    "format": "format",
+    "enum": "value",
+    "pattern": "pattern",
+    "vocabulary": "vocabulary",
+    "minimum": "least number",
+    "maximum": "greatest number",
+    "min_length": "least length",
+    "max_length": "greatest length",
+}
+
+
+def _compare_field(field: str, old: Schema, new: Schema, what: str) -> Effect | None:
+    before, after, label = (
+        getattr(old, field),
+        getattr(new, field),
+        f"the {_LABELS[field]} of {what}",
+    )
+    if field in ("types", "format", "enum"):
+        return compare_allowed(before, after, label, any_if_empty=True)
+    if field == "pattern" and before and after and _continues(before, after):
+        return Effect("breaking", f"{label} is narrower: {shown(after)}", ("services",))
+    if field in ("pattern", "vocabulary"):
+        return compare_promise(before, after, label)
+    return compare_bound(before, after, label, upper=field.startswith("max"))
+
+
+def _continues(before: str, after: str) -> bool:
+    """Whether a pattern demands what another one does, and more after it."""
+    return before.startswith("^") and not before.endswith("$") and after.startswith(before)
+
+
+def compare_imported(old: object, new: object, what: str) -> Effect | None:
     """The effect on an imported JSON Schema. Only its annotations are known to be harmless."""
     if _without_annotations(old) == _without_annotations(new):
+        if old == new:
+            return None
         return Effect(
             "safe", f"the imported schema of {what} is described differently", (), ("DOC",)
         )
     message = f"the imported schema of {what} is another one"
+    before, after = (s if isinstance(s, dict) else {} for s in (old, new))
+    rest = [{k: v for k, v in s.items() if k != "required"} for s in (before, after)]
+    if _without_annotations(rest[0]) == _without_annotations(rest[1]):
+        demanded = [set(s.get("required", ())) for s in (before, after)]
+        if demanded[1] < demanded[0]:
+            return Effect("breaking", f"{message}: it requires less", ("clients",))
+        if demanded[0] < demanded[1]:
+            return Effect("breaking", f"{message}: it requires more", ("services",))
     return Effect("breaking", message, BOTH)
 
 
 def _without_annotations(schema: object) -> object:
     if isinstance(schema, Mapping):
         return {
-            key: _without_annotations(value)
+            key: sorted(value, key=repr) if key in _SETS else _without_annotations(value)
             for key, value in schema.items()
             if key not in _ANNOTATIONS
         }
@@ -227,7 +291,7 @@ def details_key(evolution: Evolution) -> Iterator[Occurrence]:
         yield Occurrence(path, Effect("safe", f"the detail key `{key.name}` is new", adds=True))
     for path, key in evolution.removed("detail_keys"):
         message = f"the detail key `{key.name}` is no longer registered"
-        effect = Effect("breaking", message, BOTH) if key.everywhere else Effect("safe", message)
+        effect = Effect("safe", message)
         yield Occurrence(path, effect)
     for path, old, new in evolution.pairs("detail_keys"):
         for field, effect in _key_effects(old, new):
@@ -236,23 +300,10 @@ def details_key(evolution: Evolution) -> Iterator[Occurrence]:
 
 def _key_effects(old: DetailKey, new: DetailKey) -> Iterator[tuple[str, Effect]]:
     what = f"the detail `{old.name}`"
-    if old.everywhere != new.everywhere:
-        yield (
-            "everywhere",
-            (
-                Effect("safe", f"every code may carry {what}", adds=True)
-                if new.everywhere
-                else Effect(
-                    "breaking",
-                    f"only codes that declare {what} may carry it",
-                    BOTH,
-                )
-            ),
-        )
     if old.role != new.role:
         now = "is" if new.role else "is no longer"
         message = f"{what} {now} the retry flag"
-        yield "role", Effect("breaking", message, BOTH, ("BEHAVIOUR",))
+        yield "role", Effect("breaking", message, ("clients",), ("BEHAVIOUR",))
     for field, label in (
         ("equals_header", "the header that %s repeats"),
         ("refers_to", "what %s refers to"),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from faultspec.diagnostics.model import Path
-from faultspec.evolution.model import BOTH, Audience, Effect
+from faultspec.evolution.model import BOTH, Audience, ChangeSeverity, Effect
 from faultspec.evolution.promises import (
     compare_allowed,
     compare_presence,
@@ -13,8 +13,9 @@ from faultspec.evolution.promises import (
     shown,
 )
 from faultspec.evolution.rule import Evolution, Occurrence, rule
-from faultspec.language.model import Envelope, Field
-from faultspec.runtime.nodes import Array, Object, Slot
+from faultspec.evolution.rules.details import for_operators, schema_effects
+from faultspec.language.model import IMPLIED, Envelope, Field, Schema
+from faultspec.runtime.nodes import Array, Object, Slot, slot_places
 
 
 @rule("envelope/declared", "SOURCE", reads=("Taxonomy.envelopes", "Envelope.name"))
@@ -86,9 +87,26 @@ def _node_effects(
         yield from _object_effects(old, new, pointer, closed=closed)
     elif isinstance(old, Array) and isinstance(new, Array):
         yield from _node_effects(old.item, new.item, f"{pointer}/*", closed=closed)
+    elif isinstance(old, Slot) and isinstance(new, Slot) and not {old.name, new.name} & ROLES:
+        if old != new:
+            message = f"{what} is {_describe(new)} in place of {_describe(old)}"
+            yield place, Effect("breaking", message, BOTH, ("SOURCE",))
     elif old != new:
         message = f"{what} is {_describe(new)} in place of {_describe(old)}"
-        yield place, Effect("breaking", message, BOTH)
+        yield place, Effect("breaking", message, ("clients",))
+
+
+ROLES = frozenset({"code", *IMPLIED})
+"""Slots with a meaning in the language. Other slots are named by the author, and generated code
+names arguments and attributes by them."""
+
+
+def _for_readers(evolution: Evolution, envelope: str, effect: Effect) -> Effect:
+    """The effect on an envelope, which operators read if only logs have it."""
+    surfaces = [s for s in evolution.old.surfaces.values() if envelope in s.envelopes]
+    if surfaces and all(surface.transport == "log" for surface in surfaces):
+        return for_operators(effect)
+    return effect
 
 
 def _object_effects(
@@ -103,7 +121,7 @@ def _object_effects(
         if one is None and other is not None:
             yield place, _added_member(other.optional, what, closed=closed)
         elif one is not None and other is None:
-            yield place, Effect("breaking", f"{what} is gone", BOTH)
+            yield place, Effect("breaking", f"{what} is gone", ("clients",))
         elif one is not None and other is not None:
             effect = compare_presence(
                 "optional" if one.optional else "required",
@@ -117,7 +135,7 @@ def _object_effects(
         what = f"the slot whose members are at `{pointer or '/'}`"
         effect = compare_promise(old.spread, new.spread, what)
         if effect is not None:
-            yield tuple(pointer.split("/")[1:]), effect._replace(breaks=BOTH)
+            yield tuple(pointer.split("/")[1:]), effect._replace(breaks=("clients",))
 
 
 def _added_member(optional: bool, what: str, *, closed: bool) -> Effect:
@@ -156,34 +174,59 @@ def envelope_additional(evolution: Evolution) -> Iterator[Occurrence]:
 def envelope_field(evolution: Evolution) -> Iterator[Occurrence]:
     """A field types a slot and ties it to headers: an id that is echoed, or repeated in a response
     header."""
-    for envelope in evolution.old.envelopes:
-        if envelope not in evolution.new.envelopes:
+    for name, envelope in evolution.old.envelopes.items():
+        after = evolution.new.envelopes.get(name)
+        slots = slot_places(envelope.shape)
+        if after is None:
             continue
-        section = ("envelopes", envelope, "fields")
-        for path, field in evolution.added(*section):
-            message = f"the slot `${field.slot}` has rules now"
-            yield Occurrence(path, Effect("breaking", message, ("services",)))
-        for path, field in evolution.removed(*section):
-            message = f"the slot `${field.slot}` has no rules any more"
-            yield Occurrence(path, Effect("breaking", message, ("clients",)))
+        for slot in dict.fromkeys((*envelope.fields, *after.fields)):
+            path: Path = ("envelopes", name, "fields", slot)
+            before, now = envelope.fields.get(slot), after.fields.get(slot)
+            if (
+                slot in slots
+                and slot in slot_places(after.shape)
+                and (before is None or now is None)
+            ):
+                for effect in _limits(evolution, slot, before, now):
+                    yield Occurrence(path, effect, covers=(path,))
     for path, old, new in evolution.record_pairs(Field):
-        for name, label in (("echo", "echoes"), ("mirror", "is repeated in")):
-            before, after = getattr(old, name), getattr(new, name)
+        for place, effect in _header_effects(old, new):
+            values = getattr(old, place), getattr(new, place)
+            yield Occurrence((*path, place), effect, *values)
+        if old.invalid_inbound != new.invalid_inbound and new.echo:
+            message = f"a malformed `{new.echo or old.echo}` is now {_INBOUND[new.invalid_inbound]}"
+            refuses = new.invalid_inbound == "reject"
+            hurt: tuple[Audience, ...] = ("clients",) if refuses else ("services",)
+            severity: ChangeSeverity = "breaking" if refuses else "risky"
+            effect = Effect(severity, message, hurt, ("WIRE",) if refuses else ("BEHAVIOUR",))
+            values = old.invalid_inbound, new.invalid_inbound
+            yield Occurrence((*path, "invalid_inbound"), effect, *values)
+
+
+def _limits(
+    evolution: Evolution, slot: str, before: Field | None, now: Field | None
+) -> Iterator[Effect]:
+    """The effects of rules for a slot that had none, or has none any more."""
+    implied = evolution.old.implied_schema(slot) or Schema()
+    one = before.schema if before is not None else implied
+    other = now.schema if now is not None else implied
+    yield from (effect for _, effect in schema_effects(one, other, f"`${slot}`"))
+    blank = Field(slot, Schema())
+    yield from (effect for _, effect in _header_effects(before or blank, now or blank))
+
+
+def _header_effects(old: Field, new: Field) -> Iterator[tuple[str, Effect]]:
+    """The effects of other headers. A slot that echoes a header is repeated in it."""
+    for name, label in (("echo", "echoes"), ("mirror", "is repeated in")):
+        before, after = getattr(old, name), getattr(new, name)
+        if name == "mirror":
+            before, after = before or old.echo, after or new.echo
+            if old.echo != new.echo and (old.mirror, new.mirror) == (None, None):
+                continue
+        if (before or "").lower() != (after or "").lower():
             effect = compare_promise(before, after, f"the header that `${old.slot}` {label}")
             if effect is not None:
-                yield Occurrence((*path, name), effect, before, after)
-        if old.invalid_inbound != new.invalid_inbound:
-            message = f"a malformed `{new.echo}` is now {_INBOUND[new.invalid_inbound]}"
-            refuses = new.invalid_inbound == "reject"
-            effect = Effect(
-                "breaking" if refuses else "risky",
-                message,
-                ("clients",) if refuses else ("services",),
-                ("BEHAVIOUR",),
-            )
-            yield Occurrence(
-                (*path, "invalid_inbound"), effect, old.invalid_inbound, new.invalid_inbound
-            )
+                yield name, effect
 
 
 _INBOUND = {

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from faultspec.evolution.model import BOTH, Effect
-from faultspec.evolution.promises import listed, shown
+from faultspec.diagnostics.model import Path
+from faultspec.evolution.model import BOTH, Category, Effect
+from faultspec.evolution.promises import expand, listed, replaced
 from faultspec.evolution.rule import Evolution, Occurrence, rule
-from faultspec.language.model import Operation
+from faultspec.language.model import Code, Match, Operation, Taxonomy
 
 
 @rule(
     "operation/declared",
-    "SOURCE",
     "WIRE",
     reads=("Taxonomy.operations", "Operation.name", "Operation.wire", "Operation.match"),
 )
@@ -30,25 +30,39 @@ def operation_declared(evolution: Evolution) -> Iterator[Occurrence]:
             path, Effect("safe", f"the operation `{operation.name}` is new", adds=True)
         )
     for path, operation in evolution.removed("operations"):
-        yield Occurrence(
-            path, Effect("breaking", f"the operation `{operation.name}` is gone", BOTH)
-        )
+        message = f"the operation `{operation.name}` is gone"
+        categories: tuple[Category, ...] = ("SOURCE", "WIRE") if operation.errors else ()
+        yield Occurrence(path, Effect("breaking", message, ("clients",), categories))
     for path, old, new in evolution.pairs("operations"):
         for field, label in (("wire", "name in messages"), ("match", "routes")):
             before, after = getattr(old, field), getattr(new, field)
-            if before != after:
+            if before != after and not (field == "match" and _same_match(old, new)):
                 message = f"the {label} of `{new.name}` changed"
                 if field == "wire":
-                    message = (
-                        f"the {label} of `{new.name}` is {shown(after)} in place of {shown(before)}"
-                    )
+                    message = replaced(f"the {label} of `{new.name}`", after, before)
                 gone = field == "wire" or _claims_less(old, new)
                 effect = (
-                    Effect("breaking", message, BOTH, ("WIRE",))
+                    Effect("breaking", message, ("clients",))
                     if gone
                     else Effect("safe", message, adds=True)
                 )
                 yield Occurrence((*path, field), effect)
+
+
+def _same_match(old: Operation, new: Operation) -> bool:
+    """Whether two matches are one in two notations."""
+    return _normal_form(old.match) == _normal_form(new.match)
+
+
+def _normal_form(match: Match) -> object:
+    methods: tuple[str, ...] = match.methods or ("",)
+    routes = {
+        route if " " in route else f"{method} {route}".strip()
+        for route in match.routes or ("/**",)
+        for method in methods
+    }
+    request = {pointer: frozenset(values) for pointer, values in match.request.items()}
+    return routes, expand(match.statuses), frozenset(match.tools), request
 
 
 def _claims_less(old: Operation, new: Operation) -> bool:
@@ -80,9 +94,13 @@ def operation_idempotent(evolution: Evolution) -> Iterator[Occurrence]:
                 )
             continue
         if after:
-            effect = Effect(
-                "risky", f"`{name}` is idempotent now: clients repeat it", ("services",)
-            )
+            codes = codes_of(evolution.new, new)
+            retried = any("operation.idempotent" in code.retriable.reads for code in codes)
+            message = f"`{name}` is idempotent now"
+            if retried:
+                effect = Effect("risky", f"{message}: clients repeat it", ("services",))
+            else:
+                effect = Effect("safe", message, adds=True)
         else:
             effect = Effect(
                 "breaking",
@@ -104,41 +122,51 @@ def operation_idempotent(evolution: Evolution) -> Iterator[Occurrence]:
         yield Occurrence(("idempotency", "default"), effect)
 
 
-@rule("operation/codes", "SOURCE", reads=("Operation.codes",))
+@rule("operation/codes", "WIRE", reads=("Operation.codes",))
 def operation_codes(evolution: Evolution) -> Iterator[Occurrence]:
     """The codes of an operation are what its clients have to handle."""
     for path, old, new in evolution.pairs("operations"):
         if old.codes == new.codes:
             continue
-        if new.codes is None or old.codes is None:
-            closes = new.codes is not None
-            message = f"`{new.name}` {'may only return' if closes else 'may return any code, no longer only'} {listed((new.codes if closes else old.codes) or ())}"
-            effect = (
-                Effect("breaking", message, ("services",), ("WIRE",))
-                if closes
-                else _wider(evolution, message)
-            )
-            yield Occurrence((*path, "codes"), effect)
-            continue
-        live = {
-            n
-            for n, c in evolution.old.codes.items()
-            if c.live and n in evolution.new.codes and evolution.new.codes[n].live
-        }
-        more = [code for code in new.codes if code not in old.codes and code in live]
-        gone = [code for code in old.codes if code not in new.codes and code in live]
-        if more:
-            yield Occurrence(
-                (*path, "codes"), _wider(evolution, f"`{new.name}` may now return {listed(more)}")
-            )
-        if gone:
-            message = f"`{new.name}` may no longer return {listed(gone)}"
-            yield Occurrence(
-                (*path, "codes"), Effect("breaking", message, ("services",), ("WIRE",))
-            )
+        before, after = allowed_codes(evolution.old, old), allowed_codes(evolution.new, new)
+        live = {code.name for _, code in evolution.old_codes.items() if code.live}
+        live &= {code.name for _, code in evolution.new_codes.items() if code.live}
+        if after is None and before is not None:
+            message = f"`{new.name}` may return any code"
+            yield Occurrence((*path, "codes"), Effect("breaking", message, ("clients",)))
+        elif before is None and after is not None:
+            message = f"`{new.name}` may only return {listed(after)}"
+            yield Occurrence((*path, "codes"), Effect("breaking", message, ("services",)))
+        elif before is not None and after is not None:
+            yield from _listed_codes(path, new, (before & live), (after & live))
 
 
-def _wider(evolution: Evolution, message: str) -> Effect:
-    if evolution.old.unknown is not None:
-        return Effect("risky", message, ("clients",), adds=True)
-    return Effect("breaking", message, ("clients",), adds=True)
+def _listed_codes(
+    path: Path, new: Operation, before: frozenset[str], after: frozenset[str]
+) -> Iterator[Occurrence]:
+    more, gone = sorted(after - before), sorted(before - after)
+    if more:
+        message = f"`{new.name}` may now return {listed(more)}"
+        yield Occurrence((*path, "codes"), Effect("breaking", message, ("clients",), adds=True))
+    if gone:
+        message = f"`{new.name}` may no longer return {listed(gone)}"
+        yield Occurrence((*path, "codes"), Effect("breaking", message, ("services",)))
+
+
+def allowed_codes(taxonomy: Taxonomy, operation: Operation) -> frozenset[str] | None:
+    """The shared codes that an operation may return; None if its surface is open."""
+    if operation.codes is not None:
+        return frozenset(operation.codes)
+    surfaces = [s for s in taxonomy.surfaces.values() if not s.foreign and s.envelopes]
+    if any(surface.codes is None for surface in surfaces):
+        return None
+    return frozenset(code for surface in surfaces for code in surface.codes or ())
+
+
+def codes_of(taxonomy: Taxonomy, operation: Operation) -> Iterator[Code]:
+    """The codes that an operation may return, its own and shared ones."""
+    yield from operation.errors.values()
+    names = allowed_codes(taxonomy, operation)
+    for code in taxonomy.codes.values():
+        if code.live and (names is None or code.name in names):
+            yield code

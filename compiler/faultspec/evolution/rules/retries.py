@@ -1,58 +1,19 @@
 """Evolution rules about retries: what a code permits, and how the policies of clients wait."""
 
-from collections.abc import Iterable, Iterator
-from itertools import islice, product
-from typing import Any
+from collections.abc import Iterator
 
 from faultspec.diagnostics.model import Path
-from faultspec.evolution.model import BOTH, Audience, ChangeSeverity, Effect
-from faultspec.evolution.promises import listed, shown
+from faultspec.evolution.facts import sample_facts
+from faultspec.evolution.model import BOTH, Audience, Effect
+from faultspec.evolution.promises import listed, replaced, shown
 from faultspec.evolution.rule import Evolution, Occurrence, rule
 from faultspec.evolution.rules.codes import code_name
 from faultspec.language.conditions import (
-    ConditionalRule,
-    ConditionFacts,
     Retriable,
     possible_outcomes,
-    tested_facts,
 )
 from faultspec.language.model import Code, Operation, RetryPolicy, Taxonomy
 from faultspec.runtime.retry import Jitter, Policy, advance, bounds, start
-
-#: Combinations of facts that are tried for conditions; more would not fit a command.
-_MOST_FACTS = 4096
-
-_OTHER = "\0 a value that no condition names"
-
-
-def sample_facts(*rules: Iterable[ConditionalRule]) -> Iterator[ConditionFacts]:
-    """Facts at both sides of everything that the rules test, and one value that none of them
-    names. `cause` is never visible, so it is left out."""
-    all_rules = [r for group in rules for r in group]
-    facts = [fact for fact in tested_facts(all_rules) if fact != "cause"]
-    values: list[list[Any]] = []
-    for fact in facts:
-        tests = [test for r in all_rules for test in r.when if test.fact == fact]
-        found = dict.fromkeys(value for test in tests for value in test.values)
-        for test in tests:
-            for span in test.ranges:
-                found |= dict.fromkeys((span.low - 1, span.low, span.high, span.high + 1))
-        other = {
-            "status": 999,
-            "operation.idempotent": not any(found),
-            "caller.authenticated": not any(found),
-        }
-        values.append([*found, other.get(fact, _OTHER)])
-    for combination in islice(product(*values), _MOST_FACTS):
-        given = dict(zip(facts, combination, strict=True))
-        yield ConditionFacts(
-            status=given.get("status"),
-            idempotent=given.get("operation.idempotent"),
-            authenticated=given.get("caller.authenticated"),
-            details={
-                k.removeprefix("details."): v for k, v in given.items() if k.startswith("details.")
-            },
-        )
 
 
 def changed_outcomes(old: Retriable, new: Retriable) -> tuple[bool, bool]:
@@ -116,9 +77,12 @@ def _flag_effect(evolution: Evolution, path: Path, old: Code, new: Code) -> Effe
     if starts or action_starts:
         return _effect_of_repeating(evolution, path, new)
     if old.client_action != new.client_action:
-        message = f"after {name} clients {_ACTIONS[new.client_action]}, and before they {_ACTIONS[old.client_action]}"
+        message = (
+            f"after {name} clients {_ACTIONS[new.client_action]}, and before they "
+            f"{_ACTIONS[old.client_action]}"
+        )
         return Effect("breaking", message, ("clients",))
-    return Effect("safe", f"the retry flag of {name} is declared differently")
+    return None
 
 
 _ACTIONS = {
@@ -138,8 +102,8 @@ def _effect_of_repeating(evolution: Evolution, path: Path, code: Code) -> Effect
     ]
     if unsafe:
         message += f", and {listed(unsafe)} is not idempotent: a retry may take effect twice"
-        return Effect("breaking", message, BOTH)
-    return Effect("risky", f"{message}: services get more requests", ("services",))
+        return Effect("breaking", message, ("clients",))
+    return Effect("risky", f"{message}: services get more requests", ("clients",))
 
 
 def _operations_of(taxonomy: Taxonomy, path: Path, code: Code) -> Iterator[Operation]:
@@ -161,11 +125,7 @@ def retry_until(evolution: Evolution) -> Iterator[Occurrence]:
             message = (
                 f"{code_name(path)} is retriable after {shown(after)} in place of {shown(before)}"
             )
-            effect = (
-                Effect("risky", message, ("clients",), adds=True)
-                if before is None
-                else Effect("breaking", message, ("clients",))
-            )
+            effect = Effect("breaking", message, ("clients",))
             yield Occurrence((*path, "retriable", "until"), effect, before, after)
 
 
@@ -222,10 +182,10 @@ def retry_policy(evolution: Evolution) -> Iterator[Occurrence]:
         after = _named_policy(evolution.new, new_upstream.retry)
         yield from _policy_switch(("upstream", "retry"), before, after, "the upstream rule")
     for path, policy in evolution.added("retry_policies"):
-        yield Occurrence(
-            path,
-            Effect("safe", f"the retry policy `{policy.name}` is new", (), ("SOURCE",), adds=True),
-        )
+        effect = Effect("safe", f"the retry policy `{policy.name}` is new", adds=True)
+        if policy.name in _used_policies(evolution.new):
+            continue
+        yield Occurrence(path, effect)
     for path, policy in evolution.removed("retry_policies"):
         yield Occurrence(
             path, Effect("safe", f"the retry policy `{policy.name}` is gone", (), ("SOURCE",))
@@ -296,13 +256,22 @@ _PHASE_FIELDS = tuple(
 def retry_schedule(evolution: Evolution) -> Iterator[Occurrence]:
     """A longer wait is risky for clients with deadlines. A shorter one, more attempts or a larger
     budget put more load on services. Fewer attempts give up earlier."""
+    used = _used_policies(evolution.old) & _used_policies(evolution.new)
     for path, old, new in evolution.pairs("retry_policies"):
+        if new.name not in used:
+            continue
         for field, effect in _policy_effects(old.policy, new.policy, f"the policy `{new.name}`"):
             place: Path = (*path, "policy", field)
             yield Occurrence(place, effect, getattr(old.policy, field), getattr(new.policy, field))
         if old.kind_of != new.kind_of:
             message = f"the policy `{new.name}` has other kinds of failures"
-            yield Occurrence((*path, "kind_of"), Effect("risky", message, BOTH))
+            yield Occurrence((*path, "kind_of"), Effect("risky", message, ("services",)))
+
+
+def _used_policies(taxonomy: Taxonomy) -> set[str | None]:
+    """The policies that a code or the upstream rule names."""
+    used = {code.retry for code in taxonomy.every_code() if code.live}
+    return used | {taxonomy.upstream.retry if taxonomy.upstream else None}
 
 
 def _policy_effects(old: Policy, new: Policy, what: str) -> Iterator[tuple[str, Effect]]:
@@ -338,11 +307,27 @@ def _policy_effects(old: Policy, new: Policy, what: str) -> Iterator[tuple[str, 
             "max_elapsed",
             Effect("risky", message, ("services", "clients") if elapsed > 0 else ("clients",)),
         )
-    if old.kinds != new.kinds:
-        yield (
-            "kinds",
-            Effect("risky", f"{what} treats kinds of failures differently", BOTH),
-        )
+    kinds = _kinds_effect(old, new, what)
+    if kinds is not None:
+        yield "kinds", kinds
+
+
+def _kinds_effect(old: Policy, new: Policy, what: str) -> Effect | None:
+    """The effect of other kinds of failures. Costs count only where there is a budget."""
+    budget = old.budget is not None and new.budget is not None
+    values = [
+        {name: (kind.base, kind.cost if budget else None) for name, kind in policy.kinds.items()}
+        for policy in (old, new)
+    ]
+    if values[0] == values[1]:
+        return None
+    less = any(
+        after is not None and before is not None and after < before
+        for name in values[0]
+        for before, after in zip(values[0][name], values[1].get(name, (0.0, 0.0)), strict=True)
+    )
+    message = f"{what} treats kinds of failures differently"
+    return Effect("risky", message, ("services",) if less else ("clients",))
 
 
 def _more_or_fewer(old: float | None, new: float | None) -> int:
@@ -389,12 +374,17 @@ def _spread(policy: Policy) -> float:
 
 
 def _retry_after_effect(old: Policy, new: Policy, what: str) -> Effect:
-    if old.retry_after.honor and not new.retry_after.honor:
-        message = f"{what} ignores `Retry-After`, so clients come back too early"
-        return Effect("breaking", message, ("services",))
-    if new.retry_after.honor and not old.retry_after.honor:
-        return Effect("risky", f"{what} follows `Retry-After`, which may be long", ("clients",))
-    return Effect("risky", f"{what} follows `Retry-After` differently", BOTH)
+    before, after = old.retry_after, new.retry_after
+    if before.honor != after.honor:
+        follows = "follows" if after.honor else "ignores"
+        hurt: tuple[Audience, ...] = ("clients",) if after.honor else ("services",)
+        return Effect("risky", f"{what} {follows} `Retry-After`", hurt)
+    longer = (
+        _more_or_fewer(before.max, after.max) > 0 or _more_or_fewer(before.over, after.over) > 0
+    )
+    ignores = after.clamp == "ignore" and before.clamp == "cap"
+    message = f"{what} follows `Retry-After` differently"
+    return Effect("risky", message, ("clients",) if longer and not ignores else ("services",))
 
 
 def _retries(policy: Policy) -> float:
@@ -420,37 +410,31 @@ def retry_eligible(evolution: Evolution) -> Iterator[Occurrence]:
     retries stops clients; one that it now retries sends requests again."""
     for path, old, new in evolution.pairs("retry_policies"):
         what = f"the policy `{new.name}`"
-        gone = [
-            code
-            for code in old.eligible
-            if code not in new.eligible and code in evolution.new.codes
-        ]
-        more = [
-            code
-            for code in new.eligible
-            if code not in old.eligible and code in evolution.old.codes
-        ]
-        if gone and not _follows_codes(evolution, old, gone):
+        before, after = _eligible(evolution.old, old), _eligible(evolution.new, new)
+        gone = [c for c in before if c not in after and _keeps_policy(evolution, c)]
+        more = [c for c in after if c not in before and _keeps_policy(evolution, c)]
+        if gone:
             effect = Effect("breaking", f"{what} no longer retries {listed(gone)}", ("clients",))
             yield Occurrence((*path, "eligible"), effect, old.eligible, new.eligible)
-        if more and not _follows_codes(evolution, new, more):
-            yield Occurrence(
-                (*path, "eligible"),
-                _eligible_effect(evolution, more, what),
-                old.eligible,
-                new.eligible,
-            )
-        if old.eligible_when != new.eligible_when:
-            yield Occurrence((*path, "eligible_when"), _conditions_effect(old, new, what))
+        if more:
+            effect = _eligible_effect(evolution, more, what)
+            yield Occurrence((*path, "eligible"), effect, old.eligible, new.eligible)
+        conditions = _conditions_effect(evolution, old, new, what)
+        if conditions is not None:
+            yield Occurrence((*path, "eligible_when"), conditions)
 
 
-def _follows_codes(evolution: Evolution, policy: RetryPolicy, codes: Iterable[str]) -> bool:
-    """Whether the list is the default: the codes with `retry:` and the name of the policy. Then
-    the change is reported at the codes."""
-    taxonomies = (evolution.old, evolution.new)
-    return all(
-        any(t.codes[c].retry == policy.name for t in taxonomies if c in t.codes) for c in codes
-    )
+def _eligible(taxonomy: Taxonomy, policy: RetryPolicy) -> tuple[str, ...]:
+    """The codes that a policy retries: those it lists, else those that name it."""
+    named = (c.name for c in taxonomy.codes.values() if c.live and c.retry == policy.name)
+    return policy.eligible or tuple(named)
+
+
+def _keeps_policy(evolution: Evolution, name: str) -> bool:
+    """Whether a code is in both taxonomies with one policy. By default a policy is for the codes
+    that name it, and then the change is reported at the code."""
+    old, new = evolution.old.codes.get(name), evolution.new.codes.get(name)
+    return old is not None and new is not None and old.retry == new.retry
 
 
 def _eligible_effect(evolution: Evolution, codes: list[str], what: str) -> Effect:
@@ -463,7 +447,9 @@ def _eligible_effect(evolution: Evolution, codes: list[str], what: str) -> Effec
     return Effect("risky", message, ("services",))
 
 
-def _conditions_effect(old: RetryPolicy, new: RetryPolicy, what: str) -> Effect:
+def _conditions_effect(
+    evolution: Evolution, old: RetryPolicy, new: RetryPolicy, what: str
+) -> Effect | None:
     stops = starts = False
     for facts in sample_facts(old.eligible_when, new.eligible_when):
         before, after = (
@@ -473,10 +459,12 @@ def _conditions_effect(old: RetryPolicy, new: RetryPolicy, what: str) -> Effect:
         stops |= True in before and True not in after
         starts |= True in after and True not in before
     if not stops and not starts:
-        return Effect("safe", f"{what} declares its conditions differently")
-    severity: ChangeSeverity = "breaking" if stops else "risky"
+        return None
     message = f"{what} retries under other conditions"
-    return Effect(severity, message, ("clients",) if stops else ("services",))
+    if stops:
+        return Effect("breaking", message, ("clients",))
+    codes = [c for c in _eligible(evolution.new, new) if c in evolution.new.codes]
+    return _eligible_effect(evolution, codes, what)._replace(message=message)
 
 
 @rule("retry/isolation", "BEHAVIOUR", reads=("RetryPolicy.isolation", "RetryPolicy.annotate"))
@@ -492,7 +480,9 @@ def retry_isolation(evolution: Evolution) -> Iterator[Occurrence]:
                 new.isolation,
             )
         if old.annotate != new.annotate:
-            message = f"the detail with the number of retries of `{new.name}` is {shown(new.annotate)} in place of {shown(old.annotate)}"
+            message = replaced(
+                f"the detail with the number of retries of `{new.name}`", new.annotate, old.annotate
+            )
             effect = Effect(
                 "breaking",
                 message,

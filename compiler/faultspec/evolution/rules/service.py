@@ -1,13 +1,21 @@
 """Evolution rules about what a service promises beside its codes: keys, fallbacks, privacy, audit
 records, published lists and texts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from faultspec.diagnostics.model import Path
-from faultspec.evolution.model import BOTH, Audience, Category, ChangeSeverity, Effect
-from faultspec.evolution.promises import compare_presence, compare_promise, listed, shown
+from faultspec.evolution.model import BOTH, Audience, ChangeSeverity, Effect
+from faultspec.evolution.promises import (
+    compare_presence,
+    compare_promise,
+    compress,
+    listed,
+    replaced,
+    shown,
+)
 from faultspec.evolution.rule import Evolution, Occurrence, rule
+from faultspec.evolution.rules.details import for_operators
 from faultspec.language.model import Idempotency, Taxonomy, Unknown
 
 
@@ -47,9 +55,9 @@ def idempotency_key(evolution: Evolution) -> Iterator[Occurrence]:
 
 
 def _key_effects(old: Idempotency, new: Idempotency) -> Iterator[tuple[str, Effect]]:
-    if old.key != new.key:
+    if old.key.lower() != new.key.lower():
         message = f"the header with the key is `{new.key}` in place of `{old.key}`"
-        yield "key", Effect("breaking", message, BOTH, ("WIRE", "BEHAVIOUR"))
+        yield "key", Effect("breaking", message, ("clients",))
     for field, label in (
         ("methods", "methods that accept a key"),
         ("equal", "equal parts of a repeated answer"),
@@ -77,9 +85,12 @@ def _key_effects(old: Idempotency, new: Idempotency) -> Iterator[tuple[str, Effe
             else Effect("safe", message, adds=True),
         )
     if old.mismatch != new.mismatch:
-        message = f"a key that is used with another body is refused with {shown(new.mismatch)} in place of {shown(old.mismatch)}"
+        message = (
+            f"a key that is used with another body is refused with {shown(new.mismatch)} in place "
+            f"of {shown(old.mismatch)}"
+        )
         severity: ChangeSeverity = "risky" if old.mismatch is None else "breaking"
-        yield "mismatch", Effect(severity, message, ("clients",) if old.mismatch is None else BOTH)
+        yield "mismatch", Effect(severity, message, ("clients",), ("WIRE",))
 
 
 def _seconds(seconds: float | None) -> str:
@@ -119,10 +130,16 @@ def upstream_calls(evolution: Evolution) -> Iterator[Occurrence]:
         ("keys", "what identifies an upstream call"),
         ("status", "the detail with the upstream status"),
     ):
-        effect = compare_promise(getattr(old, field), getattr(new, field), label)
+        before, after = (
+            sorted(getattr(r, field) or ()) if field == "keys" else getattr(r, field)
+            for r in (old, new)
+        )
+        effect = compare_promise(before, after, label)
         if effect is not None:
-            categories: tuple[Category, ...] = ("WIRE",) if field == "status" else ()
-            yield Occurrence(("upstream", field), effect._replace(categories=categories))
+            if field == "status":
+                yield Occurrence(("upstream", field), effect._replace(categories=("WIRE",)))
+            else:
+                yield Occurrence(("upstream", field), effect._replace(breaks=("services",)))
 
 
 @rule("fallback/status", "WIRE", reads=("Taxonomy.fallbacks", "Fallback.on", "Fallback.code"))
@@ -141,17 +158,14 @@ def fallback_status(evolution: Evolution) -> Iterator[Occurrence]:
             changed.setdefault((before, after), []).append(status)
     for (before, after), statuses in changed.items():
         message = f"errors under {_spans(statuses)} are {after} in place of {before}"
-        hurt: tuple[Audience, ...] = BOTH
-        if before == _UNDECLARED:
-            hurt = ("services",)
-        elif after == _UNDECLARED:
-            hurt = ("clients",)
+        narrower = before == _UNDECLARED or after == _UNUSED
+        hurt: tuple[Audience, ...] = ("services",) if narrower else ("clients",)
         yield Occurrence(
             ("fallback",), Effect("breaking", message, hurt), before, after, (("fallbacks",),)
         )
 
 
-_UNDECLARED = "not declared"
+_UNDECLARED, _UNUSED = "not declared", "not used"
 
 
 def _fallback(taxonomy: Taxonomy, status: int) -> str:
@@ -159,12 +173,10 @@ def _fallback(taxonomy: Taxonomy, status: int) -> str:
     narrowest = min(matching, key=lambda f: f.on.width, default=None)
     if narrowest is None:
         return _UNDECLARED
-    return "not used" if narrowest.code is None else f"`{narrowest.code}`"
+    return _UNUSED if narrowest.code is None else f"`{narrowest.code}`"
 
 
 def _spans(statuses: list[int]) -> str:
-    from faultspec.evolution.promises import compress
-
     return listed(compress(statuses))
 
 
@@ -186,7 +198,7 @@ def unknown_code(evolution: Evolution) -> Iterator[Occurrence]:
         old, new = _section(evolution, section)
         if old == new:
             continue
-        who: tuple[Audience, ...] = ("clients",) if section == "unknown" else BOTH
+        who: tuple[Audience, ...] = ("clients",) if section == "unknown" else ("services",)
         if old is None or new is None:
             subject = (
                 "codes that clients do not know"
@@ -216,7 +228,7 @@ def _unknown_occurrences(
         effect = (
             Effect("risky", message, who)
             if section == "unknown"
-            else Effect("breaking", message, who, ("WIRE",))
+            else Effect("breaking", message, ("clients",), ("WIRE",))
         )
         yield Occurrence((section, "becomes"), effect, old.becomes, new.becomes)
     if old.retriable != new.retriable:
@@ -230,7 +242,9 @@ def _unknown_occurrences(
     effect_of_place = compare_promise(
         old.original_code, new.original_code, f"the place of the original code of `{section}`"
     )
-    if effect_of_place is not None:
+    if effect_of_place is not None and section == "unknown":
+        yield Occurrence((section, "original_code"), Effect("risky", effect_of_place.message, who))
+    elif effect_of_place is not None:
         yield Occurrence((section, "original_code"), effect_of_place._replace(categories=("WIRE",)))
 
 
@@ -291,7 +305,7 @@ def privacy_guarantee(evolution: Evolution) -> Iterator[Occurrence]:
             message = f"{listed(gone)}: no longer among the {label}"
             yield Occurrence(
                 ("privacy", field),
-                Effect("risky", message, ("clients", "operators")),
+                Effect("risky", message, ("clients",)),
                 before,
                 after,
                 (("privacy",),),
@@ -327,22 +341,25 @@ def privacy_concealment(evolution: Evolution) -> Iterator[Occurrence]:
             yield Occurrence(path, Effect("breaking", message, BOTH), covers=covers)
         elif one is not None and other is None:
             message = f"resources of another {across} are no longer concealed"
-            yield Occurrence(
-                path, Effect("breaking", message, ("clients", "operators")), covers=covers
-            )
+            yield Occurrence(path, Effect("risky", message, ("clients",)), covers=covers)
         elif one is not None and other is not None and one != other:
             if one.answer != other.answer:
-                message = f"resources of another {across} are answered with `{other.answer}` in place of `{one.answer}`"
+                message = (
+                    f"resources of another {across} are answered with `{other.answer}` in place "
+                    f"of `{one.answer}`"
+                )
                 yield Occurrence(
-                    path, Effect("breaking", message, BOTH), one.answer, other.answer, covers
+                    path,
+                    Effect("breaking", message, ("clients",)),
+                    one.answer,
+                    other.answer,
+                    covers,
                 )
             gone = [code for code in one.never if code not in other.never]
             more = [code for code in other.never if code not in one.never]
             if gone:
                 message = f"{listed(gone)} may reveal a resource of another {across}"
-                yield Occurrence(
-                    path, Effect("risky", message, ("clients", "operators")), covers=covers
-                )
+                yield Occurrence(path, Effect("risky", message, ("clients",)), covers=covers)
             if more:
                 message = f"{listed(more)} must not reveal a resource of another {across}"
                 yield Occurrence(path, Effect("breaking", message, ("services",)), covers=covers)
@@ -373,11 +390,12 @@ def audit_record(evolution: Evolution) -> Iterator[Occurrence]:
         effect = (
             Effect("breaking", "failures are recorded now", ("services",))
             if old is None
-            else Effect("breaking", "failures are no longer recorded", ("clients", "operators"))
+            else Effect("breaking", "failures are no longer recorded", ("clients",))
         )
         yield Occurrence(("audit",), effect)
         return
-    yield from _promises(("audit",), old, new, ("id", "lookup"), "of audit records")
+    for path, effect in _promises(("audit",), old, new, ("id", "lookup"), "of audit records"):
+        yield Occurrence(path, for_operators(effect))
     for name in dict.fromkeys((*old.record, *new.record)):
         before, after = old.record.get(name), new.record.get(name)
         effect_of_member = compare_presence(
@@ -386,13 +404,13 @@ def audit_record(evolution: Evolution) -> Iterator[Occurrence]:
             f"the member `{name}` of audit records",
         )
         if effect_of_member is not None:
-            yield Occurrence(("audit", "record", name), _for_operators(effect_of_member))
+            yield Occurrence(("audit", "record", name), for_operators(effect_of_member))
     for name in dict.fromkeys((*old.means, *new.means)):
         effect_of_meaning = compare_promise(
             old.means.get(name), new.means.get(name), f"what `{name}` of audit records repeats"
         )
         if effect_of_meaning is not None:
-            yield Occurrence(("audit", "means", name), _for_operators(effect_of_meaning))
+            yield Occurrence(("audit", "means", name), for_operators(effect_of_meaning))
     if old.per != new.per:
         message = f"every {new.per} is recorded, not every {old.per}"
         less = new.per == "failure"
@@ -403,25 +421,18 @@ def audit_record(evolution: Evolution) -> Iterator[Occurrence]:
 
 def _promises(
     path: Path, old: Any, new: Any, fields: tuple[str, ...], what: str
-) -> Iterator[Occurrence]:
+) -> Iterator[tuple[Path, Effect]]:
+    """The effects of fields whose value is a place or a code, or a record of them."""
     for field in fields:
         before, after = getattr(old, field), getattr(new, field)
-        if before != after:
-            text = before if isinstance(before, str | None) else "another one"
-            now = after if isinstance(after, str | None) else "another one"
-            if text == now:
-                message = f"`{field}` {what} is another one"
-                yield Occurrence((*path, field), Effect("breaking", message, BOTH))
-                continue
-            effect = compare_promise(text, now, f"`{field}` {what}")
-            if effect is not None:
-                yield Occurrence((*path, field), effect)
-
-
-def _for_operators(effect: Effect) -> Effect:
-    """The effect on a record that operators read in place of clients."""
-    hurt = tuple("operators" if name == "clients" else name for name in effect.breaks)
-    return effect._replace(breaks=hurt)
+        if before == after:
+            continue
+        if before is not None and after is not None and not isinstance(before, str):
+            effect = Effect("breaking", f"`{field}` {what} is another one", ("clients",))
+        else:
+            one, other = ("declared" if isinstance(v, tuple) else v for v in (before, after))
+            effect = compare_promise(one, other, f"`{field}` {what}") or Effect("safe", what)
+        yield (*path, field), effect
 
 
 @rule(
@@ -454,8 +465,9 @@ def discovery_publication(evolution: Evolution) -> Iterator[Occurrence]:
         for field in ("request", "kind", "at", "empty"):
             before, after = getattr(old, field), getattr(new, field)
             if before != after:
-                message = f"`{field}` of the list `{new.name}` is {shown(after)} in place of {shown(before)}"
-                yield Occurrence((*path, field), Effect("breaking", message, BOTH), before, after)
+                message = replaced(f"`{field}` of the list `{new.name}`", after, before)
+                effect_of_place = Effect("breaking", message, ("clients",))
+                yield Occurrence((*path, field), effect_of_place, before, after)
         for name in dict.fromkeys((*old.item, *new.item)):
             effect = compare_promise(
                 old.item.get(name),
@@ -468,7 +480,7 @@ def discovery_publication(evolution: Evolution) -> Iterator[Occurrence]:
 
 @rule(
     "navigation/steps",
-    "BEHAVIOUR",
+    "WIRE",
     reads=(
         "Taxonomy.navigation",
         "Navigation.offers",
@@ -491,13 +503,9 @@ def navigation_steps(evolution: Evolution) -> Iterator[Occurrence]:
         )
         yield Occurrence(("navigation",), effect)
         return
-    yield from _promises(
-        ("navigation",),
-        old,
-        new,
-        ("offers", "takes", "refused", "unknown", "all"),
-        "of the offered steps",
-    )
+    fields = ("offers", "takes", "refused", "unknown", "all")
+    for path, effect in _promises(("navigation",), old, new, fields, "of the offered steps"):
+        yield Occurrence(path, effect)
 
 
 @rule(
@@ -513,16 +521,28 @@ def rendering_text(evolution: Evolution) -> Iterator[Occurrence]:
         )
     for path, rendering in evolution.removed("renderings"):
         yield Occurrence(
-            path, Effect("breaking", f"the rendering `{rendering.name}` is gone", BOTH)
+            path, Effect("breaking", f"the rendering `{rendering.name}` is gone", ("clients",))
         )
     for path, old, new in evolution.pairs("renderings"):
-        if list(old.given) != list(new.given):
-            if set(old.given) != set(new.given):
-                message = f"the rendering `{new.name}` takes {listed(new.given) or 'nothing'} in place of {listed(old.given) or 'nothing'}"
-                yield Occurrence((*path, "given"), Effect("breaking", message, ("services",)))
+        if list(old.given) != list(new.given) and set(old.given) != set(new.given):
+            message = (
+                f"the rendering `{new.name}` takes {listed(new.given) or 'nothing'} in place "
+                f"of {listed(old.given) or 'nothing'}"
+            )
+            yield Occurrence((*path, "given"), Effect("breaking", message, ("clients",)))
         if old.picture != new.picture:
             message = f"the rendering `{new.name}` looks different"
-            yield Occurrence((*path, "picture"), Effect("risky", message, ("clients",), ("WIRE",)))
+            shapes = [_keys(picture) for picture in (old.picture, new.picture)]
+            severity: ChangeSeverity = "breaking" if shapes[0] - shapes[1] else "risky"
+            yield Occurrence((*path, "picture"), Effect(severity, message, ("clients",)))
+
+
+def _keys(picture: object, pointer: str = "") -> frozenset[str]:
+    """The pointers of the members of a picture."""
+    if isinstance(picture, Mapping):
+        inner = (_keys(value, f"{pointer}/{key}") for key, value in picture.items())
+        return frozenset({pointer}).union(*inner)
+    return frozenset({pointer})
 
 
 @rule("profile/rfc9110", "WIRE", reads=("Taxonomy.profile",))

@@ -8,6 +8,7 @@ from faultspec.diagnostics.model import Path
 from faultspec.evolution.model import BOTH, Audience, Effect
 from faultspec.evolution.promises import compare_allowed, compare_promise, expand, listed, shown
 from faultspec.evolution.rule import Evolution, Occurrence, rule
+from faultspec.evolution.rules.details import compare_member, for_operators
 from faultspec.language.model import Surface, Taxonomy
 from faultspec.language.routes import compile_name, compile_route
 
@@ -15,15 +16,6 @@ from faultspec.language.routes import compile_name, compile_route
 @rule("surface/declared", "WIRE", reads=("Taxonomy.surfaces", "Surface.name", "Surface.transport"))
 def surface_declared(evolution: Evolution) -> Iterator[Occurrence]:
     """A surface is a place where errors occur. Without it, errors there have no promised form."""
-    for rename in evolution.renames:
-        if rename.section == "surfaces":
-            message = f"the surface `{rename.old}` is named `{rename.new}`"
-            yield Occurrence(
-                ("surfaces", rename.new, "name"),
-                Effect("safe", message, (), ("DOC",)),
-                rename.old,
-                rename.new,
-            )
     for path, surface in evolution.added("surfaces"):
         yield Occurrence(path, Effect("safe", f"the surface `{surface.name}` is new", adds=True))
     for path, surface in evolution.removed("surfaces"):
@@ -69,6 +61,8 @@ def surface_match(evolution: Evolution) -> Iterator[Occurrence]:
     moved: dict[tuple[str | None, str | None], str] = {}
     for sample in _samples(old, new):
         before, after = _claim(old, sample), _claim(new, sample)
+        if sample.transport == "log":
+            continue  # its place is the sink
         if before is not after and (before and before.name) != (after and after.name):
             moved.setdefault((before and before.name, after and after.name), _describe(sample))
     for (one, other), where in moved.items():
@@ -91,7 +85,7 @@ def _moved(evolution: Evolution, one: str | None, other: str | None, where: str)
     message = f"errors of {where} belong to `{other}` in place of `{one}`"
     if _same_errors(before, after):
         return Occurrence(path, Effect("safe", f"{message}; they look the same"), covers=covers)
-    return Occurrence(path, Effect("breaking", message, BOTH), covers=covers)
+    return Occurrence(path, Effect("breaking", message, ("clients",)), covers=covers)
 
 
 class _Sample(NamedTuple):
@@ -211,13 +205,15 @@ def surface_errors(evolution: Evolution) -> Iterator[Occurrence]:
             ),
             "error_equals": _recognition(old, new),
             "at": _moved_envelope(old, new),
-            "envelopes": _envelopes(old, new),
+            "envelopes": _envelopes(evolution, old, new),
+            "reason": _reason(old, new),
             "requires_details": _required_details(old, new),
             "level": _level(old, new),
         }
         for field, effect in effects.items():
             if effect is not None:
-                yield Occurrence((*path, field), effect, getattr(old, field), getattr(new, field))
+                judged = for_operators(effect) if new.transport == "log" else effect
+                yield Occurrence((*path, field), judged, getattr(old, field), getattr(new, field))
 
 
 def _error_statuses(old: Surface, new: Surface) -> Effect | None:
@@ -225,31 +221,50 @@ def _error_statuses(old: Surface, new: Surface) -> Effect | None:
     if before == after:
         return None
     message = f"errors of `{new.name}` are answers under {listed(new.error_when)}"
-    return Effect("breaking", message, BOTH)
+    hurt: tuple[Audience, ...] = ("clients",) if before - after else ("services",)
+    return Effect("breaking", message, hurt)
 
 
 def _recognition(old: Surface, new: Surface) -> Effect | None:
     if old.error_equals == new.error_equals:
         return None
-    return Effect("breaking", f"other members mark errors on `{new.name}`", BOTH)
+    return Effect("breaking", f"other members mark errors on `{new.name}`", ("clients",))
 
 
 def _moved_envelope(old: Surface, new: Surface) -> Effect | None:
     if old.at == new.at:
         return None
     message = f"the envelope of `{new.name}` is at `{new.at or '/'}` in place of `{old.at or '/'}`"
-    return Effect("breaking", message, BOTH)
+    return Effect("breaking", message, ("clients",))
 
 
-def _envelopes(old: Surface, new: Surface) -> Effect | None:
+def _reason(old: Surface, new: Surface) -> Effect | None:
+    """The effect of a reason beside an envelope: bodies of another shape pass too."""
+    if (old.reason is None) == (new.reason is None) or not (old.envelopes and new.envelopes):
+        return None
+    if new.reason is not None:
+        message = f"errors of `{new.name}` may have bodies of another shape"
+        return Effect("breaking", message, ("clients",))
+    message = f"errors of `{new.name}` may no longer have bodies of another shape"
+    return Effect("breaking", message, ("services",))
+
+
+def _envelopes(evolution: Evolution, old: Surface, new: Surface) -> Effect | None:
     if old.envelopes == new.envelopes:
         return None
     what = f"the envelope of `{new.name}`"
     if not old.envelopes:
         return Effect("breaking", f"{what} is {listed(new.envelopes)}; before there was none", BOTH)
     if not new.envelopes:
-        return Effect("breaking", f"errors of `{new.name}` have no envelope any more", BOTH)
-    return compare_allowed(old.envelopes, new.envelopes, what) or Effect(
+        message = f"errors of `{new.name}` have no envelope any more"
+        return Effect("breaking", message, ("clients",))
+    used = {e for code in evolution.new.every_code() for e in code.envelopes or new.envelopes}
+    after = [
+        envelope for envelope in new.envelopes if envelope in used or envelope in old.envelopes
+    ]
+    if set(after) == set(old.envelopes) and set(after) != set(new.envelopes):
+        return None
+    return compare_allowed(old.envelopes, after, what) or Effect(
         "risky", f"{what} is {shown(new.envelopes[0])} by default", ("clients",)
     )
 
@@ -280,7 +295,7 @@ def _level(old: Surface, new: Surface) -> Effect | None:
 
 @rule(
     "surface/codes",
-    "SOURCE",
+    "WIRE",
     reads=(
         "Surface.codes",
         "Surface.foreign",
@@ -296,10 +311,14 @@ def surface_codes(evolution: Evolution) -> Iterator[Occurrence]:
     reaches them without a case of its own."""
     for path, old, new in evolution.pairs("surfaces"):
         if old.foreign != new.foreign:
-            message = f"the codes of `{new.name}` are {'foreign' if new.foreign else 'those of the taxonomy'}"
+            message = (
+                f"the codes of `{new.name}` are "
+                f"{'foreign' if new.foreign else 'those of the taxonomy'}"
+            )
+            hurt: tuple[Audience, ...] = ("clients",) if new.foreign else ("services",)
             yield Occurrence(
                 (*path, "foreign"),
-                Effect("breaking", message, BOTH, ("WIRE", "SOURCE")),
+                Effect("breaking", message, hurt),
                 covers=((*path, "foreign"), (*path, "codes")),
             )
         elif (old.codes is None) != (new.codes is None):
@@ -307,14 +326,14 @@ def surface_codes(evolution: Evolution) -> Iterator[Occurrence]:
         elif old.codes is not None and new.codes is not None:
             yield from _listed_codes(evolution, path, old, new)
         if old.protocol != new.protocol:
-            yield Occurrence((*path, "protocol"), _protocol(old, new))
+            effect = _protocol(old, new)
+            if effect is not None:
+                yield Occurrence((*path, "protocol"), effect)
 
 
 def _closing(evolution: Evolution, new: Surface) -> Effect:
     if new.codes is not None:
-        return Effect(
-            "breaking", f"the codes of `{new.name}` are closed now", ("services",), ("WIRE",)
-        )
+        return Effect("breaking", f"the codes of `{new.name}` are closed now", ("services",))
     message = f"the codes of `{new.name}` are open now"
     if evolution.old.unknown is not None:
         return Effect(
@@ -339,40 +358,42 @@ def _listed_codes(
     gone = [name for name in old.codes or () if name not in (new.codes or ()) and name in kept]
     if more:
         message = f"{listed(more)} may now occur on `{new.name}`"
-        fallback = evolution.old.unknown is not None
-        effect = Effect("risky" if fallback else "breaking", message, ("clients",), adds=True)
+        effect = Effect("breaking", message, ("clients",), adds=True)
         yield Occurrence((*path, "codes"), effect)
     if gone:
         message = f"{listed(gone)} may no longer occur on `{new.name}`"
-        yield Occurrence((*path, "codes"), Effect("breaking", message, ("services",), ("WIRE",)))
+        yield Occurrence((*path, "codes"), Effect("breaking", message, ("services",)))
 
 
-def _protocol(old: Surface, new: Surface) -> Effect:
+def _protocol(old: Surface, new: Surface) -> Effect | None:
     if old.protocol is None or new.protocol is None:
         verb = "has" if old.protocol is None else "no longer has"
         message = f"`{new.name}` {verb} errors of the protocol"
-        return Effect(
-            "breaking", message, ("clients",) if new.protocol else ("services",), ("WIRE",)
-        )
-    before = expand_numbers(old)
-    after = expand_numbers(new)
-    more, gone = after - before, before - after
-    if not more and not gone and old.protocol.envelope == new.protocol.envelope:
-        return Effect(
-            "safe", f"the protocol errors of `{new.name}` are described differently", (), ("DOC",)
-        )
+        return Effect("breaking", message, ("clients",) if new.protocol else ("services",))
+    before, after = _numbers(old), _numbers(new)
+    moved = old.protocol.envelope != new.protocol.envelope
+    if before == after and not moved:
+        return None
     message = f"`{new.name}` has other errors of the protocol"
-    hurt: tuple[Audience, ...] = BOTH if more and gone else ("services",) if gone else ("clients",)
-    return Effect("breaking", message, hurt, ("WIRE",))
+    wider = moved or bool(after - before)
+    return Effect("breaking", message, ("clients",) if wider else ("services",))
 
 
-def expand_numbers(surface: Surface) -> frozenset[tuple[int, int]]:
-    """The ranges of the numbers of a surface's protocol."""
-    return (
-        frozenset((span.low, span.high) for span in surface.protocol.codes)
-        if surface.protocol
-        else frozenset()
+def _numbers(surface: Surface) -> frozenset[int]:
+    """The numbers of a surface's protocol that are bounds of a range or beside one.
+
+    Equal sets of numbers have equal bounds, whichever way they are split into ranges.
+    """
+    ranges = (
+        sorted((span.low, span.high) for span in surface.protocol.codes) if surface.protocol else []
     )
+    merged: list[tuple[int, int]] = []
+    for low, high in ranges:
+        if merged and low <= merged[-1][1] + 1:
+            merged[-1] = merged[-1][0], max(high, merged[-1][1])
+        else:
+            merged.append((low, high))
+    return frozenset(number for span in merged for number in span)
 
 
 @rule(
@@ -405,9 +426,12 @@ def surface_batch(evolution: Evolution) -> Iterator[Occurrence]:
         ]
         for field in places:
             message = f"`{field}` of the outcomes of `{new.name}` is elsewhere"
-            yield Occurrence((*path, "batch", field), Effect("breaking", message, BOTH))
+            yield Occurrence((*path, "batch", field), Effect("breaking", message, ("clients",)))
         if old.batch.mixed_only != new.batch.mixed_only:
-            message = f"`{new.name}` is used for {'mixed outcomes only' if new.batch.mixed_only else 'all outcomes'}"
+            message = (
+                f"`{new.name}` is used for "
+                f"{'mixed outcomes only' if new.batch.mixed_only else 'all outcomes'}"
+            )
             hurt: tuple[Audience, ...] = ("services",) if new.batch.mixed_only else ("clients",)
             yield Occurrence((*path, "batch", "mixed_only"), Effect("breaking", message, hurt))
         effect_of_list = compare_promise(
@@ -422,11 +446,9 @@ def surface_batch(evolution: Evolution) -> Iterator[Occurrence]:
 @rule("surface/success", "WIRE", reads=("Surface.success", "DetailMember.presence"))
 def surface_success(evolution: Evolution) -> Iterator[Occurrence]:
     """Members of every success are as much a promise as those of errors."""
-    from faultspec.evolution.rules.details import _member_effect
-
     for path, old, new in evolution.pairs("surfaces"):
         for name in dict.fromkeys((*old.success, *new.success)):
-            effect = _member_effect(
+            effect = compare_member(
                 old.success.get(name),
                 new.success.get(name),
                 f"the member `{name}` of successes",

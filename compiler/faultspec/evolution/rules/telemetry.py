@@ -73,7 +73,10 @@ def _metric_effects(old: Metric, new: Metric) -> Iterator[tuple[str, Effect]]:
             ),
         )
     elif more:
-        message = f"the metric `{new.name}` has the new labels {listed(more)}: more series, and other groups"
+        message = (
+            f"the metric `{new.name}` has the new labels {listed(more)}: more series, and other "
+            "groups"
+        )
         yield "labels", Effect("risky", message, OPERATORS, adds=True)
     if old.counts != new.counts:
         message = (
@@ -185,7 +188,10 @@ def _alert_occurrences(path: Path, old: Alert, new: Alert) -> Iterator[Occurrenc
         before, after = getattr(old, field), getattr(new, field)
         same = set(before) == set(after) if field in ("codes", "statuses") else before == after
         if not same:
-            message = f"`{field}` of the alert `{new.name}` changed, so it fires at other times or wakes other people"
+            message = (
+                f"`{field}` of the alert `{new.name}` changed, so it fires at other times or "
+                "wakes other people"
+            )
             yield Occurrence((*path, field), Effect("risky", message, OPERATORS), before, after)
     for field in ("when", "runbook"):
         before, after = getattr(old, field), getattr(new, field)

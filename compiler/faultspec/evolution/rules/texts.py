@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 
 from faultspec.evolution.model import BOTH, Effect
-from faultspec.evolution.promises import shown
+from faultspec.evolution.promises import replaced
 from faultspec.evolution.rule import Evolution, Occurrence, rule
 
 #: Texts for readers, by record.
 _TEXTS = [
-    "Batch.source",
     "Code.description",
     "Code.summary",
     "DetailKey.summary",
@@ -27,6 +26,42 @@ _TEXTS = [
     "Term.summary",
 ]
 
+#: The origins of records.
+_SOURCES = tuple(
+    f"{record}.source"
+    for record in [
+        "Alert",
+        "Audit",
+        "Code",
+        "Concealment",
+        "Deadline",
+        "DetailKey",
+        "DetailMember",
+        "Envelope",
+        "Example",
+        "Fallback",
+        "Field",
+        "HeaderRule",
+        "Idempotency",
+        "ImportedCodes",
+        "Metric",
+        "Navigation",
+        "Obligation",
+        "Operation",
+        "Privacy",
+        "Protocol",
+        "Publication",
+        "RecordingRule",
+        "Rendering",
+        "RetryPolicy",
+        "Surface",
+        "Telemetry",
+        "Term",
+        "Unknown",
+        "Upstream",
+    ]
+)
+
 
 @rule("text/changed", "DOC", reads=tuple(_TEXTS))
 def text_changed(evolution: Evolution) -> Iterator[Occurrence]:
@@ -36,6 +71,8 @@ def text_changed(evolution: Evolution) -> Iterator[Occurrence]:
         record = type(pair.old).__name__
         for field in pair.old._fields:
             before, after = getattr(pair.old, field), getattr(pair.new, field)
+            if field == "reason" and None in (before, after):
+                continue  # the key beside it says more
             if (record, field) in fields and before != after:
                 message = f"the {field} of `{_subject(pair.path)}` is worded differently"
                 yield Occurrence((*pair.path, field), Effect("safe", message), before, after)
@@ -59,6 +96,7 @@ def _subject(path: tuple[object, ...]) -> str:
         "Obligation.name",
         "Obligation.text",
         "Obligation.reason",
+        *_SOURCES,
         "Source.statements",
         "Source.section",
         "Source.rulings",
@@ -69,18 +107,21 @@ def text_origin(evolution: Evolution) -> Iterator[Occurrence]:
     """Rulings, obligations and sources say where a rule comes from, not what it demands."""
     for section in ("rulings", "obligations"):
         for path, _ in evolution.added(section):
-            yield Occurrence(path, Effect("safe", f"`{path[-1]}` is new in {section}", adds=True))
+            yield Occurrence(path, Effect("safe", f"`{path[-1]}` is new in {section}"))
         for path, _ in evolution.removed(section):
-            yield Occurrence(path, Effect("safe", f"`{path[-1]}` is gone from {section}"))
+            message = f"`{path[-1]}` is gone from {section}"
+            promised = section == "obligations"
+            effect = Effect("risky", message, ("clients",)) if promised else Effect("safe", message)
+            yield Occurrence(path, effect)
         for path, _, _ in evolution.pairs(section):
             yield Occurrence(
                 path, Effect("safe", f"`{path[-1]}` of {section} is worded differently")
             )
     for pair in evolution.changed_records:
-        if "source" in pair.old._fields and pair.old.source != pair.new.source:
-            if pair.path[:1] not in (("rulings",), ("obligations",)):
-                message = f"the source of `{_subject(pair.path)}` is another one"
-                yield Occurrence((*pair.path, "source"), Effect("safe", message))
+        has_source = "source" in pair.old._fields and pair.path[0] != "obligations"
+        if has_source and pair.old.source != pair.new.source:
+            message = f"the source of `{_subject(pair.path)}` is another one"
+            yield Occurrence((*pair.path, "source"), Effect("safe", message))
 
 
 @rule(
@@ -99,9 +140,8 @@ def text_examples(evolution: Evolution) -> Iterator[Occurrence]:
     """Examples illustrate a code. Their values are no promise."""
     for path, old, new in evolution.changed_codes:
         if old.examples != new.examples:
-            more = len(new.examples) > len(old.examples)
             message = f"the examples of `{_subject(path[1:])}` are others"
-            yield Occurrence((*path, "examples"), Effect("safe", message, adds=more))
+            yield Occurrence((*path, "examples"), Effect("safe", message))
 
 
 @rule(
@@ -117,11 +157,11 @@ def text_examples(evolution: Evolution) -> Iterator[Occurrence]:
 )
 def taxonomy_header(evolution: Evolution) -> Iterator[Occurrence]:
     """Generated packages have the name of the taxonomy. Its owner is who answers for it."""
-    for field in ("name", "version", "title", "owner", "description"):
+    for field in ("name", "title", "owner", "description"):
         before, after = getattr(evolution.old, field), getattr(evolution.new, field)
         if before == after:
             continue
-        message = f"the {field} of the taxonomy is {shown(after)} in place of {shown(before)}"
+        message = replaced(f"the {field} of the taxonomy", after, before)
         effect = Effect("safe", message)
         if field == "name":
             effect = Effect("breaking", message, BOTH, ("SOURCE",))

@@ -76,7 +76,7 @@ def _code_lists(subject: Subject) -> Iterator[tuple[Path, object]]:
         if isinstance(rules, list):
             for index, entry in enumerate(rules):
                 yield ("headers", name, index, "codes"), entry.get("codes")
-        else:
+        elif isinstance(rules, dict):  # a presence alone names no codes
             yield ("headers", name, "codes"), rules.get("codes")
 
 

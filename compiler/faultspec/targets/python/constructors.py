@@ -5,7 +5,7 @@ itself.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from faultspec.language.model import Code, DetailMember, Envelope, HeaderRule, Taxonomy
+from faultspec.language.model import Code, DetailMember, Envelope, HeaderRule, Presence, Taxonomy
 from faultspec.language.spelling import pascal, snake
 from faultspec.runtime.shape import slot_places
 from faultspec.targets import schema as schemas
@@ -284,11 +284,17 @@ class Constructor:
     def _add_header(self, rule: HeaderRule, name: str, kind: str, doc: str) -> None:
         """The parameter of a header; mandatory if every status of the code requires the header."""
         own = tuple(self.code.http.allowed_statuses())
-        must = rule.presence == "required" and bool(own) and self._statuses_of(rule) == own
+        must = bool(own) and all(self._presence(rule.name, status) == "required" for status in own)
         if must:
             self._require(name, kind, doc)
         else:
             self._add(name, f"{kind} | None", doc)
+
+    def _presence(self, header: str, status: int) -> Presence | None:
+        """The presence of a header under a status: that of the last rule, the most specific."""
+        rules = self.taxonomy.header_rules(self.code, status)
+        found = (rule.presence for rule in reversed(rules) if rule.name.lower() == header.lower())
+        return next(found, None)
 
     def _is_constant(self, rule: HeaderRule) -> bool:
         """Whether the rules fix the value of the header under every status of the code that has

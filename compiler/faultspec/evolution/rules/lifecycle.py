@@ -1,0 +1,144 @@
+"""Evolution rules about the life of codes: deprecation, removal, and names that stay taken."""
+
+from collections.abc import Iterator
+
+from faultspec.diagnostics.model import Path
+from faultspec.evolution.model import BOTH, Category, Effect
+from faultspec.evolution.pairing import successor
+from faultspec.evolution.promises import shown
+from faultspec.evolution.rule import Evolution, Occurrence, rule
+from faultspec.evolution.rules.codes import code_name
+from faultspec.language.model import Code
+
+
+@rule(
+    "code/removed",
+    "SOURCE",
+    "WIRE",
+    reads=("Taxonomy.codes", "Operation.errors", "Code.lifecycle", "Code.replaced_by"),
+)
+def code_removed(evolution: Evolution) -> Iterator[Occurrence]:
+    """A code that is gone breaks whatever names it: clients that match it, services that raise it.
+    The removal is sanctioned if the code was deprecated, its sunset is over, and a tombstone
+    (`lifecycle: removed`) remains."""
+    kept = {code.wire for _, code in evolution.added_codes}
+    for path, code in evolution.removed_codes:
+        after = evolution.new_codes.get(path)
+        follower = successor(evolution.old, evolution.new, code.name)
+        if code.wire in kept and follower is None:
+            continue  # it moved, which is another rule
+        message = f"{code_name(path)} is gone"
+        covers: tuple[Path, ...] = (path,)
+        wire = None
+        if follower is not None:
+            message = f"{code_name(path)} is replaced by `{follower.name}`"
+            covers, wire = (path, ("codes", follower.name)), follower.wire
+        elif after is not None and after.lifecycle == "reserved":
+            message = f"{code_name(path)} is reserved: no longer produced"
+        yield Occurrence(path, _removal(evolution, code, after, message), code.wire, wire, covers)
+
+
+_SANCTION = (
+    "deprecate it with `lifecycle: deprecated`, `since`, `sunset` and `replaced_by`; after the"
+    " sunset replace it by a tombstone (`lifecycle: removed`)"
+)
+
+
+def _removal(evolution: Evolution, code: Code, after: Code | None, message: str) -> Effect:
+    over = code.sunset is not None and code.sunset < evolution.today.isoformat()
+    if code.lifecycle != "deprecated":
+        objection = ", and it was never deprecated"
+    elif code.sunset is None:
+        objection = ", and its deprecation named no sunset"
+    elif not over:
+        objection = f", before its sunset {code.sunset}"
+    elif after is None:
+        objection = ", and no tombstone remains"
+    else:
+        message = f"{message}, after its sunset {code.sunset}"
+        return Effect("risky", message, BOTH, ("SOURCE",), removes=True)
+    categories: tuple[Category, ...] = (
+        ("SOURCE",) if over and code.lifecycle == "deprecated" else ()
+    )
+    return Effect("breaking", message + objection, BOTH, categories, remedy=_SANCTION)
+
+
+@rule("code/returned", "WIRE", reads=("Code.lifecycle",))
+def code_returned(evolution: Evolution) -> Iterator[Occurrence]:
+    """The name and the wire value of a removed or a reserved code are never used for another
+    meaning: an older client still takes them for what they meant. The tombstone stays."""
+    for path, code in evolution.old_codes.items():
+        after = evolution.new_codes.get(path)
+        if code.lifecycle == "removed" and after is not None and after.live:
+            message = f"{code_name(path)} was removed and is back"
+            effect = Effect("breaking", message, ("clients",), remedy="choose another name")
+            yield Occurrence(path, effect, "removed", after.lifecycle)
+        elif not code.live:
+            yield from _reuse(evolution, path, code, after)
+
+
+def _reuse(
+    evolution: Evolution, path: Path, code: Code, after: Code | None
+) -> Iterator[Occurrence]:
+    """The wire value of a code that is not live, used by another one."""
+    for place, other in evolution.added_codes:
+        if other.wire == code.wire and place != path:
+            was = f"which was {code.lifecycle}"
+            message = f"{code_name(place)} takes the wire value of {code_name(path)}, {was}"
+            effect = Effect("breaking", message, ("clients",), remedy="choose another value")
+            yield Occurrence(place, effect, code.name, other.name, (path, place))
+            return
+    if code.lifecycle != "removed":
+        return
+    if after is None:
+        message = f"the tombstone of {code_name(path)} is gone, so its name can be reused"
+        effect = Effect("risky", message, ("clients",), ("SOURCE",), remedy="keep it")
+        yield Occurrence(path, effect, "removed", None)
+    elif after.wire != code.wire:
+        message = f"the tombstone of {code_name(path)} no longer holds its wire value"
+        effect = Effect("risky", message, ("clients",), remedy="keep it")
+        yield Occurrence((*path, "wire"), effect, code.wire, after.wire)
+    elif after.lifecycle == "reserved":
+        message = f"{code_name(path)} was removed and is now reserved for a new use"
+        effect = Effect("risky", message, ("clients",), remedy="keep the tombstone")
+        yield Occurrence((*path, "lifecycle"), effect, "removed", "reserved")
+
+
+@rule(
+    "code/lifecycle",
+    "SOURCE",
+    reads=("Code.lifecycle", "Code.since", "Code.sunset", "Code.replaced_by"),
+)
+def code_lifecycle(evolution: Evolution) -> Iterator[Occurrence]:
+    """A deprecation prepares clients for a removal. It names what replaces the code, and since
+    which version it is deprecated."""
+    for path, old, new in evolution.changed_codes:
+        name = code_name(path)
+        covers = tuple((*path, key) for key in ("lifecycle", "since", "sunset", "replaced_by"))
+        if (old.lifecycle, new.lifecycle) == ("stable", "deprecated"):
+            instead = f"; `{new.replaced_by}` replaces it" if new.replaced_by else ""
+            effect = Effect("safe", f"{name} is deprecated{instead}", adds=True)
+            yield Occurrence((*path, "lifecycle"), effect, covers=covers)
+        elif old.lifecycle != new.lifecycle:
+            effect = Effect("safe", f"{name} is {new.lifecycle} again")
+            yield Occurrence((*path, "lifecycle"), effect, covers=covers)
+        else:
+            yield from _dates(path, old, new)
+
+
+def _dates(path: Path, old: Code, new: Code) -> Iterator[Occurrence]:
+    name = code_name(path)
+    if old.sunset != new.sunset:
+        earlier = new.sunset is not None and old.sunset is not None and new.sunset < old.sunset
+        message = f"the sunset of {name} is {new.sunset or 'open'}"
+        if earlier:
+            effect = Effect("risky", f"{message}, earlier than {old.sunset}", BOTH)
+        else:
+            effect = Effect("safe", message)
+        yield Occurrence((*path, "sunset"), effect, old.sunset, new.sunset)
+    if old.since != new.since:
+        effect = Effect("safe", f"{name} is dated {shown(new.since)}", (), ("DOC",))
+        yield Occurrence((*path, "since"), effect, old.since, new.since)
+    if old.replaced_by != new.replaced_by:
+        effect = Effect("safe", f"the replacement of {name} is {shown(new.replaced_by)}")
+        yield Occurrence((*path, "replaced_by"), effect, old.replaced_by, new.replaced_by)
