@@ -7,8 +7,6 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from faultspec.language import read
-from faultspec.language.model import Taxonomy
 from faultspec.source import parse
 
 PAIRS = Path(__file__).parent / "pairs"
@@ -52,7 +50,8 @@ def pairs(folder: Path) -> Iterator[Pair]:
 def _data(text: str, name: str) -> Any:
     """The data of a text in the language's own YAML, which allows keys such as `limit?`."""
     document, diagnostics = parse(text, name)
-    assert document is not None and not diagnostics, [d.message for d in diagnostics]
+    assert not diagnostics, [diagnostic.message for diagnostic in diagnostics]
+    assert document is not None
     return document.data
 
 
@@ -72,7 +71,9 @@ def apply_edits(data: Any, edits: Any) -> Any:
         if "set" in edit:
             parent, key = _parent(data, edit["set"])
             if isinstance(parent, list):
-                parent[len(parent) if key == "-" else int(key) : int(key) + 1 if key != "-" else None] = [edit["to"]]
+                parent[
+                    len(parent) if key == "-" else int(key) : int(key) + 1 if key != "-" else None
+                ] = [edit["to"]]
             else:
                 parent[key] = edit["to"]
         elif "remove" in edit:
@@ -115,10 +116,3 @@ def _move_first(parent: Any, key: Any) -> None:
         items = [(key, parent[key]), *((k, v) for k, v in parent.items() if k != key)]
         parent.clear()
         parent.update(items)
-
-
-def taxonomy_of(text: str) -> Taxonomy:
-    """The taxonomy of a text, which must have no errors."""
-    loaded = read(text, "pair.yaml")
-    assert loaded.taxonomy is not None, [d.message for d in loaded.diagnostics]
-    return loaded.taxonomy

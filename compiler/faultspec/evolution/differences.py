@@ -45,6 +45,7 @@ SETS = frozenset(
         "Surface.codes",
         "Surface.error_when",
         "Surface.requires_details",
+        "Taxonomy.extensible",
         "Taxonomy.fallbacks",
         "Taxonomy.headers",
         "Test.ranges",

@@ -4,7 +4,7 @@ change and not a removal and an addition."""
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-from faultspec.language.model import Code, Taxonomy
+from faultspec.language.model import Code, Operation, Taxonomy
 
 Section = Literal["codes", "envelopes", "surfaces", "retry_policies", "operations"]
 
@@ -112,6 +112,8 @@ def _named(record: Any, name: str) -> Any:
     if record.name == name:
         return record
     changed = record._replace(name=name)
+    if isinstance(record, Operation) and record.wire == record.name and record.match.routes:
+        return changed._replace(wire=name)  # HTTP does not show the name
     if hasattr(record, "policy"):
         return changed._replace(policy=record.policy._replace(name=name))
     return changed

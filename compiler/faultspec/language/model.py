@@ -710,7 +710,10 @@ class Navigation(NamedTuple):
 
 
 class Taxonomy(NamedTuple):
-    """A whole taxonomy, resolved: every reference has its target."""
+    """A whole taxonomy, resolved: every reference has its target.
+
+    ``extensible``: the paths that an overlay may change, as dotted texts.
+    """
 
     name: str
     version: str
@@ -743,6 +746,7 @@ class Taxonomy(NamedTuple):
     audit: Audit | None
     discovery: Mapping[str, Publication]
     profile: Literal["rfc9110"] | None = None
+    extensible: tuple[str, ...] = ()
 
     @property
     def flag_keys(self) -> tuple[str, ...]:

@@ -102,6 +102,7 @@ def _read_taxonomy(scope: Scope) -> Taxonomy:
         audit=read_optional("audit", surroundings.read_audit),
         discovery=section("discovery", surroundings.read_publication),
         profile=data.get("profile"),
+        extensible=tuple(data.get("extensible", ())),
     )
 
 

@@ -27,8 +27,8 @@ _SHARED = (
     reads=("Taxonomy.codes", "Operation.errors", "Taxonomy.headers", "Envelope.fields"),
 )
 def code_constructor(evolution: Evolution) -> Iterator[Occurrence]:
-    """Code that raises an error calls its generated constructor. An argument that becomes mandatory,
-    or that is gone, stops it from running. Details are reported on their own."""
+    """Code that raises an error calls its generated constructor. An argument that becomes
+    mandatory, or that is gone, stops it from running. Details are reported on their own."""
     old, new = evolution.old, evolution.new
     same = all(getattr(old, field) == getattr(new, field) for field in _SHARED)
     pairs = evolution.changed_codes if same else evolution.code_pairs

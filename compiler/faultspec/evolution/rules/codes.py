@@ -18,6 +18,7 @@ from faultspec.evolution.promises import (
     shown,
 )
 from faultspec.evolution.rule import Evolution, Occurrence, allows_code, rule
+from faultspec.language.carriers import carriers
 from faultspec.language.model import Code, Operation, Taxonomy
 from faultspec.runtime.nodes import slot_places
 
@@ -219,7 +220,10 @@ def code_envelope(evolution: Evolution) -> Iterator[Occurrence]:
     """The envelopes of a code are the bodies that a client has to read."""
     for path, old, new in evolution.changed_codes:
         what = f"the envelope of {code_name(path)}"
-        effect = compare_allowed(old.envelopes, new.envelopes, what, any_if_empty=True)
+        own = path[0] == "operations"
+        before = [e.name for e in carriers(evolution.old, old, of_operation=own)]
+        after = [e.name for e in carriers(evolution.new, new, of_operation=own)]
+        effect = None if old.envelopes == new.envelopes else compare_allowed(before, after, what)
         if effect is not None:
             yield Occurrence((*path, "envelopes"), effect, old.envelopes, new.envelopes)
 

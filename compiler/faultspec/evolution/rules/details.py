@@ -1,5 +1,6 @@
 """Evolution rules about details, registered keys and the schemas of values in answers."""
 
+import json
 from collections.abc import Iterator, Mapping
 
 from faultspec.diagnostics.model import Path
@@ -15,7 +16,9 @@ from faultspec.evolution.promises import (
 )
 from faultspec.evolution.rule import Evolution, Occurrence, rule
 from faultspec.evolution.rules.codes import code_name
+from faultspec.language.carriers import carriers
 from faultspec.language.model import Code, DetailKey, DetailMember, Schema, Taxonomy
+from faultspec.runtime.nodes import Object
 
 _ANNOTATIONS = frozenset({"title", "description", "examples", "default", "$comment"})
 
@@ -37,7 +40,7 @@ def details_member(evolution: Evolution) -> Iterator[Occurrence]:
     for path, old, new in evolution.code_pairs:
         if same_keys and old.details == new.details:
             continue
-        closed = _forbids_more(evolution.old)
+        closed = _forbids_more(evolution.old, path, old)
         before, after = effective_details(evolution.old, old), effective_details(evolution.new, new)
         for name in dict.fromkeys((*before, *after)):
             one, other = before.get(name), after.get(name)
@@ -66,10 +69,14 @@ def _as_argument(effect: Effect, before: DetailMember | None, after: DetailMembe
     return given(effect) or effect
 
 
-def _forbids_more(taxonomy: Taxonomy) -> bool:
+def _forbids_more(taxonomy: Taxonomy, path: Path, code: Code) -> bool:
     """Whether a client may refuse an answer with details that are not declared."""
-    fields = [field for field in taxonomy.fields() if field.slot == "details"]
-    return any(field.additional == "forbid" for field in fields)
+    return any(
+        envelope.additional == "forbid"
+        if isinstance(envelope.shape, Object) and envelope.shape.spread == "details"
+        else "details" in envelope.fields and envelope.fields["details"].additional == "forbid"
+        for envelope in carriers(taxonomy, code, of_operation=path[0] == "operations")
+    )
 
 
 def compare_member(
@@ -111,7 +118,16 @@ def schema_value(evolution: Evolution) -> Iterator[Occurrence]:
             covers = ((*path, field), *_inheritors(evolution, path))
             whole = field in ("opaque", "properties")  # constructors take an object as a mapping
             judged = (given(effect) or effect) if argument and not whole else effect
+            if field == "format" and _is_echoed(evolution, path) and "services" in judged.breaks:
+                judged = judged._replace(breaks=BOTH)  # ids of clients no longer come back
             yield Occurrence((*path, field), _for_readers(path, judged), *values, covers=covers)
+
+
+def _is_echoed(evolution: Evolution, path: Path) -> bool:
+    """Whether a schema is that of a slot that returns a value of the request."""
+    if path[0] != "envelopes" or len(path) < 4 or path[2] != "fields":
+        return False
+    return evolution.old.envelopes[str(path[1])].fields[str(path[3])].echo is not None
 
 
 def _for_readers(path: Path, effect: Effect) -> Effect:
@@ -228,7 +244,7 @@ def _continues(before: str, after: str) -> bool:
 def compare_imported(old: object, new: object, what: str) -> Effect | None:
     """The effect on an imported JSON Schema. Only its annotations are known to be harmless."""
     if _without_annotations(old) == _without_annotations(new):
-        if old == new:
+        if _as_text(old) == _as_text(new):
             return None
         return Effect(
             "safe", f"the imported schema of {what} is described differently", (), ("DOC",)
@@ -243,6 +259,20 @@ def compare_imported(old: object, new: object, what: str) -> Effect | None:
         if demanded[0] < demanded[1]:
             return Effect("breaking", f"{message}: it requires more", ("services",))
     return Effect("breaking", message, BOTH)
+
+
+def _as_text(schema: object) -> str:
+    """A schema as text, in which order means nothing."""
+    return json.dumps(_sorted(schema), sort_keys=True, default=str)
+
+
+def _sorted(schema: object) -> object:
+    if isinstance(schema, Mapping):
+        return {
+            key: sorted(value, key=repr) if key in _SETS else _sorted(value)
+            for key, value in schema.items()
+        }
+    return [_sorted(item) for item in schema] if isinstance(schema, list | tuple) else schema
 
 
 def _without_annotations(schema: object) -> object:

@@ -49,18 +49,19 @@ def _code_occurrences(
     evolution: Evolution, path: Path, old: Code, new: Code
 ) -> Iterator[Occurrence]:
     statuses = set(old.http.allowed_statuses()) & set(new.http.allowed_statuses())
-    effects: dict[str, tuple[Effect, Demand, Demand]] = {}
+    found: dict[tuple[str, str], Occurrence] = {}
     known: list[int | None] = [*sorted(statuses)] or [None]
     for status in known:
         before = _demands(evolution.old.header_rules(old, status))
         after = _demands(evolution.new.header_rules(new, status))
         for name, effect, one, other in _compare_demands(before, after):
-            worst = effects.get(name)
-            if worst is None or (worst[0].severity != "breaking" and effect.severity == "breaking"):
-                effects[name] = effect, one, other
-    for name, (effect, one, other) in effects.items():
-        covers = ((*path, "headers"), ("headers",))
-        yield Occurrence((*path, "headers", name), effect, one.presence, other.presence, covers)
+            covers = ((*path, "headers"), ("headers",))
+            place = (*path, "headers", name)
+            values = one.presence, other.presence
+            found.setdefault(
+                (name, effect.message), Occurrence(place, effect, *values, covers=covers)
+            )
+    yield from found.values()
 
 
 def _other_occurrences(evolution: Evolution) -> Iterator[Occurrence]:
@@ -109,9 +110,4 @@ def _compare_demands(
             compare_promise(old.token, new.token, f"the directive of {what}"),
             compare_promise(old.equals, new.equals, f"the slot that {what} repeats"),
         ]
-        found = [effect for effect in effects if effect is not None]
-        if found:
-            worst = min(
-                found, key=lambda effect: ("breaking", "risky", "safe").index(effect.severity)
-            )
-            yield name, worst, old, new
+        yield from ((name, effect, old, new) for effect in effects if effect is not None)

@@ -19,12 +19,10 @@ def operation_declared(evolution: Evolution) -> Iterator[Occurrence]:
     for rename in evolution.renames:
         if rename.section == "operations":
             message = f"the operation `{rename.old}` is named `{rename.new}`"
-            yield Occurrence(
-                ("operations", rename.new, "name"),
-                Effect("breaking", message, BOTH, ("SOURCE",)),
-                rename.old,
-                rename.new,
-            )
+            named = bool(evolution.new.operations[rename.new].errors)
+            effect = Effect("breaking" if named else "safe", message, BOTH if named else ())
+            path: Path = ("operations", rename.new, "name")
+            yield Occurrence(path, effect._replace(categories=("SOURCE",)), rename.old, rename.new)
     for path, operation in evolution.added("operations"):
         yield Occurrence(
             path, Effect("safe", f"the operation `{operation.name}` is new", adds=True)
@@ -40,12 +38,11 @@ def operation_declared(evolution: Evolution) -> Iterator[Occurrence]:
                 message = f"the {label} of `{new.name}` changed"
                 if field == "wire":
                     message = replaced(f"the {label} of `{new.name}`", after, before)
-                gone = field == "wire" or _claims_less(old, new)
-                effect = (
-                    Effect("breaking", message, ("clients",))
-                    if gone
-                    else Effect("safe", message, adds=True)
-                )
+                effect = Effect("breaking", message, ("clients",))
+                if field == "match" and not _claims_less(old, new):
+                    effect = Effect("safe", message, adds=True)
+                    if new.codes is not None or new.errors:
+                        effect = Effect("breaking", message, ("services",))
                 yield Occurrence((*path, field), effect)
 
 
@@ -129,8 +126,8 @@ def operation_codes(evolution: Evolution) -> Iterator[Occurrence]:
         if old.codes == new.codes:
             continue
         before, after = allowed_codes(evolution.old, old), allowed_codes(evolution.new, new)
-        live = {code.name for _, code in evolution.old_codes.items() if code.live}
-        live &= {code.name for _, code in evolution.new_codes.items() if code.live}
+        live = {code.name for code in evolution.old.shared_live_codes()}
+        live &= {code.name for code in evolution.new.shared_live_codes()}
         if after is None and before is not None:
             message = f"`{new.name}` may return any code"
             yield Occurrence((*path, "codes"), Effect("breaking", message, ("clients",)))

@@ -102,8 +102,8 @@ def _effect_of_repeating(evolution: Evolution, path: Path, code: Code) -> Effect
     ]
     if unsafe:
         message += f", and {listed(unsafe)} is not idempotent: a retry may take effect twice"
-        return Effect("breaking", message, ("clients",))
-    return Effect("risky", f"{message}: services get more requests", ("clients",))
+        return Effect("breaking", message, BOTH)
+    return Effect("risky", f"{message}: services get more requests", ("services",))
 
 
 def _operations_of(taxonomy: Taxonomy, path: Path, code: Code) -> Iterator[Operation]:

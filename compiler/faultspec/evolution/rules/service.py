@@ -150,19 +150,21 @@ def fallback_status(evolution: Evolution) -> Iterator[Occurrence]:
         return
     changed: dict[tuple[str, str], list[int]] = {}
     claimed = {
-        s for t in (old, new) for c in t.shared_live_codes() for s in c.http.allowed_statuses()
+        status
+        for taxonomy in (old, new)
+        for code in taxonomy.shared_live_codes()
+        for status in code.http.allowed_statuses()
     }
     for status in range(400, 600):
         before, after = _fallback(old, status), _fallback(new, status)
         if status not in claimed and before != after:
             changed.setdefault((before, after), []).append(status)
     for (before, after), statuses in changed.items():
-        message = f"errors under {_spans(statuses)} are {after} in place of {before}"
+        message = f"errors under {listed(compress(statuses))} are {after} in place of {before}"
         narrower = before == _UNDECLARED or after == _UNUSED
         hurt: tuple[Audience, ...] = ("services",) if narrower else ("clients",)
-        yield Occurrence(
-            ("fallback",), Effect("breaking", message, hurt), before, after, (("fallbacks",),)
-        )
+        effect = Effect("breaking", message, hurt)
+        yield Occurrence(("fallback",), effect, before, after, (("fallbacks",),))
 
 
 _UNDECLARED, _UNUSED = "not declared", "not used"
@@ -174,10 +176,6 @@ def _fallback(taxonomy: Taxonomy, status: int) -> str:
     if narrowest is None:
         return _UNDECLARED
     return _UNUSED if narrowest.code is None else f"`{narrowest.code}`"
-
-
-def _spans(statuses: list[int]) -> str:
-    return listed(compress(statuses))
 
 
 @rule(
@@ -269,10 +267,11 @@ def imported_codes(evolution: Evolution) -> Iterator[Occurrence]:
         return
     if old.retriable != new.retriable:
         verb = "are now" if new.retriable else "are no longer"
+        unsafe = any(o.idempotent is False for o in evolution.new.operations.values())
         effect = Effect(
-            "risky" if new.retriable else "breaking",
+            "risky" if new.retriable and not unsafe else "breaking",
             f"imported codes {verb} retriable",
-            ("services",) if new.retriable else ("clients",),
+            ("services",) if new.retriable and not unsafe else ("clients",),
             ("BEHAVIOUR",),
         )
         yield Occurrence(("imported", "retriable"), effect)

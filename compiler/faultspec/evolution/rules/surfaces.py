@@ -9,6 +9,7 @@ from faultspec.evolution.model import BOTH, Audience, Effect
 from faultspec.evolution.promises import compare_allowed, compare_promise, expand, listed, shown
 from faultspec.evolution.rule import Evolution, Occurrence, rule
 from faultspec.evolution.rules.details import compare_member, for_operators
+from faultspec.language.carriers import reaches
 from faultspec.language.model import Surface, Taxonomy
 from faultspec.language.routes import compile_name, compile_route
 
@@ -98,6 +99,10 @@ class _Sample(NamedTuple):
     members: tuple[tuple[str, object], ...]
 
 
+#: The methods of RFC 9110 and RFC 5789 that requests of clients have.
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+
+
 def _samples(old: Taxonomy, new: Taxonomy) -> Iterator[_Sample]:
     """An exchange for every combination of routes, methods, statuses and request members that a
     surface or an operation of either taxonomy names."""
@@ -117,7 +122,7 @@ def _samples(old: Taxonomy, new: Taxonomy) -> Iterator[_Sample]:
     statuses = dict.fromkeys(
         [404, 500, *(b for b in bounds if 400 <= b < 600), *(b for b in bounds if b < 400)]
     )
-    methods = dict.fromkeys(["GET", "POST", *(x for m in matches for x in m.methods)])
+    methods = dict.fromkeys([*_METHODS, *(x for m in matches for x in m.methods)])
     members: list[tuple[tuple[str, object], ...]] = [()] + [
         ((p, v),) for m in matches for p, vs in m.request.items() for v in vs
     ]
@@ -207,7 +212,7 @@ def surface_errors(evolution: Evolution) -> Iterator[Occurrence]:
             "at": _moved_envelope(old, new),
             "envelopes": _envelopes(evolution, old, new),
             "reason": _reason(old, new),
-            "requires_details": _required_details(old, new),
+            "requires_details": _required_details(evolution, old, new),
             "level": _level(old, new),
         }
         for field, effect in effects.items():
@@ -254,7 +259,8 @@ def _envelopes(evolution: Evolution, old: Surface, new: Surface) -> Effect | Non
         return None
     what = f"the envelope of `{new.name}`"
     if not old.envelopes:
-        return Effect("breaking", f"{what} is {listed(new.envelopes)}; before there was none", BOTH)
+        message = f"{what} is {listed(new.envelopes)}; before there was none"
+        return Effect("breaking", message, ("services",))
     if not new.envelopes:
         message = f"errors of `{new.name}` have no envelope any more"
         return Effect("breaking", message, ("clients",))
@@ -269,9 +275,25 @@ def _envelopes(evolution: Evolution, old: Surface, new: Surface) -> Effect | Non
     )
 
 
-def _required_details(old: Surface, new: Surface) -> Effect | None:
-    gone = [key for key in old.requires_details if key not in new.requires_details]
-    more = [key for key in new.requires_details if key not in old.requires_details]
+def _always_required(evolution: Evolution, surface: Surface, key: str) -> bool:
+    """Whether all codes that the surface may carry require the detail themselves."""
+    codes = [
+        code
+        for path, code in evolution.new.located_codes()
+        if code.live and reaches(surface, code, of_operation=path[0] == "operations")
+    ]
+    return bool(codes) and all(
+        key in code.details and code.details[key].presence == "required" for code in codes
+    )
+
+
+def _required_details(evolution: Evolution, old: Surface, new: Surface) -> Effect | None:
+    before, after = (
+        [key for key in s.requires_details if not _always_required(evolution, s, key)]
+        for s in (old, new)
+    )
+    gone = [key for key in before if key not in after]
+    more = [key for key in after if key not in before]
     if gone:
         message = f"errors of `{new.name}` need not have the details {listed(gone)}"
         return Effect("breaking", message, BOTH if more else ("clients",))

@@ -186,7 +186,8 @@ def telemetry_alert(evolution: Evolution) -> Iterator[Occurrence]:
 def _alert_occurrences(path: Path, old: Alert, new: Alert) -> Iterator[Occurrence]:
     for field in ("severity", "codes", "statuses", "threshold", "window", "rise", "lasting"):
         before, after = getattr(old, field), getattr(new, field)
-        same = set(before) == set(after) if field in ("codes", "statuses") else before == after
+        lists = field in ("codes", "statuses")
+        same = set(before) == set(after) if lists else (before or 0) == (after or 0)
         if not same:
             message = (
                 f"`{field}` of the alert `{new.name}` changed, so it fires at other times or "
@@ -222,6 +223,10 @@ def _alert_occurrences(path: Path, old: Alert, new: Alert) -> Iterator[Occurrenc
 def telemetry_lines(evolution: Evolution) -> Iterator[Occurrence]:
     """Whoever reads access logs finds the parts of an exchange at these places of a line."""
     old, new = _telemetry(evolution)
+    kept = [[n for n in t.records if n in o.records] for t, o in ((old, new), (new, old))]
+    if kept[0] != kept[1]:
+        message = "kinds of lines are tried in another order, and the first that matches counts"
+        yield Occurrence(("telemetry", "records"), Effect("breaking", message, OPERATORS))
     for name in dict.fromkeys((*old.records, *new.records)):
         before, after = old.records.get(name), new.records.get(name)
         path: Path = ("telemetry", "records", name)

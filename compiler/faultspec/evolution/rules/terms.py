@@ -61,7 +61,7 @@ def _removal(evolution: Evolution, term: Term, section: tuple[str, ...]) -> Effe
     )
     if term.lifecycle == "reserved" or section[0] != "vocabularies":
         return Effect("safe", f"{message}; {'codes name others' if used else 'no code named it'}")
-    return Effect("breaking", message, ("services",))
+    return Effect("breaking", message, ("services",), ("SOURCE", "WIRE"))
 
 
 def _sections(evolution: Evolution) -> Iterator[tuple[str, ...]]:

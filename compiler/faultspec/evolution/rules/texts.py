@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from faultspec.evolution.model import BOTH, Effect
-from faultspec.evolution.promises import replaced
+from faultspec.evolution.promises import listed, replaced
 from faultspec.evolution.rule import Evolution, Occurrence, rule
 
 #: Texts for readers, by record.
@@ -111,7 +111,11 @@ def text_origin(evolution: Evolution) -> Iterator[Occurrence]:
         for path, _ in evolution.removed(section):
             message = f"`{path[-1]}` is gone from {section}"
             promised = section == "obligations"
-            effect = Effect("risky", message, ("clients",)) if promised else Effect("safe", message)
+            effect = (
+                Effect("risky", message, ("clients",), ("BEHAVIOUR",))
+                if promised
+                else Effect("safe", message)
+            )
             yield Occurrence(path, effect)
         for path, _, _ in evolution.pairs(section):
             yield Occurrence(
@@ -142,6 +146,21 @@ def text_examples(evolution: Evolution) -> Iterator[Occurrence]:
         if old.examples != new.examples:
             message = f"the examples of `{_subject(path[1:])}` are others"
             yield Occurrence((*path, "examples"), Effect("safe", message))
+
+
+@rule("taxonomy/extensible", "SOURCE", reads=("Taxonomy.extensible",))
+def taxonomy_extensible(evolution: Evolution) -> Iterator[Occurrence]:
+    """Taxonomies that extend this one may change what it lists. What is no longer listed stops
+    them from compiling."""
+    old, new = evolution.old.extensible, evolution.new.extensible
+    gone = [path for path in old if path not in new]
+    more = [path for path in new if path not in old]
+    if gone:
+        effect = Effect("breaking", f"overlays may no longer change {listed(gone)}", ("services",))
+        yield Occurrence(("extensible",), effect, old, new)
+    elif more:
+        effect = Effect("safe", f"overlays may change {listed(more)}", adds=True)
+        yield Occurrence(("extensible",), effect, old, new)
 
 
 @rule(
