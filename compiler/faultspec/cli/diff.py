@@ -22,7 +22,7 @@ from faultspec.evolution.report import (
     as_json_text,
     as_markdown,
     as_migration_guide,
-    summarize,
+    describe_verdict,
 )
 from faultspec.language import LoadedTaxonomy, load
 from faultspec.language.model import Taxonomy
@@ -90,7 +90,7 @@ def command(
     click.echo(
         as_migration_guide(report) if migration else _print(report, sources, style), nl=False
     )
-    click.echo(f"{report.new}: {summarize(report)}", err=True)
+    click.echo(f"{report.new}: {describe_verdict(report)}", err=True)
     return int(_fails(report, fail_on))
 
 
@@ -172,7 +172,7 @@ def _annotations(
 ) -> str:
     shown = diagnostics[: MOST_ANNOTATIONS - 1]
     level: Literal["error", "notice"] = "error" if _fails(report, "breaking") else "notice"
-    summary = Annotation(level, "faultspec diff", summarize(report), report.new)
+    summary = Annotation(level, "faultspec diff", describe_verdict(report), report.new)
     return printers.github(shown, sources) + workflow_command(summary)
 
 

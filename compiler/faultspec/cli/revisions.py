@@ -43,9 +43,7 @@ def load_at(path: str, revision: str) -> PastTaxonomy:
             f"{path} is not in a git repository", "give both files: faultspec diff OLD NEW"
         )
     top = root.decode().rstrip("\n")
-    commit = _git(
-        top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
-    )
+    commit = _find_commit(top, revision)
     if commit is None:
         raise RevisionError(
             f"there is no revision {revision!r}", _missing_revision_hint(top, revision)
@@ -86,6 +84,11 @@ def _git(folder: str, *arguments: str) -> bytes | None:
             f"git took longer than {_PATIENCE} s", "give both files: faultspec diff OLD NEW"
         ) from None
     return done.stdout if done.returncode == 0 else None
+
+
+def _find_commit(top: str, revision: str) -> bytes | None:
+    quiet = ("--verify", "--quiet", "--end-of-options")
+    return _git(top, "rev-parse", *quiet, f"{revision}^{{commit}}")
 
 
 def _missing_revision_hint(top: str, revision: str) -> str:
@@ -137,12 +140,12 @@ def _with_names(loaded: LoadedTaxonomy, place: str, revision: str) -> LoadedTaxo
         inner = os.path.relpath(path, place)
         return f"{revision}:{inner.replace(os.sep, '/')}"
 
-    def renamed(diagnostic: Diagnostic) -> Diagnostic:
+    def rename_diagnostic(diagnostic: Diagnostic) -> Diagnostic:
         from dataclasses import replace
 
         return replace(diagnostic, path=rename(diagnostic.path))
 
     return loaded._replace(
-        diagnostics=tuple(map(renamed, loaded.diagnostics)),
+        diagnostics=tuple(map(rename_diagnostic, loaded.diagnostics)),
         sources={rename(path): text for path, text in loaded.sources.items()},
     )

@@ -1,4 +1,4 @@
-"""What consumers do about a change: sentences of the migration guide, by rule and audience."""
+"""Sentences of the migration guide: the reaction to a change, by rule and audience."""
 
 from collections.abc import Mapping
 
@@ -52,5 +52,5 @@ _GENERAL: Mapping[Audience, str] = {
 
 
 def advise(change: Change, audience: Audience) -> str:
-    """What an audience does about a change that breaks it."""
+    """The reaction of an audience to a change that breaks it."""
     return _ADVICE.get((change.rule, audience), _GENERAL[audience])

@@ -9,7 +9,7 @@ from faultspec.diagnostics.model import Path
 from faultspec.evolution.differences import find_differences
 from faultspec.evolution.model import BUMPS, SEVERITIES, Bump, Change, due_bump
 from faultspec.evolution.pairing import apply_renames, find_renames
-from faultspec.evolution.promises import shown
+from faultspec.evolution.promises import format_value
 from faultspec.evolution.rule import Evolution, EvolutionRule, Occurrence
 from faultspec.evolution.rules import RULES
 from faultspec.language.model import Taxonomy
@@ -47,16 +47,18 @@ class Comparison(NamedTuple):
 def compare(old: Taxonomy, new: Taxonomy, today: date) -> Comparison:
     """Compare two taxonomies. ``today`` decides which sunsets are over."""
     renames = find_renames(old, new)
-    evolution = Evolution(apply_renames(old, renames), new, old, renames, today)
+    evolution = Evolution(
+        old=apply_renames(old, renames), new=new, written=old, renames=renames, today=today
+    )
     found = [(rule, occurrence) for rule in RULES for occurrence in rule.check(evolution)]
     changes = sorted(_fold(found), key=lambda change: SEVERITIES.index(change.severity))
     return Comparison(
-        tuple(changes),
-        tuple(_notation(evolution, found)),
-        due_bump(changes),
-        _declared_bump(old.version, new.version),
-        old.version,
-        new.version,
+        changes=tuple(changes),
+        notation=tuple(_notation(evolution, found)),
+        due=due_bump(changes),
+        declared=_declared_bump(old.version, new.version),
+        old_version=old.version,
+        new_version=new.version,
     )
 
 
@@ -112,7 +114,11 @@ def _change(rule: EvolutionRule, occurrences: list[Occurrence]) -> Change:
 def _text(value: object) -> str | None:
     if value is None or value in ((), [], {}):
         return None
-    return shown(value).replace("`", "") if isinstance(value, str | int | float | tuple) else None
+    return (
+        format_value(value).replace("`", "")
+        if isinstance(value, str | int | float | tuple)
+        else None
+    )
 
 
 def _notation(evolution: Evolution, found: list[tuple[EvolutionRule, Occurrence]]) -> Iterator[str]:

@@ -19,7 +19,7 @@ ACCEPTED_CHANGE = Record(
             required=True,
         ),
         "reason": Key(Text(), "Why the change is worth what it breaks.", required=True),
-        "owner": Key(Text(), "Who answers for it.", required=True),
+        "owner": Key(Text(), "The person or team that answers for it.", required=True),
         "what": Key(Text(), "The change in words, for readers."),
     },
 )

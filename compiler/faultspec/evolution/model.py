@@ -30,7 +30,7 @@ BUMPS: tuple[Bump, ...] = get_args(Bump)
 
 
 class Effect(NamedTuple):
-    """What a difference does to consumers.
+    """The effect of a difference on consumers.
 
     ``message`` completes a sentence whose subject is the construct. ``categories`` empty: those of
     the rule. ``adds``: something new can be used, so that a safe change is due a minor version.

@@ -85,7 +85,7 @@ def _renamed_equals(
     added = [record for name, record in new.items() if name not in old]
     found = []
     for record in gone:
-        same = next((other for other in added if _named(record, other.name) == other), None)
+        same = next((other for other in added if _rename_record(record, other.name) == other), None)
         if same is not None:
             added.remove(same)
             found.append(Rename(section, record.name, same.name))
@@ -98,7 +98,7 @@ def apply_renames(taxonomy: Taxonomy, renames: tuple[Rename, ...]) -> Taxonomy:
         names = {rename.old: rename.new for rename in renames if rename.section == section}
         if names:
             renamed = {
-                names.get(name, name): _named(record, names.get(name, name))
+                names.get(name, name): _rename_record(record, names.get(name, name))
                 for name, record in getattr(taxonomy, section).items()
             }
             changed: dict[str, Any] = {section: renamed}
@@ -107,7 +107,7 @@ def apply_renames(taxonomy: Taxonomy, renames: tuple[Rename, ...]) -> Taxonomy:
     return taxonomy
 
 
-def _named(record: Any, name: str) -> Any:
+def _rename_record(record: Any, name: str) -> Any:
     """A record with a name; a policy of the planner has it twice, and operations a default."""
     if record.name == name:
         return record

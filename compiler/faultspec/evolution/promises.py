@@ -23,19 +23,21 @@ def compare_allowed(
     if not gone and not more:
         return None
     if any_if_empty and not new:
-        return Effect("breaking", f"{what} is no longer limited to {listed(old)}", ("clients",))
+        return Effect(
+            "breaking", f"{what} is no longer limited to {join_values(old)}", ("clients",)
+        )
     if any_if_empty and not old:
-        return Effect("breaking", f"{what} is now limited to {listed(new)}", ("services",))
+        return Effect("breaking", f"{what} is now limited to {join_values(new)}", ("services",))
     if more and gone:
-        message = f"{what} is {listed(more)} in place of {listed(gone)}"
+        message = f"{what} is {join_values(more)} in place of {join_values(gone)}"
         return Effect("breaking", message, ("clients",))
     if more:
-        return Effect("breaking", f"{what} may now also be {listed(more)}", ("clients",))
-    return Effect("breaking", f"{what} may no longer be {listed(gone)}", ("services",))
+        return Effect("breaking", f"{what} may now also be {join_values(more)}", ("clients",))
+    return Effect("breaking", f"{what} may no longer be {join_values(gone)}", ("services",))
 
 
 def compare_bound(old: float | None, new: float | None, what: str, *, upper: bool) -> Effect | None:
-    """The effect on a bound of a value; None is no bound."""
+    """The effect on a bound of a value; None: there is none."""
     if old == new:
         return None
     wider = new is None or (old is not None and ((new > old) if upper else (new < old)))
@@ -71,13 +73,13 @@ def compare_promise(old: object, new: object, what: str) -> Effect | None:
     if old == new:
         return None
     if not old:
-        return Effect("breaking", f"{what} is now {shown(new)}", ("services",))
+        return Effect("breaking", f"{what} is now {format_value(new)}", ("services",))
     if not new:
-        return Effect("breaking", f"{what} is no longer {shown(old)}", ("clients",))
-    return Effect("breaking", replaced(what, new, old), ("clients",))
+        return Effect("breaking", f"{what} is no longer {format_value(old)}", ("clients",))
+    return Effect("breaking", replacement_message(what, new, old), ("clients",))
 
 
-def given(effect: Effect | None) -> Effect | None:
+def as_argument(effect: Effect | None) -> Effect | None:
     """The effect on a value that constructors of errors take: a narrower one changes its type."""
     if effect is None or effect.severity != "breaking" or "services" not in effect.breaks:
         return effect
@@ -99,9 +101,9 @@ def compare_strictness(old: str, new: str, what: str) -> Effect | None:
 _STRICTNESS = {"forbid": "errors", "warn": "reported as warnings", "allow": "allowed"}
 
 
-def replaced(what: str, new: object, old: object) -> str:
+def replacement_message(what: str, new: object, old: object) -> str:
     """The message that something has another value."""
-    return f"{what} is {shown(new)} in place of {shown(old)}"
+    return f"{what} is {format_value(new)} in place of {format_value(old)}"
 
 
 def expand(ranges: Iterable[StatusRange]) -> frozenset[int]:
@@ -124,19 +126,19 @@ def compress(statuses: Iterable[int]) -> tuple[StatusRange, ...]:
 _MOST_LISTED = 6
 
 
-def listed(values: Iterable[object]) -> str:
+def join_values(values: Iterable[object]) -> str:
     """Values as a list in a sentence."""
-    texts = [shown(value) for value in values]
+    texts = [format_value(value) for value in values]
     more = len(texts) - _MOST_LISTED
     return ", ".join(texts) if more <= 0 else f"{', '.join(texts[:_MOST_LISTED])} and {more} more"
 
 
-def shown(value: object) -> str:
+def format_value(value: object) -> str:
     """A value in a sentence: code and names in backquotes, numbers as they are."""
     if isinstance(value, StatusRange | int | float) and not isinstance(value, bool):
         return str(value)
     if isinstance(value, bool) or value is None:
         return {True: "`true`", False: "`false`", None: "nothing"}[value]
     if isinstance(value, tuple | frozenset | list):
-        return listed(value)
+        return join_values(value)
     return f"`{value}`"

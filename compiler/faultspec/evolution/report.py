@@ -76,7 +76,7 @@ def _hint(change: Change) -> str | None:
     return "; or ".join(parts) or None
 
 
-def summarize(report: EvolutionReport) -> str:
+def describe_verdict(report: EvolutionReport) -> str:
     """The verdict in one line: how many changes, the version that is due, and whether it is met."""
     comparison = report.comparison
     counts = count_severities(comparison.changes)
@@ -91,7 +91,7 @@ def count_severities(changes: Iterable[Change]) -> Mapping[str, int]:
 
 
 def version_sentence(comparison: Comparison) -> str:
-    """What version is due, and what is declared."""
+    """The version that is due, and the declared one."""
     old, new, due = comparison.old_version, comparison.new_version, comparison.due
     if due == "none":
         return f"no version is due (declared: {new})"

@@ -40,11 +40,11 @@ class Evolution:
             if old is not None and new is not None and old != new:
                 yield Pair((*section, name), old, new)
 
-    def added(self, *section: str) -> Iterator[tuple[Path, Any]]:
+    def find_added(self, *section: str) -> Iterator[tuple[Path, Any]]:
         """The entries of a section that only the new taxonomy has."""
         return (((*section, n), new) for n, old, new in self._entries(section) if old is None)
 
-    def removed(self, *section: str) -> Iterator[tuple[Path, Any]]:
+    def find_removed(self, *section: str) -> Iterator[tuple[Path, Any]]:
         """The entries of a section that only the old taxonomy has."""
         return (((*section, n), old) for n, old, new in self._entries(section) if new is None)
 
@@ -174,12 +174,16 @@ class EvolutionRule:
     purpose: str
 
 
-def rule(id: str, *categories: Category, reads: Iterable[str]) -> Callable[[Check], EvolutionRule]:
+def evolution_rule(
+    id: str, *categories: Category, reads: Iterable[str]
+) -> Callable[[Check], EvolutionRule]:
     """Make a rule of the decorated function. Its docstring is the purpose of the rule."""
 
     def build_rule(check: Check) -> EvolutionRule:
         purpose = " ".join((check.__doc__ or "").split())
-        return EvolutionRule(id, categories, frozenset(reads), check, purpose)
+        return EvolutionRule(
+            id=id, categories=categories, reads=frozenset(reads), check=check, purpose=purpose
+        )
 
     return build_rule
 

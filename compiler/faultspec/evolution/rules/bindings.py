@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from faultspec.diagnostics.model import Path
 from faultspec.evolution.model import Effect
-from faultspec.evolution.promises import listed
-from faultspec.evolution.rule import Evolution, Occurrence, rule
+from faultspec.evolution.promises import join_values
+from faultspec.evolution.rule import Evolution, Occurrence, evolution_rule
 from faultspec.evolution.rules.codes import code_name
 from faultspec.targets.python.signatures import Signature, constructor_signatures
 
@@ -21,7 +21,7 @@ _SHARED = (
 )
 
 
-@rule(
+@evolution_rule(
     "code/constructor",
     "SOURCE",
     reads=("Taxonomy.codes", "Operation.errors", "Taxonomy.headers", "Envelope.fields"),
@@ -50,8 +50,8 @@ def _changed_arguments(path: Path, old: Signature, new: Signature) -> Iterator[O
     gone = [name for name in old.parameters if name not in new.parameters and name not in details]
     what = f"the constructor of {code_name(path)}"
     if demanded:
-        message = f"{what} demands {listed(demanded)}"
+        message = f"{what} demands {join_values(demanded)}"
         yield Occurrence((*path, "constructor"), Effect("breaking", message, ("services",)))
     if gone:
-        message = f"{what} no longer takes {listed(gone)}"
+        message = f"{what} no longer takes {join_values(gone)}"
         yield Occurrence((*path, "constructor"), Effect("breaking", message, ("services",)))

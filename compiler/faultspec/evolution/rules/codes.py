@@ -8,16 +8,16 @@ from faultspec.evolution.facts import sample_facts
 from faultspec.evolution.model import BOTH, Effect
 from faultspec.evolution.pairing import has_same_class
 from faultspec.evolution.promises import (
+    as_argument,
     compare_allowed,
     compare_promise,
     compress,
     expand,
-    given,
-    listed,
-    replaced,
-    shown,
+    format_value,
+    join_values,
+    replacement_message,
 )
-from faultspec.evolution.rule import Evolution, Occurrence, allows_code, rule
+from faultspec.evolution.rule import Evolution, Occurrence, allows_code, evolution_rule
 from faultspec.language.carriers import carriers
 from faultspec.language.model import Code, Operation, Taxonomy
 from faultspec.runtime.nodes import slot_places
@@ -32,7 +32,9 @@ def _operation(taxonomy: Taxonomy, path: Path) -> Operation | None:
     return taxonomy.operations.get(str(path[1])) if path[0] == "operations" else None
 
 
-@rule("code/added", "SOURCE", reads=("Taxonomy.codes", "Operation.errors", "Code.lifecycle"))
+@evolution_rule(
+    "code/added", "SOURCE", reads=("Taxonomy.codes", "Operation.errors", "Code.lifecycle")
+)
 def code_added(evolution: Evolution) -> Iterator[Occurrence]:
     """A new code reaches clients that were compiled before it. In a closed taxonomy they match all
     codes, and need a fallback for others (`unknown`). A reserved code that is taken into use is
@@ -68,9 +70,9 @@ def _effect_of_addition(evolution: Evolution, path: Path, code: Code) -> Effect:
     ]
     if not closed:
         return Effect("safe", f"{code_name(path)} is new", adds=True)
-    where = f"on {listed(closed)}, where the codes are closed"
+    where = f"on {join_values(closed)}, where the codes are closed"
     if evolution.old.unknown is not None:
-        fallback = shown(evolution.old.unknown.becomes)
+        fallback = format_value(evolution.old.unknown.becomes)
         message = f"{code_name(path)} is new {where}; older clients treat it as {fallback}"
         return Effect("risky", message, ("clients",), adds=True)
     return Effect(
@@ -82,7 +84,7 @@ def _effect_of_addition(evolution: Evolution, path: Path, code: Code) -> Effect:
     )
 
 
-@rule("code/renamed", "SOURCE", reads=("Code.name",))
+@evolution_rule("code/renamed", "SOURCE", reads=("Code.name",))
 def code_renamed(evolution: Evolution) -> Iterator[Occurrence]:
     """A code with another name and the same wire value looks the same in answers. The names of its
     class and its enum member change."""
@@ -104,7 +106,7 @@ def code_renamed(evolution: Evolution) -> Iterator[Occurrence]:
             yield Occurrence(path, Effect("breaking", message, BOTH), covers=covers)
 
 
-@rule("code/wire", "WIRE", reads=("Code.wire",))
+@evolution_rule("code/wire", "WIRE", reads=("Code.wire",))
 def code_wire(evolution: Evolution) -> Iterator[Occurrence]:
     """The wire value is what clients compare. A service that sends another one sends another
     code."""
@@ -118,7 +120,7 @@ def code_wire(evolution: Evolution) -> Iterator[Occurrence]:
             )
 
 
-@rule(
+@evolution_rule(
     "code/status",
     "WIRE",
     reads=(
@@ -142,7 +144,7 @@ def code_status(evolution: Evolution) -> Iterator[Occurrence]:
     for path, old, new in evolution.changed_codes:
         effect = _status_effect(old, new, code_name(path))
         if effect is not None:
-            before, after = (listed(code.http.carried_statuses) or None for code in (old, new))
+            before, after = (join_values(code.http.carried_statuses) or None for code in (old, new))
             yield Occurrence((*path, "http"), effect, before, after)
 
 
@@ -153,10 +155,10 @@ def _status_effect(old: Code, new: Code, name: str) -> Effect | None:
             return Effect("breaking", f"{name} now occurs over HTTP", ("clients",))
         if not after:
             return Effect("breaking", f"{name} no longer occurs over HTTP", ("services",))
-        return given(
+        return as_argument(
             compare_allowed(
-                compress(before - after) + _shared(before, after),
-                compress(after - before) + _shared(before, after),
+                compress(before - after) + _common_ranges(before, after),
+                compress(after - before) + _common_ranges(before, after),
                 f"the status of {name}",
             )
         )
@@ -164,7 +166,9 @@ def _status_effect(old: Code, new: Code, name: str) -> Effect | None:
         message = f"other conditions decide the status of {name}"
         return Effect("breaking", message, ("clients",))
     if old.http.default != new.http.default:
-        message = replaced(f"the default status of {name}", new.http.default, old.http.default)
+        message = replacement_message(
+            f"the default status of {name}", new.http.default, old.http.default
+        )
         return Effect("risky", message, ("clients",))
     return None
 
@@ -177,11 +181,11 @@ def _decides_otherwise(old: Code, new: Code) -> bool:
     )
 
 
-def _shared(before: frozenset[int], after: frozenset[int]) -> tuple[object, ...]:
+def _common_ranges(before: frozenset[int], after: frozenset[int]) -> tuple[object, ...]:
     return compress(before & after)
 
 
-@rule(
+@evolution_rule(
     "code/carriers",
     "WIRE",
     reads=("Code.grpc", "Code.mcp", "Mcp.is_error", "Mcp.strict", "Code.level"),
@@ -215,7 +219,7 @@ def _marks(code: Code) -> tuple[bool, ...]:
     return tuple({mark: None for mark in code.mcp if mark is not None})
 
 
-@rule("code/envelope", "WIRE", reads=("Code.envelopes",))
+@evolution_rule("code/envelope", "WIRE", reads=("Code.envelopes",))
 def code_envelope(evolution: Evolution) -> Iterator[Occurrence]:
     """The envelopes of a code are the bodies that a client has to read."""
     for path, old, new in evolution.changed_codes:
@@ -228,7 +232,9 @@ def code_envelope(evolution: Evolution) -> Iterator[Occurrence]:
             yield Occurrence((*path, "envelopes"), effect, old.envelopes, new.envelopes)
 
 
-@rule("code/boundary", "BEHAVIOUR", reads=("Code.boundaries", "Code.domain", "Code.facts"))
+@evolution_rule(
+    "code/boundary", "BEHAVIOUR", reads=("Code.boundaries", "Code.domain", "Code.facts")
+)
 def code_boundary(evolution: Evolution) -> Iterator[Occurrence]:
     """Clients blame, and operators route alerts, by the boundary and the domain of a code. The
     first boundary is the default."""
@@ -238,7 +244,7 @@ def code_boundary(evolution: Evolution) -> Iterator[Occurrence]:
             effect = _boundary_effect(evolution, old, new, name)
             yield Occurrence((*path, "boundaries"), effect, old.boundaries, new.boundaries)
         if old.domain != new.domain:
-            message = replaced(f"the domain of {name}", new.domain, old.domain)
+            message = replacement_message(f"the domain of {name}", new.domain, old.domain)
             visible = has_slot(evolution.old, "domain")
             effect = (
                 Effect("breaking", message, ("clients",), ("WIRE",))
@@ -262,14 +268,16 @@ def code_boundary(evolution: Evolution) -> Iterator[Occurrence]:
 
 def _boundary_effect(evolution: Evolution, old: Code, new: Code, name: str) -> Effect:
     if set(old.boundaries) == set(new.boundaries):
-        message = f"the default boundary of {name} is {shown(new.boundaries[0])}"
+        message = f"the default boundary of {name} is {format_value(new.boundaries[0])}"
         return Effect("risky", message, ("operators",))
     what = f"the boundary of {name}"
     if has_slot(evolution.old, "boundary"):
         effect = compare_allowed(old.boundaries, new.boundaries, what)
         if effect is not None:
             return effect._replace(categories=("WIRE",))
-    return Effect("risky", replaced(what, new.boundaries, old.boundaries), ("operators",))
+    return Effect(
+        "risky", replacement_message(what, new.boundaries, old.boundaries), ("operators",)
+    )
 
 
 def has_slot(taxonomy: Taxonomy, slot: str) -> bool:
@@ -277,7 +285,7 @@ def has_slot(taxonomy: Taxonomy, slot: str) -> bool:
     return any(slot in slot_places(envelope.shape) for envelope in taxonomy.envelopes.values())
 
 
-@rule("code/actions", "BEHAVIOUR", reads=("Code.actions",))
+@evolution_rule("code/actions", "BEHAVIOUR", reads=("Code.actions",))
 def code_actions(evolution: Evolution) -> Iterator[Occurrence]:
     """The recovery actions are what a client offers its user. One that is gone leaves the user
     without a way out."""
@@ -286,9 +294,9 @@ def code_actions(evolution: Evolution) -> Iterator[Occurrence]:
         more = [action for action in new.actions if action not in old.actions]
         name = code_name(path)
         if gone:
-            message = f"{name} no longer suggests {listed(gone)}"
+            message = f"{name} no longer suggests {join_values(gone)}"
             if more:
-                message += f" but {listed(more)}"
+                message += f" but {join_values(more)}"
             yield Occurrence(
                 (*path, "actions"),
                 Effect("breaking", message, ("clients",)),
@@ -296,13 +304,13 @@ def code_actions(evolution: Evolution) -> Iterator[Occurrence]:
                 new.actions,
             )
         elif more:
-            message = f"{name} may also suggest {listed(more)}"
+            message = f"{name} may also suggest {join_values(more)}"
             yield Occurrence(
                 (*path, "actions"), Effect("safe", message, adds=True), old.actions, new.actions
             )
 
 
-@rule("code/message", "DOC", reads=("Code.message",))
+@evolution_rule("code/message", "DOC", reads=("Code.message",))
 def code_message(evolution: Evolution) -> Iterator[Occurrence]:
     """Nobody may depend on the words of a message. A value that vanishes from it may be missed by
     people who read it."""
@@ -313,7 +321,7 @@ def code_message(evolution: Evolution) -> Iterator[Occurrence]:
             effect = (
                 Effect(
                     "risky",
-                    f"the message of {name} no longer contains {listed(sorted(lost))}",
+                    f"the message of {name} no longer contains {join_values(sorted(lost))}",
                     ("clients",),
                 )
                 if lost
@@ -326,7 +334,7 @@ def _parameters(message: str | None) -> set[str]:
     return set(re.findall(r"(?<!\$)\$\{([^}]*)\}", message or ""))
 
 
-@rule("code/passthrough", "BEHAVIOUR", reads=("Code.passthrough",))
+@evolution_rule("code/passthrough", "BEHAVIOUR", reads=("Code.passthrough",))
 def code_passthrough(evolution: Evolution) -> Iterator[Occurrence]:
     """Detectors of leaks skip members with foreign text, so each such member weakens privacy."""
     for path, old, new in evolution.changed_codes:
@@ -334,14 +342,18 @@ def code_passthrough(evolution: Evolution) -> Iterator[Occurrence]:
         gone = [member for member in old.passthrough if member not in new.passthrough]
         name = code_name(path)
         if more:
-            message = f"{listed(more)} of {name} may contain foreign text, which detectors skip"
+            message = (
+                f"{join_values(more)} of {name} may contain foreign text, which detectors skip"
+            )
             yield Occurrence((*path, "passthrough"), Effect("risky", message, ("clients",)))
         elif gone:
-            message = f"{listed(gone)} of {name} may no longer contain foreign text"
+            message = f"{join_values(gone)} of {name} may no longer contain foreign text"
             yield Occurrence((*path, "passthrough"), Effect("breaking", message, ("services",)))
 
 
-@rule("code/deadline", "BEHAVIOUR", reads=("Code.deadline", "Deadline.detail", "Deadline.late_by"))
+@evolution_rule(
+    "code/deadline", "BEHAVIOUR", reads=("Code.deadline", "Deadline.detail", "Deadline.late_by")
+)
 def code_deadline(evolution: Evolution) -> Iterator[Occurrence]:
     """A deadline promises when an answer comes at the latest. Clients set their own timeouts by
     it."""

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping
 from faultspec.diagnostics.model import Path
 from faultspec.evolution.model import BOTH, Audience, Effect
 from faultspec.evolution.promises import (
+    as_argument,
     compare_allowed,
     compare_bound,
     compare_presence,
     compare_promise,
     compare_strictness,
-    given,
-    shown,
+    format_value,
 )
-from faultspec.evolution.rule import Evolution, Occurrence, rule
+from faultspec.evolution.rule import Evolution, Occurrence, evolution_rule
 from faultspec.evolution.rules.codes import code_name
 from faultspec.language.carriers import carriers
 from faultspec.language.model import Code, DetailKey, DetailMember, Schema, Taxonomy
@@ -28,7 +28,7 @@ _SETS = frozenset({"required", "enum"})
 _SCHEMA_FIELDS = tuple(f"Schema.{name}" for name in Schema._fields if name != "description")
 
 
-@rule(
+@evolution_rule(
     "details/member",
     "WIRE",
     reads=("Code.details", "DetailMember.presence", "DetailMember.name"),
@@ -49,7 +49,7 @@ def details_member(evolution: Evolution) -> Iterator[Occurrence]:
                 covers = ((*path, "details", name), ("detail_keys", name, "everywhere"))
                 values = one and one.presence, other and other.presence
                 place = (*path, "details", name)
-                yield Occurrence(place, _as_argument(effect, one, other), *values, covers=covers)
+                yield Occurrence(place, _detail_effect(effect, one, other), *values, covers=covers)
 
 
 def effective_details(taxonomy: Taxonomy, code: Code) -> Mapping[str, DetailMember]:
@@ -62,11 +62,13 @@ def effective_details(taxonomy: Taxonomy, code: Code) -> Mapping[str, DetailMemb
     return {**everywhere, **code.details}
 
 
-def _as_argument(effect: Effect, before: DetailMember | None, after: DetailMember | None) -> Effect:
+def _detail_effect(
+    effect: Effect, before: DetailMember | None, after: DetailMember | None
+) -> Effect:
     """The effect on a detail, which constructors take."""
     if before is not None and after is None:
         return effect._replace(breaks=BOTH, categories=("SOURCE", "WIRE"))
-    return given(effect) or effect
+    return as_argument(effect) or effect
 
 
 def _forbids_more(taxonomy: Taxonomy, path: Path, code: Code) -> bool:
@@ -98,7 +100,7 @@ def compare_member(
     return compare_presence(before.presence, after.presence, what)
 
 
-@rule(
+@evolution_rule(
     "schema/value",
     "WIRE",
     reads=(*_SCHEMA_FIELDS, "DetailMember.schema", "DetailKey.schema", "Field.schema"),
@@ -117,10 +119,10 @@ def schema_value(evolution: Evolution) -> Iterator[Occurrence]:
             values = getattr(old, field), getattr(new, field)
             covers = ((*path, field), *_inheritors(evolution, path))
             whole = field in ("opaque", "properties")  # constructors take an object as a mapping
-            judged = (given(effect) or effect) if argument and not whole else effect
+            judged = (as_argument(effect) or effect) if argument and not whole else effect
             if field == "format" and _is_echoed(evolution, path) and "services" in judged.breaks:
                 judged = judged._replace(breaks=BOTH)  # ids of clients no longer come back
-            yield Occurrence((*path, field), _for_readers(path, judged), *values, covers=covers)
+            yield Occurrence((*path, field), _readers_effect(path, judged), *values, covers=covers)
 
 
 def _is_echoed(evolution: Evolution, path: Path) -> bool:
@@ -130,12 +132,12 @@ def _is_echoed(evolution: Evolution, path: Path) -> bool:
     return evolution.old.envelopes[str(path[1])].fields[str(path[3])].echo is not None
 
 
-def _for_readers(path: Path, effect: Effect) -> Effect:
+def _readers_effect(path: Path, effect: Effect) -> Effect:
     """Records of an audit are read by operators."""
-    return for_operators(effect) if path[0] == "audit" else effect
+    return as_operators_effect(effect) if path[0] == "audit" else effect
 
 
-def for_operators(effect: Effect) -> Effect:
+def as_operators_effect(effect: Effect) -> Effect:
     """The effect on what operators read in place of clients."""
     hurt = tuple("operators" if name == "clients" else name for name in effect.breaks)
     return effect._replace(breaks=hurt, categories=("OPS",))
@@ -175,7 +177,7 @@ def _inheritors(evolution: Evolution, path: Path) -> Iterator[Path]:
 
 
 def _subject(path: Path) -> str:
-    """What a schema is of, for messages: the innermost names of its path."""
+    """The subject of a schema in messages: the innermost names of its path."""
     names = [
         str(step) for step in path if step not in ("schema", "properties", "fields", "details")
     ]
@@ -230,7 +232,7 @@ def _compare_field(field: str, old: Schema, new: Schema, what: str) -> Effect | 
     if field in ("types", "format", "enum"):
         return compare_allowed(before, after, label, any_if_empty=True)
     if field == "pattern" and before and after and _continues(before, after):
-        return Effect("breaking", f"{label} is narrower: {shown(after)}", ("services",))
+        return Effect("breaking", f"{label} is narrower: {format_value(after)}", ("services",))
     if field in ("pattern", "vocabulary"):
         return compare_promise(before, after, label)
     return compare_bound(before, after, label, upper=field.startswith("max"))
@@ -263,16 +265,16 @@ def compare_imported(old: object, new: object, what: str) -> Effect | None:
 
 def _as_text(schema: object) -> str:
     """A schema as text, in which order means nothing."""
-    return json.dumps(_sorted(schema), sort_keys=True, default=str)
+    return json.dumps(_sort_sets(schema), sort_keys=True, default=str)
 
 
-def _sorted(schema: object) -> object:
+def _sort_sets(schema: object) -> object:
     if isinstance(schema, Mapping):
         return {
-            key: sorted(value, key=repr) if key in _SETS else _sorted(value)
+            key: sorted(value, key=repr) if key in _SETS else _sort_sets(value)
             for key, value in schema.items()
         }
-    return [_sorted(item) for item in schema] if isinstance(schema, list | tuple) else schema
+    return [_sort_sets(item) for item in schema] if isinstance(schema, list | tuple) else schema
 
 
 def _without_annotations(schema: object) -> object:
@@ -287,7 +289,7 @@ def _without_annotations(schema: object) -> object:
     return schema
 
 
-@rule("details/imported", "WIRE", reads=("Code.details_schema", "Schema.opaque"))
+@evolution_rule("details/imported", "WIRE", reads=("Code.details_schema", "Schema.opaque"))
 def details_imported(evolution: Evolution) -> Iterator[Occurrence]:
     """An imported schema of details is compared as a whole: its language is larger than the rules
     here."""
@@ -301,7 +303,7 @@ def details_imported(evolution: Evolution) -> Iterator[Occurrence]:
                 yield Occurrence((*path, "details_schema"), effect)
 
 
-@rule(
+@evolution_rule(
     "details/key",
     "WIRE",
     "SOURCE",
@@ -317,9 +319,9 @@ def details_imported(evolution: Evolution) -> Iterator[Occurrence]:
 def details_key(evolution: Evolution) -> Iterator[Occurrence]:
     """A registered key has one type and one meaning wherever it occurs. What it repeats or refers
     to is a promise of its own."""
-    for path, key in evolution.added("detail_keys"):
+    for path, key in evolution.find_added("detail_keys"):
         yield Occurrence(path, Effect("safe", f"the detail key `{key.name}` is new", adds=True))
-    for path, key in evolution.removed("detail_keys"):
+    for path, key in evolution.find_removed("detail_keys"):
         message = f"the detail key `{key.name}` is no longer registered"
         effect = Effect("safe", message)
         yield Occurrence(path, effect)

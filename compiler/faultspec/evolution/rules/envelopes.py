@@ -10,15 +10,15 @@ from faultspec.evolution.promises import (
     compare_presence,
     compare_promise,
     compare_strictness,
-    shown,
+    format_value,
 )
-from faultspec.evolution.rule import Evolution, Occurrence, rule
-from faultspec.evolution.rules.details import for_operators, schema_effects
+from faultspec.evolution.rule import Evolution, Occurrence, evolution_rule
+from faultspec.evolution.rules.details import as_operators_effect, schema_effects
 from faultspec.language.model import IMPLIED, Envelope, Field, Schema
 from faultspec.runtime.nodes import Array, Object, Slot, slot_places
 
 
-@rule("envelope/declared", "SOURCE", reads=("Taxonomy.envelopes", "Envelope.name"))
+@evolution_rule("envelope/declared", "SOURCE", reads=("Taxonomy.envelopes", "Envelope.name"))
 def envelope_declared(evolution: Evolution) -> Iterator[Occurrence]:
     """Generated code names envelopes. What they do to answers is judged at the surfaces and codes
     that use them."""
@@ -27,13 +27,13 @@ def envelope_declared(evolution: Evolution) -> Iterator[Occurrence]:
             message = f"the envelope `{rename.old}` is named `{rename.new}`"
             effect = Effect("safe", message)
             yield Occurrence(("envelopes", rename.new, "name"), effect, rename.old, rename.new)
-    for path, envelope in evolution.added("envelopes"):
+    for path, envelope in evolution.find_added("envelopes"):
         yield Occurrence(path, Effect("safe", f"the envelope `{envelope.name}` is new", adds=True))
-    for path, envelope in evolution.removed("envelopes"):
+    for path, envelope in evolution.find_removed("envelopes"):
         yield Occurrence(path, Effect("safe", f"the envelope `{envelope.name}` is gone"))
 
 
-@rule("envelope/media-type", "WIRE", reads=("Envelope.media_types",))
+@evolution_rule("envelope/media-type", "WIRE", reads=("Envelope.media_types",))
 def envelope_media_type(evolution: Evolution) -> Iterator[Occurrence]:
     """Clients choose a parser by the media type. The first one is the default."""
     for path, old, new in evolution.pairs("envelopes"):
@@ -41,12 +41,12 @@ def envelope_media_type(evolution: Evolution) -> Iterator[Occurrence]:
             continue
         what = f"the media type of `{old.name}`"
         effect = compare_allowed(old.media_types, new.media_types, what) or Effect(
-            "risky", f"{what} is {shown(new.media_types[0])} by default", ("clients",)
+            "risky", f"{what} is {format_value(new.media_types[0])} by default", ("clients",)
         )
         yield Occurrence((*path, "media_types"), effect, old.media_types, new.media_types)
 
 
-@rule(
+@evolution_rule(
     "envelope/shape",
     "WIRE",
     reads=(
@@ -101,11 +101,11 @@ ROLES = frozenset({"code", *IMPLIED})
 names arguments and attributes by them."""
 
 
-def _for_readers(evolution: Evolution, envelope: str, effect: Effect) -> Effect:
+def _readers_effect(evolution: Evolution, envelope: str, effect: Effect) -> Effect:
     """The effect on an envelope, which operators read if only logs have it."""
     surfaces = [s for s in evolution.old.surfaces.values() if envelope in s.envelopes]
     if surfaces and all(surface.transport == "log" for surface in surfaces):
-        return for_operators(effect)
+        return as_operators_effect(effect)
     return effect
 
 
@@ -156,7 +156,7 @@ def _describe(node: Any) -> str:
     )
 
 
-@rule("envelope/additional", "WIRE", reads=("Envelope.additional", "Field.additional"))
+@evolution_rule("envelope/additional", "WIRE", reads=("Envelope.additional", "Field.additional"))
 def envelope_additional(evolution: Evolution) -> Iterator[Occurrence]:
     """Where undeclared members are forbidden, clients may refuse a body that has one."""
     for path, old, new in (*evolution.record_pairs(Envelope), *evolution.record_pairs(Field)):
@@ -166,7 +166,7 @@ def envelope_additional(evolution: Evolution) -> Iterator[Occurrence]:
             yield Occurrence((*path, "additional"), effect, old.additional, new.additional)
 
 
-@rule(
+@evolution_rule(
     "envelope/field",
     "WIRE",
     reads=("Envelope.fields", "Field.slot", "Field.echo", "Field.mirror", "Field.invalid_inbound"),

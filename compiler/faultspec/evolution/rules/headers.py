@@ -6,12 +6,12 @@ from typing import NamedTuple
 from faultspec.diagnostics.model import Path
 from faultspec.evolution.model import Effect
 from faultspec.evolution.promises import compare_allowed, compare_presence, compare_promise
-from faultspec.evolution.rule import Evolution, Occurrence, rule
+from faultspec.evolution.rule import Evolution, Occurrence, evolution_rule
 from faultspec.language.model import Code, HeaderRule, Presence
 
 
 class Demand(NamedTuple):
-    """What all rules for a header together demand of an answer."""
+    """The demand of all rules for a header on an answer."""
 
     presence: Presence | None = None
     format: tuple[str, ...] = ()
@@ -19,7 +19,7 @@ class Demand(NamedTuple):
     equals: str | None = None
 
 
-@rule(
+@evolution_rule(
     "header/answer",
     "WIRE",
     reads=(

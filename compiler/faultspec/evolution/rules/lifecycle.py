@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from faultspec.diagnostics.model import Path
 from faultspec.evolution.model import BOTH, Category, Effect
 from faultspec.evolution.pairing import successor
-from faultspec.evolution.promises import shown
-from faultspec.evolution.rule import Evolution, Occurrence, rule
+from faultspec.evolution.promises import format_value
+from faultspec.evolution.rule import Evolution, Occurrence, evolution_rule
 from faultspec.evolution.rules.codes import code_name
 from faultspec.language.model import Code
 
 
-@rule(
+@evolution_rule(
     "code/removed",
     "SOURCE",
     "WIRE",
@@ -35,7 +35,9 @@ def code_removed(evolution: Evolution) -> Iterator[Occurrence]:
             covers, wire = (path, ("codes", follower.name)), follower.wire
         elif after is not None and after.lifecycle == "reserved":
             message = f"{code_name(path)} is reserved: no longer produced"
-        yield Occurrence(path, _removal(evolution, code, after, message), code.wire, wire, covers)
+        yield Occurrence(
+            path, _removal(evolution, code, after, message), code.wire, wire, covers=covers
+        )
 
 
 _SANCTION = (
@@ -63,7 +65,7 @@ def _removal(evolution: Evolution, code: Code, after: Code | None, message: str)
     return Effect("breaking", message + objection, BOTH, categories, remedy=_SANCTION)
 
 
-@rule("code/returned", "WIRE", reads=("Code.lifecycle",))
+@evolution_rule("code/returned", "WIRE", reads=("Code.lifecycle",))
 def code_returned(evolution: Evolution) -> Iterator[Occurrence]:
     """The name and the wire value of a removed or a reserved code are never used for another
     meaning: an older client still takes them for what they meant. The tombstone stays."""
@@ -86,7 +88,7 @@ def _reuse(
             was = f"which was {code.lifecycle}"
             message = f"{code_name(place)} takes the wire value of {code_name(path)}, {was}"
             effect = Effect("breaking", message, ("clients",), remedy="choose another value")
-            yield Occurrence(place, effect, code.name, other.name, (path, place))
+            yield Occurrence(place, effect, code.name, other.name, covers=(path, place))
             return
     if code.lifecycle != "removed":
         return
@@ -104,7 +106,7 @@ def _reuse(
         yield Occurrence((*path, "lifecycle"), effect, "removed", "reserved")
 
 
-@rule(
+@evolution_rule(
     "code/lifecycle",
     "SOURCE",
     reads=("Code.lifecycle", "Code.since", "Code.sunset", "Code.replaced_by"),
@@ -137,8 +139,8 @@ def _dates(path: Path, old: Code, new: Code) -> Iterator[Occurrence]:
             effect = Effect("safe", message)
         yield Occurrence((*path, "sunset"), effect, old.sunset, new.sunset)
     if old.since != new.since:
-        effect = Effect("safe", f"{name} is dated {shown(new.since)}", (), ("DOC",))
+        effect = Effect("safe", f"{name} is dated {format_value(new.since)}", (), ("DOC",))
         yield Occurrence((*path, "since"), effect, old.since, new.since)
     if old.replaced_by != new.replaced_by:
-        effect = Effect("safe", f"the replacement of {name} is {shown(new.replaced_by)}")
+        effect = Effect("safe", f"the replacement of {name} is {format_value(new.replaced_by)}")
         yield Occurrence((*path, "replaced_by"), effect, old.replaced_by, new.replaced_by)

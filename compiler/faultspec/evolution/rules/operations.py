@@ -4,12 +4,16 @@ from collections.abc import Iterator
 
 from faultspec.diagnostics.model import Path
 from faultspec.evolution.model import BOTH, Category, Effect
-from faultspec.evolution.promises import expand, listed, replaced
-from faultspec.evolution.rule import Evolution, Occurrence, rule
+from faultspec.evolution.promises import (
+    expand,
+    join_values,
+    replacement_message,
+)
+from faultspec.evolution.rule import Evolution, Occurrence, evolution_rule
 from faultspec.language.model import Code, Match, Operation, Taxonomy
 
 
-@rule(
+@evolution_rule(
     "operation/declared",
     "WIRE",
     reads=("Taxonomy.operations", "Operation.name", "Operation.wire", "Operation.match"),
@@ -23,11 +27,11 @@ def operation_declared(evolution: Evolution) -> Iterator[Occurrence]:
             effect = Effect("breaking" if named else "safe", message, BOTH if named else ())
             path: Path = ("operations", rename.new, "name")
             yield Occurrence(path, effect._replace(categories=("SOURCE",)), rename.old, rename.new)
-    for path, operation in evolution.added("operations"):
+    for path, operation in evolution.find_added("operations"):
         yield Occurrence(
             path, Effect("safe", f"the operation `{operation.name}` is new", adds=True)
         )
-    for path, operation in evolution.removed("operations"):
+    for path, operation in evolution.find_removed("operations"):
         message = f"the operation `{operation.name}` is gone"
         categories: tuple[Category, ...] = ("SOURCE", "WIRE") if operation.errors else ()
         yield Occurrence(path, Effect("breaking", message, ("clients",), categories))
@@ -37,7 +41,7 @@ def operation_declared(evolution: Evolution) -> Iterator[Occurrence]:
             if before != after and not (field == "match" and _same_match(old, new)):
                 message = f"the {label} of `{new.name}` changed"
                 if field == "wire":
-                    message = replaced(f"the {label} of `{new.name}`", after, before)
+                    message = replacement_message(f"the {label} of `{new.name}`", after, before)
                 effect = Effect("breaking", message, ("clients",))
                 if field == "match" and not _claims_less(old, new):
                     effect = Effect("safe", message, adds=True)
@@ -70,7 +74,9 @@ def _claims_less(old: Operation, new: Operation) -> bool:
     )
 
 
-@rule("operation/idempotent", "BEHAVIOUR", reads=("Operation.idempotent", "Idempotency.default"))
+@evolution_rule(
+    "operation/idempotent", "BEHAVIOUR", reads=("Operation.idempotent", "Idempotency.default")
+)
 def operation_idempotent(evolution: Evolution) -> Iterator[Occurrence]:
     """Clients repeat an idempotent operation after a failure. If it is not, that does harm."""
     defaults = [
@@ -106,7 +112,11 @@ def operation_idempotent(evolution: Evolution) -> Iterator[Occurrence]:
             )
         covers = (("operations", name, "idempotent"), ("idempotency", "default"))
         yield Occurrence(
-            ("operations", name, "idempotent"), effect, old.idempotent, new.idempotent, covers
+            ("operations", name, "idempotent"),
+            effect,
+            old.idempotent,
+            new.idempotent,
+            covers=covers,
         )
     if defaults[0] != defaults[1] and evolution.old.idempotency and evolution.new.idempotency:
         default = evolution.new.idempotency.default
@@ -119,7 +129,7 @@ def operation_idempotent(evolution: Evolution) -> Iterator[Occurrence]:
         yield Occurrence(("idempotency", "default"), effect)
 
 
-@rule("operation/codes", "WIRE", reads=("Operation.codes",))
+@evolution_rule("operation/codes", "WIRE", reads=("Operation.codes",))
 def operation_codes(evolution: Evolution) -> Iterator[Occurrence]:
     """The codes of an operation are what its clients have to handle."""
     for path, old, new in evolution.pairs("operations"):
@@ -132,7 +142,7 @@ def operation_codes(evolution: Evolution) -> Iterator[Occurrence]:
             message = f"`{new.name}` may return any code"
             yield Occurrence((*path, "codes"), Effect("breaking", message, ("clients",)))
         elif before is None and after is not None:
-            message = f"`{new.name}` may only return {listed(after)}"
+            message = f"`{new.name}` may only return {join_values(after)}"
             yield Occurrence((*path, "codes"), Effect("breaking", message, ("services",)))
         elif before is not None and after is not None:
             yield from _listed_codes(path, new, (before & live), (after & live))
@@ -143,10 +153,10 @@ def _listed_codes(
 ) -> Iterator[Occurrence]:
     more, gone = sorted(after - before), sorted(before - after)
     if more:
-        message = f"`{new.name}` may now return {listed(more)}"
+        message = f"`{new.name}` may now return {join_values(more)}"
         yield Occurrence((*path, "codes"), Effect("breaking", message, ("clients",), adds=True))
     if gone:
-        message = f"`{new.name}` may no longer return {listed(gone)}"
+        message = f"`{new.name}` may no longer return {join_values(gone)}"
         yield Occurrence((*path, "codes"), Effect("breaking", message, ("services",)))
 
 

@@ -5,12 +5,15 @@ from collections.abc import Iterator
 from faultspec.diagnostics.model import Path
 from faultspec.evolution.facts import sample_facts
 from faultspec.evolution.model import BOTH, Audience, Effect
-from faultspec.evolution.promises import listed, replaced, shown
-from faultspec.evolution.rule import Evolution, Occurrence, rule
+from faultspec.evolution.promises import (
+    format_value,
+    join_values,
+    replacement_message,
+)
+from faultspec.evolution.rule import Evolution, Occurrence, evolution_rule
 from faultspec.evolution.rules.codes import code_name
 from faultspec.language.conditions import (
     Retriable,
-    possible_outcomes,
 )
 from faultspec.language.model import Code, Operation, RetryPolicy, Taxonomy
 from faultspec.runtime.retry import Jitter, Policy, advance, bounds, start
@@ -26,7 +29,7 @@ def changed_outcomes(old: Retriable, new: Retriable) -> tuple[bool, bool]:
     return stops, starts
 
 
-@rule(
+@evolution_rule(
     "retry/flag",
     "BEHAVIOUR",
     reads=("Code.retriable", "Code.client_action", "Retriable.flag_kind", "Retriable.rules"),
@@ -43,7 +46,7 @@ def retry_flag(evolution: Evolution) -> Iterator[Occurrence]:
                 (*path, "retriable", "rules"),
                 (*path, "client_action"),
             )
-            yield Occurrence((*path, "retriable"), effect, before, after, covers)
+            yield Occurrence((*path, "retriable"), effect, before, after, covers=covers)
 
 
 def _describe(code: Code) -> str:
@@ -101,7 +104,7 @@ def _effect_of_repeating(evolution: Evolution, path: Path, code: Code) -> Effect
         if operation.idempotent is False and code.effect != "none"
     ]
     if unsafe:
-        message += f", and {listed(unsafe)} is not idempotent: a retry may take effect twice"
+        message += f", and {join_values(unsafe)} is not idempotent: a retry may take effect twice"
         return Effect("breaking", message, BOTH)
     return Effect("risky", f"{message}: services get more requests", ("services",))
 
@@ -116,20 +119,20 @@ def _operations_of(taxonomy: Taxonomy, path: Path, code: Code) -> Iterator[Opera
             yield operation
 
 
-@rule("retry/until", "BEHAVIOUR", reads=("Retriable.until",))
+@evolution_rule("retry/until", "BEHAVIOUR", reads=("Retriable.until",))
 def retry_until(evolution: Evolution) -> Iterator[Occurrence]:
     """An error that is retriable after an action tells clients what to do first."""
     for path, old, new in evolution.changed_codes:
         before, after = old.retriable.until, new.retriable.until
         if before != after:
-            message = (
-                f"{code_name(path)} is retriable after {shown(after)} in place of {shown(before)}"
+            message = replacement_message(
+                f"the action after which {code_name(path)} is retriable", after, before
             )
             effect = Effect("breaking", message, ("clients",))
             yield Occurrence((*path, "retriable", "until"), effect, before, after)
 
 
-@rule("retry/effect", "BEHAVIOUR", reads=("Code.effect",))
+@evolution_rule("retry/effect", "BEHAVIOUR", reads=("Code.effect",))
 def retry_effect(evolution: Evolution) -> Iterator[Occurrence]:
     """A request that failed without effect may be repeated even if it is not idempotent. Clients
     that relied on it do harm if the effect is possible after all."""
@@ -153,7 +156,7 @@ def _named_policy(taxonomy: Taxonomy, name: str | None) -> Policy | None:
     return policy.policy._replace(name="") if policy is not None else None
 
 
-@rule(
+@evolution_rule(
     "retry/policy",
     "BEHAVIOUR",
     reads=(
@@ -181,12 +184,12 @@ def retry_policy(evolution: Evolution) -> Iterator[Occurrence]:
         before = _named_policy(evolution.old, old_upstream.retry)
         after = _named_policy(evolution.new, new_upstream.retry)
         yield from _policy_switch(("upstream", "retry"), before, after, "the upstream rule")
-    for path, policy in evolution.added("retry_policies"):
+    for path, policy in evolution.find_added("retry_policies"):
         effect = Effect("safe", f"the retry policy `{policy.name}` is new", adds=True)
         if policy.name in _used_policies(evolution.new):
             continue
         yield Occurrence(path, effect)
-    for path, policy in evolution.removed("retry_policies"):
+    for path, policy in evolution.find_removed("retry_policies"):
         yield Occurrence(
             path, Effect("safe", f"the retry policy `{policy.name}` is gone", (), ("SOURCE",))
         )
@@ -224,7 +227,7 @@ _PHASE_FIELDS = tuple(
 )
 
 
-@rule(
+@evolution_rule(
     "retry/schedule",
     "BEHAVIOUR",
     reads=(
@@ -331,7 +334,7 @@ def _kinds_effect(old: Policy, new: Policy, what: str) -> Effect | None:
 
 
 def _more_or_fewer(old: float | None, new: float | None) -> int:
-    """1 if a limit grew, -1 if it shrank, 0 if it is the same; None is no limit."""
+    """1 if a limit grew, -1 if it shrank, 0 if it is the same; None: there is none."""
     if old == new:
         return 0
     return 1 if new is None or (old is not None and new > old) else -1
@@ -392,7 +395,7 @@ def _retries(policy: Policy) -> float:
     return 0.0 if budget is None else budget.tokens / budget.cost if budget.cost else float("inf")
 
 
-@rule(
+@evolution_rule(
     "retry/eligible",
     "BEHAVIOUR",
     reads=(
@@ -414,7 +417,9 @@ def retry_eligible(evolution: Evolution) -> Iterator[Occurrence]:
         gone = [c for c in before if c not in after and _keeps_policy(evolution, c)]
         more = [c for c in after if c not in before and _keeps_policy(evolution, c)]
         if gone:
-            effect = Effect("breaking", f"{what} no longer retries {listed(gone)}", ("clients",))
+            effect = Effect(
+                "breaking", f"{what} no longer retries {join_values(gone)}", ("clients",)
+            )
             yield Occurrence((*path, "eligible"), effect, old.eligible, new.eligible)
         if more:
             effect = _eligible_effect(evolution, more, what)
@@ -438,7 +443,7 @@ def _keeps_policy(evolution: Evolution, name: str) -> bool:
 
 
 def _eligible_effect(evolution: Evolution, codes: list[str], what: str) -> Effect:
-    message = f"{what} now retries {listed(codes)}"
+    message = f"{what} now retries {join_values(codes)}"
     for code in codes:
         declared = evolution.new.codes[code]
         effect = _effect_of_repeating(evolution, ("codes", code), declared)
@@ -447,17 +452,19 @@ def _eligible_effect(evolution: Evolution, codes: list[str], what: str) -> Effec
     return Effect("risky", message, ("services",))
 
 
+#: Stands for any eligible code: conditions do not test codes.
+_ANY_CODE = ""
+
+
 def _conditions_effect(
     evolution: Evolution, old: RetryPolicy, new: RetryPolicy, what: str
 ) -> Effect | None:
     stops = starts = False
+    one, other = (policy._replace(eligible=(_ANY_CODE,)) for policy in (old, new))
     for facts in sample_facts(old.eligible_when, new.eligible_when):
-        before, after = (
-            set(possible_outcomes(rules, facts)) or {True}
-            for rules in (old.eligible_when, new.eligible_when)
-        )
-        stops |= True in before and True not in after
-        starts |= True in after and True not in before
+        before, after = one.covers(_ANY_CODE, facts), other.covers(_ANY_CODE, facts)
+        stops |= before is not False and after is False
+        starts |= after is not False and before is False
     if not stops and not starts:
         return None
     message = f"{what} retries under other conditions"
@@ -467,12 +474,14 @@ def _conditions_effect(
     return _eligible_effect(evolution, codes, what)._replace(message=message)
 
 
-@rule("retry/isolation", "BEHAVIOUR", reads=("RetryPolicy.isolation", "RetryPolicy.annotate"))
+@evolution_rule(
+    "retry/isolation", "BEHAVIOUR", reads=("RetryPolicy.isolation", "RetryPolicy.annotate")
+)
 def retry_isolation(evolution: Evolution) -> Iterator[Occurrence]:
     """Services run the attempts under an isolation level, and report their number in a detail."""
     for path, old, new in evolution.pairs("retry_policies"):
         if old.isolation != new.isolation:
-            message = f"the attempts of `{new.name}` run under {shown(new.isolation)}"
+            message = f"the attempts of `{new.name}` run under {format_value(new.isolation)}"
             yield Occurrence(
                 (*path, "isolation"),
                 Effect("risky", message, ("services",)),
@@ -480,7 +489,7 @@ def retry_isolation(evolution: Evolution) -> Iterator[Occurrence]:
                 new.isolation,
             )
         if old.annotate != new.annotate:
-            message = replaced(
+            message = replacement_message(
                 f"the detail with the number of retries of `{new.name}`", new.annotate, old.annotate
             )
             effect = Effect(

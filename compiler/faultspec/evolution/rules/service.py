@@ -10,12 +10,12 @@ from faultspec.evolution.promises import (
     compare_presence,
     compare_promise,
     compress,
-    listed,
-    replaced,
-    shown,
+    format_value,
+    join_values,
+    replacement_message,
 )
-from faultspec.evolution.rule import Evolution, Occurrence, rule
-from faultspec.evolution.rules.details import for_operators
+from faultspec.evolution.rule import Evolution, Occurrence, evolution_rule
+from faultspec.evolution.rules.details import as_operators_effect
 from faultspec.language.model import Idempotency, Taxonomy, Unknown
 
 
@@ -23,7 +23,7 @@ def _section(evolution: Evolution, name: str) -> tuple[Any, Any]:
     return getattr(evolution.old, name), getattr(evolution.new, name)
 
 
-@rule(
+@evolution_rule(
     "idempotency/key",
     "BEHAVIOUR",
     reads=(
@@ -69,10 +69,12 @@ def _key_effects(old: Idempotency, new: Idempotency) -> Iterator[tuple[str, Effe
         if gone:
             yield (
                 field,
-                Effect("breaking", f"{listed(gone)}: no longer among the {label}", ("clients",)),
+                Effect(
+                    "breaking", f"{join_values(gone)}: no longer among the {label}", ("clients",)
+                ),
             )
         elif more:
-            yield field, Effect("safe", f"{listed(more)}: now among the {label}", adds=True)
+            yield field, Effect("safe", f"{join_values(more)}: now among the {label}", adds=True)
     if old.window != new.window:
         shorter = new.window is not None and (old.window is None or new.window < old.window)
         message = (
@@ -86,8 +88,8 @@ def _key_effects(old: Idempotency, new: Idempotency) -> Iterator[tuple[str, Effe
         )
     if old.mismatch != new.mismatch:
         message = (
-            f"a key that is used with another body is refused with {shown(new.mismatch)} in place "
-            f"of {shown(old.mismatch)}"
+            "a key that is used with another body is refused with"
+            f" {format_value(new.mismatch)} in place of {format_value(old.mismatch)}"
         )
         severity: ChangeSeverity = "risky" if old.mismatch is None else "breaking"
         yield "mismatch", Effect(severity, message, ("clients",), ("WIRE",))
@@ -97,7 +99,7 @@ def _seconds(seconds: float | None) -> str:
     return "an unstated time" if seconds is None else f"{seconds:g} s"
 
 
-@rule(
+@evolution_rule(
     "upstream/calls",
     "BEHAVIOUR",
     reads=("Taxonomy.upstream", "Upstream.default", "Upstream.keys", "Upstream.status"),
@@ -120,7 +122,7 @@ def upstream_calls(evolution: Evolution) -> Iterator[Occurrence]:
         )
         return
     if old.default != new.default:
-        message = f"upstream calls that say nothing are {shown(new.default)}"
+        message = f"upstream calls that say nothing are {format_value(new.default)}"
         doubles = new.default == "idempotent"
         yield Occurrence(
             ("upstream", "default"),
@@ -142,7 +144,9 @@ def upstream_calls(evolution: Evolution) -> Iterator[Occurrence]:
                 yield Occurrence(("upstream", field), effect._replace(breaks=("services",)))
 
 
-@rule("fallback/status", "WIRE", reads=("Taxonomy.fallbacks", "Fallback.on", "Fallback.code"))
+@evolution_rule(
+    "fallback/status", "WIRE", reads=("Taxonomy.fallbacks", "Fallback.on", "Fallback.code")
+)
 def fallback_status(evolution: Evolution) -> Iterator[Occurrence]:
     """The fallback gives a code to statuses that no code claims, such as those of a framework."""
     old, new = evolution.old, evolution.new
@@ -160,11 +164,11 @@ def fallback_status(evolution: Evolution) -> Iterator[Occurrence]:
         if status not in claimed and before != after:
             changed.setdefault((before, after), []).append(status)
     for (before, after), statuses in changed.items():
-        message = f"errors under {listed(compress(statuses))} are {after} in place of {before}"
+        message = f"errors under {join_values(compress(statuses))} are {after} in place of {before}"
         narrower = before == _UNDECLARED or after == _UNUSED
         hurt: tuple[Audience, ...] = ("services",) if narrower else ("clients",)
         effect = Effect("breaking", message, hurt)
-        yield Occurrence(("fallback",), effect, before, after, (("fallbacks",),))
+        yield Occurrence(("fallback",), effect, before, after, covers=(("fallbacks",),))
 
 
 _UNDECLARED, _UNUSED = "not declared", "not used"
@@ -178,7 +182,7 @@ def _fallback(taxonomy: Taxonomy, status: int) -> str:
     return _UNUSED if narrowest.code is None else f"`{narrowest.code}`"
 
 
-@rule(
+@evolution_rule(
     "unknown/code",
     "BEHAVIOUR",
     reads=(
@@ -246,7 +250,7 @@ def _unknown_occurrences(
         yield Occurrence((section, "original_code"), effect_of_place._replace(categories=("WIRE",)))
 
 
-@rule(
+@evolution_rule(
     "imported/codes",
     "WIRE",
     reads=("Taxonomy.imported", "ImportedCodes.pattern", "ImportedCodes.retriable"),
@@ -277,7 +281,7 @@ def imported_codes(evolution: Evolution) -> Iterator[Occurrence]:
         yield Occurrence(("imported", "retriable"), effect)
 
 
-@rule(
+@evolution_rule(
     "privacy/guarantee",
     "BEHAVIOUR",
     reads=(
@@ -288,8 +292,8 @@ def imported_codes(evolution: Evolution) -> Iterator[Occurrence]:
     ),
 )
 def privacy_guarantee(evolution: Evolution) -> Iterator[Occurrence]:
-    """What errors must not reveal protects people whose data is behind the service. Fewer
-    detectors protect less."""
+    """The guarantee protects people whose data is behind the service. Fewer detectors protect
+    less."""
     old, new = _section(evolution, "privacy")
     for field, label in (
         ("detectors", "detectors of leaks"),
@@ -301,26 +305,26 @@ def privacy_guarantee(evolution: Evolution) -> Iterator[Occurrence]:
         gone = [value for value in before if value not in after]
         more = [value for value in after if value not in before]
         if gone:
-            message = f"{listed(gone)}: no longer among the {label}"
+            message = f"{join_values(gone)}: no longer among the {label}"
             yield Occurrence(
                 ("privacy", field),
                 Effect("risky", message, ("clients",)),
                 before,
                 after,
-                (("privacy",),),
+                covers=(("privacy",),),
             )
         if more:
-            message = f"{listed(more)}: now among the {label}"
+            message = f"{join_values(more)}: now among the {label}"
             yield Occurrence(
                 ("privacy", field),
                 Effect("risky", message, ("services",)),
                 before,
                 after,
-                (("privacy",),),
+                covers=(("privacy",),),
             )
 
 
-@rule(
+@evolution_rule(
     "privacy/concealment",
     "BEHAVIOUR",
     reads=("Privacy.conceal", "Concealment.across", "Concealment.answer", "Concealment.never"),
@@ -352,19 +356,19 @@ def privacy_concealment(evolution: Evolution) -> Iterator[Occurrence]:
                     Effect("breaking", message, ("clients",)),
                     one.answer,
                     other.answer,
-                    covers,
+                    covers=covers,
                 )
             gone = [code for code in one.never if code not in other.never]
             more = [code for code in other.never if code not in one.never]
             if gone:
-                message = f"{listed(gone)} may reveal a resource of another {across}"
+                message = f"{join_values(gone)} may reveal a resource of another {across}"
                 yield Occurrence(path, Effect("risky", message, ("clients",)), covers=covers)
             if more:
-                message = f"{listed(more)} must not reveal a resource of another {across}"
+                message = f"{join_values(more)} must not reveal a resource of another {across}"
                 yield Occurrence(path, Effect("breaking", message, ("services",)), covers=covers)
 
 
-@rule(
+@evolution_rule(
     "audit/record",
     "OPS",
     reads=(
@@ -393,8 +397,8 @@ def audit_record(evolution: Evolution) -> Iterator[Occurrence]:
         )
         yield Occurrence(("audit",), effect)
         return
-    for path, effect in _promises(("audit",), old, new, ("id", "lookup"), "of audit records"):
-        yield Occurrence(path, for_operators(effect))
+    for path, effect in _promises(("audit",), old, new, ("id", "lookup"), what="of audit records"):
+        yield Occurrence(path, as_operators_effect(effect))
     for name in dict.fromkeys((*old.record, *new.record)):
         before, after = old.record.get(name), new.record.get(name)
         effect_of_member = compare_presence(
@@ -403,13 +407,13 @@ def audit_record(evolution: Evolution) -> Iterator[Occurrence]:
             f"the member `{name}` of audit records",
         )
         if effect_of_member is not None:
-            yield Occurrence(("audit", "record", name), for_operators(effect_of_member))
+            yield Occurrence(("audit", "record", name), as_operators_effect(effect_of_member))
     for name in dict.fromkeys((*old.means, *new.means)):
         effect_of_meaning = compare_promise(
             old.means.get(name), new.means.get(name), f"what `{name}` of audit records repeats"
         )
         if effect_of_meaning is not None:
-            yield Occurrence(("audit", "means", name), for_operators(effect_of_meaning))
+            yield Occurrence(("audit", "means", name), as_operators_effect(effect_of_meaning))
     if old.per != new.per:
         message = f"every {new.per} is recorded, not every {old.per}"
         less = new.per == "failure"
@@ -434,7 +438,7 @@ def _promises(
         yield (*path, field), effect
 
 
-@rule(
+@evolution_rule(
     "discovery/publication",
     "WIRE",
     reads=(
@@ -449,11 +453,11 @@ def _promises(
 )
 def discovery_publication(evolution: Evolution) -> Iterator[Occurrence]:
     """Clients that read a published list find it at a request, and its members at their places."""
-    for path, publication in evolution.added("discovery"):
+    for path, publication in evolution.find_added("discovery"):
         yield Occurrence(
             path, Effect("safe", f"the list `{publication.name}` is published", adds=True)
         )
-    for path, publication in evolution.removed("discovery"):
+    for path, publication in evolution.find_removed("discovery"):
         yield Occurrence(
             path,
             Effect(
@@ -464,7 +468,7 @@ def discovery_publication(evolution: Evolution) -> Iterator[Occurrence]:
         for field in ("request", "kind", "at", "empty"):
             before, after = getattr(old, field), getattr(new, field)
             if before != after:
-                message = replaced(f"`{field}` of the list `{new.name}`", after, before)
+                message = replacement_message(f"`{field}` of the list `{new.name}`", after, before)
                 effect_of_place = Effect("breaking", message, ("clients",))
                 yield Occurrence((*path, field), effect_of_place, before, after)
         for name in dict.fromkeys((*old.item, *new.item)):
@@ -477,7 +481,7 @@ def discovery_publication(evolution: Evolution) -> Iterator[Occurrence]:
                 yield Occurrence((*path, "item", name), effect)
 
 
-@rule(
+@evolution_rule(
     "navigation/steps",
     "WIRE",
     reads=(
@@ -503,30 +507,30 @@ def navigation_steps(evolution: Evolution) -> Iterator[Occurrence]:
         yield Occurrence(("navigation",), effect)
         return
     fields = ("offers", "takes", "refused", "unknown", "all")
-    for path, effect in _promises(("navigation",), old, new, fields, "of the offered steps"):
+    for path, effect in _promises(("navigation",), old, new, fields, what="of the offered steps"):
         yield Occurrence(path, effect)
 
 
-@rule(
+@evolution_rule(
     "rendering/text",
     "SOURCE",
     reads=("Taxonomy.renderings", "Rendering.name", "Rendering.picture", "Rendering.given"),
 )
 def rendering_text(evolution: Evolution) -> Iterator[Occurrence]:
     """Generated code renders errors as text, from values that its caller gives."""
-    for path, rendering in evolution.added("renderings"):
+    for path, rendering in evolution.find_added("renderings"):
         yield Occurrence(
             path, Effect("safe", f"the rendering `{rendering.name}` is new", adds=True)
         )
-    for path, rendering in evolution.removed("renderings"):
+    for path, rendering in evolution.find_removed("renderings"):
         yield Occurrence(
             path, Effect("breaking", f"the rendering `{rendering.name}` is gone", ("clients",))
         )
     for path, old, new in evolution.pairs("renderings"):
         if list(old.given) != list(new.given) and set(old.given) != set(new.given):
             message = (
-                f"the rendering `{new.name}` takes {listed(new.given) or 'nothing'} in place "
-                f"of {listed(old.given) or 'nothing'}"
+                f"the rendering `{new.name}` takes {join_values(new.given) or 'nothing'} in place "
+                f"of {join_values(old.given) or 'nothing'}"
             )
             yield Occurrence((*path, "given"), Effect("breaking", message, ("clients",)))
         if old.picture != new.picture:
@@ -544,7 +548,7 @@ def _keys(picture: object, pointer: str = "") -> frozenset[str]:
     return frozenset({pointer})
 
 
-@rule("profile/rfc9110", "WIRE", reads=("Taxonomy.profile",))
+@evolution_rule("profile/rfc9110", "WIRE", reads=("Taxonomy.profile",))
 def profile_rfc9110(evolution: Evolution) -> Iterator[Occurrence]:
     """The profile holds services to what RFC 9110 demands of answers."""
     old, new = evolution.old.profile, evolution.new.profile

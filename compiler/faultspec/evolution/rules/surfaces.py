@@ -6,24 +6,34 @@ from typing import NamedTuple
 
 from faultspec.diagnostics.model import Path
 from faultspec.evolution.model import BOTH, Audience, Effect
-from faultspec.evolution.promises import compare_allowed, compare_promise, expand, listed, shown
-from faultspec.evolution.rule import Evolution, Occurrence, rule
-from faultspec.evolution.rules.details import compare_member, for_operators
+from faultspec.evolution.promises import (
+    compare_allowed,
+    compare_promise,
+    expand,
+    format_value,
+    join_values,
+    replacement_message,
+)
+from faultspec.evolution.rule import Evolution, Occurrence, evolution_rule
+from faultspec.evolution.rules.details import as_operators_effect, compare_member
 from faultspec.language.carriers import reaches
 from faultspec.language.model import Surface, Taxonomy
 from faultspec.language.routes import compile_name, compile_route
 
 
-@rule("surface/declared", "WIRE", reads=("Taxonomy.surfaces", "Surface.name", "Surface.transport"))
+@evolution_rule(
+    "surface/declared", "WIRE", reads=("Taxonomy.surfaces", "Surface.name", "Surface.transport")
+)
 def surface_declared(evolution: Evolution) -> Iterator[Occurrence]:
     """A surface is a place where errors occur. Without it, errors there have no promised form."""
-    for path, surface in evolution.added("surfaces"):
+    for path, surface in evolution.find_added("surfaces"):
         yield Occurrence(path, Effect("safe", f"the surface `{surface.name}` is new", adds=True))
-    for path, surface in evolution.removed("surfaces"):
+    for path, surface in evolution.find_removed("surfaces"):
         taken = _heirs(evolution, surface)
         if taken and all(_same_errors(surface, heir) for heir in taken):
             effect = Effect(
-                "safe", f"the surface `{surface.name}` is part of {listed(h.name for h in taken)}"
+                "safe",
+                f"the surface `{surface.name}` is part of {join_values(h.name for h in taken)}",
             )
         else:
             effect = Effect("breaking", f"the surface `{surface.name}` is gone", BOTH)
@@ -39,7 +49,7 @@ def _same_errors(one: Surface, other: Surface) -> bool:
     return other == one._replace(name=other.name, match=other.match, source=other.source)
 
 
-@rule(
+@evolution_rule(
     "surface/match",
     "WIRE",
     reads=(
@@ -67,10 +77,12 @@ def surface_match(evolution: Evolution) -> Iterator[Occurrence]:
         if before is not after and (before and before.name) != (after and after.name):
             moved.setdefault((before and before.name, after and after.name), _describe(sample))
     for (one, other), where in moved.items():
-        yield _moved(evolution, one, other, where)
+        yield _move_occurrence(evolution, one, other, where)
 
 
-def _moved(evolution: Evolution, one: str | None, other: str | None, where: str) -> Occurrence:
+def _move_occurrence(
+    evolution: Evolution, one: str | None, other: str | None, where: str
+) -> Occurrence:
     path: Path = ("surfaces", other or one or "")
     covers = (("surfaces",),)
     if one is None and other is not None:
@@ -132,10 +144,20 @@ def _samples(old: Taxonomy, new: Taxonomy) -> Iterator[_Sample]:
         if transport == "http":
             for route, method, status, member in product(routes, methods, statuses, members):
                 own, space, path = route.rpartition(" ")
-                yield _Sample(transport, own if space else method, _concrete(path), status, member)
+                own_method = own if space else method
+                yield _Sample(
+                    transport=transport,
+                    method=own_method,
+                    place=_concrete(path),
+                    status=status,
+                    members=member,
+                )
         else:
             for tool, member in product(tools, members):
-                yield _Sample(transport, "", tool.replace("*", "x"), None, member)
+                place = tool.replace("*", "x")
+                yield _Sample(
+                    transport=transport, method="", place=place, status=None, members=member
+                )
 
 
 def _concrete(path: str) -> str:
@@ -185,7 +207,7 @@ def _describe(sample: _Sample) -> str:
     return f"{named}{asked}" + (f" with status {status}" if status is not None else "")
 
 
-@rule(
+@evolution_rule(
     "surface/errors",
     "WIRE",
     reads=(
@@ -217,7 +239,7 @@ def surface_errors(evolution: Evolution) -> Iterator[Occurrence]:
         }
         for field, effect in effects.items():
             if effect is not None:
-                judged = for_operators(effect) if new.transport == "log" else effect
+                judged = as_operators_effect(effect) if new.transport == "log" else effect
                 yield Occurrence((*path, field), judged, getattr(old, field), getattr(new, field))
 
 
@@ -225,7 +247,7 @@ def _error_statuses(old: Surface, new: Surface) -> Effect | None:
     before, after = expand(old.error_when), expand(new.error_when)
     if before == after:
         return None
-    message = f"errors of `{new.name}` are answers under {listed(new.error_when)}"
+    message = f"errors of `{new.name}` are answers under {join_values(new.error_when)}"
     hurt: tuple[Audience, ...] = ("clients",) if before - after else ("services",)
     return Effect("breaking", message, hurt)
 
@@ -259,7 +281,7 @@ def _envelopes(evolution: Evolution, old: Surface, new: Surface) -> Effect | Non
         return None
     what = f"the envelope of `{new.name}`"
     if not old.envelopes:
-        message = f"{what} is {listed(new.envelopes)}; before there was none"
+        message = f"{what} is {join_values(new.envelopes)}; before there was none"
         return Effect("breaking", message, ("services",))
     if not new.envelopes:
         message = f"errors of `{new.name}` have no envelope any more"
@@ -271,7 +293,7 @@ def _envelopes(evolution: Evolution, old: Surface, new: Surface) -> Effect | Non
     if set(after) == set(old.envelopes) and set(after) != set(new.envelopes):
         return None
     return compare_allowed(old.envelopes, after, what) or Effect(
-        "risky", f"{what} is {shown(new.envelopes[0])} by default", ("clients",)
+        "risky", f"{what} is {format_value(new.envelopes[0])} by default", ("clients",)
     )
 
 
@@ -295,12 +317,12 @@ def _required_details(evolution: Evolution, old: Surface, new: Surface) -> Effec
     gone = [key for key in before if key not in after]
     more = [key for key in after if key not in before]
     if gone:
-        message = f"errors of `{new.name}` need not have the details {listed(gone)}"
+        message = f"errors of `{new.name}` need not have the details {join_values(gone)}"
         return Effect("breaking", message, BOTH if more else ("clients",))
     if more:
         return Effect(
             "breaking",
-            f"errors of `{new.name}` must have the details {listed(more)}",
+            f"errors of `{new.name}` must have the details {join_values(more)}",
             ("services",),
         )
     return None
@@ -315,7 +337,7 @@ def _level(old: Surface, new: Surface) -> Effect | None:
     return Effect("breaking", message, ("clients",))
 
 
-@rule(
+@evolution_rule(
     "surface/codes",
     "WIRE",
     reads=(
@@ -360,7 +382,7 @@ def _closing(evolution: Evolution, new: Surface) -> Effect:
     if evolution.old.unknown is not None:
         return Effect(
             "risky",
-            f"{message}; clients treat unknown ones as {shown(evolution.old.unknown.becomes)}",
+            f"{message}; clients treat unknown ones as `{evolution.old.unknown.becomes}`",
             ("clients",),
         )
     return Effect("breaking", f"{message}, and clients have no fallback", ("clients",))
@@ -379,11 +401,11 @@ def _listed_codes(
     more = [name for name in new.codes or () if name not in (old.codes or ()) and name in kept]
     gone = [name for name in old.codes or () if name not in (new.codes or ()) and name in kept]
     if more:
-        message = f"{listed(more)} may now occur on `{new.name}`"
+        message = f"{join_values(more)} may now occur on `{new.name}`"
         effect = Effect("breaking", message, ("clients",), adds=True)
         yield Occurrence((*path, "codes"), effect)
     if gone:
-        message = f"{listed(gone)} may no longer occur on `{new.name}`"
+        message = f"{join_values(gone)} may no longer occur on `{new.name}`"
         yield Occurrence((*path, "codes"), Effect("breaking", message, ("services",)))
 
 
@@ -418,7 +440,7 @@ def _numbers(surface: Surface) -> frozenset[int]:
     return frozenset(number for span in merged for number in span)
 
 
-@rule(
+@evolution_rule(
     "surface/batch",
     "WIRE",
     reads=(
@@ -465,7 +487,7 @@ def surface_batch(evolution: Evolution) -> Iterator[Occurrence]:
             yield Occurrence((*path, "batch", "bad_items"), effect_of_list)
 
 
-@rule("surface/success", "WIRE", reads=("Surface.success", "DetailMember.presence"))
+@evolution_rule("surface/success", "WIRE", reads=("Surface.success", "DetailMember.presence"))
 def surface_success(evolution: Evolution) -> Iterator[Occurrence]:
     """Members of every success are as much a promise as those of errors."""
     for path, old, new in evolution.pairs("surfaces"):
@@ -480,7 +502,7 @@ def surface_success(evolution: Evolution) -> Iterator[Occurrence]:
                 yield Occurrence((*path, "success", name), effect)
 
 
-@rule("surface/repeats", "OPS", reads=("Surface.repeats", "Surface.sink"))
+@evolution_rule("surface/repeats", "OPS", reads=("Surface.repeats", "Surface.sink"))
 def surface_repeats(evolution: Evolution) -> Iterator[Occurrence]:
     """Operators read the errors of one surface again on another, such as a log, at its sink."""
     for path, old, new in evolution.pairs("surfaces"):
@@ -490,6 +512,6 @@ def surface_repeats(evolution: Evolution) -> Iterator[Occurrence]:
         ):
             before, after = getattr(old, field), getattr(new, field)
             if before != after:
-                message = f"{label % new.name} is {shown(after)} in place of {shown(before)}"
+                message = replacement_message(label % new.name, after, before)
                 effect = Effect("breaking", message, ("operators",) if before else ("services",))
                 yield Occurrence((*path, field), effect, before, after)

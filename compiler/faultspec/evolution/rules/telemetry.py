@@ -4,8 +4,13 @@ from collections.abc import Iterator
 
 from faultspec.diagnostics.model import Path
 from faultspec.evolution.model import Audience, Effect
-from faultspec.evolution.promises import compare_presence, listed, shown
-from faultspec.evolution.rule import Evolution, Occurrence, rule
+from faultspec.evolution.promises import (
+    compare_presence,
+    format_value,
+    join_values,
+    replacement_message,
+)
+from faultspec.evolution.rule import Evolution, Occurrence, evolution_rule
 from faultspec.language.model import Alert, Metric, Schema, Telemetry
 
 OPERATORS: tuple[Audience, ...] = ("operators",)
@@ -16,7 +21,7 @@ def _telemetry(evolution: Evolution) -> tuple[Telemetry, Telemetry]:
     return evolution.old.telemetry or _EMPTY, evolution.new.telemetry or _EMPTY
 
 
-@rule(
+@evolution_rule(
     "telemetry/metric",
     "OPS",
     reads=(
@@ -69,23 +74,25 @@ def _metric_effects(old: Metric, new: Metric) -> Iterator[tuple[str, Effect]]:
         yield (
             "labels",
             Effect(
-                "breaking", f"the metric `{new.name}` lost the labels {listed(gone)}", OPERATORS
+                "breaking",
+                f"the metric `{new.name}` lost the labels {join_values(gone)}",
+                OPERATORS,
             ),
         )
     elif more:
         message = (
-            f"the metric `{new.name}` has the new labels {listed(more)}: more series, and other "
-            "groups"
+            f"the metric `{new.name}` has the new labels {join_values(more)}: more series, and"
+            " other groups"
         )
         yield "labels", Effect("risky", message, OPERATORS, adds=True)
     if old.counts != new.counts:
-        message = (
-            f"the metric `{new.name}` counts {shown(new.counts)} in place of {shown(old.counts)}"
+        message = replacement_message(
+            f"what the metric `{new.name}` counts", new.counts, old.counts
         )
         yield "counts", Effect("breaking", message, OPERATORS)
 
 
-@rule(
+@evolution_rule(
     "telemetry/log", "OPS", reads=("Telemetry.log", "DetailMember.presence", "DetailMember.schema")
 )
 def telemetry_log(evolution: Evolution) -> Iterator[Occurrence]:
@@ -115,7 +122,7 @@ def telemetry_log(evolution: Evolution) -> Iterator[Occurrence]:
                 yield Occurrence(path, Effect("breaking", message, OPERATORS))
 
 
-@rule("telemetry/span", "OPS", reads=("Telemetry.span", "Telemetry.means"))
+@evolution_rule("telemetry/span", "OPS", reads=("Telemetry.span", "Telemetry.means"))
 def telemetry_span(evolution: Evolution) -> Iterator[Occurrence]:
     """Traces are searched by attributes, and labels, members and attributes repeat parts of an
     error."""
@@ -137,13 +144,13 @@ def telemetry_span(evolution: Evolution) -> Iterator[Occurrence]:
                     path, Effect("safe", message, (), ("DOC",)), before[name], after[name]
                 )
             else:
-                message = f"{what} is {shown(after[name])} in place of {shown(before[name])}"
+                message = replacement_message(what, after[name], before[name])
                 yield Occurrence(
                     path, Effect("breaking", message, OPERATORS), before[name], after[name]
                 )
 
 
-@rule(
+@evolution_rule(
     "telemetry/alert",
     "OPS",
     reads=(
@@ -177,7 +184,7 @@ def telemetry_alert(evolution: Evolution) -> Iterator[Occurrence]:
         else:
             yield from _alert_occurrences(path, before, after)
     if old.runbooks != new.runbooks:
-        message = f"the runbooks are at {shown(new.runbooks)}"
+        message = f"the runbooks are at {format_value(new.runbooks)}"
         yield Occurrence(
             ("telemetry", "runbooks"), Effect("safe", message), old.runbooks, new.runbooks
         )
@@ -201,7 +208,7 @@ def _alert_occurrences(path: Path, old: Alert, new: Alert) -> Iterator[Occurrenc
             yield Occurrence((*path, field), Effect("safe", message, (), ("DOC",)), before, after)
 
 
-@rule(
+@evolution_rule(
     "telemetry/lines",
     "OPS",
     reads=(
@@ -221,7 +228,7 @@ def _alert_occurrences(path: Path, old: Alert, new: Alert) -> Iterator[Occurrenc
     ),
 )
 def telemetry_lines(evolution: Evolution) -> Iterator[Occurrence]:
-    """Whoever reads access logs finds the parts of an exchange at these places of a line."""
+    """Readers of access logs find the parts of an exchange at these places of a line."""
     old, new = _telemetry(evolution)
     kept = [[n for n in t.records if n in o.records] for t, o in ((old, new), (new, old))]
     if kept[0] != kept[1]:
@@ -243,5 +250,5 @@ def telemetry_lines(evolution: Evolution) -> Iterator[Occurrence]:
                 if f != "source" and getattr(before, f) != getattr(after, f)
             ]
             if fields:
-                message = f"lines of the kind `{name}` have {listed(fields)} elsewhere"
+                message = f"lines of the kind `{name}` have {join_values(fields)} elsewhere"
                 yield Occurrence(path, Effect("breaking", message, OPERATORS))

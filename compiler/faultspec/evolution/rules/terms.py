@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from faultspec.evolution.model import Effect
-from faultspec.evolution.promises import shown
-from faultspec.evolution.rule import Evolution, Occurrence, rule
+from faultspec.evolution.promises import format_value
+from faultspec.evolution.rule import Evolution, Occurrence, evolution_rule
 from faultspec.language.model import Taxonomy, Term
 
 
-@rule(
+@evolution_rule(
     "vocabulary/term",
     "WIRE",
     reads=(
@@ -25,15 +25,15 @@ def vocabulary_term(evolution: Evolution) -> Iterator[Occurrence]:
     takes its name with it; a new one reaches clients without a case for it."""
     for section in _sections(evolution):
         open_slots = _open_slots(evolution.old, section[-1])
-        for path, term in evolution.added(*section):
+        for path, term in evolution.find_added(*section):
             if section[0] == "vocabularies" and section[1] not in evolution.old.vocabularies:
                 effect = Effect("safe", f"`{term.name}` is new in {section[1]}", adds=True)
             else:
                 effect = _addition(term, section[-1], open_slots=open_slots)
-            yield Occurrence(path, _of_section(effect, section))
-        for path, term in evolution.removed(*section):
+            yield Occurrence(path, _section_effect(effect, section))
+        for path, term in evolution.find_removed(*section):
             effect = _removal(evolution, term, section)
-            yield Occurrence(path, _of_section(effect, section))
+            yield Occurrence(path, _section_effect(effect, section))
         for path, old, new in evolution.pairs(*section):
             if old.lifecycle == new.lifecycle:
                 continue
@@ -45,10 +45,10 @@ def vocabulary_term(evolution: Evolution) -> Iterator[Occurrence]:
             else:
                 effect = Effect("safe", message, adds=new.lifecycle == "deprecated")
             place = (*path, "lifecycle")
-            yield Occurrence(place, _of_section(effect, section), old.lifecycle, new.lifecycle)
+            yield Occurrence(place, _section_effect(effect, section), old.lifecycle, new.lifecycle)
 
 
-def _of_section(effect: Effect, section: tuple[str, ...]) -> Effect:
+def _section_effect(effect: Effect, section: tuple[str, ...]) -> Effect:
     """Boundaries, domains and actions are attributes of codes, which say what answers carry."""
     return effect if section[0] == "vocabularies" else effect._replace(categories=("BEHAVIOUR",))
 
@@ -81,7 +81,7 @@ def _open_slots(taxonomy: Taxonomy, vocabulary: str) -> bool:
 
 
 def _addition(term: Term, vocabulary: str, *, open_slots: bool) -> Effect:
-    message = f"{shown(term.name)} is new in {vocabulary}"
+    message = f"{format_value(term.name)} is new in {vocabulary}"
     if term.lifecycle == "reserved":
         return Effect("safe", f"{message}, and reserved", adds=True)
     if open_slots:
@@ -89,7 +89,7 @@ def _addition(term: Term, vocabulary: str, *, open_slots: bool) -> Effect:
     return Effect("safe", message, adds=True)
 
 
-@rule("vocabulary/sends-again", "BEHAVIOUR", reads=("Term.sends_again",))
+@evolution_rule("vocabulary/sends-again", "BEHAVIOUR", reads=("Term.sends_again",))
 def vocabulary_sends_again(evolution: Evolution) -> Iterator[Occurrence]:
     """An action that repeats the failed request is offered with retriable errors only."""
     for section in _sections(evolution):

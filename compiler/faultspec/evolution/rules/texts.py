@@ -3,8 +3,11 @@
 from collections.abc import Iterator
 
 from faultspec.evolution.model import BOTH, Effect
-from faultspec.evolution.promises import listed, replaced
-from faultspec.evolution.rule import Evolution, Occurrence, rule
+from faultspec.evolution.promises import (
+    join_values,
+    replacement_message,
+)
+from faultspec.evolution.rule import Evolution, Occurrence, evolution_rule
 
 #: Texts for readers, by record.
 _TEXTS = [
@@ -63,7 +66,7 @@ _SOURCES = tuple(
 )
 
 
-@rule("text/changed", "DOC", reads=tuple(_TEXTS))
+@evolution_rule("text/changed", "DOC", reads=tuple(_TEXTS))
 def text_changed(evolution: Evolution) -> Iterator[Occurrence]:
     """Summaries, descriptions and reasons are for readers."""
     fields = {tuple(text.split(".")) for text in _TEXTS}
@@ -82,7 +85,7 @@ def _subject(path: tuple[object, ...]) -> str:
     return ".".join(str(step) for step in path)
 
 
-@rule(
+@evolution_rule(
     "text/origin",
     "DOC",
     reads=(
@@ -106,9 +109,9 @@ def _subject(path: tuple[object, ...]) -> str:
 def text_origin(evolution: Evolution) -> Iterator[Occurrence]:
     """Rulings, obligations and sources say where a rule comes from, not what it demands."""
     for section in ("rulings", "obligations"):
-        for path, _ in evolution.added(section):
+        for path, _ in evolution.find_added(section):
             yield Occurrence(path, Effect("safe", f"`{path[-1]}` is new in {section}"))
-        for path, _ in evolution.removed(section):
+        for path, _ in evolution.find_removed(section):
             message = f"`{path[-1]}` is gone from {section}"
             promised = section == "obligations"
             effect = (
@@ -128,7 +131,7 @@ def text_origin(evolution: Evolution) -> Iterator[Occurrence]:
             yield Occurrence((*pair.path, "source"), Effect("safe", message))
 
 
-@rule(
+@evolution_rule(
     "text/examples",
     "DOC",
     reads=(
@@ -141,14 +144,14 @@ def text_origin(evolution: Evolution) -> Iterator[Occurrence]:
     ),
 )
 def text_examples(evolution: Evolution) -> Iterator[Occurrence]:
-    """Examples illustrate a code. Their values are no promise."""
+    """Examples illustrate a code. Nobody may rely on their values."""
     for path, old, new in evolution.changed_codes:
         if old.examples != new.examples:
             message = f"the examples of `{_subject(path[1:])}` are others"
             yield Occurrence((*path, "examples"), Effect("safe", message))
 
 
-@rule("taxonomy/extensible", "SOURCE", reads=("Taxonomy.extensible",))
+@evolution_rule("taxonomy/extensible", "SOURCE", reads=("Taxonomy.extensible",))
 def taxonomy_extensible(evolution: Evolution) -> Iterator[Occurrence]:
     """Taxonomies that extend this one may change what it lists. What is no longer listed stops
     them from compiling."""
@@ -156,14 +159,16 @@ def taxonomy_extensible(evolution: Evolution) -> Iterator[Occurrence]:
     gone = [path for path in old if path not in new]
     more = [path for path in new if path not in old]
     if gone:
-        effect = Effect("breaking", f"overlays may no longer change {listed(gone)}", ("services",))
+        effect = Effect(
+            "breaking", f"overlays may no longer change {join_values(gone)}", ("services",)
+        )
         yield Occurrence(("extensible",), effect, old, new)
     elif more:
-        effect = Effect("safe", f"overlays may change {listed(more)}", adds=True)
+        effect = Effect("safe", f"overlays may change {join_values(more)}", adds=True)
         yield Occurrence(("extensible",), effect, old, new)
 
 
-@rule(
+@evolution_rule(
     "taxonomy/header",
     "DOC",
     reads=(
@@ -180,10 +185,10 @@ def taxonomy_header(evolution: Evolution) -> Iterator[Occurrence]:
         before, after = getattr(evolution.old, field), getattr(evolution.new, field)
         if before == after:
             continue
-        message = replaced(f"the {field} of the taxonomy", after, before)
+        message = replacement_message(f"the {field} of the taxonomy", after, before)
         effect = Effect("safe", message)
         if field == "name":
             effect = Effect("breaking", message, BOTH, ("SOURCE",))
         elif field == "owner":
             effect = Effect("safe", message, (), ("OPS",))
-        yield Occurrence(("taxonomy", field), effect, before, after, ((field,),))
+        yield Occurrence(("taxonomy", field), effect, before, after, covers=((field,),))
