@@ -80,7 +80,7 @@ def _claims_less(old: Operation, new: Operation) -> bool:
 def operation_idempotent(evolution: Evolution) -> Iterator[Occurrence]:
     """Clients repeat an idempotent operation after a failure. If it is not, that does harm."""
     defaults = [
-        t.idempotency.default == "idempotent" if t.idempotency else True
+        t.idempotency is None or t.idempotency.default != "not_idempotent"
         for t in (evolution.old, evolution.new)
     ]
     for name, old in evolution.old.operations.items():
@@ -119,8 +119,8 @@ def operation_idempotent(evolution: Evolution) -> Iterator[Occurrence]:
             covers=covers,
         )
     if defaults[0] != defaults[1] and evolution.old.idempotency and evolution.new.idempotency:
-        default = evolution.new.idempotency.default
-        message = f"operations that say nothing are {default.replace('_', ' ')}"
+        default = "idempotent" if defaults[1] else "not idempotent"
+        message = f"operations that say nothing are {default}"
         effect = Effect(
             "risky" if defaults[1] else "breaking",
             message,
