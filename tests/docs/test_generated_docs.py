@@ -13,11 +13,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from faultspec.cli import schemas
 from faultspec.docs.pages import main, pages
 from faultspec.language import grammar, read, reference, schema
 from faultspec.language.constructs import DOCUMENT
 from faultspec.language.examples import EXAMPLES
 from faultspec.lint import RULES, lint
+from faultspec.project import PROJECT
+from faultspec.source import load_document, parse
+from faultspec_conformance.config import CONFIGURATION
+from faultspec_conformance.results.waivers import FILE
 from language.test_language import DATA, KEYS_OF_THE_LANGUAGE, PLACES, VALUES, at, paths
 from paths import ROOT
 
@@ -86,11 +91,13 @@ def _strict_integer(_: Any, instance: Any) -> bool:
     return isinstance(instance, int) and not isinstance(instance, bool)
 
 
-VALIDATOR: Any = jsonschema.validators.extend(
+_STRICT: Any = jsonschema.validators.extend(
     jsonschema.Draft202012Validator,
     {"pattern": _ecma_pattern},
     type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine("integer", _strict_integer),
-)(schema.json_schema())
+)
+
+VALIDATOR: Any = _STRICT(schema.json_schema())
 
 
 def test_the_schema_is_a_schema() -> None:
@@ -152,3 +159,103 @@ def test_both_agree_on_any_change(data: st.DataObject) -> None:
                 data.draw(VALUES)
             )
     agree(changed)
+
+
+# The schemas of other files
+
+GRAMMARS = {
+    "project.schema.json": PROJECT,
+    "conformance.schema.json": CONFIGURATION,
+    "waivers.schema.json": FILE,
+    "faultspec.schema.json": DOCUMENT,
+}
+
+KINDS = {
+    "faultspec.yaml": "project.schema.json",
+    "starter-project.yaml": "project.schema.json",
+    "waivers.yaml": "waivers.schema.json",
+    "taxonomy.yaml": "faultspec.schema.json",
+    "starter.yaml": "faultspec.schema.json",
+    "examples.yaml": "faultspec.schema.json",
+}
+"""The schema of a file by its name; any other is a conformance file, or named as a taxonomy."""
+
+EXAMPLE_FILES = sorted(
+    path
+    for folder, pattern in (
+        (ROOT, "*.yaml"),
+        (ROOT / "compiler", "**/*.yaml"),
+        (ROOT / "conformance", "**/*.yaml"),
+        (ROOT / "examples", "*/*.yaml"),
+        (ROOT / "examples", "theodosia/real/*.yaml"),
+        (ROOT / "tests" / "miniatures", "*.yaml"),
+        (ROOT / "tests" / "taxonomies", "*.yaml"),
+    )
+    for path in folder.glob(pattern)
+)
+
+
+def schema_of_file(path: Path) -> str:
+    """The name of the schema of an example."""
+    is_taxonomy = path.name.endswith("-taxonomy.yaml") or path.parent.name == "taxonomies"
+    usual = "faultspec.schema.json" if is_taxonomy else "conformance.schema.json"
+    return KINDS.get(path.name, usual)
+
+
+def test_the_schemas_are_current(tmp_path: Path) -> None:
+    """Each published schema is what its grammar gives today (`make docs`), and is a schema."""
+    schemas.main(str(tmp_path))
+    assert {path.name for path in tmp_path.iterdir()} == set(GRAMMARS) - {"faultspec.schema.json"}
+    for path in tmp_path.iterdir():
+        text = path.read_text(encoding="utf-8")
+        assert (DOCS / path.name).read_text(encoding="utf-8") == text
+        jsonschema.Draft202012Validator.check_schema(json.loads(text))
+
+
+@pytest.mark.parametrize("path", EXAMPLE_FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_examples_obey_their_schemas(path: Path) -> None:
+    """The published schema accepts what the commands accept. A taxonomy with a base obeys it only
+    together with the base.
+    """
+    data = load_document(str(path)).data
+    name = schema_of_file(path)
+    published = json.loads((DOCS / name).read_text(encoding="utf-8"))
+    if not isinstance(data, dict) or "extends" not in data:
+        assert list(grammar.check_data(GRAMMARS[name], data)) == []
+        assert [error.message for error in _STRICT(published).iter_errors(data)] == []
+
+
+@pytest.mark.parametrize("path", EXAMPLE_FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_schema_refuses_what_the_grammar_refuses(path: Path) -> None:
+    """A value of a wrong kind anywhere is refused by the schema if the grammar refuses it."""
+    name, data = schema_of_file(path), load_document(str(path)).data
+    if name == "faultspec.schema.json":
+        return  # the laws above change taxonomies everywhere
+    validator = _STRICT(json.loads((DOCS / name).read_text(encoding="utf-8")))
+    for place in paths(data):
+        changed = copy.deepcopy(data)
+        parent = at(changed, place[:-1])
+        parent[place[-1]] = {"surprise": None}
+        problems = list(grammar.check_data(GRAMMARS[name], changed))
+        assert bool(problems) != validator.is_valid(changed), place
+
+
+def project_examples() -> list[str]:
+    """The YAML blocks of the page on the project file."""
+    page = (DOCS / "project.md").read_text(encoding="utf-8")
+    return re.findall(r"^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+
+
+def test_the_page_on_the_project_shows_a_valid_file() -> None:
+    """The example obeys grammar and schema, and the page names every key."""
+    (example,) = project_examples()
+    document, problems = parse(example, "faultspec.yaml")
+    assert document is not None
+    assert list(problems) == []
+    assert list(grammar.check_data(PROJECT, document.data)) == []
+    page = (DOCS / "project.md").read_text(encoding="utf-8")
+    published = json.loads((DOCS / "project.schema.json").read_text(encoding="utf-8"))
+    assert list(_STRICT(published).iter_errors(document.data)) == []
+    taxonomy = published["properties"]["taxonomies"]["anyOf"][1]["additionalProperties"]["anyOf"][1]
+    for key in (*published["properties"], *taxonomy["properties"]):
+        assert f"| `{key}` |" in page

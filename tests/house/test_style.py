@@ -34,6 +34,8 @@ CONFIGURATIONS = [
     *sorted((ROOT / "examples").glob("**/waivers.yaml")),
     *sorted((ROOT / "tests" / "miniatures").glob("*.yaml")),
     ROOT / "conformance" / "faultspec_conformance" / "orders" / "conformance.yaml",
+    ROOT / "faultspec.yaml",
+    ROOT / "compiler" / "faultspec" / "cli" / "starter-project.yaml",
 ]
 BUILDS = [ROOT / "Makefile", ROOT / "pyproject.toml", ROOT / ".ci" / "run"]
 PAGES = sorted(

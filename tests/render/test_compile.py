@@ -137,6 +137,28 @@ def test_one_target_leaves_the_others_alone(project: Path) -> None:
     assert set(before) == set(after)
 
 
+def test_the_manifest_names_what_was_compiled(project: Path) -> None:
+    """After a compile of some targets, a check without `--target` checks those; after a compile of
+    all, it checks all, and the manifest has paths only.
+    """
+    manifest = project / "generated" / "MANIFEST"
+    for target in ("python", "jsonschema"):
+        assert run("compile", "--target", target).returncode == 0
+        assert run("compile", "--check").returncode == 0
+    assert manifest.read_text().splitlines()[0] == "targets: jsonschema python"
+    (project / "generated/jsonschema/error.schema.json").write_text("")
+    done = run("compile", "--check")
+    assert done.returncode == 1
+    assert done.stdout.startswith("modified: generated/jsonschema/error.schema.json\n")
+    assert "generated: 1 of the files differ" in done.stderr
+    assert run("compile").returncode == 0
+    assert "targets:" not in manifest.read_text()
+    assert run("compile", "--target", "python").returncode == 0
+    assert "targets:" not in manifest.read_text()
+    shutil.rmtree(project / "generated/openapi")
+    assert run("compile", "--check").returncode == 1
+
+
 def refusal(tree: dict[str, str], out: Path) -> str | None:
     """The code of the diagnostic that a write ends in, or None."""
     try:

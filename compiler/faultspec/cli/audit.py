@@ -24,7 +24,7 @@ _RECORDINGS = ("har", "vcr", "ndjson")
     "--taxonomy",
     "taxonomy_path",
     type=click.Path(),
-    help="The taxonomy to judge by; default: taxonomy.yaml.",
+    help="The taxonomy to judge by; default: that of faultspec.yaml, else taxonomy.yaml.",
 )
 @click.option(
     "--from",

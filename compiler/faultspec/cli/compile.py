@@ -1,36 +1,43 @@
-"""``faultspec compile``: compile a taxonomy to files, or check that the files are up to date."""
+"""``faultspec compile``: compile taxonomies to files, or check that the files are up to date."""
 
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import click
 
+from faultspec.cli.compile_plan import (
+    AttributesFile,
+    CompiledFolder,
+    CompileJob,
+    plan_attributes,
+    plan_jobs,
+    plan_steps,
+    refuse_unused_names,
+)
+from faultspec.cli.project import find_project
 from faultspec.diagnostics import printers
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.language import load
-from faultspec.render import MANIFEST, Drift, find_drift, listed_targets, rendered_files, write
+from faultspec.language.model import Taxonomy
+from faultspec.render import Drift
 from faultspec.source.tree import no_cyclic_gc
-from faultspec.targets import SHIPPED, CompileTarget, TargetError
-from faultspec.targets.custom import targets_in
+from faultspec.targets import TargetError
 
 
 @click.command(name="compile")
-@click.argument("taxonomy", default="taxonomy.yaml", type=click.Path())
+@click.argument("taxonomy", required=False, type=click.Path())
 @click.option(
     "--target",
     "names",
     multiple=True,
     metavar="NAME",
-    help="Compile only this target; can be repeated. Default: all.",
+    help="Compile only this target; can be repeated. Default: those of faultspec.yaml, else all.",
 )
 @click.option(
     "--out",
-    default="generated",
     type=click.Path(file_okay=False),
-    show_default=True,
-    help="The output folder.",
+    help="The output folder. Default: that of faultspec.yaml, else generated.",
 )
 @click.option(
     "--templates",
@@ -52,85 +59,73 @@ from faultspec.targets.custom import targets_in
     help="How to print diagnostics.",
 )
 def command(
-    taxonomy: str,
+    taxonomy: str | None,
     names: tuple[str, ...],
-    out: str,
+    out: str | None,
     templates: str | None,
     only_check: bool,
     style: str,
 ) -> int:
-    """Compile TAXONOMY (default: taxonomy.yaml) into the output folder.
+    """Compile TAXONOMY into the output folder.
+
+    Without TAXONOMY, all taxonomies of faultspec.yaml are compiled, each into its folders. Without
+    that file it is taxonomy.yaml. --check without --target checks the targets that the manifest of
+    the folder names, unless faultspec.yaml names them.
 
     A compile that fails leaves the folder unchanged. Files of an earlier compile that are no longer
     compiled are removed. Other files are never touched.
 
-    Exit codes: 0 compiled, or up to date with --check; 1 something differs with --check; 2 the
-    taxonomy has errors, or a file could not be read or written.
+    Exit codes: 0 compiled, or up to date with --check; 1 something differs with --check; 2 a
+    taxonomy or faultspec.yaml has errors, or a file could not be read or written.
     """
+    around = find_project()
+    if around is not None and around.project is None:
+        _report(around.diagnostics, around.sources, style)
+        return 2
+    project = None if around is None else around.project
+    jobs = plan_jobs(project, taxonomy, out, templates)
     with no_cyclic_gc():  # a compile creates hardly any cycles, and ends soon
-        return _compile(
-            taxonomy, names, out, templates=templates, only_check=only_check, style=style
-        )
-
-
-def _compile(
-    taxonomy: str,
-    names: tuple[str, ...],
-    out: str,
-    *,
-    templates: str | None,
-    only_check: bool,
-    style: str,
-) -> int:
-    loaded = load(taxonomy)
-    resolved, diagnostics, sources = loaded.taxonomy, loaded.diagnostics, loaded.sources
-    if resolved is None:
-        _report(diagnostics, sources, style)
-        return 2
-    del loaded  # the parsed file takes 46 MB at 10,000 codes
-    folder = Path(out)
-    overrides = None if templates is None else Path(templates)
-    try:
-        targets = _choose_targets(names, overrides)
-        chosen = [target.name for target in targets]
-        if not names:
-            chosen += listed_targets(folder)  # the files of removed targets are removed too
-        files = rendered_files(resolved, targets, _portable_path(taxonomy), overrides)
-        if only_check:
-            drift = find_drift(files, folder, chosen, Path(taxonomy), whole=not names)
-            found = () if style == "text" else tuple(_diagnostic(entry, out) for entry in drift)
-            _report((*diagnostics, *found), sources, style)
-            return _print_drift(drift, out, with_files=style == "text")
-        done = write(files, folder, chosen)
-    except TargetError as error:
-        _report((*diagnostics, error.diagnostic), sources, style)
-        return 2
+        diagnostics, sources, taxonomies = _load(jobs)
+        if len(taxonomies) < len(jobs):
+            _report(diagnostics, sources, style)
+            return 2
+        try:
+            folders = [
+                CompiledFolder(job, resolved, step)
+                for job, resolved in zip(jobs, taxonomies, strict=True)
+                for step in plan_steps(job, names, only_check=only_check)
+            ]
+            refuse_unused_names(names, folders, project)
+            outputs: list[CompiledFolder | AttributesFile] = [*folders]
+            # With --out, the folders are not those of the project file.
+            if project is not None and project.gitattributes and out is None:
+                outputs.append(plan_attributes(project))
+            if only_check:
+                found = {output.name: output.drift() for output in outputs}
+                _report_drift(found, diagnostics, sources, style)
+                return int(any(found.values()))
+            messages = [output.write() for output in outputs]
+        except TargetError as error:
+            _report((*diagnostics, error.diagnostic), sources, style)
+            return 2
     _report(diagnostics, sources, style)
-    if done.written or done.removed:
-        written = sum(path != MANIFEST for path in done.written)
-        removed = f", removed {len(done.removed)}" if done.removed else ""
-        click.echo(f"{out}: wrote {written} of {done.total} files{removed}", err=True)
-    else:
-        click.echo(f"{out}: {done.total} files are up to date", err=True)
+    for message in messages:
+        click.echo(message, err=True)
     return 0
 
 
-def _choose_targets(names: Sequence[str], templates: Path | None) -> list[CompileTarget]:
-    """The named targets, or all: the shipped ones, then those of the folder of templates."""
-    known = dict(SHIPPED)
-    if templates is not None:
-        known |= targets_in(templates, SHIPPED)
-    for name in names:
-        if name not in known:
-            raise click.UsageError(f"{name!r} is not a target. Targets: {', '.join(known)}.")
-    return [known[name] for name in dict.fromkeys(names or known)]
-
-
-def _portable_path(path: str) -> str:
-    """The path for file headers: the same on every machine, so never absolute."""
-    relative = os.path.relpath(path) if os.path.isabs(path) else os.path.normpath(path)
-    outside = os.path.isabs(relative) or relative.split(os.sep)[0] == os.pardir
-    return (os.path.basename(path) if outside else relative).replace(os.sep, "/")
+def _load(jobs: Sequence[CompileJob]) -> tuple[list[Diagnostic], dict[str, str], list[Taxonomy]]:
+    """The diagnostics and the texts of all taxonomies, and the models of those without errors."""
+    diagnostics: list[Diagnostic] = []
+    sources: dict[str, str] = {}
+    taxonomies = []
+    for job in jobs:
+        loaded = load(job.path)
+        diagnostics += loaded.diagnostics
+        sources |= loaded.sources
+        if loaded.taxonomy is not None:
+            taxonomies.append(loaded.taxonomy)
+    return diagnostics, sources, taxonomies  # the parsed file takes 46 MB at 10,000 codes
 
 
 def _report(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], style: str) -> None:
@@ -143,7 +138,33 @@ def _report(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], style
         click.echo(printers.PRINTERS[style](diagnostics, sources), nl=False)
 
 
-def _diagnostic(drift: Drift, out: str) -> Diagnostic:
+def _report_drift(
+    drift: Mapping[str, Sequence[Drift]],
+    diagnostics: Sequence[Diagnostic],
+    sources: Mapping[str, str],
+    style: str,
+) -> None:
+    """Print how the outputs differ, by name."""
+    files = [entry for entries in drift.values() for entry in entries]
+    found = () if style == "text" else tuple(map(_diagnostic, files))
+    _report((*diagnostics, *found), sources, style)
+    for entry in files if style == "text" else ():
+        click.echo(f"{entry.kind}: {entry.path}")
+        if entry.diff:
+            click.echo(entry.diff, nl=False)
+    for name, entries in drift.items():
+        untracked = sum(entry.kind == "untracked" for entry in entries)
+        if untracked < len(entries):
+            differ = f"{len(entries) - untracked} of the files differ"
+            click.echo(
+                f"{name}: {differ}; run `faultspec compile` and review the changes", err=True
+            )
+        if untracked:
+            count = f"{untracked} file{'s' if untracked > 1 else ''} that no compile wrote"
+            click.echo(f"{name}: {count}; move or delete them", err=True)
+
+
+def _diagnostic(drift: Drift) -> Diagnostic:
     """A file that differs, for the machine formats. Only ``--format text`` prints the diff."""
     message = {
         "modified": "the file differs from what the taxonomy compiles to",
@@ -156,20 +177,4 @@ def _diagnostic(drift: Drift, out: str) -> Diagnostic:
         if drift.kind == "untracked"
         else "run `faultspec compile` and review the change"
     )
-    return Diagnostic(f"{drift.kind}-file", message, f"{out}/{drift.path}", hint=hint)
-
-
-def _print_drift(drift: Sequence[Drift], out: str, *, with_files: bool) -> int:
-    for entry in drift if with_files else ():
-        click.echo(f"{entry.kind}: {out}/{entry.path}")
-        if entry.diff:
-            click.echo(entry.diff, nl=False)
-    if drift:
-        untracked = sum(entry.kind == "untracked" for entry in drift)
-        if untracked < len(drift):
-            differ = f"{len(drift) - untracked} of the files differ"
-            click.echo(f"{out}: {differ}; run `faultspec compile` and review the changes", err=True)
-        if untracked:
-            files = f"{untracked} file{'s' if untracked > 1 else ''} that no compile wrote"
-            click.echo(f"{out}: {files}; move or delete them", err=True)
-    return 1 if drift else 0
+    return Diagnostic(f"{drift.kind}-file", message, drift.path, hint=hint)

@@ -27,12 +27,13 @@ if TYPE_CHECKING:
 
 
 @click.command(name="conform")
-@click.argument("target", metavar="CONFIG|URL")
+@click.argument("target", required=False, metavar="[CONFIG|URL]")
 @click.option(
     "--taxonomy",
     "taxonomy_path",
     type=click.Path(),
-    help="The taxonomy; default: the configuration's, else taxonomy.yaml.",
+    help="The taxonomy; default: the configuration's, else that of faultspec.yaml, else "
+    "taxonomy.yaml.",
 )
 @click.option(
     "--seed",
@@ -90,7 +91,7 @@ if TYPE_CHECKING:
     "--openapi", help="With a URL: the OpenAPI document, as a path under it, a URL or a file."
 )
 def command(
-    target: str,
+    target: str | None,
     taxonomy_path: str | None,
     seed: int | None,
     no_sweep: bool,
@@ -110,8 +111,9 @@ def command(
 ) -> int:
     """Judge a running service by a taxonomy.
 
-    CONFIG is a conformance.yaml. With a URL alone, the run sends probes only and writes nothing.
-    The report names the clauses that could not be exercised for that reason.
+    CONFIG is a conformance.yaml; default: those of faultspec.yaml, one after the other. With a URL
+    alone, the run sends probes only and writes nothing. The report names the clauses that could not
+    be exercised for that reason.
 
     Exit codes: 0 nothing failed; 1 something failed; 2 nothing failed, but something could not run,
     no clause was exercised, or the configuration or the taxonomy has errors; 130 the run was
@@ -127,6 +129,9 @@ def command(
 
     outputs = reporting.parse_outputs(reports)
     required = reporting.parse_coverage(coverage)
+    if target is None:
+        one_only = bool(outputs or required or shard or baseline or format_name != "text")
+        return _judge_declared(one_only=one_only)
     part = _parse_shard(shard)
     is_url = re.match(r"https?://", target) is not None
     if part is not None and (baseline or required):
@@ -171,6 +176,37 @@ def command(
         return reporting.write_report(report, outputs, format_name)
     except Refused:
         return COULD_NOT
+
+
+def _judge_declared(*, one_only: bool) -> int:
+    """Judge by every conformance file of the project. Returns the worst exit code. Raises
+    UsageError.
+
+    ``one_only``: an option was given that fits one run.
+    """
+    try:
+        project = reporting.load_project()
+    except Refused:
+        return COULD_NOT
+    if project is None or not project.conformance:
+        raise click.UsageError(
+            "Missing argument '[CONFIG|URL]'. Name a conformance file or a URL, or list the files "
+            "under `conformance` in faultspec.yaml."
+        )
+    files = [project.locate(file) for file in project.conformance]
+    if one_only and len(files) > 1:
+        raise click.UsageError(
+            f"reports and shards are those of one run: name one of {', '.join(files)}"
+        )
+    codes = []
+    for file in files:
+        if len(files) > 1:
+            click.echo(f"{file}:", err=True)
+        codes.append(click.get_current_context().forward(command, target=file))
+        if codes[-1] == reporting.INTERRUPTED:
+            return reporting.INTERRUPTED
+    # A failure (1) outranks a run that was not possible (2), as in one report.
+    return 1 if 1 in codes else max(codes)
 
 
 def _check_target(*, is_url: bool, of_url: bool, watching: bool) -> None:

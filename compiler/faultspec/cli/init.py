@@ -1,4 +1,4 @@
-"""``faultspec init``: create a first taxonomy or conformance file."""
+"""``faultspec init``: create a first taxonomy, project file or conformance file."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -9,12 +9,19 @@ import click
 
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.diagnostics.printers import text
-from faultspec.language import schema
+from faultspec.language.schema import json_schema_text, schema_text
+from faultspec.project import FILE
 
 #: The other kinds of file that `init` creates, each imported on demand.
-KINDS: Mapping[str, str] = {"conformance": "faultspec.cli.init_conformance:command"}
+KINDS: Mapping[str, str] = {
+    "project": "faultspec.cli.init:project",
+    "conformance": "faultspec.cli.init_conformance:command",
+}
 
 _DEFAULT = "taxonomy"
+
+#: The name of the schema of taxonomies.
+_SCHEMA = "faultspec.schema.json"
 
 
 class _Kinds(click.Group):
@@ -52,11 +59,31 @@ def taxonomy(file: str) -> int:
 
     Nothing is overwritten: an existing FILE is an error, an existing schema is kept.
     """
+    schema = (_SCHEMA, json_schema_text())
+    return _create(file, "starter.yaml", schema, f"faultspec lint {file}")
+
+
+@click.command(name="project")
+def project() -> int:
+    """Create the project file faultspec.yaml in this folder, and its JSON Schema for editors.
+
+    Nothing is overwritten: an existing project file is an error, an existing schema is kept.
+    """
+    from faultspec.cli.schemas import PROJECT_SCHEMA, project_schema
+
+    schema = (PROJECT_SCHEMA, schema_text(project_schema()))
+    return _create(FILE, "starter-project.yaml", schema, "check the file, then faultspec lint")
+
+
+def _create(file: str, starter: str, schema: tuple[str, str], following: str) -> int:
+    """Create a file from a starter, and the schema (name and text) beside it. Returns the exit
+    code. ``following``: what to do next.
+    """
     target = Path(file)
     try:
         if not target.parent.exists():
             target.parent.mkdir(parents=True)
-        _write(target, files("faultspec.cli").joinpath("starter.yaml").read_text(encoding="utf-8"))
+        _write(target, files("faultspec.cli").joinpath(starter).read_text(encoding="utf-8"))
     except FileExistsError:
         return print_refusal(
             "file-exists", "the file exists already", file, "name another, or remove it"
@@ -66,16 +93,17 @@ def taxonomy(file: str) -> int:
             "file-unwritable", f"the file cannot be written: {error.strerror}", file
         )
     click.echo(file)
-    beside = target.parent / "faultspec.schema.json"
+    name, text_of_schema = schema
+    beside = target.parent / name
     try:
-        _write(beside, schema.json_schema_text())
+        _write(beside, text_of_schema)
         click.echo(str(beside))
     except FileExistsError:
         click.echo(f"{beside}: kept as it is", err=True)
     except OSError as error:
         message = f"the file cannot be written: {error.strerror}"
         return print_refusal("file-unwritable", message, str(beside))
-    click.echo(f"next: faultspec lint {file}", err=True)
+    click.echo(f"next: {following}", err=True)
     return 0
 
 

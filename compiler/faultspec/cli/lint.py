@@ -2,10 +2,12 @@
 
 import os
 import sys
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import click
 
+from faultspec.cli.project import declared_taxonomies, find_project
 from faultspec.cli.writing import write_whole
 from faultspec.diagnostics import printers
 from faultspec.diagnostics.formats.escaping import escape_line
@@ -13,6 +15,7 @@ from faultspec.diagnostics.model import Diagnostic
 from faultspec.language import LoadedTaxonomy, load, reread
 from faultspec.lint import check
 from faultspec.lint.fixing import fix_text
+from faultspec.lint.severities import with_severities
 from faultspec.source.file import BYTE_ORDER_MARK
 
 
@@ -33,31 +36,46 @@ from faultspec.source.file import BYTE_ORDER_MARK
     help="Repair mistakes with a single possible meaning, and list the repairs.",
 )
 def command(taxonomies: tuple[str, ...], style: str, strict: bool, fix: bool) -> int:
-    """Check every TAXONOMY (default: taxonomy.yaml).
+    """Check every TAXONOMY (default: those of faultspec.yaml, else taxonomy.yaml).
 
     Diagnostics go to stdout. Exit codes: 0 no errors (with --strict, no warnings either); 1
     findings; 2 a file could not be read, is not YAML, or, with --fix, could not be written.
     """
-    loaded = [load(path) for path in dict.fromkeys(taxonomies or ("taxonomy.yaml",))]
+    around = find_project()
+    if around is not None and around.project is None:
+        _print(around.diagnostics, around.sources, style)
+        return 2
+    project = None if around is None else around.project
+    severities = {} if project is None else project.severities
+    loaded = [load(path) for path in dict.fromkeys(taxonomies or declared_taxonomies(project))]
     if fix:
-        loaded = [_repair(taxonomy) for taxonomy in loaded]
-    found = [diagnostic for taxonomy in loaded for diagnostic in check(taxonomy)]
+        silenced = [rule for rule, severity in severities.items() if severity == "off"]
+        loaded = [_repair(taxonomy, silenced) for taxonomy in loaded]
+    found = [
+        diagnostic
+        for taxonomy in loaded
+        for diagnostic in with_severities(check(taxonomy), severities)
+    ]
     sources = {path: text for taxonomy in loaded for path, text in taxonomy.sources.items()}
+    _print(found, sources, style)
+    click.echo(f"{_files(loaded)}: {printers.summary(found)}", err=True)
+    return _exit_code(loaded, found, strict)
+
+
+def _print(found: Sequence[Diagnostic], sources: Mapping[str, str], style: str) -> None:
     if style == "text":
         colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
         click.echo(printers.text(found, sources, colour=colour), nl=False)
     else:
         click.echo(printers.PRINTERS[style](found, sources), nl=False)
-    click.echo(f"{_files(loaded)}: {printers.summary(found)}", err=True)
-    return _exit_code(loaded, found, strict)
 
 
-def _repair(loaded: LoadedTaxonomy) -> LoadedTaxonomy:
-    """Fix the file of a taxonomy, and read it again."""
+def _repair(loaded: LoadedTaxonomy, silenced: Collection[str]) -> LoadedTaxonomy:
+    """Fix the file of a taxonomy, and read it again. ``silenced``: rules that fix nothing."""
     if loaded.document is None:
         return loaded
     path, before = loaded.document.path, loaded.document.text
-    text, gone = fix_text(loaded)
+    text, gone = fix_text(loaded, silenced)
     if not gone:
         return loaded
     problem = replace_text(path, before, text)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from faultspec.diagnostics.model import Diagnostic
     from faultspec.language.model import Taxonomy
     from faultspec.openapi.service import Description
+    from faultspec.project import Project
     from faultspec_conformance.results.model import Report
     from faultspec_conformance.results.required_coverage import RequiredCoverage
 
@@ -73,12 +74,26 @@ def print_diagnostics(diagnostics: Iterable["Diagnostic"], sources: Mapping[str,
         raise Refused
 
 
+def load_project() -> "Project | None":
+    """The project of the working directory; None without a project file. Raises Refused."""
+    from faultspec.cli.project import find_project
+
+    found = find_project()
+    if found is None:
+        return None
+    print_diagnostics(found.diagnostics, found.sources)
+    return found.project
+
+
 def load_taxonomy(path: str | None) -> "Taxonomy":
-    """Load a taxonomy; None is taxonomy.yaml. Raises UsageError if that is missing, Refused for
-    errors.
+    """Load a taxonomy; None is that of a project with one, else taxonomy.yaml. Raises UsageError if
+    that is missing, Refused for errors.
     """
     from faultspec.language import load
 
+    project = load_project() if path is None else None
+    if project is not None and len(project.taxonomies) == 1:
+        path = project.locate(project.taxonomies[0].path)
     if path is None and not Path("taxonomy.yaml").is_file():
         raise click.UsageError(
             "taxonomy.yaml is missing here; name the taxonomy with --taxonomy FILE"

@@ -1,4 +1,4 @@
-"""The JSON Schema (2020-12) of the language, for editors, derived from the grammar.
+"""The JSON Schema (2020-12) of a grammar, for editors: that of the language, or of another file.
 
 It accepts the same documents as `grammar.check_data`, with two exceptions: it allows a name both
 with and without `?`, and `1.0` as a whole number.
@@ -47,17 +47,33 @@ _NAMES = {id(type): name for name, type in SHARED.items()}
 def json_schema() -> dict[str, Any]:
     """The schema of a whole taxonomy."""
     return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "faultspec taxonomy",
-        "description": "An error taxonomy: codes, envelopes, statuses, headers, retries, privacy.",
-        **_inline(DOCUMENT),
+        **file_schema(
+            DOCUMENT,
+            "faultspec taxonomy",
+            "An error taxonomy: codes, envelopes, statuses, headers, retries, privacy.",
+        ),
         "$defs": {name: _inline(type) for name, type in SHARED.items()},
     }
 
 
 def json_schema_text() -> str:
-    """The published file."""
-    return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
+    """The published schema of a taxonomy."""
+    return schema_text(json_schema())
+
+
+def file_schema(type: Type, title: str, description: str) -> dict[str, Any]:
+    """The schema of a file with this grammar."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": title,
+        "description": description,
+        **_inline(type),
+    }
+
+
+def schema_text(schema: dict[str, Any]) -> str:
+    """A schema as it is published."""
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
 def _reference(type: Type) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Applies the fixes of diagnostics to the text of a taxonomy, and changes nothing else in it."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from faultspec.diagnostics.model import Diagnostic, Edit
@@ -26,10 +26,11 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     return text
 
 
-def fix_text(loaded: LoadedTaxonomy) -> FixedText:
+def fix_text(loaded: LoadedTaxonomy, silenced: Collection[str] = ()) -> FixedText:
     """The text of a taxonomy after every fix that causes no new diagnostic.
 
     A fix that causes one is not certain, so it is not applied. The result has no fix left to apply.
+    ``silenced``: rules that fix nothing.
     """
     assert loaded.document is not None
     text, path = loaded.document.text, loaded.document.path
@@ -38,7 +39,9 @@ def fix_text(loaded: LoadedTaxonomy) -> FixedText:
         offered = [
             diagnostic
             for diagnostic in check(loaded)
-            if diagnostic.fix is not None and diagnostic.path == path
+            if diagnostic.fix is not None
+            and diagnostic.path == path
+            and diagnostic.code not in silenced
         ]
         accepted = _choose_fixes(loaded, text, _without_overlaps(offered))
         if not accepted:

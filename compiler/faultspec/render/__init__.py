@@ -2,7 +2,16 @@
 folder with them, and ``write`` fills it.
 """
 
-from faultspec.render.output import MANIFEST, Drift, WriteSummary, find_drift, listed_targets, write
+from faultspec.render.output import (
+    MANIFEST,
+    Drift,
+    WriteSummary,
+    find_drift,
+    listed_targets,
+    recorded_targets,
+    text_diff,
+    write,
+)
 from faultspec.render.rendering import render, rendered_files
 
 __all__ = [
@@ -11,7 +20,9 @@ __all__ = [
     "WriteSummary",
     "find_drift",
     "listed_targets",
+    "recorded_targets",
     "render",
     "rendered_files",
+    "text_diff",
     "write",
 ]

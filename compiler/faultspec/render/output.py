@@ -2,12 +2,17 @@
 at all.
 
 ``MANIFEST`` lists the files that a compile wrote, by path only. A later compile can so remove those
-that are no longer produced, and never touches a file that no compile wrote.
+that are no longer produced, and never touches a file that no compile wrote. If only some targets
+were compiled, its first line names them.
+
+A folder has the files of several targets, each below a folder of its name, or those of one target
+alone. The second kind may lie among the sources of a program: files that are not in the manifest
+belong to other people, so they are neither reported nor overwritten.
 """
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from itertools import chain
 from pathlib import Path
@@ -18,6 +23,9 @@ from faultspec.render.paths import path_problem
 from faultspec.targets import TargetError
 
 MANIFEST = "MANIFEST"
+
+#: Begins the line of the manifest that names the targets. Paths of files have no colon.
+_TARGETS = "targets:"
 
 Files = Mapping[str, str] | Iterable[tuple[str, Iterable[str]]]
 """Text by POSIX path, relative to the output folder, as a whole or one file at a time in pieces."""
@@ -48,18 +56,20 @@ def _pairs(files: Files) -> Iterable[tuple[str, Iterable[str]]]:
 def find_drift(
     files: Files,
     folder: Path,
-    targets: Sequence[str],
+    targets: Sequence[str] | None,
     source: Path | None = None,
     *,
     whole: bool = False,
+    recorded: Sequence[str] | None = None,
 ) -> tuple[Drift, ...]:
     """How ``folder`` differs from ``files``, in order of path; empty if it does not. Raises
     TargetError.
 
-    ``targets``: the targets that were rendered; files of others are not compared. ``source``: the
-    taxonomy's file. If the folder contains it, the folder is more than an output folder, and only
-    the targets' own folders in it are searched. ``whole``: all targets were rendered, so that a
-    folder of any other name is untracked.
+    ``targets``: the targets that were rendered; files of others are not compared. None: the folder
+    is that of one target. ``source``: the taxonomy's file. If the folder contains it, the folder is
+    more than an output folder, and only the targets' own folders in it are searched. ``whole``: all
+    targets were rendered, so that a folder of any other name is untracked. ``recorded``: the
+    targets that the manifest names; None: it names none.
     """
     found: list[Drift] = []
     produced = set()
@@ -67,50 +77,69 @@ def find_drift(
         produced.add(path)
         text, there = "".join(texts), _read(folder, path)
         if there is None:
-            found.append(Drift(path, "missing", _diff(path, "", text)))
+            found.append(Drift(path, "missing", text_diff(path, "", text)))
         elif there != text:
-            found.append(Drift(path, "modified", _diff(path, there, text)))
-    listed = _manifest(folder)
+            found.append(Drift(path, "modified", text_diff(path, there, text)))
+    listed = _manifest(folder, targets)
     for path in listed:
         if path in produced or not _belongs(path, targets):
             continue
         if (there := _read(folder, path)) is not None:
-            found.append(Drift(path, "stale", _diff(path, there, "")))
+            found.append(Drift(path, "stale", text_diff(path, there, "")))
     shared = source is not None and source.resolve().is_relative_to(folder.resolve())
-    for path in _files(folder):
+    for path in () if targets is None else _files(folder):
         own = "/" in path and _belongs(path, targets)
         searched = own if shared else whole or own or "/" not in path
         if searched and path not in produced and path not in (MANIFEST, *listed):
             found.append(Drift(path, "untracked"))
-    manifest = _manifest_text(produced, folder, targets)
+    manifest = _manifest_text(produced, folder, targets, recorded)
     there = _read(folder, MANIFEST)
     if there != manifest and not found:
         kind: Literal["modified", "missing"] = "missing" if there is None else "modified"
-        found.append(Drift(MANIFEST, kind, _diff(MANIFEST, there or "", manifest)))
+        found.append(Drift(MANIFEST, kind, text_diff(MANIFEST, there or "", manifest)))
     return tuple(sorted(found, key=lambda drift: drift.path))
 
 
 def listed_targets(folder: Path) -> tuple[str, ...]:
     """The targets whose files the folder's manifest lists; the files may be gone."""
-    return tuple(dict.fromkeys(path.partition("/")[0] for path in _manifest(folder)))
+    return tuple(dict.fromkeys(path.partition("/")[0] for path in _manifest(folder, ())))
 
 
-def _manifest_text(produced: Iterable[str], folder: Path, targets: Sequence[str]) -> str:
+def recorded_targets(folder: Path) -> tuple[str, ...] | None:
+    """The targets that the folder's manifest names: those that were compiled, if not all were.
+
+    None if it names none. Empty if the folder has no manifest.
+    """
+    text = _read(folder, MANIFEST)
+    if text is None:
+        return ()
+    line = next((line for line in text.splitlines() if line.startswith(_TARGETS)), None)
+    return None if line is None else tuple(line.removeprefix(_TARGETS).split())
+
+
+def _manifest_text(
+    produced: Iterable[str],
+    folder: Path,
+    targets: Sequence[str] | None,
+    recorded: Sequence[str] | None,
+) -> str:
     """The manifest after a compile of ``targets``: one path a line, sorted; those of other targets
     are kept.
     """
-    kept = [path for path in _manifest(folder) if not _belongs(path, targets)]
-    return "".join(f"{path}\n" for path in sorted({*kept, *produced}))
+    kept = [path for path in _manifest(folder, targets) if not _belongs(path, targets)]
+    head = "" if recorded is None else f"{_TARGETS} {' '.join(sorted(recorded))}\n"
+    return head + "".join(f"{path}\n" for path in sorted({*kept, *produced}))
 
 
-def _belongs(path: str, targets: Sequence[str]) -> bool:
-    return path.split("/", 1)[0] in targets
+def _belongs(path: str, targets: Sequence[str] | None) -> bool:
+    return targets is None or path.split("/", 1)[0] in targets
 
 
-def _manifest(folder: Path) -> list[str]:
+def _manifest(folder: Path, targets: Sequence[str] | None) -> list[str]:
     """The paths in the folder's manifest; lines that no compile writes are skipped."""
     lines = (_read(folder, MANIFEST) or "").splitlines()
-    return [line for line in lines if "/" in line and path_problem(line) is None]
+    paths = [line for line in lines if line and path_problem(line) is None]
+    return paths if targets is None else [path for path in paths if "/" in path]
 
 
 def _read(folder: Path, path: str) -> str | None:
@@ -134,7 +163,8 @@ def _files(folder: Path) -> Iterator[str]:
             yield (above / file).as_posix()
 
 
-def _diff(path: str, there: str, wanted: str) -> str:
+def text_diff(path: str, there: str, wanted: str) -> str:
+    """A unified diff from the present to the compiled text of a file."""
     import difflib  # here, since only a check with findings needs it
 
     before, after = there.splitlines(keepends=True), wanted.splitlines(keepends=True)
@@ -157,9 +187,15 @@ class WriteSummary(NamedTuple):
     total: int
 
 
-def write(files: Files, folder: Path, targets: Sequence[str]) -> WriteSummary:
+def write(
+    files: Files,
+    folder: Path,
+    targets: Sequence[str] | None,
+    *,
+    recorded: Sequence[str] | None = None,
+) -> WriteSummary:
     """Make the targets' part of ``folder`` equal to ``files``; on TargetError the folder is left as
-    it was.
+    it was. ``targets`` and ``recorded`` are those of ``find_drift``.
 
     Each file that differs is written to a folder beside the files it will replace as soon as it is
     rendered. When all are there, they are moved into place one rename at a time, each undone if a
@@ -175,10 +211,13 @@ def write(files: Files, folder: Path, targets: Sequence[str]) -> WriteSummary:
                 total += 1
                 produced.add(path)
                 staging.add(path, texts)
-            staging.add(MANIFEST, (_manifest_text(produced, folder, targets),))
+            staging.add(MANIFEST, (_manifest_text(produced, folder, targets, recorded),))
+            listed = _manifest(folder, targets)
+            if targets is None:
+                _refuse_foreign(folder, staging.changed, (MANIFEST, *listed))
             stale = tuple(
                 path
-                for path in _manifest(folder)
+                for path in listed
                 if _belongs(path, targets) and path not in produced and (folder / path).is_file()
             )
             if staging.changed or stale:
@@ -320,6 +359,20 @@ def _refuse_outside(folder: Path, path: str) -> None:
                 hint="move it away",
             )
         )
+
+
+def _refuse_foreign(folder: Path, paths: Iterable[str], own: Collection[str]) -> None:
+    """Refuse to overwrite a file that no compile wrote."""
+    for path in paths:
+        if path not in own and os.path.lexists(folder / path):
+            raise TargetError(
+                Diagnostic(
+                    "foreign-file",
+                    f"no compile wrote this file: {MANIFEST} of its folder does not list it",
+                    str(folder / path),
+                    hint="move it away, or name another folder for the target",
+                )
+            )
 
 
 def _make_parent(path: Path) -> list[Path]:

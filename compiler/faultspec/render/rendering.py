@@ -24,18 +24,24 @@ from faultspec.targets import CompileTarget, Context, Output, TargetError
 from faultspec.targets.model import model_of
 
 RenderedFile = tuple[str, Iterable[str]]
-"""The POSIX path of a file, relative to the output folder, and its text in pieces. A path begins
-with the name of its target.
-"""
+"""The POSIX path of a file, relative to the output folder, and its text in pieces."""
 
 _PIECES = 2_000
 """Pieces of a template's output that are joined to one: enough for speed, and a few megabytes."""
 
 
 def rendered_files(
-    taxonomy: Taxonomy, targets: Iterable[CompileTarget], source: str, overrides: Path | None = None
+    taxonomy: Taxonomy,
+    targets: Iterable[CompileTarget],
+    source: str,
+    overrides: Path | None = None,
+    *,
+    alone: bool = False,
 ) -> Iterator[RenderedFile]:
     """The files of the targets, one by one; raises TargetError.
+
+    A path begins with the name of its target. ``alone``: the output folder is that of one target.
+    It takes the place of the target's folder, and also of the folder of the package in it.
 
     Each file is rendered while its text is read, which must be before the next file is asked for.
     Each view is made for its target and then dropped. So a large taxonomy takes memory for one
@@ -57,9 +63,11 @@ def rendered_files(
         context = target.context(taxonomy, model)
         if context is None:
             continue
-        for path, texts in _outputs(templates, target, context, folders):
-            _reserve(f"{target.name}/{path}", taken)
-            yield f"{target.name}/{path}", texts
+        package = f"{target.package(context)}/"
+        for below, texts in _outputs(templates, target, context, folders):
+            path = below.removeprefix(package) if alone else f"{target.name}/{below}"
+            _reserve(path, taken)
+            yield path, texts
         del context  # before the next view is made
 
 

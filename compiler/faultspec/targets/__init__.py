@@ -57,7 +57,7 @@ class CompileTarget(NamedTuple):
     function returns None, the target has no files for the taxonomy.
 
     ``copied``: ``module:function`` of the view that yields files taken over verbatim, as (path,
-    origin).
+    origin). ``packaged``: the member of the view with the name of the folder of its sources.
     """
 
     name: str
@@ -65,11 +65,16 @@ class CompileTarget(NamedTuple):
     outputs: tuple[Output, ...]
     view: str | None = None
     copied: str | None = None
+    packaged: str | None = None
 
     def context(self, taxonomy: Taxonomy, model: Model) -> Context | None:
         """The values for this target's templates, or None if it has no files."""
         view = model if self.view is None else _function(self.view)(taxonomy, model)
         return None if view is None else Context(model, view)
+
+    def package(self, context: Context) -> str:
+        """The folder below the target's folder that people import; empty if there is none."""
+        return "" if self.packaged is None else str(getattr(context.view, self.packaged))
 
     def copies(self, context: Context) -> Iterator[tuple[str, Path]]:
         """Files taken over verbatim: path below the target's folder, and origin."""
@@ -84,16 +89,19 @@ def _function(address: str) -> Callable[..., Any]:
 
 
 def _shipped_target(
-    name: str, summary: str, *outputs: Output, copies: bool = False
+    name: str, summary: str, *outputs: Output, packaged: str | None = None
 ) -> CompileTarget:
-    """A target whose view is that of its module. ``copies``: it has files taken over verbatim."""
+    """A target whose view is that of its module. One with a package has files taken over
+    verbatim.
+    """
     module = f"faultspec.targets.{name}"
     return CompileTarget(
         name=name,
         summary=summary,
         outputs=outputs,
         view=f"{module}:view",
-        copied=f"{module}:runtime_files" if copies else None,
+        copied=f"{module}:runtime_files" if packaged else None,
+        packaged=packaged,
     )
 
 
@@ -114,7 +122,7 @@ _TARGETS = (
             Output("py.typed.jinja", "{{ view.package }}/py.typed"),
             Output("ruff.toml.jinja", "ruff.toml"),
         ),
-        copies=True,
+        packaged="package",
     ),
     _shipped_target(
         "typescript",
@@ -124,7 +132,7 @@ _TARGETS = (
             for module in _TYPESCRIPT_MODULES
         ),
         Output("renderings.ts.jinja", "{{ view.folder }}/renderings.ts", each="view.renderings"),
-        copies=True,
+        packaged="folder",
     ),
     _shipped_target(
         "jsonschema",

@@ -1,8 +1,7 @@
 """Core Platform errors in Python: exceptions, the envelope, retries. Standard
 library only.
 
-The ASGI error boundary is in ``platform_errors.asgi``, the types of details in
-``platform_errors.details``.
+The ASGI error boundary is in the module ``asgi``, the types of details in ``details``.
 """
 
 # Generated from taxonomy.yaml; do not edit. Regenerate: faultspec compile taxonomy.yaml

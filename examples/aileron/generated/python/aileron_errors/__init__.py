@@ -1,8 +1,7 @@
 """Aileron failures in Python: exceptions, the envelope, retries. Standard library
 only.
 
-The ASGI error boundary is in ``aileron_errors.asgi``, the types of details in
-``aileron_errors.details``.
+The ASGI error boundary is in the module ``asgi``, the types of details in ``details``.
 """
 
 # Generated from examples/aileron/taxonomy.yaml; do not edit. Regenerate: faultspec

@@ -1,8 +1,7 @@
 """alknet call errors in Python: exceptions, the envelope, retries. Standard library
 only.
 
-The ASGI error boundary is in ``alknet_errors.asgi``, the types of details in
-``alknet_errors.details``.
+The ASGI error boundary is in the module ``asgi``, the types of details in ``details``.
 """
 
 # Generated from examples/alknet/taxonomy.yaml; do not edit. Regenerate: faultspec

@@ -1,8 +1,7 @@
 """Errors of aria2's RPC interface in Python: exceptions, the envelope, retries.
 Standard library only.
 
-The ASGI error boundary is in ``aria_2_errors.asgi``, the types of details in
-``aria_2_errors.details``.
+The ASGI error boundary is in the module ``asgi``, the types of details in ``details``.
 """
 
 # Generated from examples/aria2/taxonomy.yaml; do not edit. Regenerate: faultspec

@@ -1,7 +1,6 @@
 """etcd errors in Python: exceptions, the envelope, retries. Standard library only.
 
-The ASGI error boundary is in ``etcd_errors.asgi``, the types of details in
-``etcd_errors.details``.
+The ASGI error boundary is in the module ``asgi``, the types of details in ``details``.
 """
 
 # Generated from examples/etcd/taxonomy.yaml; do not edit. Regenerate: faultspec compile

@@ -1,8 +1,7 @@
 """KeenBench errors in Python: exceptions, the envelope, retries. Standard library
 only.
 
-The ASGI error boundary is in ``keenbench_errors.asgi``, the types of details in
-``keenbench_errors.details``.
+The ASGI error boundary is in the module ``asgi``, the types of details in ``details``.
 """
 
 # Generated from examples/keenbench/taxonomy.yaml; do not edit. Regenerate: faultspec

@@ -1,7 +1,6 @@
 """Kinto errors in Python: exceptions, the envelope, retries. Standard library only.
 
-The ASGI error boundary is in ``kinto_errors.asgi``, the types of details in
-``kinto_errors.details``.
+The ASGI error boundary is in the module ``asgi``, the types of details in ``details``.
 """
 
 # Generated from examples/kinto/taxonomy.yaml; do not edit. Regenerate: faultspec

@@ -1,8 +1,7 @@
 """Registry errors in Python: exceptions, the envelope, retries. Standard library
 only.
 
-The ASGI error boundary is in ``registry_errors.asgi``, the types of details in
-``registry_errors.details``.
+The ASGI error boundary is in the module ``asgi``, the types of details in ``details``.
 """
 
 # Generated from examples/registry/taxonomy.yaml; do not edit. Regenerate: faultspec

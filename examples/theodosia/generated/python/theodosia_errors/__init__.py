@@ -1,8 +1,7 @@
 """Theodosia refusals in Python: exceptions, the envelope, retries. Standard library
 only.
 
-The ASGI error boundary is in ``theodosia_errors.asgi``, the types of details in
-``theodosia_errors.details``.
+The ASGI error boundary is in the module ``asgi``, the types of details in ``details``.
 """
 
 # Generated from examples/theodosia/taxonomy.yaml; do not edit. Regenerate: faultspec

@@ -1,0 +1,55 @@
+"""The grammar of `faultspec.yaml`: its keys and their values."""
+
+from faultspec.language.grammar import Choice, Either, Flag, Key, Many, Named, Nothing, Record, Text
+
+#: Relative, with `/` on every platform, so that the file means the same on every machine.
+_PATH = Text(
+    r"(?!/)(?![A-Za-z]:)[^\\\r\n]*[^\\\s]",
+    "a path relative to this file, such as `api/errors.yaml`",
+)
+_TARGET_NAME = Text(r"[a-z][a-z0-9_-]*", "the name of a target, such as `python`")
+_TAXONOMY = Record(
+    "a taxonomy of the project",
+    {
+        "targets": Key(
+            Either((Many(_TARGET_NAME, 1), Named(_PATH, _TARGET_NAME))),
+            "The targets that are compiled: each with its own folder, such as "
+            "`{python: src/shop/errors}`, or a list of those that go into `out`. Default: all.",
+        ),
+        "out": Key(
+            _PATH,
+            "The folder of the targets without a folder of their own, each in a folder of its "
+            "name. Default, if no target has its own: `generated` beside the taxonomy.",
+        ),
+        "templates": Key(
+            _PATH, "A folder with templates that replace shipped ones or add targets."
+        ),
+    },
+)
+PROJECT = Record(
+    "the project file",
+    {
+        "taxonomies": Key(
+            Either((Many(_PATH, 1), Named(Either((Nothing(), _TAXONOMY)), _PATH, least=1))),
+            "The taxonomies, by path: a list, or each with its targets. Default: `taxonomy.yaml` "
+            "beside this file.",
+        ),
+        "lint": Key(
+            Named(Choice(("error", "warning", "note", "off"))),
+            "The severity of lint rules, by the id of the rule. `off` silences the rule.",
+        ),
+        "against": Key(
+            Text(r"[^\s-]\S*", "a git revision, such as `main` or `origin/main`"),
+            "The git revision that `faultspec diff` compares with.",
+        ),
+        "conformance": Key(
+            Either((_PATH, Many(_PATH, 1))),
+            "The conformance files that `faultspec conform` judges services by.",
+        ),
+        "gitattributes": Key(
+            Flag(),
+            "Whether `faultspec compile` marks its folders as `linguist-generated` in the "
+            "`.gitattributes` beside this file. GitHub folds such files in the diff.",
+        ),
+    },
+)

@@ -1,0 +1,254 @@
+"""Finding and reading `faultspec.yaml`. Mistakes become diagnostics, never exceptions."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+from faultspec.diagnostics.model import Diagnostic, sort_diagnostics
+from faultspec.diagnostics.model import Path as Place
+from faultspec.language import grammar
+from faultspec.language.prune import prune
+from faultspec.project.form import PROJECT
+from faultspec.project.model import Destination, LoadedProject, Project, ProjectTaxonomy
+from faultspec.source import Document, SourceError, load_document
+
+#: The name of the project file.
+FILE = "faultspec.yaml"
+
+#: The folder of all targets, if the file names none.
+_OUT = "generated"
+
+
+def find_project_file(start: Path) -> Path | None:
+    """The project file of a folder: the nearest one in it or above it.
+
+    The search ends at the root of the repository, which has `.git`, and at that of the file system.
+    """
+    for folder in (start, *start.parents):
+        if os.path.lexists(folder / FILE):
+            return folder / FILE
+        if os.path.lexists(folder / ".git"):
+            return None
+    return None
+
+
+def read_project(path: str) -> LoadedProject:
+    """Read the project file at ``path``, and check that the files that it names exist."""
+    try:
+        document = load_document(path)
+    except SourceError as error:
+        sources = {} if error.text is None else {path: error.text}
+        found = () if error.document is None else parse_project(error.document).diagnostics
+        return LoadedProject(None, sort_diagnostics((*error.diagnostics, *found)), sources)
+    loaded = parse_project(document)
+    if loaded.project is None:
+        return loaded
+    more = (*_missing_files(loaded.project), *_bad_folders(loaded.project), *_unknown_names(loaded))
+    if not more:
+        return loaded
+    return LoadedProject(None, sort_diagnostics(more), loaded.sources)
+
+
+def parse_project(document: Document) -> LoadedProject:
+    """The pure half of `read_project`: what can be concluded from the document alone."""
+    problems = list(grammar.check_data(PROJECT, document.data))
+    data: Mapping[str, Any] = prune(PROJECT, document.data, problems).data
+    names = data.get("conformance", [])
+    project = Project(
+        document,
+        taxonomies=tuple(_taxonomies(data.get("taxonomies", ["taxonomy.yaml"]))),
+        severities=dict(data.get("lint", {})),
+        against=data.get("against"),
+        conformance=tuple([names] if isinstance(names, str) else names),
+        gitattributes=data.get("gitattributes", False),
+    )
+    found = [
+        document.diagnostic(
+            problem.code, problem.message, problem.path, key=problem.on_key, hint=problem.hint
+        )
+        for problem in problems
+    ]
+    found += _repeated_taxonomies(project)
+    diagnostics = sort_diagnostics(found)
+    return LoadedProject(
+        None if diagnostics else project, diagnostics, {document.path: document.text}
+    )
+
+
+def _taxonomies(data: Iterable[str] | Mapping[str, Any]) -> Iterator[ProjectTaxonomy]:
+    for path in data:
+        settings = (data[path] if isinstance(data, Mapping) else None) or {}
+        yield ProjectTaxonomy(
+            path=path,
+            destinations=tuple(_destinations(path, settings)),
+            templates=settings.get("templates"),
+            declared="targets" in settings or "out" in settings,
+        )
+
+
+def _destinations(path: str, settings: Mapping[str, Any]) -> Iterator[Destination]:
+    targets, out = settings.get("targets"), settings.get("out")
+    beside = str(PurePosixPath(path).parent / _OUT)
+    if not isinstance(targets, dict):
+        yield Destination(out or beside, targets=None if targets is None else tuple(targets))
+        return
+    for target, folder in targets.items():
+        yield Destination(folder, target)
+    if out is not None:
+        yield Destination(out, excluded=tuple(targets))
+
+
+def _place(project: Project, index: int, *steps: str) -> Place:
+    """The place of a taxonomy in the document, or of a key of it."""
+    path = project.taxonomies[index].path
+    listed = isinstance(project.document.data.get("taxonomies"), list)
+    return ("taxonomies", index) if listed else ("taxonomies", path, *steps)
+
+
+def _repeated_taxonomies(project: Project) -> Iterator[Diagnostic]:
+    first: dict[str, int] = {}
+    for index, taxonomy in enumerate(project.taxonomies):
+        name = os.path.normpath(taxonomy.path)
+        if name in first:
+            before = project.document.related_place("first here", _place(project, first[name]))
+            yield project.document.diagnostic(
+                "duplicate-taxonomy",
+                f"`{taxonomy.path}` is in the project file twice",
+                _place(project, index),
+                hint="keep one of the two",
+                related=(before,),
+            )
+        first.setdefault(name, index)
+
+
+def _missing_files(project: Project) -> Iterator[Diagnostic]:
+    """The files and folders that the project file names and that do not exist."""
+    document = project.document
+    listed = isinstance(document.data.get("conformance"), list)
+    named: list[tuple[Place, bool, str]] = [
+        (("conformance", index) if listed else ("conformance",), False, path)
+        for index, path in enumerate(project.conformance)
+    ]
+    for index, taxonomy in enumerate(project.taxonomies):
+        named.append((_place(project, index), True, taxonomy.path))
+        if taxonomy.templates is not None:
+            named.append((_place(project, index, "templates"), False, taxonomy.templates))
+    for place, key, path in named:
+        if not os.path.exists(project.locate(path)):
+            yield document.diagnostic(
+                "file-not-found",
+                f"`{path}` does not exist",
+                place,
+                key=key,
+                hint="write the path relative to the folder of the project file",
+            )
+
+
+class _Folder(NamedTuple):
+    """A declared folder: its real parts, its place, and whether it is that of one target."""
+
+    path: str
+    parts: tuple[str, ...]
+    place: Place
+    alone: bool
+
+    def is_in(self, other: "_Folder") -> bool:
+        """Whether the folder is the other one, or in it."""
+        return self.parts[: len(other.parts)] == other.parts
+
+
+def _bad_folders(project: Project) -> Iterator[Diagnostic]:
+    """Output folders outside the project, and folders that two outputs share.
+
+    Folders of single targets may lie in each other: there, a compile overwrites nothing that its
+    own manifest does not list.
+    """
+    document, root = project.document, _real_parts(project.folder)
+    folders = list(_folders(project))
+    for folder in folders:
+        if folder.parts[: len(root)] != root:
+            yield document.diagnostic(
+                "folder-outside-project",
+                f"`{folder.path}` is not in the folder of the project file",
+                folder.place,
+                key=False,
+                hint="move the project file up into a folder that contains both",
+            )
+    for first, second in combinations(folders, 2):
+        relation = "is"
+        if first.parts != second.parts:
+            relation = "lies in" if second.is_in(first) else "contains"
+            nested = second.is_in(first) or first.is_in(second)
+            if not nested or (first.alone and second.alone):
+                continue
+        yield document.diagnostic(
+            "shared-folder",
+            f"`{second.path}` {relation} the output folder of another taxonomy or target",
+            second.place,
+            key=False,
+            hint="give each taxonomy, and each target with a folder of its own, another folder",
+            related=(document.related_place("the other folder", first.place, key=False),),
+        )
+
+
+def _folders(project: Project) -> Iterator[_Folder]:
+    for index, taxonomy in enumerate(project.taxonomies):
+        for destination in taxonomy.destinations:
+            steps = ("out",) if destination.target is None else ("targets", destination.target)
+            yield _Folder(
+                destination.folder,
+                _real_parts(project.locate(destination.folder)),
+                _place(project, index, *steps),
+                destination.target is not None,
+            )
+
+
+def _real_parts(path: str) -> tuple[str, ...]:
+    """The parts of a real path. Case is ignored, as on the file systems of Windows and macOS."""
+    return Path(os.path.realpath(path or os.curdir).casefold()).parts
+
+
+def _unknown_names(loaded: LoadedProject) -> Iterator[Diagnostic]:
+    """The targets and the lint rules that do not exist."""
+    project = loaded.project
+    if project is None:
+        return
+    document = project.document
+    if project.severities:  # the rules are imported only if the file names one
+        from faultspec.lint import BY_ID, suppressions
+
+        rules = (*BY_ID, *suppressions.CODES)
+        for rule in project.severities:
+            if rule not in rules:
+                hint = grammar.closest(rule, rules) or "`docs/lint.md` lists the rules"
+                message = f"`{rule}` is not a lint rule"
+                yield document.diagnostic("unknown-rule", message, ("lint", rule), hint=hint)
+    for index, taxonomy in enumerate(project.taxonomies):
+        for place, target in _written_targets(project, index):
+            known = _known_targets(project, taxonomy)
+            if target not in known:
+                hint = grammar.closest(target, known) or f"the targets are {', '.join(known)}"
+                message = f"`{target}` is not a target"
+                on_key = isinstance(place[-1], str)
+                yield document.diagnostic("unknown-target", message, place, key=on_key, hint=hint)
+
+
+def _written_targets(project: Project, index: int) -> Iterator[tuple[Place, str]]:
+    for destination in project.taxonomies[index].destinations:
+        if destination.target is not None:
+            yield _place(project, index, "targets", destination.target), destination.target
+        for position, target in enumerate(destination.targets or ()):
+            yield (*_place(project, index, "targets"), position), target
+
+
+def _known_targets(project: Project, taxonomy: ProjectTaxonomy) -> tuple[str, ...]:
+    """The shipped targets and those of the folder of templates. A compile reports a bad folder."""
+    from faultspec.targets import SHIPPED
+
+    if taxonomy.templates is None:
+        return tuple(SHIPPED)
+    folder = Path(project.locate(taxonomy.templates))
+    own = (path.name for path in sorted(folder.iterdir()) if path.is_dir())
+    return tuple(dict.fromkeys((*SHIPPED, *own)))
