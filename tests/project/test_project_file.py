@@ -431,7 +431,7 @@ def test_a_rule_that_is_off_fixes_nothing(repository: Path) -> None:
 
 
 def test_conform_judges_by_the_files_of_the_project(repository: Path) -> None:
-    """The conformance files are judged in turn, from any folder. A report or a shard needs one file."""
+    """Conformance files are judged in turn, from any folder. A report or a shard needs one file."""
     for name in ("one", "two"):
         (repository / f"{name}.yaml").write_text(
             "taxonomy: bank.yaml\ntarget: {http: 'http://127.0.0.1:9'}\n"
