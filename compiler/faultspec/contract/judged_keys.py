@@ -138,6 +138,7 @@ JUDGED: Mapping[str, tuple[str, ...]] = {
     "idempotency.replay.headers": _REPLAY,
     "idempotency.mismatch": ("idempotency/mismatch",),
     "idempotency.default": _FLAG,
+    "idempotency.refusals": _REPLAY,
     "upstream": ("upstream/attempts",),
     "upstream.retry": ("upstream/attempts",),
     "upstream.default": ("upstream/unsafe",),

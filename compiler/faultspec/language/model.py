@@ -472,7 +472,8 @@ class Idempotency(NamedTuple):
     """The rule that makes repeated writes safe.
 
     ``window`` in seconds. ``mismatch``: the code for one key with two bodies. ``default``: whether
-    operations without a declaration are idempotent.
+    operations without a declaration are idempotent. ``refusals``: what a replay of a refused
+    request gets.
     """
 
     key: str
@@ -482,6 +483,7 @@ class Idempotency(NamedTuple):
     headers: tuple[str, ...]
     mismatch: str | None
     default: Literal["idempotent", "not_idempotent"] | None = None
+    refusals: Literal["stored", "retried", "unspecified"] = "unspecified"
     source: Source = NOWHERE
 
 

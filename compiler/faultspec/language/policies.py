@@ -124,6 +124,7 @@ def read_idempotency(scope: Scope, data: Data) -> Idempotency:
         headers=tuple(replay.get("headers", ())),
         mismatch=None if mismatch == "unspecified" else mismatch,
         default=data.get("default"),
+        refusals=data.get("refusals", "unspecified"),
         source=scope.source(data.get("source"), path),
     )
 

@@ -17,6 +17,7 @@ from faultspec_conformance.session.correlation import new_id
 from faultspec_conformance.session.fixtures import (
     identities_for,
     likely_body,
+    make,
     ordinary_request,
     parent_values,
     request_to,
@@ -105,6 +106,8 @@ def replays(session: HttpSession) -> Iterator[ProbeResult]:
     for kind in kinds:
         yield from _change(session, rule, kind)
         yield from _delete(session, rule, kind)
+        if rule.refusals == "stored":
+            yield from attempt(_replay_refusal(session, rule, kind), _REPLAY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -420,6 +423,50 @@ def _delete(session: HttpSession, rule: Idempotency, kind: ResourceKind) -> Iter
     validator = {"If-Match": resource.creation.header("ETag")}
     spec = replace(spec, identity=resource.owner, headers={**validator, **spec.headers})
     yield _send_twice(session, rule, operation, spec)
+
+
+def _replay_refusal(
+    session: HttpSession, rule: Idempotency, kind: ResourceKind
+) -> Iterator[Outcome]:
+    """Create a resource with values that are taken; free the values and replay the creation: it is
+    refused again, because the refusal is stored under its key.
+    """
+    create, delete = kind.operation("create"), kind.operation("delete")
+    if create is None or delete is None or not takes_key(session, rule, create):
+        return
+    if not kind.config.unique:
+        reason = f"no `unique` members of `{kind.name}` are declared, so no refusal can be replayed"
+        yield not_exercised(_REPLAY, reason)
+        return
+    taken = make(session, kind)
+    if isinstance(taken, str):
+        yield not_exercised(_REPLAY, taken)
+        return
+    creation = _Creation(session, rule, create, taken)
+    spec = creation.request(new_key(session), taken.body, new_id(session.echo, session.tokens))
+    refused = session.call(spec)
+    removal = request_to(session, delete, taken.values)
+    tag = {"If-Match": taken.creation.header("ETag")}
+    gone = session.call(replace(removal, identity=taken.owner, headers={**tag, **removal.headers}))
+    if refused.ok or refused.status in _MOMENTARY or refused.status >= 500 or not gone.ok:
+        reason = f"the service answered {refused} to the values of another `{kind.name}`, and"
+        yield not_exercised(_REPLAY, f"{reason} {gone} to {delete.name}")
+        return
+    yield _check_stored(rule, taken, refused, session.call(spec))
+
+
+def _check_stored(
+    rule: Idempotency, taken: CreatedResource, refused: Observation, again: Observation
+) -> Outcome:
+    """Check that the replay of a refused creation is refused alike after its reason is gone."""
+    what = f"the replay of a refused {again.exchange.operation} after its reason was gone"
+    if again.status in _MOMENTARY:
+        return not_exercised(_REPLAY, f"the service answered {again} to {what}")
+    same = again.status == refused.status and again.code == refused.code
+    if same and ("body" not in rule.equal or _body(again) == _body(refused)):
+        return passed(_REPLAY)
+    message = f"the service answered {again} to {what}; expected {refused} as before, stored under"
+    return failed(_REPLAY, f"{message} {rule.key}", *(taken.creation, refused, again))
 
 
 def replays_below(session: HttpSession) -> Iterator[ProbeResult]:

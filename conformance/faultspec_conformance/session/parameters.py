@@ -10,6 +10,7 @@ from faultspec_conformance.config.context import wire_text
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.fault_switches import STANDARD
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import list_items
 from faultspec_conformance.session.resources import ResourceKind, refers_to
 
 #: Names of headers whose value is a credential, which an example cannot be.
@@ -58,7 +59,38 @@ def known_values(session: HttpSession, operation: ServiceOperation) -> dict[str,
     for name in names:
         if name not in known and (referred := referred_id(session, name)) is not None:
             known[name] = referred
+        if name not in known and (listed := listed_id(session, operation, name)) is not None:
+            known[name] = listed
     return known
+
+
+def listed_id(session: HttpSession, operation: ServiceOperation, name: str) -> object:
+    """Return the first id that the last answer of a list has for the placeholder after it; None if
+    the ordinary caller has read no such list.
+
+    What a list shows is read and acted on, and never changed or deleted: the suite did not make it.
+    """
+    collection, _, rest = operation.template.partition("/{" + name + "}")
+    if operation.method != "GET" and not (operation.method == "POST" and rest):
+        return None
+    for answer in reversed(session.knowledge.exchanges):
+        exchange = answer.exchange
+        is_own = exchange.identity in (None, session.caller.name)
+        if exchange.operation == f"GET {collection}" and answer.ok and is_own:
+            items = list_items(answer.json)
+            return _id_of_item(items[0], name) if items else None
+    return None
+
+
+def _id_of_item(item: object, parameter: str) -> object:
+    """Return the id of an item of a list, which may be the item itself; None if it has none."""
+    members = item if isinstance(item, dict) else {"id": item}
+    names = (parameter, "id", *(name for name in members if refers_to(name, (parameter,))))
+    for name in (*names, "uuid", "_id", "key", "name"):
+        value = members.get(name)
+        if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
+            return value
+    return None
 
 
 def referred_id(session: HttpSession, name: str) -> object:
