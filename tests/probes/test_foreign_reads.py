@@ -27,11 +27,12 @@ codes:
 privacy:
   conceal: [{across: tenant, answer: absent}]
 """
+ONE_TRACE = "5d3f0c1e-8a44-4b0e-9d0c-3f6f1f6f2a10"
 
 
 def crates(*sins: str) -> Starlette:
     """The crates of all tenants, with a ledger, a log of refusals, and a catalogue that all tenants
-    share. Sins: `ledger-of-all`, `log-of-all`, `crates-of-all`.
+    share. Sins: `ledger-of-all`, `log-of-all`, `crates-of-all`, `one-trace`.
     """
     owners: dict[str, str] = {}
     ledger: list[tuple[str, dict[str, str]]] = []
@@ -42,6 +43,7 @@ def crates(*sins: str) -> Starlette:
 
     def refusal(request: Request, status: int = 404) -> Response:
         trace = request.headers.get("X-Trace") or str(uuid4())
+        trace = ONE_TRACE if "one-trace" in sins else trace
         refusals.append((caller(request), {"trace": trace, "path": request.url.path}))
         return JSONResponse({"code": "absent", "trace": trace}, status, {"X-Trace": trace})
 
@@ -124,6 +126,13 @@ def test_what_tenants_share_or_sent_themselves_is_silent(tmp_path: Path) -> None
     report = concealment(tmp_path)
     assert not revealing(report)
     assert report.result.clauses["tenancy/concealed"].verdict == "passed"
+
+
+def test_a_correlation_id_of_everybody_identifies_nobody(tmp_path: Path) -> None:
+    """If every answer has the same correlation id, a log with it shows nothing of another
+    tenant.
+    """
+    assert not revealing(concealment(tmp_path, "one-trace"))
 
 
 def test_an_id_that_every_tenant_may_read_is_not_private(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def _act(session: HttpSession, owner: Identity) -> Iterator[Outcome]:
 
 def _traces(session: HttpSession, owner: Identity) -> Traces:
     """Return the ids of what the owner's tenant created, and the correlation ids of its requests,
-    that no other tenant has sent.
+    that no other tenant has sent or got.
     """
     names = {known.name for known in session.identities if known.tenant == owner.tenant}
     exchanges = session.knowledge.own.exchanges
@@ -100,7 +100,13 @@ def _traces(session: HttpSession, owner: Identity) -> Traces:
             for text, what in _identifiers(session, seen):
                 if unguessable(text):
                     found.setdefault(str(text), (what, seen))
-    return {text: trace for text, trace in found.items() if not _is_sent(text, others)}
+    # A service may give one id to everybody.
+    shared = {str(text) for seen in others for text, _ in _identifiers(session, seen)}
+    return {
+        text: trace
+        for text, trace in found.items()
+        if text not in shared and not _is_sent(text, others)
+    }
 
 
 def _identifiers(session: HttpSession, seen: Observation) -> Iterator[tuple[object, str]]:
