@@ -5,6 +5,7 @@ shows nothing. An id that the other tenant has sent itself does not count either
 show it.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -100,12 +101,13 @@ def _traces(session: HttpSession, owner: Identity) -> Traces:
             for text, what in _identifiers(session, seen):
                 if unguessable(text):
                     found.setdefault(str(text), (what, seen))
-    # A service may give one id to everybody.
+    # A service may give one id to everybody, such as the example of its document.
     shared = {str(text) for seen in others for text, _ in _identifiers(session, seen)}
+    document = json.dumps(session.description.document)
     return {
         text: trace
         for text, trace in found.items()
-        if text not in shared and not _is_sent(text, others)
+        if text not in shared and text not in document and not _is_sent(text, others)
     }
 
 
@@ -115,6 +117,7 @@ def _identifiers(session: HttpSession, seen: Observation) -> Iterator[tuple[obje
     if echo is not None:
         what = f"the correlation id of another tenant's {operation}"
         yield seen.exchange.request_header(echo.header), what
+        yield seen.header(echo.answer_header), what
         yield slot_value(session.taxonomy, seen, echo.field.slot), what
     for kind in session.kinds if seen.ok else ():
         create = kind.operation("create")
