@@ -20,6 +20,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from faultspec.exchange.model import Canary
+from faultspec.leaks import evidence
 from faultspec.leaks.detectors import DETECTORS
 from faultspec.leaks.layers import Layer, is_dressed, undress
 from faultspec.leaks.pattern import Pattern
@@ -64,6 +65,9 @@ class Leak:
 
 _TRACE_PARTS = frozenset({"path", "sql"})
 """Leaks that count as part of a stack trace, which is full of paths and drivers."""
+
+_MAY_BE_OF_CALLER = frozenset({"stack-trace", "sql", "internal-name", "path"})
+"""Leaks that a title of the caller's resource, or an answer about a program of theirs, contains."""
 
 _ALLOWED_IF_SENT = frozenset({"path", "private-address"})
 """Leaks that an answer may contain if the request did, such as the address of the service."""
@@ -113,6 +117,8 @@ def _scan(text: str, kinds: frozenset[str], names: tuple[Pattern, ...], sent: st
     for kind, pattern in _possible_patterns(text.lower(), kinds, names):
         for match in _matches(pattern, text):
             if kind in _ALLOWED_IF_SENT and _place(match) in sent:
+                continue
+            if kind in _MAY_BE_OF_CALLER and evidence.is_of_caller(match):
                 continue
             start, end = match.span()
             leak = Leak(kind, pattern.what, _glimpse(match[0]), start=start, end=end)

@@ -62,7 +62,7 @@ _VALUE = r"[\"'`]?(?P<value>[^\s\"'`,;&<>=\x00]{%d,400}+)"
 # fmt: off
 DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
     "stack-trace": (
-        _pattern("a Python traceback", "traceback (most", r"Traceback \(most recent call (?:last|first)\)"),
+        _pattern("a Python traceback", "traceback (most", r"Traceback \(most recent(?: call)?"),
         _pattern("a Python frame", 'file "', r'\bFile "[^"\n]{1,300}", line \d{1,7}\b'),
         _pattern("a JVM frame", "at ", r"\bat [\w$.<>/]{1,200}\((?:[\w$-]{1,100}\.(?:java|kt|scala|groovy|clj):\d{1,7}|Native Method|Unknown Source)\)"),
         _pattern("a JVM exception", "exception|error", r"\b(?:java|javax|jakarta|kotlin|kotlinx|scala|org|com|io)\.(?:[a-z_$][\w$]{0,60}\.){1,10}[A-Z]\w{0,80}(?:Exception|Error)\b"),
@@ -94,7 +94,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a Perl frame", " line ", r"\bat (?:\S{1,200}\.(?:pl|pm|t|cgi|psgi)|\(eval \d{1,9}\)|-e) line \d{1,7}\b"),
         _pattern("a Lua traceback", "stack traceback:|.lua:", r"\bstack traceback:|\w\.lua:\d{1,7}:"),
         _pattern("a Python exception", "error: |stopiteration|keyboardinterrupt", r"(?<![\w.])(?:Arithmetic|Assertion|Attribute|BlockingIO|BrokenPipe|Buffer|ChildProcess|ConnectionAborted|ConnectionRefused|ConnectionReset|EOF|FileExists|FileNotFound|FloatingPoint|Import|Index|InterruptedIO|IsADirectory|Key|Lookup|Memory|ModuleNotFound|Name|NotADirectory|NotImplemented|OS|Overflow|Permission|ProcessLookup|Recursion|Runtime|System|Type|UnboundLocal|Unicode|UnicodeDecode|UnicodeEncode|Value|ZeroDivision)Error: \S", accept=evidence.is_code_of_service),
-        _pattern("a Python exception", "' object |object of type '", r"'[A-Za-z_][\w.]{0,80}' object (?:has no attribute|is not (?:subscriptable|iterable|callable|an iterator)|does not support|cannot be interpreted)\b|\bobject of type '[\w.]{1,80}' has no len\(\)"),
+        _pattern("a Python exception", "' object |object of type '|object' has", r"'[\w. ]{1,60} object' has no attribute '|'[A-Za-z_][\w.]{0,80}' object (?:has no attribute|is not (?:subscriptable|iterable|callable|an iterator)|does not support|cannot be interpreted)\b|\bobject of type '[\w.]{1,80}' has no len\(\)"),
         _pattern("a JavaScript exception", "referenceerror: |rangeerror: |syntaxerror: |cannot read propert|cannot set propert|is not an object (ev|cannot find module", r"\b(?:Reference|Range|Syntax)Error: \S|\bCannot (?:read|set) propert(?:y|ies) (?:'[^'\n]{1,100}' )?of (?:undefined|null)\b|\bis not an object \(evaluating |\bCannot find module '[./]", accept=evidence.is_code_of_service),
         _pattern("a JVM exception", "nullpointerexception|because \"", r"\bNullPointerException\b|\bCannot (?:invoke|read|load|store|assign)\b[^\n]{1,300} because \"[^\"\n]{1,200}\" is null"),
         _pattern("a .NET exception", "object reference not set", r"\bObject reference not set to an instance of an object\b"),
@@ -281,7 +281,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("an AWS resource name", "arn:aws", r"\barn:aws[\w-]{0,20}:[a-z0-9-]{1,40}:[\w-]{0,30}:\d{0,12}:[^\s\"'<>\x00]{1,300}", accept=evidence.is_real),
         _pattern("a queue's address", ".amazonaws.com|.queue.core.windows|.servicebus.windows", r"\w\.(?:[\w-]{1,60}\.amazonaws\.com|queue\.core\.windows\.net|servicebus\.windows\.net)\b"),
         _pattern("a topic's name", "/topics/|/subscriptions/", r"\bprojects/[\w-]{1,60}/(?:topics|subscriptions)/[\w.~+%-]{1,200}"),
-        _pattern("a queue's name", "queue|exchange|routing key", r"\b(?:queue|exchange|routing key)[ \t]{1,2}['\"`][\w.:/-]{1,200}['\"`]", flags=_I),
+        _pattern("a queue's name", "queue|exchange|routing key", r"\b(?:queue|exchange|routing key)[ \t]{1,2}['\"`][\w.:/-]{1,200}['\"`]", accept=evidence.is_of_service, flags=_I),
         _pattern("a broker's name", "amqp|rabbitmq|kafka|sqs|sns|celery|sidekiq|pubsub|activemq", r"\b(?:amqp|rabbitmq|kafka|sqs|sns|celery|sidekiq|pubsub|activemq)\b[^\n]{0,60}\b(?:queue|topic|exchange|channel|broker|partition|consumer|producer)s?\b", flags=_I),
         _pattern("a topic's name", "not present in metadata|topic or partition", r"\bTopic [\w.-]{1,200} not present in metadata\b|\bUnknown topic or partition\b"),
         _pattern("a broker's name", "amqp|rabbitmq|kafka|sqs|sns|celery|sidekiq|pubsub|activemq", r"\b(?:queue|topic|exchange|channel|broker|partition|consumer|producer)s?\b[^\n]{0,60}\b(?:amqp|rabbitmq|kafka|sqs|sns|celery|sidekiq|pubsub|activemq)\b", flags=_I),

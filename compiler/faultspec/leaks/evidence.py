@@ -18,7 +18,7 @@ _DOCUMENTATION_DOMAIN = re.compile(
 there is an example only with a placeholder before the @."""
 
 _PLACEHOLDER_NAME = re.compile(
-    r"^(?:(?:your|my|some|first|last)?[._-]?(?:user|name|username|first|last|surname|e?mail|address|someone|somebody|you|me|test|foo|bar|x+|(?:jane|john)[._-]?(?:doe|smith|public)|support|help|info|contact|no-?reply)[._-]?)+\d*$",
+    r"^(?:(?:your|my|some|first|last)?[._-]?(?:user|name|username|first|last|surname|e?mail|address|someone|somebody|you|me|test|foo|bar|x+|(?:jane|john)[._-]?(?:doe|smith|public)|[a-z](?:[._][a-z])?|jo|al|bob|alice|support|help|info|contact|no-?reply)[._-]?)+\d*$",
     re.I,
 )
 """Placeholders before the @ in a message that explains the form of an address."""
@@ -254,7 +254,7 @@ def is_key(match: re.Match[str]) -> bool:
     )
 
 
-_CREDENTIALS = re.compile(r"^[^:]{1,30}://([^:/@]*):([^/@]*)@\[?([^/:?#\]]*)")
+_CREDENTIALS = re.compile(r"^[^:]{1,30}://([^:/@]*):([^/@]*)@\[?([^/:?#\]);,]*)")
 _PLACEHOLDER_WORD = re.compile(
     r"<?[{$]{0,2}(?:db|my|your|the|some)?[_-]?(?:user|username|login|name|admin|pass|password|passwd|pwd|pw|secret|token|apikey|api[_-]key|x+|foo|bar|_)[}>]{0,2}",
     re.I,
@@ -842,3 +842,56 @@ def is_real_jdbc(match: re.Match[str]) -> bool:
         or not (_PLACEHOLDER_HOST.fullmatch(host) or _PLACEHOLDER.search(host))
         or ("password=" in match[0].lower())
     )
+
+
+_TITLE_BEFORE = re.compile(
+    r"\b(?:question|ticket|lesson|article|topic|post|issue|course|video|page|card|task|thread|title|note|book|chapter|quiz|playlist|comment|discussion|subject|song|film|workshop|talk|exam|recipe|album|survey)s? (?:called |named |titled )?(?P<quote>[\"“«‘'`])[^\"”»\n\x00]{0,100}$",
+    re.I,
+)
+_TITLE_AFTER = re.compile(r"[^\"”»'`\n\x00]{0,100}[\"”»’'`]")
+_OWN_PROGRAM = re.compile(
+    r"\byour (?:submitted |own )?(?:program|submission|solution|script|macro|notebook|formula)\b|\byour code (?:did not|does not|failed to|could not|stopped|raised|threw|ended|crashed)\b|\bexercises?\b",
+    re.I,
+)
+_PLACE_OF_SERVER = re.compile(r"(?<![\w.:/])/(?:[\w.-]{1,60}/){1,20}\w|\b[A-Z]:\\|site-packages|node_modules")
+
+
+def is_of_caller(match: re.Match[str]) -> bool:
+    """Whether a match is in the title of a caller's resource, or about a program of the caller.
+
+    A title has several words in quotes behind the noun of a resource. The text about a program
+    names no file of the server.
+    """
+    before = match.string[max(0, match.start() - 160) : match.start()]
+    title = _TITLE_BEFORE.search(before)
+    if title is not None and _TITLE_AFTER.match(match.string, match.end()):
+        rest = match.string[match.end() : match.end() + 40]
+        if before[title.start("quote") + 1 :].strip() or re.match(r" \w", rest):
+            return True
+    around = match.string[max(0, match.start() - 400) : match.end() + 600]
+    return _OWN_PROGRAM.search(around) is not None and not _PLACE_OF_SERVER.search(around)
+
+
+def is_assignment(match: re.Match[str]) -> bool:
+    """Whether a variable of the environment is the service's: its value has no placeholder."""
+    value = re.match(r"[^\s\"']{0,200}", match.string[match.end() - 1 : match.end() + 200])
+    return not (
+        (value is not None and re.search(r"<\w{1,30}>|\.\.\.|\{\w{1,30}\}", value[0]))
+        or is_yours(match)
+    )
+
+
+def is_yours(match: re.Match[str]) -> bool:
+    """Whether the thing is one that the caller keeps with the service, such as "your queue"."""
+    return bool(
+        re.search(
+            r"\byour (?:app|service|project|site|deployment|function|container|environment|queue|topic|workspace|stack|build)\b[^\n.]{0,60}$|\byour $",
+            _text_before(match, 90),
+            re.I,
+        )
+    )
+
+
+def is_of_service(match: re.Match[str]) -> bool:
+    """Whether the thing is not one that the caller keeps with the service."""
+    return not is_yours(match)
