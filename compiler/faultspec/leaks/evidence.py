@@ -7,17 +7,19 @@ from collections import Counter
 from collections.abc import Callable
 from math import log2
 
+from faultspec.leaks.pattern import Expression
+
 # The words around a match are lists, each on one line however long.
 # ruff: noqa: E501
 
-_DOCUMENTATION_DOMAIN = re.compile(
+_DOCUMENTATION_DOMAIN = Expression(
     r"^(?:.*\.)?(?:example|test|invalid|localhost)$|^(?:example|company|domain|yourdomain|your-domain|yourcompany|your-company|email)\.(?:com|org|net|edu)$|\.tld$",
     re.I,
 )
 """Domains reserved for documentation (RFC 2606, RFC 6761). Test data uses them too, so an address
 there is an example only with a placeholder before the @."""
 
-_PLACEHOLDER_NAME = re.compile(
+_PLACEHOLDER_NAME = Expression(
     r"^(?:(?:your|my|some|first|last)?[._-]?(?:user|name|username|first|last|surname|e?mail|address|someone|somebody|you|me|test|foo|bar|x+|(?:jane|john)[._-]?(?:doe|smith|public)|[a-z](?:[._][a-z])?|jo|al|bob|alice|support|help|info|contact|no-?reply)[._-]?)+\d*$",
     re.I,
 )
@@ -47,71 +49,71 @@ _ROLE = frozenset(
 )
 """Mailboxes of a role, which an error may name: those of RFC 2142 and other common ones."""
 
-_ROLE_ENDING = re.compile(r"(?:support|service|desk|helpline|reply|billing|soporte|suporte)$")
+_ROLE_ENDING = Expression(r"(?:support|service|desk|helpline|reply|billing|soporte|suporte)$")
 """Last words of mailboxes of a role that are written as one word."""
 
 _ASSET = frozenset({"png", "jpg", "jpeg", "svg", "gif", "webp", "css", "js"})
 """Endings of names like ``logo@2x.png``, which have the form of an address."""
 
-_VERSION = re.compile(
+_VERSION = Expression(
     r"\b(?:v|versions?|releases?|builds?|revisions?|firmware|ver\.?)[\"'`]?\W{1,4}(?:(?:\d{1,9}\.){1,5}\d{1,9}\W{1,3}(?:(?:and|or|to|through|until)\W)?){0,3}$",
     re.I,
 )
 """Words before four numbers that are a version."""
 
-_EXAMPLE = re.compile(
+_EXAMPLE = Expression(
     r"\b(?:for example|for instance|example|e\.g\.|eg|i\.e\.|such as|like this)[ ,:=\"'`(\[]{0,5}$",
     re.I,
 )
 """Words before an example that explains a form."""
 
-_OR_LATER = re.compile(
+_OR_LATER = Expression(
     r"[\"'`]? (?:or|and) (?:later|newer|higher|above|older|earlier|lower|below)\b", re.I
 )
 """Words after numbers that are a version."""
 
-_BLOCK = re.compile(r"/\d{1,2}(?![\w/.-])")
+_BLOCK = Expression(r"/\d{1,2}(?![\w/.-])")
 """The length of a network's prefix: rules name blocks, which are not addresses of machines."""
 
-_HOST_BEFORE = re.compile(
+_HOST_BEFORE = Expression(
     r"(?://|@|\b(?:host|hostname|server|upstream|proxy|gateway|resolver?|resolving|lookup|dial|dialing|reach|reaching|contact|contacting|unreachable|(?:connect|connected|connecting|connection|request|requests|call|response|timeout|redirect) (?:to|from|by|with)|enotfound|getaddrinfo|eai_again)(?: (?:host|address|server))?[ :=\"'`(\[]{1,4})$",
     re.I,
 )
-_HOST_AFTER = re.compile(
+_HOST_AFTER = Expression(
     r":\d{2,5}\b|/\w|[\"'`)]{0,2},? (?:refused|timed? out|unreachable|did not (?:respond|answer)|(?:is )?(?:un|not )(?:reachable|available|resolvable)|is (?:down|offline)|could not be (?:reached|resolved)|closed the connection|:\d)",
     re.I,
 )
 """Words around the name of a host, and never around that of a field."""
 
-_FIELD_BEFORE = re.compile(
+_FIELD_BEFORE = Expression(
     r"\b(?:field|property|attribute|parameter|param|argument|key|member|setting|option|column|variable|element|path|pointer|at|in|for)s?[ :=\"'`(\[]{1,4}$",
     re.I,
 )
-_FIELD_AFTER = re.compile(
+_FIELD_AFTER = Expression(
     r"[\"'`)\]]{0,2}:? {0,2}(?:(?:is|are|was|were|has|have|does|do|must|may|should|can|cannot|needs?|expects?|requires?|contains?|value|field|property)\b|: [A-Z]|=|\[)"
 )
 """Words around the name of a field. `order.address.local` may be either."""
 
-_SURE_HOST = re.compile(
+_SURE_HOST = Expression(
     r"\.(?:svc|cluster\.local|compute\.internal|ec2\.internal|c\.[\w-]{1,60}\.internal)$", re.I
 )
 """Names that clusters and clouds give to machines."""
 
-_ROUTE_BEFORE = re.compile(
+_ROUTE_BEFORE = Expression(
     r"\b(?:get|head|post|put|patch|delete|options|routes?|endpoints?|urls?|uris?|links?|href|resources?|pages?)(?: (?:for|to|at|named|is|matches|matching))?[ :=\"'`(]{0,4}$",
     re.I,
 )
 """Words before the path of a URL."""
 
-_METHODS_BEFORE = re.compile(
+_METHODS_BEFORE = Expression(
     r"\b(?:methods?|requests?|calls?)\b[^\n.]{0,20} (?:for|to|on|of|at) [\"'`]?$", re.I
 )
-_REPOSITORY_AFTER = re.compile(
+_REPOSITORY_AFTER = Expression(
     r"[^\n]{0,30}\b(?:in|of|from) (?:your|the) (?:\w{1,20} )?(?:repository|repo|branch|commit|pull request|workspace|pipeline|project|archive|bundle|upload|zip)\b"
 )
 """Words after a file that the caller keeps with the service."""
 
-_METHODS_AFTER = re.compile(
+_METHODS_AFTER = Expression(
     r"[\"'`)]{0,2}:? [\w ]{0,30}\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\b"
 )
 """Words around the path of a URL, of sentences about its methods."""
@@ -121,7 +123,7 @@ _ERROR_NAMES = frozenset(
 )
 """``errors.internal`` is the name of an error, not of a host."""
 
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = Expression(
     r"^[*•<\[{$%]|^[xX]{3}|^\.{3}|^(?:null|none|undefined|true|false|required|missing|invalid|redacted|filtered|masked|hidden|change_?me)(?!\S)"
     r"|^(?:your|my|insert|replace|enter|example|sample|dummy|placeholder|some|the)[._-]|(?-i:^[A-Z]{2,}(?:[_-][A-Z]{2,}){1,8}\d{0,6}$)"
     r"|^(.)\1{5}|[*•]{3}|[xX]{6}|\.{3}$|^os\.(?:getenv|environ)|^process\.env",
@@ -129,11 +131,11 @@ _PLACEHOLDER = re.compile(
 )
 """Values that stand for a secret."""
 
-_UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.I)
-_IDENTIFIER = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}|\d{4}-\d\d-\d\d[T ].*|[\d.,:-]+")
+_UUID = Expression(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.I)
+_IDENTIFIER = Expression(r"[0-7][0-9A-HJKMNP-TV-Z]{25}|\d{4}-\d\d-\d\d[T ].*|[\d.,:-]+")
 """ULIDs, dates and numbers, which are values of keys and no keys."""
 
-_ORDINARY_NAME = re.compile(
+_ORDINARY_NAME = Expression(
     r"(?<![A-Za-z])(?:page|next|prev|previous|cursor|continuation|continue|sync|start|end|pagination|resume|idempotency|primary|foreign|partition|sort|range|hash|public"
     r"|object|routing|cache|unique|natural|compound|map|row|record|message|event|group|dedup(?:lication)?|csrf|xsrf|error|i18n|translation|registry|author"
     r"|publishable|site)[._ -]?(?:key|token|id|value|auth)?$|^(?:key|keys|auth|author|monkey|turkey|hockey|keyword)$|_keys?_id$|oauth$",
@@ -141,7 +143,7 @@ _ORDINARY_NAME = re.compile(
 )
 """Names that end like those of secrets: tokens of pages, keys of records."""
 
-_CLEAR_NAME = re.compile(
+_CLEAR_NAME = Expression(
     r"secret|passw|pwd|api[._-]?key|access[._-]?(?:key|token)|auth[._-]?token|private[._-]?key|credential",
     re.I,
 )
@@ -214,18 +216,18 @@ def is_host(match: re.Match[str]) -> bool:
     return len(names) > 1 and not (_FIELD_BEFORE.search(before) or _FIELD_AFTER.match(after))
 
 
-_POINTER_BEFORE = re.compile(
+_POINTER_BEFORE = Expression(
     r"\b(?:field|pointer|property|attribute|member|element|items?|param|parameter|schema|keyword|json ?path)s?[ :=\"'`(\[]{1,4}$"
     r"|[\"'](?:pointer|instance|instance_?path|data_?path|schema_?path|json_?pointer|field|loc|location|\$ref)\\?[\"']\s?:\s?\\?[\"']#?$|#$",
     re.I,
 )
 """Words and member names before a JSON Pointer (RFC 6901; RFC 9457 names ``instance``)."""
 
-_POINTER = re.compile(r"~[01]|^(?!/proc/|/dev/)(?:/[\w~-]{1,60}){1,2}/(?:\d{1,4}|-)(?:/|$)")
+_POINTER = Expression(r"~[01]|^(?!/proc/|/dev/)(?:/[\w~-]{1,60}){1,2}/(?:\d{1,4}|-)(?:/|$)")
 """The signs of a JSON Pointer: escapes, and positions in a list."""
 
 
-_POINTER_AFTER = re.compile(
+_POINTER_AFTER = Expression(
     r"[\"'`)\]]{0,2} (?:(?:field|property|member|attribute|element|parameter|value)s?\b|must\b|should be\b|is required|is not of type|has to be|contains an invalid|does not match the (?:pattern|schema))"
 )
 """Words after a JSON Pointer, of sentences about its value."""
@@ -254,12 +256,12 @@ def is_key(match: re.Match[str]) -> bool:
     )
 
 
-_CREDENTIALS = re.compile(r"^[^:]{1,30}://([^:/@]*):([^/@]*)@\[?([^/:?#\]);,]*)")
-_PLACEHOLDER_WORD = re.compile(
+_CREDENTIALS = Expression(r"^[^:]{1,30}://([^:/@]*):([^/@]*)@\[?([^/:?#\]);,]*)")
+_PLACEHOLDER_WORD = Expression(
     r"<?[{$]{0,2}(?:db|my|your|the|some)?[_-]?(?:user|username|login|name|admin|pass|password|passwd|pwd|pw|secret|token|apikey|api[_-]key|x+|foo|bar|_)[}>]{0,2}",
     re.I,
 )
-_PLACEHOLDER_HOST = re.compile(
+_PLACEHOLDER_HOST = Expression(
     r"<?[{$]{0,2}(?:(?:db|database|your|my|the|some)[_-]?)?(?:host|hostname|server|localhost|127\.0\.0\.1|address|ip|domain|your-[\w-]{1,60}|(?:[\w-]{1,60}\.)*(?:example|test|invalid)(?:\.(?:com|net|org|edu))?)[}>]{0,2}",
     re.I,
 )
@@ -292,8 +294,8 @@ def is_real_url(match: re.Match[str]) -> bool:
 
 
 _PARAMETER = r"(?:out |ref |in |params )?[A-Z][\w.`<>&*?\[\],]{0,100} \w{1,60}"
-_PARAMETERS = re.compile(rf"{_PARAMETER}(?:, {_PARAMETER}){{0,30}}")
-_PRIMITIVE = re.compile(
+_PARAMETERS = Expression(rf"{_PARAMETER}(?:, {_PARAMETER}){{0,30}}")
+_PRIMITIVE = Expression(
     r"\b(?:String|Int(?:16|32|64)|Boolean|Object|Guid|Double|Decimal|DateTime|Byte)\b|[\]`&]"
 )
 
@@ -310,7 +312,7 @@ def is_frame(match: re.Match[str]) -> bool:
     )
 
 
-_FORM = re.compile(
+_FORM = Expression(
     r"(?:\b(?:for example|for instance|e\.g\.|eg|such as|like|format|form|sample|example)[ ,:=\"'`(\[]{0,5}|\bmailto:)$",
     re.I,
 )
@@ -338,7 +340,7 @@ def is_international(match: re.Match[str]) -> bool:
     return not match[0].isascii() and is_personal(match)
 
 
-_EXAMPLE_BUCKET = re.compile(
+_EXAMPLE_BUCKET = Expression(
     r"^(?:(?:my|your|the|some|test|example)[-.]?)?(?:bucket|example|path)\b", re.I
 )
 
@@ -457,7 +459,7 @@ def is_long_random(match: re.Match[str]) -> bool:
     )
 
 
-_LEXICAL = re.compile(
+_LEXICAL = Expression(
     r"\b(?:unexpected|unrecognized|illegal|unknown|page|cursor|sync|next|continuation)[ _-]$", re.I
 )
 """Words before tokens of parsers and of pages."""
@@ -475,7 +477,7 @@ def is_credentials(match: re.Match[str]) -> bool:
     return bool(colon) and (name + password).isprintable()
 
 
-_PUBLIC_NAME = re.compile(
+_PUBLIC_NAME = Expression(
     r"\b(?:scopes?|permissions?|event(?: type)?s?|fields?|members?|propert(?:y|ies)|attributes?|parameters?|error codes?|codes?|resource types?|features?|i18n|translations?|bundle(?: id)?|app)[ :=\"'`(\[]{1,4}$",
     re.I,
 )
@@ -490,7 +492,7 @@ def is_code_name(match: re.Match[str]) -> bool:
     )
 
 
-_ANY_HOST = re.compile(
+_ANY_HOST = Expression(
     r"(?:localhost|hosts?|hostname|server|servername|domain|example|test|invalid|tenant|subdomain|address|url|uri|path|website|site|www|foo|bar|baz|[a-z]|x+|(?:your|my|some|the)[\w-]*|[\w-]*(?:example|placeholder))(?::\d+)?",
     re.I,
 )
@@ -524,7 +526,7 @@ def is_named_file(match: re.Match[str]) -> bool:
     return not _ROUTE_BEFORE.search(_text_before(match))
 
 
-_MACHINE = re.compile(
+_MACHINE = Expression(
     r"(?:db|pg|sql|mysql|postgres|redis|mongo|rabbit(?:mq)?|kafka|cache|mail|smtp|ldap|gateway|gw|lb|proxy|backend|svc|srv|es|elastic|queue|auth|vault|zk|etcd|nats|minio|prod|stg|staging|uat)\d{0,3}",
     re.I,
 )
@@ -545,11 +547,11 @@ def is_internal_url(match: re.Match[str]) -> bool:
     return not _ANY_HOST.fullmatch(match["place"]) and not explains
 
 
-_REQUIRED_BEFORE = re.compile(
+_REQUIRED_BEFORE = Expression(
     r"\b(?:requires?|needs?|at least|minimum|supports?|supported|upgrade to|update to|compatible with|since|from|artifact|artefact|package|chart|plugin|tag|branch|theme|uploaded|user[- ]agent:?|for|sdk|client)[ :\"'`(]{1,4}$",
     re.I,
 )
-_REQUIRED_AFTER = re.compile(
+_REQUIRED_AFTER = Expression(
     r"[\"'`)]{0,2},? (?:or|and|is required|are required|is (?:no longer )?supported|is not supported|is no longer|is the default|is not (?:offered|available|among)|image|compatible|sdk|client|required|has been retired|is deprecated)",
     re.I,
 )
@@ -565,7 +567,7 @@ def is_banner(match: re.Match[str]) -> bool:
     )
 
 
-_RECORD = re.compile(
+_RECORD = Expression(
     r"^(?:req|request|res|order|ord|trace|span|txn|tx|transaction|inv|invoice|case|ticket|ref|id|evt|event|msg|message|doc|file|user|usr|cust|customer|acct|account|session|sess|corr|correlation|batch|run|cart|prod|product|item|sku|pay|payment|ship|sub|plan|token|key)(?:-|$)"
 )
 """First parts of the ids of records."""
@@ -593,7 +595,7 @@ def is_session(match: re.Match[str]) -> bool:
 _PART = r"(?:[A-Za-z]{2,}\d{0,2}|v\d+|\d{1,4})"
 """A part of a name: a word, also with a short number, a version or a year."""
 
-_PUBLIC_VALUE = re.compile(
+_PUBLIC_VALUE = Expression(
     r"(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[a-z]{2,6}_[A-Za-z0-9]{8,40}|pk_\w+|[0-9a-f]{24}|eyJ[\w-]+={0,2}|\d[\d.,:TZ+-]*|(?:[A-Za-z]+[-_./~])*[A-Za-z]+\d{0,6}"
     rf"|(?:{_PART}[/._~-])*{_PART})",
 )
@@ -626,7 +628,7 @@ def is_password(match: re.Match[str]) -> bool:
     return any(letter.isdigit() for letter in value) or bool(re.search(r"[!@#$%^&?]", value))
 
 
-_STANDARD = re.compile(
+_STANDARD = Expression(
     r"(?:oauth|saml|sha|http|ipv|utf|mp|h|x|base|tls|ssl|md|es|rs|hs|ps|ed|v|s|ec|p|aes)-?\d[\d._]{0,5}\w{0,3}(?:-[a-z]{2,12})?",
     re.I,
 )
@@ -715,7 +717,7 @@ def is_hexadecimal_key(match: re.Match[str]) -> bool:
     return len(set(match["value"])) > 4
 
 
-_OWN_CODE = re.compile(
+_OWN_CODE = Expression(
     r"\b(?:(?:your|this|the (?:custom|saved|submitted|uploaded)|custom|saved) (?:\w{1,20} )?(?:script|formula|macro|snippet|expression|template|code|cell|function|notebook|flow|transformation)s?|snippet|formula|lint rule)\b[^\n.]{0,60}$",
     re.I,
 )
@@ -736,7 +738,7 @@ def is_bound(match: re.Match[str]) -> bool:
     )
 
 
-_REFUSED_NUMBER = re.compile(
+_REFUSED_NUMBER = Expression(
     r"[\"'`)]{0,2},? (?:is|are|was)? ?(?:not (?:a )?(?:valid|well|correct|of)|invalid|malformed|too (?:short|long)|wrong|required|unknown|has (?:a |an )?(?:wrong|invalid|bad)|fails?|does not (?:match|pass|exist)|must|should|needs|cannot be (?:parsed|read))",
     re.I,
 )
@@ -816,11 +818,11 @@ def is_server_banner(match: re.Match[str]) -> bool:
     )
 
 
-_FILE_BEFORE = re.compile(
+_FILE_BEFORE = Expression(
     r"(?:\b(?:in|from|see|check|reading|read|opening|open|load(?:ing)?|edit|via|pars(?:e|ing)|include|config(?:uration)? file|found|missing)|[/\\(]) ?[\"'`]?$",
     re.I,
 )
-_FILE_AFTER = re.compile(
+_FILE_AFTER = Expression(
     r"[\"'`)]?(?:,? (?:not found|missing|is missing|could not|cannot be (?:read|opened|parsed|loaded)|was not found|(?:on |at )?line \d|permission|is (?:not |un)(?:readable|writable))|:\d|: (?:no such|permission|not found|line))",
     re.I,
 )
@@ -844,16 +846,18 @@ def is_real_jdbc(match: re.Match[str]) -> bool:
     )
 
 
-_TITLE_BEFORE = re.compile(
+_TITLE_BEFORE = Expression(
     r"\b(?:question|ticket|lesson|article|topic|post|issue|course|video|page|card|task|thread|title|note|book|chapter|quiz|playlist|comment|discussion|subject|song|film|workshop|talk|exam|recipe|album|survey)s? (?:called |named |titled )?(?P<quote>[\"“«‘'`])[^\"”»\n\x00]{0,100}$",
     re.I,
 )
-_TITLE_AFTER = re.compile(r"[^\"”»'`\n\x00]{0,100}[\"”»’'`]")
-_OWN_PROGRAM = re.compile(
+_TITLE_AFTER = Expression(r"[^\"”»'`\n\x00]{0,100}[\"”»’'`]")
+_OWN_PROGRAM = Expression(
     r"\byour (?:submitted |own )?(?:program|submission|solution|script|macro|notebook|formula)\b|\byour code (?:did not|does not|failed to|could not|stopped|raised|threw|ended|crashed)\b|\bexercises?\b",
     re.I,
 )
-_PLACE_OF_SERVER = re.compile(r"(?<![\w.:/])/(?:[\w.-]{1,60}/){1,20}\w|\b[A-Z]:\\|site-packages|node_modules")
+_PLACE_OF_SERVER = Expression(
+    r"(?<![\w.:/])/(?:[\w.-]{1,60}/){1,20}\w|\b[A-Z]:\\|site-packages|node_modules"
+)
 
 
 def is_of_caller(match: re.Match[str]) -> bool:

@@ -59,8 +59,8 @@ PASSWORDS = (
     _pattern("a token in a URL", "code=|key=|token=|?k=|&k=", r"[?&](?:code|key|token|k)=(?P<value>[\w/+-]{24,120}={1,2}|[\w/+%-]{40,120}%3[dD])", accept=evidence.is_random),
     _pattern("a token that names its vendor", "key-", r"(?<![\w-])key-(?P<value>(?=[a-z]{0,31}\d)(?=\d{0,31}[a-z])[0-9a-z]{32})(?![\w-])"),
     _pattern("a pair of credentials", "auth plain|auth login", r"\bAUTH (?:PLAIN|LOGIN) (?P<value>[A-Za-z0-9+/]{12,200}={0,2})"),
-    _pattern("an account with its key", "ac", r"\bAC[0-9a-f]{32}:[0-9a-f]{32}\b"),
+    _pattern("an account with its key", "ac0|ac1|ac2|ac3|ac4|ac5|ac6|ac7|ac8|ac9|aca|acb|acc|acd|ace|acf", r"\bAC[0-9a-f]{32}:[0-9a-f]{32}\b"),
     _pattern("a bot's token", ":aa", r"(?<!\d)\d{8,10}:AA[\w-]{30,36}(?![\w-])"),
-    _pattern("a code that the service keeps", "pin|otp|tan|code|answer", r"\b(?:expected|stored|correct|actual|valid) (?:PIN|OTP|TAN|passcode|code|answer)\b(?: code)?[ :=]{1,3}(?:is |was )?[\"'`]?\d{4,8}\b|\b(?:PIN|OTP|TAN|passcode)\b(?: code)? ?[\"'`]?\d{4,8}[\"'`]? (?:expected|does not match (?:the )?(?:stored|expected)|is (?:the )?(?:correct|valid|stored|expected))", flags=_I),
+    _pattern("a code that the service keeps", "expected |stored |correct |actual |valid |pin |otp |tan |passcode ", r"\b(?:expected|stored|correct|actual|valid) (?:PIN|OTP|TAN|passcode|code|answer)\b(?: code)?[ :=]{1,3}(?:is |was )?[\"'`]?\d{4,8}\b|\b(?:PIN|OTP|TAN|passcode) (?:code )?[\"'`]?\d{4,8}[\"'`]? (?:expected|does not match (?:the )?(?:stored|expected)|is (?:the )?(?:correct|valid|stored|expected))", flags=_I),
 )
 # fmt: on

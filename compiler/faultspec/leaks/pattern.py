@@ -10,25 +10,50 @@ from functools import lru_cache
 class Pattern:
     """One pattern of a kind of leak.
 
-    ``needles``: lower-case strings; every match contains one. ``accept``: decides on a match at
-    last.
+    ``needles``: lower-case strings; every match contains one. ``source``: the expression, or the
+    function that writes it when it is first needed. ``accept``: decides on a match at last.
     """
 
     what: str
     needles: tuple[str, ...]
-    expression: str
+    source: str | Callable[[], str]
     flags: int = 0
     accept: Callable[[re.Match[str]], bool] | None = None
 
     @property
+    def expression(self) -> str:
+        """The regular expression."""
+        return self.source if isinstance(self.source, str) else self.source()
+
+    @property
     def regex(self) -> re.Pattern[str]:
         """The expression, compiled when a needle is found: most never are."""
-        return _compile(self.expression, self.flags)
+        return _compile(self.source, self.flags)
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A regular expression that is compiled when it is first used."""
+
+    source: str
+    flags: int = 0
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """The first match anywhere in the text."""
+        return _compile(self.source, self.flags).search(text)
+
+    def match(self, text: str, start: int = 0) -> re.Match[str] | None:
+        """The match at ``start``."""
+        return _compile(self.source, self.flags).match(text, start)
+
+    def fullmatch(self, text: str) -> re.Match[str] | None:
+        """The match of the whole text."""
+        return _compile(self.source, self.flags).fullmatch(text)
 
 
 @lru_cache(maxsize=2048)  # more than there are patterns, and a taxonomy's own names beside them
-def _compile(expression: str, flags: int) -> re.Pattern[str]:
-    return re.compile(expression, flags)
+def _compile(source: str | Callable[[], str], flags: int) -> re.Pattern[str]:
+    return re.compile(source if isinstance(source, str) else source(), flags)
 
 
 def pattern(

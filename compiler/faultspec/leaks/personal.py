@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from faultspec.leaks import evidence
-from faultspec.leaks.pattern import Pattern
+from faultspec.leaks.pattern import Expression, Pattern
 from faultspec.leaks.pattern import pattern as _pattern
 
 LIBRARIES = {"stdnum": "python-stdnum", "phonenumbers": "phonenumbers"}
@@ -24,35 +24,35 @@ def missing_libraries() -> tuple[str, ...]:
     return tuple(name for module, name in LIBRARIES.items() if find_spec(module) is None)
 
 
-_EXAMPLE = re.compile(
+_EXAMPLE = Expression(
     r"\b(?:for instance|e\.g\.|eg|such as|like|formats?|formatted|examples?|pattern)\b",
     re.IGNORECASE,
 )
 """Words before a number that explains a form."""
 
-_OTHER_NUMBER = re.compile(
+_OTHER_NUMBER = Expression(
     r"\b(?:order|invoice|request|trace|span|transaction|txn|tracking|reference|ref|ticket|case|build|event|message|serial|timestamp|epoch|isbn|sku|version|offset|sequence|snowflake"
     r"|id|ids|nr|no|number|maximum|minimum|than|least|most|between|and|to|limit|length)[\"'`]?[ #:=.\"'`(\[]{1,4}$",
     re.IGNORECASE,
 )
 """Words before numbers of other kinds."""
 
-_HOTLINE = re.compile(
+_HOTLINE = Expression(
     r"\b(?:zadzwoń|dzwoń|anrufen|infolinia|infoline|emergency|hot-?line|help-?line|support|service|customer care|call us(?: at| on)?|contact(?: us)?|reach us|kontakt|contact(?:ez|o|ar)?|llam[ae]\w*|rufen|appelez|ligue|atendimento|soporte|suporte|assistance|hilfe|help ?desk|office hours|sales)\b[^\n\d+]{0,30}$"
     r"|(?:[?!] {1,2}|\bplease )(?:call|ring|dial|text)\b[^\n\d+]{0,30}$|(?-i:\b(?:Call|Ring|Dial|Text))\b[^\n\d+]{0,30}$",
     re.IGNORECASE,
 )
 """Words before the number of a company, which callers are asked to ring."""
 
-_TEST = re.compile(r"\b(?:test|sandbox|demo|dummy|sample)[ _-](?:card|number|account|iban)\b", re.I)
+_TEST = Expression(r"\b(?:test|sandbox|demo|dummy|sample)[ _-](?:card|number|account|iban)\b", re.I)
 """Words before a number that its issuer publishes for tests."""
 
-_FICTITIOUS = re.compile(
+_FICTITIOUS = Expression(
     r"(?:55501\d\d|5005550\d{3}|^44(?:(?:113|114|115|116|117|118|121|131|141|151|161)4960|2079460|1632960|7700900|8081570|9098790|3069990)\d{3}|^61(?:[2378]5550|[2378]7010|491570|491571|491572)\d{3,4}|^33(?:1990[0-9]|26191|35301|46571|53649|63998)\d{4})$"
 )
 """Numbers that regulators keep for films: of North America, Great Britain, Australia and France."""
 
-_BRANDS = re.compile(
+_BRANDS = Expression(
     r"4\d{12}(?:\d{3}){0,2}|(?:5[1-5]\d\d|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}|3[47]\d{13}"
     r"|(?:6011|65\d\d|64[4-9]\d)\d{12}|35(?:2[89]|[3-8]\d)\d{12}|3(?:0[0-5]|[68]\d)\d{11}"
 )
@@ -178,6 +178,29 @@ def _is_person_with_fact(match: re.Match[str]) -> bool:
     )
 
 
+_FORMS = (
+    (r"\d{2}\.\d{3}\.\d{3}-\d{2}", ("br.cpf",)),
+    (r"[A-Z]{5}\d\d[A-EHLMPRST]\d\d[A-Z]\d{3}[A-Z]", ("it.codicefiscale",)),
+    (r"\d{7}-?[A-HJ-NP-TV-Z]", ("es.dni", "es.nie")),
+    (r"\d{5}[-+ABCDEFYXWVU]\d{3}[0-9A-FHJ-NPR-Y]", ("fi.hetu",)),
+    (r"\d{5}(?:\d\d)?[-+]\d{4}", ("se.personnummer",)),
+    (r"\d{5}(?:19|20)\d{2}(?:0[1-9]|1[0-2])[0-3]\d\d{3}[0-9X]", ("cn.ric",)),
+    (r"\d\.\d{2}\.\d{2}-\d{3}\.\d{2}", ("be.nn",)),
+    (r"\d{2}(?:0[1-9]|1[0-2])(?:\d{2}|2[AB])\d{6}\d{2}", ("fr.nir",)),
+    (r"[A-Z]{3}\d{6}[HM][A-Z]{5}[A-Z0-9]\d", ("mx.curp",)),
+)
+"""Forms of national ids that no other number has, without the first character, and the modules of
+`stdnum` that check them.
+"""
+
+
+def _is_formed_id(match: re.Match[str]) -> bool:
+    """Whether a number is valid in one of the countries whose form it has."""
+    return any(
+        re.fullmatch(form, match[0][1:]) and _is_id(*modules)(match) for form, modules in _FORMS
+    )
+
+
 _COUNTRIES = (
     *("us.ssn", "us.itin", "ca.sin", "gb.nhs", "in_.aadhaar", "pl.pesel", "nl.bsn", "de.idnr"),
     *("au.tfn", "cl.rut", "dk.cpr", "no.fodselsnummer", "bg.egn", "ro.cnp", "hr.oib", "br.cpf"),
@@ -269,11 +292,17 @@ _SURE_IDS = {
 def _sure_id(names: str, form: str) -> Pattern:
     """The pattern of a national id by its name and form."""
     words = tuple(names.split("|"))
+    # A short name is a part of many words.
+    needles = tuple(
+        f"{word}{sign}"
+        for word in words
+        for sign in (" _-:：=#.)(\"'`" if len(word) < 5 and word.isascii() else [""])
+    )
     one = "|".join(map(re.escape, words))
     return Pattern(
         "a national id",
-        words,
-        rf"(?<![^\W_])(?:{one})(?:[ _-]?(?:number|numero|número|numer|nummer|no|nr|id|n°|№|号码?))?\.?[\"'`)]?"
+        needles,
+        rf"(?<![^\W_])(?:{one})(?:(?:[ _-]|(?<=[^\x00-\x7f]))(?:number|numero|número|numer|nummer|no|nr|id|n°|№|号码?))?\.?[\"'`)]?"
         rf"[ :：=#\"'`(]{{1,4}}(?:is |of |ist |est |es |è |to )?(?-i:(?P<value>{form}))(?![\w-]|\.\d)",
         re.IGNORECASE,
         accept=_is_of_person,
@@ -301,7 +330,7 @@ _FACT_NEEDLES = (
     *("$", "£", ".0", ".1", ".2", ".3", ".4", ".5", ".6", ".7", ".8", ".9"),
 )
 
-_COMPANY = re.compile(
+_COMPANY = Expression(
     r"\b(?:service|services|support|customer (?:service|support|care)|office|claims|returns|bank|team|department|dept|gmbh|ag|as|ab|oy|ltd|llc|inc|plc|corp|group|company|center|centre|court|authority|agency|university|hospital|clinic|hotel|store|shop|warehouse|terminal|headquarters|hq|embassy|ministry|station|airport|port|depot)\b"
     r"|\b(?:write|letter|post|postal|mail|send|return|invoice|registered office|imprint|impressum|address of)\b[^\n]{0,40}$",
     re.I,
@@ -326,19 +355,11 @@ def _is_persons_address(match: re.Match[str]) -> bool:
 # fmt: off
 PERSONAL = (
     Pattern("a national id", _NAMES_WITH_PERSON, rf"(?:{_PERSON_NUMBER})\.?[ :#]{{1,3}}(?P<value>[A-Z]{{0,2}}\d[\d .-]{{5,16}}[\dA-Z]) (?:is |was |has been )?(?:already )?(?:linked|registered|assigned|issued|belongs|attached|associated|held|used)[^\n]{{0,12}}? (?:to|with|by) [^\W\d_a-z]\w{{1,30}} [^\W\d_a-z]\w{{1,30}}", re.MULTILINE, accept=_is_installed),
-    Pattern("a postal address", ("0", "1", "2", "3", "4", "5", "6", "7", "8", "9"), rf"{_PERSON}, (?:[^\W\d_a-z][\w'.-]{{2,30}}(?: [\w'.-]{{1,20}}){{0,3}} \d{{1,4}} ?[a-zA-Z]?, (?:[A-Z]{{1,2}}-)?\d{{2,5}}[ -]?\d{{0,3}} [^\W\d_a-z]\w{{1,30}}|\d{{1,5}},? (?:[^\W\d_a-z][\w'.-]{{1,25}} ){{1,3}}(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Dr|Court|Ct|Close|Way|Place|Square|Boulevard|Blvd|Terrace|Crescent|Gardens|Hill|Row|Mews|Quay)\b|\d{{1,4}}(?: bis| ter)?,? (?:rue|avenue|boulevard|place|all[eé]e|chemin|quai|impasse|via|viale|piazza|calle|avenida|plaza|rua) [\w' ]{{3,40}}, \d{{4,5}} [^\W\d_a-z]|(?:rue|via|viale|piazza|calle|avenida|plaza|rua|ul\.|ulica|ulice) [\w' ]{{3,40}} \d{{1,4}}\w?, \d{{2,5}}[ -]?\d{{0,3}} [^\W\d_a-z])", re.MULTILINE, accept=_is_persons_address),
-    _pattern("the number of a payment card", "2|3|4|5|6", r"(?<![\w.+/-])[2-6]\d{3}(?:[ -]?\d{4}){2,3}(?:[ -]?\d{1,3})?(?![\w-]|\.\d)|(?<![\w.+/-])3[47]\d\d[ -]?\d{6}[ -]?\d{5}(?![\w-]|\.\d)", accept=_is_card),
-    _pattern("the number of a bank account", "0|1|2|3|4|5|6|7|8|9", r"(?<![\w-])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![\w-])", accept=_is_iban),
+    Pattern("a postal address", (", ",), rf"{_PERSON}, (?:[^\W\d_a-z][\w'.-]{{2,30}}(?: [\w'.-]{{1,20}}){{0,3}} \d{{1,4}} ?[a-zA-Z]?, (?:[A-Z]{{1,2}}-)?\d{{2,5}}[ -]?\d{{0,3}} [^\W\d_a-z]\w{{1,30}}|\d{{1,5}},? (?:[^\W\d_a-z][\w'.-]{{1,25}} ){{1,3}}(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Dr|Court|Ct|Close|Way|Place|Square|Boulevard|Blvd|Terrace|Crescent|Gardens|Hill|Row|Mews|Quay)\b|\d{{1,4}}(?: bis| ter)?,? (?:rue|avenue|boulevard|place|all[eé]e|chemin|quai|impasse|via|viale|piazza|calle|avenida|plaza|rua) [\w' ]{{3,40}}, \d{{4,5}} [^\W\d_a-z]|(?:rue|via|viale|piazza|calle|avenida|plaza|rua|ul\.|ulica|ulice) [\w' ]{{3,40}} \d{{1,4}}\w?, \d{{2,5}}[ -]?\d{{0,3}} [^\W\d_a-z])", re.MULTILINE, accept=_is_persons_address),
+    _pattern("the number of a payment card", "2|3|4|5|6", r"[2-6](?<![\w.+/-][2-6])\d{3}(?:[ -]?\d{4}){2,3}(?:[ -]?\d{1,3})?(?![\w-]|\.\d)|3(?<![\w.+/-]3)[47]\d\d[ -]?\d{6}[ -]?\d{5}(?![\w-]|\.\d)", accept=_is_card),
+    _pattern("the number of a bank account", "0|1|2|3|4|5|6|7|8|9", r"[A-Z](?<![\w-][A-Z])[A-Z]\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![\w-])", accept=_is_iban),
     _pattern("a telephone number", "+", r"(?<![\w+])\+[1-9]\d{0,2}[ .()/-]{0,2}\d(?:[ .()/-]{0,2}\d){5,12}(?![\w-]|\.\d)", accept=_is_phone),
-    _pattern("a national id", ".", r"(?<![\w.-])\d{3}\.\d{3}\.\d{3}-\d{2}(?![\w-])", accept=_is_id("br.cpf")),
-    _pattern("a national id", "0|1|2|3|4|5|6|7|8|9", r"(?<![\w-])[A-Z]{6}\d\d[A-EHLMPRST]\d\d[A-Z]\d{3}[A-Z](?![\w-])", accept=_is_id("it.codicefiscale")),
-    _pattern("a national id", "0|1|2|3|4|5|6|7|8|9", r"(?<![\w-])(?:\d{8}|[XYZ]\d{7})-?[A-HJ-NP-TV-Z](?![\w-])", accept=_is_id("es.dni", "es.nie")),
-    _pattern("a national id", "0|1|2|3|4|5|6|7|8|9", r"(?<![\w-])\d{6}[-+ABCDEFYXWVU]\d{3}[0-9A-FHJ-NPR-Y](?![\w-])", accept=_is_id("fi.hetu")),
-    _pattern("a national id", "0|1|2|3|4|5|6|7|8|9", r"(?<![\w-])(?:19|20)?\d{6}[-+]\d{4}(?![\w-])", accept=_is_id("se.personnummer")),
-    _pattern("a national id", "0|1|2|3|4|5|6|7|8|9", r"(?<![\w-])[1-6]\d{5}(?:19|20)\d{2}(?:0[1-9]|1[0-2])[0-3]\d\d{3}[0-9X](?![\w-])", accept=_is_id("cn.ric")),
-    _pattern("a national id", "0|1|2|3|4|5|6|7|8|9", r"(?<![\w-])\d{2}\.\d{2}\.\d{2}-\d{3}\.\d{2}(?![\w-])", accept=_is_id("be.nn")),
-    _pattern("a national id", "0|1|2|3|4|5|6|7|8|9", r"(?<![\w-])[12]\d{2}(?:0[1-9]|1[0-2])(?:\d{2}|2[AB])\d{6}\d{2}(?![\w-])", accept=_is_id("fr.nir")),
-    _pattern("a national id", "0|1|2|3|4|5|6|7|8|9", r"(?<![\w-])[A-Z]{4}\d{6}[HM][A-Z]{5}[A-Z0-9]\d(?![\w-])", accept=_is_id("mx.curp")),
+    _pattern("a national id", "0|1|2|3|4|5|6|7|8|9", rf"[0-9A-Z](?<![\w-][0-9A-Z])(?:{'|'.join(form[0] for form in _FORMS)})(?![\w-])", accept=_is_formed_id),
     _pattern("a national id", _NAMES, rf"\b{_NAMED}[ _-]?(?:number|no|nr|id|code)?\.?[\"'`]?[ :=#\"'`(]{{1,4}}(?:is |of )?(?P<value>[A-Z]{{0,2}}\d[\d .-]{{6,16}}[\dA-Z])(?![\w-])", accept=_is_id(*_COUNTRIES), flags=re.IGNORECASE),
     _pattern("a national id", _NAMES, rf"\b{_NAMED}[ _-]?(?:number|no)?[\"'`]?[ :=#\"'`(]{{1,4}}(?:is )?(?P<value>[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d\d ?\d\d ?\d\d ?[A-D])(?![\w-])", flags=re.IGNORECASE, accept=_is_installed),
     *(_sure_id(names, form) for names, form in _SURE_IDS.items()),
@@ -352,6 +373,6 @@ PERSONAL = (
     _pattern("a telephone number", "phone|mobile|tel|cell|handy|sms", r"\b(?:(?:tele)?phone|mobile|cell|tel|handy|sms)(?:[ _-]?(?:number|no|nr))?\.?[\"'`]?[ :=#\"'`(]{1,4}(?:is |of |to )?(?P<other>\(?0?\d{2,5}\)?(?:[ ./-]?\d{2,8}){1,4})(?P<value>)(?![\w-]|\.\d)", flags=re.IGNORECASE, accept=_is_national_phone),
     _pattern("a date of birth", "birth|dob|born|geb|naissance|nacimiento", r"\b(?:date[ _-]of[ _-]birth|birth[ _-]?da(?:te|y)|dob|born(?: on)?|geboren(?: am)?|geburtsdatum|date de naissance|fecha de nacimiento)[\"'`]?[ :=(\"'`]{1,4}(?:is |was )?(?:(?:19\d\d|200\d|201[0-5])-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./](?:19\d\d|200\d|201[0-5]))\b", flags=re.IGNORECASE, accept=_is_installed),
     _pattern("the number of a document", "passport|licen|patient|mrn|insurance|ausweis", r"\b(?:passport|driv(?:er'?s?|ing) licen[cs]e|patient (?:mrn|id|record)|mrn|health insurance|personalausweis)(?:[ _-]?(?:number|no|nr|id))?\.?[\"'`]?[ :=#\"'`(]{1,4}(?:is |of )?(?P<value>(?=[A-Z0-9]{0,12}\d{2})[A-Z0-9]{6,18})(?![\w-])", flags=re.IGNORECASE, accept=_is_installed),
-    _pattern("a place on earth", "lat", r"\blat(?:itude)?[\"'`]?[ :=]{1,3}-?\d{1,2}\.\d{4,10}[, ;&\"'`]{1,4}(?:lon|lng|long(?:itude)?)[\"'`]?[ :=]{1,3}-?\d{1,3}\.\d{4,10}[^\n]{0,20}\b(?:user|customer|driver|rider|patient|home)\b", flags=re.IGNORECASE, accept=_is_installed),
+    _pattern("a place on earth", "lat:|lat=|lat |lat\"|lat'|lat`|latitude", r"\blat(?:itude)?[\"'`]?[ :=]{1,3}-?\d{1,2}\.\d{4,10}[, ;&\"'`]{1,4}(?:lon|lng|long(?:itude)?)[\"'`]?[ :=]{1,3}-?\d{1,3}\.\d{4,10}[^\n]{0,20}\b(?:user|customer|driver|rider|patient|home)\b", flags=re.IGNORECASE, accept=_is_installed),
 )
 # fmt: on

@@ -1,5 +1,7 @@
 """Tokens that name their vendor by a prefix: what the documentation of each vendor shows."""
 
+import re
+
 from faultspec.leaks import evidence
 from faultspec.leaks.pattern import pattern as _pattern
 
@@ -29,8 +31,19 @@ _VENDORS = (
     ("webhook/", r"https://[\w.-]{1,80}/webhook(?:b2)?/[0-9a-f-]{36}@[0-9a-f-]{36}/IncomingWebhook/[0-9a-f]{32}/[0-9a-f-]{36}"), ("discord", r"https://(?:\w{1,20}\.)?discord(?:app)?\.com/api/webhooks/\d{17,20}/[\w-]{60,80}"),
     ("eyj0exaioiai", r"eyJ0eXAiOiAiVENWMiJ9\.[\w-]{20,60}\.[\w-]{40,60}"), ("api-", r"api-[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}-[a-f0-9]{8,40}"), (":aa", r"\d{8,10}:AA[\w-]{32,36}"),
 )
+
+
+def _whole_word(expression: str) -> str:
+    """The expression of a whole word. A literal comes first if it begins with one: that is fast."""
+    literal = re.match(r"[\w-]{2,20}(?![?*+{])(?=[^|]*$)", expression)
+    if literal is None:
+        return rf"(?<![A-Za-z0-9/])(?:{expression})(?![A-Za-z0-9_-])"
+    first, rest = literal[0], expression[literal.end() :]
+    return rf"{first}(?<![A-Za-z0-9/]{first}){rest}(?![A-Za-z0-9_-])"
+
+
 PREFIXES = tuple(
-    _pattern("a token that names its vendor", needles, rf"(?<![A-Za-z0-9/])(?:{expression})(?![A-Za-z0-9_-])", accept=evidence.is_mixed)
+    _pattern("a token that names its vendor", needles, _whole_word(expression), accept=evidence.is_mixed)
     for needles, expression in _VENDORS
 )
 # fmt: on

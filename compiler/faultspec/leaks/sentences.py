@@ -8,7 +8,8 @@ as written. The longest literal part is the needle.
 
 import re
 from collections.abc import Iterator
-from importlib.resources import files
+from functools import partial
+from pathlib import Path
 
 from faultspec.leaks.pattern import Pattern
 
@@ -32,6 +33,8 @@ def _expression(template: str) -> str:
 
 def _needle(template: str) -> str:
     """The longest literal part of a template."""
+    if "{" not in template:
+        return template
     return max((part for part in _BLANK.split(template) if part not in _BLANKS), key=len)
 
 
@@ -43,7 +46,7 @@ def _tables() -> dict[str, dict[str, list[str]]]:
     """The templates by group and description."""
     tables: dict[str, dict[str, list[str]]] = {}
     templates: list[str] = []
-    text = (files("faultspec.leaks") / "sentences.txt").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("sentences.txt").read_text(encoding="utf-8")
     for line in text.splitlines():
         if line.startswith("%% "):
             group, _, what = line.removeprefix("%% ").partition(": ")
@@ -56,10 +59,14 @@ def _tables() -> dict[str, dict[str, list[str]]]:
 def _patterns(table: dict[str, list[str]]) -> Iterator[Pattern]:
     for what, templates in table.items():
         for start in range(0, len(templates), _TOGETHER):
-            part = templates[start : start + _TOGETHER]
+            part = tuple(templates[start : start + _TOGETHER])
             needles = tuple(dict.fromkeys(_needle(template).lower() for template in part))
-            expression = "|".join(map(_expression, part))
-            yield Pattern(what, needles, expression, re.MULTILINE | re.ASCII)
+            yield Pattern(what, needles, partial(_alternatives, part), re.MULTILINE | re.ASCII)
+
+
+def _alternatives(templates: tuple[str, ...]) -> str:
+    """The regular expression of several templates."""
+    return "|".join(map(_expression, templates))
 
 
 _TABLES = _tables()
