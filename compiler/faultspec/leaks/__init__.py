@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from faultspec.exchange.model import Canary
@@ -221,11 +222,12 @@ def _needles(kinds: frozenset[str], names: tuple[Pattern, ...]) -> _Needles:
         for needle in pattern.needles:
             needles[needle] = (*needles.get(needle, ()), index)
     always = needles.pop("", ())
-    uses = Counter(trigram for needle in needles for trigram in _trigrams(needle))
+    uses = Counter(chain.from_iterable(map(_trigrams, needles)))
+    rank = {trigram: (_is_prose(trigram), count) for trigram, count in uses.items()}
     long: dict[_Trigram, _Indexed] = {}
     for needle, at in needles.items():
         if trigrams := _trigrams(needle):
-            rarest = min(trigrams, key=lambda trigram: (_is_prose(trigram), uses[trigram]))
+            rarest = min(trigrams, key=rank.__getitem__)
             long[rarest] = (*long.get(rarest, ()), (needle, at))
     short = tuple((needle, at) for needle, at in needles.items() if len(needle) < 3)
     return _Needles(patterns, always, short, long)
@@ -233,7 +235,7 @@ def _needles(kinds: frozenset[str], names: tuple[Pattern, ...]) -> _Needles:
 
 def _is_prose(trigram: _Trigram) -> bool:
     """Whether a trigram has only letters and blanks, as those of most harmless texts."""
-    return all(letter.isalpha() or letter == " " for letter in trigram)
+    return "".join(trigram).replace(" ", "a").isalpha()
 
 
 def _trigrams(text: str) -> list[_Trigram]:

@@ -20,7 +20,7 @@ _DOCUMENTATION_DOMAIN = Expression(
 there is an example only with a placeholder before the @."""
 
 _PLACEHOLDER_NAME = Expression(
-    r"^(?:(?:your|my|some|first|last)?[._-]?(?:user|name|username|first|last|surname|e?mail|address|someone|somebody|you|me|test|foo|bar|x+|(?:jane|john)[._-]?(?:doe|smith|public)|[a-z](?:[._][a-z])?|jo|al|bob|alice|support|help|info|contact|no-?reply)[._-]?)+\d*$",
+    r"^(?:(?:your|my|some|first|last)?[._-]?(?:user|name|username|first|last|surname|e?mail|address|someone|somebody|you|me|test|foo|bar|x+|(?:jane|john)[._-]?(?:doe|smith|public)|support|help|info|contact|no-?reply)[._-]?)+\d*$|^[a-z][._][a-z]$",
     re.I,
 )
 """Placeholders before the @ in a message that explains the form of an address."""
