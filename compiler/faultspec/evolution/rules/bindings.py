@@ -36,8 +36,8 @@ def code_constructor(evolution: Evolution) -> Iterator[Occurrence]:
     if not paths:
         return
     before, after = constructor_signatures(old, paths), constructor_signatures(new, paths)
-    for path in paths:
-        yield from _changed_arguments(path, before[path], after[path])
+    for pair in pairs:
+        yield from _changed_arguments(pair.path, before[pair.path], after[pair.path])
 
 
 def _changed_arguments(path: Path, old: Signature, new: Signature) -> Iterator[Occurrence]:

@@ -112,20 +112,30 @@ def _reuse(
     reads=("Code.lifecycle", "Code.since", "Code.sunset", "Code.replaced_by"),
 )
 def code_lifecycle(evolution: Evolution) -> Iterator[Occurrence]:
-    """A deprecation prepares clients for a removal. It names what replaces the code, and since
-    which version it is deprecated."""
+    """A deprecation prepares clients for a removal. It names what replaces the code, or says why and
+    until when."""
     for path, old, new in evolution.changed_codes:
         name = code_name(path)
         covers = tuple((*path, key) for key in ("lifecycle", "since", "sunset", "replaced_by"))
         if (old.lifecycle, new.lifecycle) == ("stable", "deprecated"):
-            instead = f"; `{new.replaced_by}` replaces it" if new.replaced_by else ""
-            effect = Effect("safe", f"{name} is deprecated{instead}", adds=True)
+            effect = _deprecation(new, name)
             yield Occurrence((*path, "lifecycle"), effect, covers=covers)
         elif old.lifecycle != new.lifecycle:
             effect = Effect("safe", f"{name} is {new.lifecycle} again")
             yield Occurrence((*path, "lifecycle"), effect, covers=covers)
         else:
             yield from _dates(path, old, new)
+
+
+def _deprecation(code: Code, name: str) -> Effect:
+    """The effect of a deprecation. It names a successor, a sunset or a reason."""
+    instead = f"; `{code.replaced_by}` replaces it" if code.replaced_by else ""
+    message = f"{name} is deprecated{instead}"
+    if code.replaced_by or code.sunset or code.description:
+        return Effect("safe", message, adds=True)
+    message = f"{message}, without a replacement, a sunset or a reason"
+    remedy = "write `replaced_by`, `sunset` or a `description` with the reason"
+    return Effect("risky", message, ("clients",), adds=True, remedy=remedy)
 
 
 def _dates(path: Path, old: Code, new: Code) -> Iterator[Occurrence]:
