@@ -26,25 +26,24 @@ class Pair(NamedTuple):
     today: date
 
 
-def pairs(folder: Path) -> Iterator[Pair]:
-    """Every pair of the files of a folder."""
-    for file in sorted(folder.glob("*.yaml")):
-        family = _data(file.read_text(), file.name)
-        for entry in family["pairs"]:
-            base = _data(family["base"], file.name)
-            old = apply_edits(base, entry.get("old"))
-            new = apply_edits(copy.deepcopy(old), entry.get("new"))
-            yield Pair(
-                id=f"{file.stem}/{entry['id']}",
-                old=_text(old, entry.get("old")),
-                new=_text(new, entry.get("new")),
-                severity=entry["severity"],
-                categories=frozenset(entry["categories"]),
-                breaks=frozenset(entry["breaks"]),
-                version=entry["version"],
-                reason=entry["reason"],
-                today=date.fromisoformat(str(entry.get("today", "2026-11-23"))),
-            )
+def pairs_of(file: Path) -> Iterator[Pair]:
+    """The pairs of a family."""
+    family = _data(file.read_text(), file.name)
+    for entry in family["pairs"]:
+        base = _data(family["base"], file.name)
+        old = apply_edits(base, entry.get("old"))
+        new = apply_edits(copy.deepcopy(old), entry.get("new"))
+        yield Pair(
+            id=f"{file.stem}/{entry['id']}",
+            old=_text(old, entry.get("old")),
+            new=_text(new, entry.get("new")),
+            severity=entry["severity"],
+            categories=frozenset(entry["categories"]),
+            breaks=frozenset(entry["breaks"]),
+            version=entry["version"],
+            reason=entry["reason"],
+            today=date.fromisoformat(str(entry.get("today", "2026-11-23"))),
+        )
 
 
 def _data(text: str, name: str) -> Any:

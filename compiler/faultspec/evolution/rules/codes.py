@@ -59,14 +59,10 @@ def _effect_of_addition(evolution: Evolution, path: Path, code: Code) -> Effect:
         return Effect("safe", f"{code_name(path)} is new, like its operation", adds=True)
     closed = [
         surface.name
-        for surface in evolution.old.surfaces.values()
-        if allows_code(
-            surface._replace(codes=() if surface.codes is None else evolution.new.codes)
-            if surface.name not in evolution.new.surfaces
-            else evolution.new.surfaces[surface.name],
-            code,
-            operation,
-        )
+        for surface in evolution.new.surfaces.values()
+        if surface.name in evolution.old.surfaces
+        and evolution.old.surfaces[surface.name].codes is not None
+        and allows_code(surface, code, operation)
     ]
     if not closed:
         return Effect("safe", f"{code_name(path)} is new", adds=True)
