@@ -29,6 +29,7 @@ WITHOUT_EFFECT: Mapping[str, str] = {
     "Field.slot": "the key of its mapping",
     "Envelope.picture": "the shape is compiled from it",
     "HttpMapping.reason": "a reason beside a status says nothing",
+    "Idempotency.default": "an operation that says nothing counts as idempotent anyway",
     "Match.tools": "no surface here matches by tools",
     "Mcp.strict": "the only mark here is `isError: true` already",
     "Surface.default_status": "every code here has a status of its own",

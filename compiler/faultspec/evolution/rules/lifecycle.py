@@ -112,8 +112,8 @@ def _reuse(
     reads=("Code.lifecycle", "Code.since", "Code.sunset", "Code.replaced_by"),
 )
 def code_lifecycle(evolution: Evolution) -> Iterator[Occurrence]:
-    """A deprecation prepares clients for a removal. It names what replaces the code, or says why and
-    until when."""
+    """A deprecation prepares clients for a removal. It names the successor of the code, its sunset
+    or a reason."""
     for path, old, new in evolution.changed_codes:
         name = code_name(path)
         covers = tuple((*path, key) for key in ("lifecycle", "since", "sunset", "replaced_by"))
