@@ -460,6 +460,42 @@ def test_a_url_is_judged_by_the_only_taxonomy(repository: Path) -> None:
     assert "--taxonomy" in done.stderr
 
 
+# Comparing
+
+
+def test_diff_compares_with_the_revision_of_the_file(repository: Path) -> None:
+    """Without arguments every taxonomy is compared with itself at `against`. Arguments win."""
+    (repository / ".git").rmdir()
+    (repository / "faultspec.yaml").write_text(PROJECT + "against: base\n")
+    for command in (
+        ("init", "-q", "-b", "base", "."),
+        ("add", "."),
+        ("-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-qm", "base"),
+        ("switch", "-qc", "change"),
+    ):
+        subprocess.run(["git", *command], cwd=repository, check=True)
+    below = repository / "deep"
+    done = faultspec("diff", cwd=below)
+    assert done.returncode == 0
+    assert "../shop/errors.yaml:" in done.stderr
+    assert "../bank.yaml:" in done.stderr
+    path = repository / "bank.yaml"
+    path.write_text(path.read_text().replace("http: 404", "http: 410"))
+    done = faultspec("diff", cwd=below)
+    assert done.returncode == 1
+    assert "bank.yaml" in done.stdout
+    assert "shop" not in done.stdout
+    assert faultspec("diff", "../shop/errors.yaml", cwd=below).returncode == 0
+    assert json.loads(faultspec("diff", "--format", "json", "../bank.yaml", cwd=below).stdout)
+    assert faultspec("diff", "../bank.yaml", "../bank.yaml", cwd=below).returncode == 0
+    assert faultspec("diff", "--against", "nowhere", cwd=below).returncode == 2
+    done = faultspec("diff", "--format", "json", cwd=below)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "name one of ../shop/errors.yaml, ../bank.yaml" in " ".join(done.stderr.split())
+    (repository / "faultspec.yaml").write_text(PROJECT)
+    assert faultspec("diff", cwd=below).returncode == 2
+
+
 # Mistakes
 
 MISTAKES = {
@@ -483,7 +519,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("code", MISTAKES)
-@pytest.mark.parametrize("command", ["compile", "lint", "conform"])
+@pytest.mark.parametrize("command", ["compile", "lint", "diff", "conform"])
 def test_a_mistake_is_refused_with_its_place(repository: Path, command: str, code: str) -> None:
     """Every command that reads the file reports a mistake with file, line, column and remedy; it
     exits with 2 and writes nothing.

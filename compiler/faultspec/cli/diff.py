@@ -8,6 +8,7 @@ from typing import Literal
 
 import click
 
+from faultspec.cli.project import declared_taxonomies, find_project
 from faultspec.cli.revisions import RevisionError, load_at
 from faultspec.diagnostics import printers
 from faultspec.diagnostics.formats.github import Annotation, workflow_command
@@ -32,6 +33,9 @@ MOST_ANNOTATIONS = 10
 
 #: What `--fail-on` takes: a severity and all worse ones, any change, or a category.
 FAIL_ON = ("breaking", "risky", "any", *CATEGORIES)
+
+#: Formats whose output is one document.
+_WHOLE = ("json", "sarif", "junit")
 
 
 @click.command(name="diff")
@@ -64,7 +68,8 @@ def command(
 ) -> int:
     """Compare two taxonomies, OLD and NEW, or NEW with itself at a git revision.
 
-    NEW is `taxonomy.yaml` by default. Each change has a severity: breaking, risky or safe; and
+    NEW is by default every taxonomy of faultspec.yaml, and REV its `against`. Without that file NEW
+    is `taxonomy.yaml`. Each change has a severity: breaking, risky or safe; and
     categories: SOURCE, WIRE, BEHAVIOUR, OPS, DOC. The version of NEW is held to what is due.
 
     Exit codes: 0 nothing to object; 1 a change as bad as --fail-on that the ledger does not accept,
@@ -72,6 +77,13 @@ def command(
     revision or the ledger could not be read.
     """
     try:
+        if len(taxonomies) < 2:
+            declared, against = _read_defaults(taxonomies, against)
+            if len(declared) > 1:
+                return _compare_each(
+                    declared, against, one_only=ledger is not None or style in _WHOLE
+                )
+            taxonomies = declared
         old, new, old_name = load_both(taxonomies, against)
     except Unreadable as unreadable:
         _print_problems(unreadable.diagnostics, unreadable.sources, style)
@@ -94,6 +106,37 @@ def command(
     return int(_fails(report, fail_on))
 
 
+def _read_defaults(
+    taxonomies: tuple[str, ...], against: str | None
+) -> tuple[tuple[str, ...], str | None]:
+    """The taxonomies and the revision, with those of the project file for missing arguments. Raises
+    Unreadable.
+    """
+    found = find_project()
+    if found is None:
+        return taxonomies, against
+    if found.project is None:
+        raise Unreadable(found.diagnostics, found.sources)
+    revision = found.project.against if against is None else against
+    return taxonomies or tuple(declared_taxonomies(found.project)), revision
+
+
+def _compare_each(paths: Sequence[str], against: str | None, *, one_only: bool) -> int:
+    """Compare each taxonomy with itself at a revision. Returns the highest exit code. Raises
+    UsageError. ``one_only``: an option was given that fits one taxonomy.
+    """
+    if one_only:
+        raise click.UsageError(
+            f"a ledger and a JSON, SARIF or JUnit report are those of one taxonomy: name one of "
+            f"{', '.join(paths)}"
+        )
+    context = click.get_current_context()
+    codes: list[int] = [
+        context.forward(command, taxonomies=(path,), against=against) for path in paths
+    ]
+    return max(codes)
+
+
 class Unreadable(Exception):
     """Taxonomies that cannot be compared."""
 
@@ -112,7 +155,10 @@ def load_both(
     and click.UsageError.
     """
     if (against is None) != (len(taxonomies) == 2) or len(taxonomies) > 2:
-        message = "Give OLD and NEW, or one taxonomy and --against REV."
+        message = (
+            "Give OLD and NEW, or one taxonomy and --against REV, or write `against` into "
+            "faultspec.yaml."
+        )
         raise click.UsageError(message)
     new = load(taxonomies[-1] if taxonomies else "taxonomy.yaml")
     if new.taxonomy is None or new.document is None:
