@@ -84,6 +84,14 @@ _BY_REASON: tuple[tuple[str, str], ...] = (
     (r"limit of requests|budget of .* requests", "limits: {requests: 2000}"),
     (r"budget of .* seconds|too long", "limits: {seconds: 600}"),
     (
+        r"needed: A recipe with `parallel`",
+        "provoke: {CODE: {request: POST /orders, parallel: {requests: 4, succeed: 1}}}",
+    ),
+    (
+        r"needed: A recipe with `action`",
+        "provoke: {CODE: {request: POST /orders, action: {request: PUT /binding}}}",
+    ),
+    (
         r"no recipe|no request is known that makes|needed: |no observed",
         (_RECIPE),
     ),
