@@ -11,8 +11,8 @@ from faultspec.targets.literals import Verbatim
 NO_MESSAGE = "The answer is not a known error"
 
 
-def code_paragraphs(code: Code) -> list[str]:
-    """The paragraphs about a code: its meaning, its facts, and its replacement."""
+def code_paragraphs(code: Code, mark: str) -> list[str]:
+    """The paragraphs about a code: its meaning, its facts, and behind ``mark`` its deprecation."""
     paragraphs = [code.summary]
     if code.description:
         paragraphs.append(code.description)
@@ -35,16 +35,25 @@ def code_paragraphs(code: Code) -> list[str]:
     paragraphs.append(f"{facts[0].upper()}{facts[1:]}.")
     if code.effect != "none":
         paragraphs[-1] += " The operation may have taken effect."
-    if code.lifecycle == "deprecated":
-        paragraphs.append(f"Deprecated{replacement_note(code)}.")
-    return paragraphs
+    return [*paragraphs, *deprecation_notes(code, mark)]
 
 
-def code_line(code: Code) -> str:
-    """A code in one line."""
-    return code.summary + (
-        f" Deprecated{replacement_note(code)}." if code.lifecycle == "deprecated" else ""
-    )
+def deprecation_notes(code: Code, mark: str) -> list[str]:
+    """The note about the deprecation of a code behind ``mark``, if the code is deprecated."""
+    deprecation = deprecation_terms(code)
+    return [f"{mark} {deprecation}."] if deprecation else []
+
+
+def deprecation_terms(code: Code) -> str | None:
+    """``since 2.0.0, use gone, not sent after 2027-01-31``; None if the code is not deprecated."""
+    if code.lifecycle != "deprecated":
+        return None
+    terms = [
+        *([f"since {code.since}"] if code.since else []),
+        f"use {code.replaced_by}" if code.replaced_by else "without a replacement",
+        *([f"not sent after {code.sunset}"] if code.sunset else []),
+    ]
+    return ", ".join(terms)
 
 
 #: Statuses up to which each is named; a longer stretch is written as a range.
@@ -74,10 +83,3 @@ def plain_policy(policy: Policy) -> Policy:
         phase if phase.kind == "linear" else phase._replace(step=0.0) for phase in policy.phases
     )
     return policy._replace(phases=phases)
-
-
-def replacement_note(code: Code) -> str:
-    """`` since 2.0.0, use gone`` of a deprecated code, as far as it is declared."""
-    return f" since {code.since}" * bool(code.since) + f", use {code.replaced_by}" * bool(
-        code.replaced_by
-    )

@@ -34,6 +34,23 @@ def live(taxonomy: Taxonomy) -> Iterator[tuple[str | None, Code]]:
             yield path[1] if path[0] == "operations" else None, code
 
 
+def removed_codes(taxonomy: Taxonomy) -> Iterator[tuple[str | None, Code, str | None]]:
+    """Every removed code, with the operation that alone had it and the live code that replaces it.
+
+    A replacement that was removed too is followed to its own. None if no live code is reached.
+    """
+    codes = {code.name: code for code in taxonomy.every_code()}
+    for path, code in taxonomy.located_codes():
+        if code.lifecycle == "removed":
+            passed: set[str] = set()
+            successor = codes.get(code.replaced_by or "")
+            while successor and successor.lifecycle == "removed" and successor.name not in passed:
+                passed.add(successor.name)
+                successor = codes.get(successor.replaced_by or "")
+            live = successor.name if successor is not None and successor.live else None
+            yield path[1] if path[0] == "operations" else None, code, live
+
+
 def is_open(taxonomy: Taxonomy, envelope: str) -> bool:
     """Whether a surface that uses the envelope allows codes that are not declared."""
     return any(

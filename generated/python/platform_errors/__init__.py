@@ -18,6 +18,7 @@ from .codes import (
 )
 from .errors import (
     AlreadyExists,
+    AnyError,
     Conflict,
     ConstraintViolation,
     DependencyUnavailable,
@@ -58,6 +59,7 @@ __all__ = [
     "POLICIES",
     "RETRYABLE",
     "AlreadyExists",
+    "AnyError",
     "Conflict",
     "ConstraintViolation",
     "DependencyUnavailable",

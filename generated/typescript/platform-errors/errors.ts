@@ -249,8 +249,8 @@ export type KnownError = Errors[keyof Errors];
 /**
  * An answer that is not a declared error: an unknown code, another shape, or not
  * JSON. `raw` is the received body. `originalCode` is the value of the code slot, or
- * null. Neither is safe to show. `code` is the one that the taxonomy declares for
- * unknown errors, or null.
+ * null. Neither is safe to show. `replacedBy` is the code that replaces a removed one.
+ * `code` is the one that the taxonomy declares for unknown errors, or null.
  */
 export interface UnknownError extends Common {
   readonly known: false;
@@ -258,6 +258,7 @@ export interface UnknownError extends Common {
   readonly operation: null;
   readonly details: d.Details;
   readonly originalCode: string | number | null;
+  readonly replacedBy: ErrorCode | null;
   readonly raw: unknown;
 }
 

@@ -13,7 +13,13 @@ from faultspec.runtime import ids
 from faultspec.runtime.checking import Check
 from faultspec.runtime.retry import Policy
 from faultspec.targets import schema as schemas
-from faultspec.targets.doc_text import NO_MESSAGE, code_line, code_paragraphs, plain_policy
+from faultspec.targets.doc_text import (
+    NO_MESSAGE,
+    code_paragraphs,
+    deprecation_notes,
+    deprecation_terms,
+    plain_policy,
+)
 from faultspec.targets.literals import Verbatim
 from faultspec.targets.model import Model
 from faultspec.targets.python import checks, facts, names, renderings
@@ -35,6 +41,9 @@ from faultspec.targets.python.wire import (
     envelope_row,
     slot_rows,
 )
+
+#: What stands in docstrings before the terms of a deprecation.
+_DEPRECATED = "Deprecated:"
 
 #: The attributes of every error beside the slots of the envelopes.
 _ATTRIBUTES = ("_details", "_retriable", "boundary", "headers", "message", "retry_after", "status")
@@ -68,7 +77,7 @@ class PythonErrorRow(NamedTuple):
     mandatory ones first. ``envelope``: the default one. ``functional``: a key of the details is not
     an identifier, so that their TypedDict needs the functional form. ``flagless``: its details have
     no place for the retry flag, although those of other codes have. ``opaque``: its details have a
-    schema of their own.
+    schema of their own. ``deprecation``: the warning of its constructor.
     """
 
     name: str
@@ -88,6 +97,17 @@ class PythonErrorRow(NamedTuple):
     functional: bool
     flagless: bool
     opaque: bool
+    deprecation: str | None
+
+
+class PythonRemovedRow(NamedTuple):
+    """A removed code: its operation, the value of the code slot, and the member that replaces
+    it.
+    """
+
+    operation: str | None
+    wire: str
+    successor: Verbatim | None
 
 
 class PythonPolicyRow(NamedTuple):
@@ -166,6 +186,7 @@ class PythonView(NamedTuple):
     fallbacks: tuple[object, ...]
     unknown: UnknownRow
     errors: tuple[PythonErrorRow, ...]
+    removed: tuple[PythonRemovedRow, ...]
     operations: Mapping[str, str]
     slots: tuple[PythonSlotRow, ...]
     slot_checks: Mapping[str, Check]
@@ -206,11 +227,15 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
         package=names.package(taxonomy.name),
         base=base,
         imports=imports,
-        exports=sorted((name for group in imports.values() for name in group), key=_import_order),
+        exports=sorted((name for group in imports.values() for name in group), key=_export_order),
         codes=tuple(_code_rows(taxonomy)),
         fallbacks=_fallbacks(taxonomy, members),
         unknown=unknown,
         errors=errors,
+        removed=tuple(
+            PythonRemovedRow(operation, str(code.wire), members.get(successor or ""))
+            for operation, code, successor in schemas.removed_codes(taxonomy)
+        ),
         operations=dict(names.wire_names(taxonomy)),
         slots=slots,
         slot_checks=checks.slot_checks(slots, taxonomy),
@@ -247,7 +272,10 @@ def _code_rows(taxonomy: Taxonomy) -> Iterator[PythonCodeRow]:
     members = names.enum_members(taxonomy)
     for code in names.distinct_codes(taxonomy):
         yield PythonCodeRow(
-            members[code.name], code.name, code_line(code), facts.code_facts(code, taxonomy)
+            member=members[code.name],
+            name=code.name,
+            doc=" ".join([code.summary, *deprecation_notes(code, _DEPRECATED)]),
+            facts=facts.code_facts(code, taxonomy),
         )
 
 
@@ -398,7 +426,7 @@ def _imports(base: str, errors: Sequence[str], idempotent: bool) -> dict[str, li
             *("FACTS", "RETRYABLE", "ErrorCode", "Facts"),
             *("client_action", "codes_for", "http_status", "is_retryable"),
         ),
-        "errors": (base, "UnknownError", *errors, "entity_tag", "undeclared"),
+        "errors": ("AnyError", base, "UnknownError", *errors, "entity_tag", "undeclared"),
         "retry": (
             *("POLICIES", "plan_retry", "start_retry"),
             *(("IDEMPOTENCY_HEADER", "new_idempotency_key") if idempotent else ()),
@@ -409,9 +437,14 @@ def _imports(base: str, errors: Sequence[str], idempotent: bool) -> dict[str, li
 
 
 def _import_order(name: str) -> tuple[int, str]:
-    """Constants, then classes, then functions, each by name: the order of isort, which ruff keeps
-    too.
+    """Constants, then classes, then functions, each by name in any case: the order of isort, which
+    ruff keeps too.
     """
+    return _export_order(name)[0], name.lower()
+
+
+def _export_order(name: str) -> tuple[int, str]:
+    """The order of ``__all__`` in ruff, which is that of imports, but capitals come first."""
     return (0 if name.isupper() and len(name) > 1 else 1 if name[0].isupper() else 2, name)
 
 
@@ -438,6 +471,8 @@ def _error_row(
     envelope = schemas.own_envelope(taxonomy, operation, code)
     made = Constructor(code, name, envelope, package)
     opaque = code.details_schema is not None
+    deprecation = deprecation_terms(code)
+    full_name = f"{operation}.{code.name}" if operation else code.name
     return PythonErrorRow(
         name=name,
         code=member,
@@ -463,6 +498,7 @@ def _error_row(
         functional=not all(map(_is_attribute, keys)),
         flagless=flag is not None and (flag not in keys or opaque),
         opaque=opaque,
+        deprecation=deprecation and f"`{full_name}` is deprecated: {deprecation}",
     )
 
 
@@ -485,4 +521,6 @@ def _doc(code: Code, parameters: Iterable[ConstructorParameter]) -> str:
         for parameter in parameters
         if parameter.doc
     ]
-    return "\n\n".join([*code_paragraphs(code), *([" ".join(explained)] if explained else [])])
+    return "\n\n".join(
+        [*code_paragraphs(code, _DEPRECATED), *([" ".join(explained)] if explained else [])]
+    )

@@ -26,7 +26,16 @@ ATTRIBUTES = PARAMETERS | frozenset(
     (
         *("code", "checks", "defaults", "facts", "default_message", "summary", "flag_key"),
         *("operation", "envelope", "nullable", "args", "add_note", "with_traceback"),
-        *("raw", "original_code", "name", "way", "under", "other_facts", "retriable_when"),
+        *(
+            "raw",
+            "original_code",
+            "replaced_by",
+            "name",
+            "way",
+            "under",
+            "other_facts",
+            "retriable_when",
+        ),
         *("slot", "check", "getattr", "hasattr", "object", "str", "type", "lacking", "refuse"),
     )
 )
@@ -34,7 +43,7 @@ ATTRIBUTES = PARAMETERS | frozenset(
 #: Names that the module of exceptions uses itself.
 MODULE = frozenset(
     (
-        *("Check", "EnvelopeName", "ErrorCode", "Enum", "FACTS", "Facts", "Mapping"),
+        *("AnyError", "Check", "EnvelopeName", "ErrorCode", "Enum", "FACTS", "Facts", "Mapping"),
         *("RetriableRule", "StatusRule", "SECONDS", "SLOT_CHECKS", "Sequence", "UnknownError"),
         "Unset",
     )
@@ -51,7 +60,8 @@ def base_class(taxonomy: str) -> str:
     """``PlatformError`` for the taxonomy ``platform``."""
     name = python_identifier(pascal(taxonomy), "Taxonomy")
     stem = name.removesuffix("Errors").removesuffix("Error")
-    return f"{stem}Error" if stem else "BaseError"
+    base = f"{stem}Error" if stem else "BaseError"
+    return f"Base{base}" if base in MODULE else base
 
 
 def python_identifier(name: str, otherwise: str) -> str:

@@ -12,8 +12,8 @@ from faultspec.runtime.shape import Slot, slot_places
 from faultspec.targets import schema as schemas
 from faultspec.targets.doc_text import (
     NO_MESSAGE,
-    code_line,
     code_paragraphs,
+    deprecation_notes,
     plain_policy,
     statuses,
 )
@@ -34,6 +34,9 @@ from faultspec.targets.typescript.types import (
 )
 
 Json = dict[str, object]
+
+#: The tag that editors and linters read (TSDoc).
+_DEPRECATED = "@deprecated"
 
 
 class TypeScriptCodeRow(NamedTuple):
@@ -112,11 +115,11 @@ class TypeScriptRenderings(NamedTuple):
 class TypeScriptView(NamedTuple):
     """The values that the TypeScript templates see beside the model; see the row types.
 
-    ``wire``: whether an envelope has the code by itself, not inside a text. ``operations``: the
-    operation behind each name of a call. ``unknown``: the code that stands for an unknown one, or
-    None, and ``unknown_facts`` its facts. ``ranges``, ``entry_ranges`` and ``rule_ranges``: whether
-    the facts, those of operations' own codes, and the rules of policies contain ranges of statuses.
-    ``renderings``: one item, or none.
+    ``wire``: whether an envelope has the code by itself, not inside a text. ``removed``: the rows
+    of removed codes in the catalog. ``operations``: the operation behind each name of a call.
+    ``unknown``: the code that stands for an unknown one, or None, and ``unknown_facts`` its facts.
+    ``ranges``, ``entry_ranges`` and ``rule_ranges``: whether the facts, those of operations' own
+    codes, and the rules of policies contain ranges of statuses. ``renderings``: one item, or none.
     """
 
     folder: str
@@ -124,6 +127,7 @@ class TypeScriptView(NamedTuple):
     header: str
     codes: tuple[TypeScriptCodeRow, ...]
     errors: tuple[TypeScriptErrorRow, ...]
+    removed: tuple[Json, ...]
     unions: Mapping[str, Sequence[object]]
     slots: tuple[TypeScriptSlotRow, ...]
     operations: Mapping[str, str]
@@ -166,10 +170,19 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
         title=visible(taxonomy.title),
         header=model.header,
         codes=tuple(
-            TypeScriptCodeRow(enum[code.name], code.name, code_line(code), _facts(code))
+            TypeScriptCodeRow(
+                enum[code.name],
+                code.name,
+                "\n\n".join([code.summary, *deprecation_notes(code, _DEPRECATED)]),
+                _facts(code),
+            )
             for code in distinct_codes(taxonomy)
         ),
         errors=errors,
+        removed=tuple(
+            {"operation": operation, "wire": code.wire, "replacedBy": successor}
+            for operation, code, successor in schemas.removed_codes(taxonomy)
+        ),
         unions=types.named,
         slots=slots,
         operations=dict(wire_names(taxonomy)),
@@ -218,7 +231,7 @@ def _error_rows(taxonomy: Taxonomy, taken: set[str], types: Types) -> Iterator[T
         shared = Verbatim(f"FACTS.{code.name}")  # codes are identifiers
         yield TypeScriptErrorRow(
             name=name,
-            doc="\n\n".join(code_paragraphs(code)),
+            doc="\n\n".join(code_paragraphs(code, _DEPRECATED)),
             code=code.name,
             operation=operation,
             details=f"{name}Details" if fields else "Details",

@@ -24,7 +24,7 @@ RESERVED = frozenset(
 MEMBERS = frozenset(
     {
         *("boundary", "code", "details", "headers", "known", "message", "operation"),
-        *("originalCode", "raw", "retriable", "flag", "retryAfter", "status"),
+        *("originalCode", "raw", "retriable", "flag", "retryAfter", "status", "replacedBy"),
     }
 )
 

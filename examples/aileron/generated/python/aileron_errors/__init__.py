@@ -19,6 +19,7 @@ from .codes import (
 )
 from .errors import (
     AileronError,
+    AnyError,
     BindingFailed,
     BindingRequired,
     CapabilityDenied,
@@ -49,6 +50,7 @@ __all__ = [
     "POLICIES",
     "RETRYABLE",
     "AileronError",
+    "AnyError",
     "BindingFailed",
     "BindingRequired",
     "CapabilityDenied",

@@ -19,6 +19,7 @@ from .codes import (
 )
 from .errors import (
     AlknetError,
+    AnyError,
     ChatContextOverflow,
     CreateMachineInsufficientCredits,
     CreateMachineRateLimited,
@@ -51,6 +52,7 @@ __all__ = [
     "POLICIES",
     "RETRYABLE",
     "AlknetError",
+    "AnyError",
     "ChatContextOverflow",
     "CreateMachineInsufficientCredits",
     "CreateMachineRateLimited",

@@ -17,6 +17,7 @@ import {
   entryOf,
   factsOf,
   isDeclared,
+  replacementOf,
   retriable,
 } from "./catalog.js";
 import type { Facts, Wire } from "./codes.js";
@@ -124,8 +125,8 @@ export interface Answer {
 /**
  * The error in an answer; never throws, whatever the body.
  *
- * An undeclared error becomes an `UnknownError`, which keeps the body. The details
- * are not checked against the contract.
+ * An undeclared error becomes an `UnknownError`, which keeps the body and names the
+ * replacement of a removed code. The details are not checked against the contract.
  *
  * @param body - JSON text, or the value that was read from it
  */
@@ -135,8 +136,8 @@ export function parse(body: unknown, answer: Answer = {}): AnyError {
   const wire = slots.get("code");
   const code =
     typeof wire === "string" || typeof wire === "number" ? wire : null;
-  const entry =
-    code === null ? undefined : entryOf(code, answer.operation ?? null);
+  const operation = answer.operation ?? null;
+  const entry = code === null ? undefined : entryOf(code, operation);
   const details = detailsIn(slots.get("details"));
   const sent = answer.status ?? typed(slots.get("status"), "integer");
   const message = typed(slots.get("message"), "string");
@@ -163,6 +164,7 @@ export function parse(body: unknown, answer: Answer = {}): AnyError {
       flag: null,
       details,
       originalCode: code,
+      replacedBy: code === null ? null : replacementOf(code, operation),
       raw: body,
     };
     const facts = factsOf({ ...common, ...unknown } as UnknownError);

@@ -18,6 +18,7 @@ from .codes import (
     is_retryable,
 )
 from .errors import (
+    AnyError,
     Aria2Error,
     Failed,
     InvalidParams,
@@ -44,6 +45,7 @@ __all__ = [
     "FACTS",
     "POLICIES",
     "RETRYABLE",
+    "AnyError",
     "Aria2Error",
     "ErrorCode",
     "Facts",

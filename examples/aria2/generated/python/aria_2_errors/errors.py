@@ -38,6 +38,8 @@ SLOT_CHECKS: Mapping[str, Check] = {
 # fmt: on
 """The checks of attributes that fill an envelope, unless they are None."""
 
+_Entry = t.TypeVar("_Entry")
+
 
 class Unset(Enum):
     """The default of a detail that may be None; such a detail is left out."""
@@ -346,11 +348,12 @@ class UnknownError(Aria2Error):
     JSON.
 
     ``raw`` is the received body. ``original_code`` is the value in the place of the
-    code, or None. Neither is safe to show.
+    code, or None. Neither is safe to show. ``replaced_by`` is the code that replaces a
+    removed one.
     ``code`` is None: the taxonomy declares no code for unknown errors.
     """
 
-    __slots__ = ("original_code", "raw")
+    __slots__ = ("original_code", "raw", "replaced_by")
 
     code = None  # the taxonomy declares no code for unknown errors
     facts = Facts(
@@ -372,6 +375,7 @@ class UnknownError(Aria2Error):
         *,
         raw: object,
         original_code: str | int | None = None,
+        replaced_by: ErrorCode | None = None,
         status: int | None = None,
         retry_after: float | None = None,
         request_id: str | int | None = None,
@@ -388,15 +392,28 @@ class UnknownError(Aria2Error):
         self.status = status
         self.raw = raw
         self.original_code = original_code
+        self.replaced_by = replaced_by
 
     # fmt: on
     def __str__(self) -> str:
         return f"unknown error (status {self.status}, code {self.original_code!r})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        own = {"raw": self.raw, "original_code": self.original_code}
+        own = {name: getattr(self, name) for name in UnknownError.__slots__}
         return restored, (UnknownError, {**_state(self), **own})
 
+
+AnyError: t.TypeAlias = t.Union[  # noqa: UP007  # thousands of bars nest too deep
+    ParseError,
+    InvalidRequest,
+    MethodNotFound,
+    InvalidParams,
+    Failed,
+    UnknownError,
+]
+"""Any error that an answer may be. A ``match`` that ends in ``assert_never`` fails type
+checking if it lacks a code.
+"""
 
 ERRORS: Mapping[ErrorCode, type[Aria2Error]] = {
     ErrorCode.PARSE_ERROR: ParseError,
@@ -414,6 +431,14 @@ _ALL = {
 }
 
 
+# fmt: off
+REMOVED: Mapping[tuple[str | None, str], ErrorCode | None] = {}
+# fmt: on
+"""The replacement of each removed code, by its operation and its value of the code
+slot; None if it has none.
+"""
+
+
 def error_class(
     wire: str | int,
     operation: str | None = None,
@@ -421,7 +446,23 @@ def error_class(
     """The exception for a value of the code slot: the operation's own, else the shared
     one; None if unknown.
     """
-    return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
+    return _find(_ALL, wire, operation)
+
+
+def replacement(
+    wire: str | int,
+    operation: str | None = None,
+) -> ErrorCode | None:
+    """The code that replaces a removed one of the operation, else a shared one."""
+    return _find(REMOVED, wire, operation)
+
+
+def _find(
+    table: Mapping[tuple[str | None, str], _Entry],
+    wire: str | int,
+    operation: str | None,
+) -> _Entry | None:
+    return table.get((operation, str(wire)), table.get((None, str(wire))))
 
 
 def error_classes(

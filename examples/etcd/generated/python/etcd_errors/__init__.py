@@ -19,6 +19,7 @@ from .codes import (
 from .errors import (
     Aborted,
     AlreadyExists,
+    AnyError,
     Cancelled,
     DataLoss,
     DeadlineExceeded,
@@ -56,6 +57,7 @@ __all__ = [
     "RETRYABLE",
     "Aborted",
     "AlreadyExists",
+    "AnyError",
     "Cancelled",
     "DataLoss",
     "DeadlineExceeded",

@@ -120,6 +120,16 @@ const ENTRIES: readonly Entry[] = [
   },
 ];
 
+/** A removed code, and the one that replaces it. */
+interface RemovedEntry {
+  readonly operation: string | null;
+  readonly wire: Wire;
+  readonly replacedBy: ErrorCode | null;
+}
+
+// prettier-ignore
+const REMOVED: readonly RemovedEntry[] = [];
+
 /** The operation of each tool, method or route. */
 // prettier-ignore
 const OPERATIONS: Readonly<Record<string, string>> = {};
@@ -147,7 +157,16 @@ const UNKNOWN: Facts = {
 const BY_WIRE = new Map(
   ENTRIES.map((entry) => [key(entry.operation, entry.facts.wire), entry]),
 );
-const DECLARED = new Set(ENTRIES.map((entry) => String(entry.facts.wire)));
+const REPLACEMENTS = new Map(
+  REMOVED.map((entry) => [
+    key(entry.operation, entry.wire),
+    entry.replacedBy,
+  ]),
+);
+const DECLARED = new Set([
+  ...ENTRIES.map((entry) => String(entry.facts.wire)),
+  ...REMOVED.map((entry) => String(entry.wire)),
+]);
 const BY_CODE = new Map(
   ENTRIES.map((entry) => [key(entry.operation, entry.code), entry]),
 );
@@ -159,15 +178,30 @@ export function entryOf(
   wire: Wire,
   operation: string | null,
 ): Entry | undefined {
-  const called =
-    operation !== null &&
-    Object.prototype.hasOwnProperty.call(OPERATIONS, operation)
-      ? (OPERATIONS[operation] ?? null)
-      : operation;
+  const called = calledOperation(operation);
   return BY_WIRE.get(key(called, wire)) ?? BY_WIRE.get(key(null, wire));
 }
 
-/** Whether an error of any operation has this value in the code slot. */
+/** The code that replaces a removed one of the operation, else a shared one. */
+export function replacementOf(
+  wire: Wire,
+  operation: string | null,
+): ErrorCode | null {
+  const own = REPLACEMENTS.get(key(calledOperation(operation), wire));
+  return (own === undefined ? REPLACEMENTS.get(key(null, wire)) : own) ?? null;
+}
+
+function calledOperation(operation: string | null): string | null {
+  return operation !== null &&
+    Object.prototype.hasOwnProperty.call(OPERATIONS, operation)
+    ? (OPERATIONS[operation] ?? null)
+    : operation;
+}
+
+/**
+ * Whether an error of any operation has this value in the code slot, or a removed
+ * code had it.
+ */
 export function isDeclared(wire: unknown): boolean {
   return (
     (typeof wire === "string" || typeof wire === "number") &&

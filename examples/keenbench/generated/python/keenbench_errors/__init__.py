@@ -18,6 +18,7 @@ from .codes import (
     is_retryable,
 )
 from .errors import (
+    AnyError,
     BudgetCapReached,
     CheckpointCreateFailed,
     CheckpointRestoreFailed,
@@ -57,6 +58,7 @@ __all__ = [
     "FACTS",
     "POLICIES",
     "RETRYABLE",
+    "AnyError",
     "BudgetCapReached",
     "CheckpointCreateFailed",
     "CheckpointRestoreFailed",

@@ -17,6 +17,7 @@ from .codes import (
     is_retryable,
 )
 from .errors import (
+    AnyError,
     Backend,
     Badjson,
     ClientReachedCapacity,
@@ -57,6 +58,7 @@ __all__ = [
     "FACTS",
     "POLICIES",
     "RETRYABLE",
+    "AnyError",
     "Backend",
     "Badjson",
     "ClientReachedCapacity",

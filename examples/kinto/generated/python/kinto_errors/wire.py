@@ -13,12 +13,15 @@ from ._runtime import retry_after
 from ._runtime.shape import Extraction, Node, compile_shape, extract
 from ._runtime.shape import render as render_shape
 from .errors import (
+    REMOVED,
+    AnyError,
     EnvelopeName,
     KintoError,
     UnknownError,
     default_message,
     error_class,
     error_classes,
+    replacement,
     restored,
 )
 
@@ -190,10 +193,11 @@ def parse(
     status: int | None = None,
     headers: Mapping[str, str] | None = None,
     operation: str | None = None,
-) -> KintoError:
+) -> AnyError:
     """The error in an answer; never raises, whatever the body.
 
-    An undeclared error becomes an ``UnknownError``, which keeps the body. ``status``
+    An undeclared error becomes an ``UnknownError``, which keeps the body and names the
+    replacement of a removed code. No deprecated code causes a warning here. ``status``
     and ``headers`` are those of the answer. ``operation`` matters if operations have
     codes of their own: its name, or its tool, method or route as the taxonomy writes
     it.
@@ -227,10 +231,11 @@ def parse(
         state[place.attribute] = value
     if kind is None:
         state["_retriable"] = False
-        return restored(UnknownError, {**state, "raw": body, "original_code": code})
-    if state["status"] is None:
+        state |= {"raw": body, "original_code": code}
+        state["replaced_by"] = None if code is None else replacement(code, operation)
+    elif state["status"] is None:
         state["status"] = kind.facts.status
-    return restored(kind, state)
+    return t.cast(AnyError, restored(kind or UnknownError, state))
 
 
 def parse_own(
@@ -272,7 +277,9 @@ def _code(read: Extraction) -> str | int | None:
 
 def _declared(read: Extraction) -> bool:
     code = _code(read)
-    return code is not None and bool(error_classes(code))
+    if code is None:
+        return False
+    return bool(error_classes(code)) or any(own == str(code) for _, own in REMOVED)
 
 
 def _whole(value: object) -> object:

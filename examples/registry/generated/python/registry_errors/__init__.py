@@ -18,6 +18,7 @@ from .codes import (
     is_retryable,
 )
 from .errors import (
+    AnyError,
     BlobUnknown,
     BlobUploadInvalid,
     BlobUploadUnknown,
@@ -56,6 +57,7 @@ __all__ = [
     "FACTS",
     "POLICIES",
     "RETRYABLE",
+    "AnyError",
     "BlobUnknown",
     "BlobUploadInvalid",
     "BlobUploadUnknown",

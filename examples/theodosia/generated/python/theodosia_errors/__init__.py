@@ -20,6 +20,7 @@ from .codes import (
 from .errors import (
     ActionError,
     ActionTimeout,
+    AnyError,
     InvalidTransition,
     TheodosiaError,
     UnknownAction,
@@ -46,6 +47,7 @@ __all__ = [
     "RETRYABLE",
     "ActionError",
     "ActionTimeout",
+    "AnyError",
     "ErrorCode",
     "Facts",
     "InvalidTransition",
