@@ -33,6 +33,7 @@ from faultspec.targets.typescript import names
 from faultspec.targets.typescript.names import RESERVED, camel
 from paths import ROOT
 from runtime.test_runtime_retry import OUTCOMES, VECTORS, failure_of
+from support.evolving import REPLACEMENTS, shop
 from support.npm import installed
 from support.once import build_once
 from systems.test_five_systems import SEEDS, SHOWN, SYSTEMS, changed
@@ -330,6 +331,7 @@ def every_taxonomy() -> Mapping[str, Taxonomy]:
     found["numbered"] = read(NUMBERED, "numbered.yaml").taxonomy
     found["plain_first"] = read(PLAIN_FIRST, "plain_first.yaml").taxonomy
     found["numeric"] = read(NUMERIC, "numeric.yaml").taxonomy
+    found["shop"] = shop()
     taxonomies = {name: each for name, each in found.items() if each is not None}
     assert taxonomies.keys() == found.keys()
     return taxonomies
@@ -460,6 +462,45 @@ if (isKnown(error) && error.code === "stale_read") {{
 """
 
 
+#: A client that uses deprecated codes, and codes that are not.
+DEPRECATED = """\
+import { ErrorCode, type NoStock, type SoldOut } from "../typescript/shop/shop-errors/index.js";
+export const codes: ErrorCode[] = [ErrorCode.SOLD_OUT, ErrorCode.NO_STOCK, ErrorCode.TOO_LATE];
+export function stock(error: SoldOut): number { return error.details.stock; }
+export function old(error: NoStock): number { return error.details.stock; }
+"""
+
+#: A script that prints what an editor strikes out in a file: the texts that are deprecated.
+STRUCK_OUT = """\
+const [compiler, file] = process.argv.slice(1);
+const ts = require(compiler);
+const options = {
+  target: ts.ScriptTarget.ES2020,
+  module: ts.ModuleKind.ES2020,
+  moduleResolution: ts.ModuleResolutionKind.Bundler,
+};
+const service = ts.createLanguageService({
+  getCompilationSettings: () => options,
+  getScriptFileNames: () => [file],
+  getScriptVersion: () => "1",
+  getScriptSnapshot: (name) => {
+    const text = ts.sys.readFile(name);
+    return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text);
+  },
+  getCurrentDirectory: () => process.cwd(),
+  getDefaultLibFileName: ts.getDefaultLibFilePath,
+  fileExists: ts.sys.fileExists,
+  readFile: ts.sys.readFile,
+});
+const text = ts.sys.readFile(file);
+const found = service
+  .getSuggestionDiagnostics(file)
+  .filter(({ reportsDeprecated }) => reportsDeprecated)
+  .map(({ start, length }) => text.slice(start, start + length));
+process.stdout.write(JSON.stringify(found));
+"""
+
+
 def clients(home: Path) -> Mapping[str, str]:
     """Clients of the generated packages, by file. Writes the packages with one more code to
     ``home``.
@@ -481,11 +522,13 @@ def clients(home: Path) -> Mapping[str, str]:
         package = names.folder(before.name)
         texts[f"before/{system}.ts"] = switch(before, f"../../typescript/{system}/{package}")
         texts[f"after/{system}.ts"] = switch(before, f"./{system}/typescript/{package}")
+        texts[f"removed/{system}.ts"] = switch(after, f"../../typescript/{system}/{package}")
     package = "../typescript/platform/platform-errors"
     texts["details.ts"] = DETAILS.format(package=package, gap="")
     texts["foreign.ts"] = DETAILS.format(
         package=package, gap="  console.log(error.details.limit);\n"
     )
+    texts["deprecated.ts"] = DEPRECATED
     shown = re.findall(r"```ts\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
     assert len(shown) == 1
     texts["readme.ts"] = shown[0].replace('"./platform-errors/', f'"{package}/')
@@ -519,6 +562,28 @@ def test_a_switch_that_lacks_a_code_does_not_compile(
             "error TS2322: Type 'BrandNew' is not assignable to type 'never'" in error
             for error in errors
         )
+
+
+def test_a_switch_over_a_removed_code_does_not_compile(
+    type_errors: Mapping[str, list[str]],
+) -> None:
+    """A case for a code that the taxonomy lacks does not compile; the message names the code."""
+    for system in SYSTEMS:
+        errors = type_errors[f"removed/{system}.ts"]
+        assert len(errors) == 2
+        assert all("error TS2678" in error and "brand_new" in error for error in errors)
+
+
+def test_deprecated_codes_are_struck_out(compiled: Compiled) -> None:
+    """An editor marks each use of the enumeration's member and of the interface of a deprecated
+    code, and no use of another.
+    """
+    compiler = installed(TOOLS, ".bin/tsc") / "typescript"
+    file = compiled.folder / "clients/deprecated.ts"
+    command = ["node", "-e", STRUCK_OUT, str(compiler), str(file)]
+    done = subprocess.run(command, cwd=file.parent, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert sorted(json.loads(done.stdout)) == ["NO_STOCK", "NoStock", "TOO_LATE", "type NoStock"]
 
 
 def test_the_code_decides_the_type_of_the_details(type_errors: Mapping[str, list[str]]) -> None:
@@ -885,6 +950,21 @@ def test_both_prefer_the_envelope_whose_code_is_declared(compiled: Compiled) -> 
     assert [each["envelope"] for each in found] == [True, True, False, False, False, False]
 
 
+def test_both_name_the_replacement_of_a_removed_code(compiled: Compiled) -> None:
+    """A removed code parses to the fallback of unknown codes, and its replacement is named."""
+    python, module = compiled.python("shop"), compiled.module("shop")
+    questions = []
+    for operation, wire, replaced_by in REPLACEMENTS:
+        body = {"code": wire, "message": "m"}
+        assert python.parse(body, status=410, operation=operation).replaced_by == replaced_by
+        answer = {"status": 410, "operation": operation}
+        questions.append({"module": module, "ask": "answer", "body": body, "answer": answer})
+    errors = [found["error"] for found in compiled.ask(questions)]
+    assert [error["replacedBy"] for error in errors] == [row[2] for row in REPLACEMENTS]
+    assert [error["originalCode"] for error in errors] == [row[1] for row in REPLACEMENTS]
+    assert {(error["known"], error["code"]) for error in errors} == {(False, "failed")}
+
+
 def test_both_know_one_kind_of_number(compiled: Compiled) -> None:
     """`1001.0` is 1001 in JSON, as a code and in whatever slot holds an integer; true is not a
     number.
@@ -1218,7 +1298,9 @@ def facts_of(error: Any, members: Mapping[str, str]) -> dict[str, Any]:
         "details": dict(error.details),
         **{member: getattr(error, attribute) for attribute, member in members.items()},
     }
-    return found if known else {**found, "originalCode": error.original_code}
+    if not known:
+        found |= {"originalCode": error.original_code, "replacedBy": error.replaced_by}
+    return found
 
 
 def test_both_bindings_hear_alike(compiled: Compiled) -> None:

@@ -148,10 +148,7 @@ const BY_WIRE = new Map(
   ENTRIES.map((entry) => [key(entry.operation, entry.facts.wire), entry]),
 );
 const REPLACEMENTS = new Map(
-  REMOVED.map((entry) => [
-    key(entry.operation, entry.wire),
-    entry.replacedBy,
-  ]),
+  REMOVED.map((entry) => [key(entry.operation, entry.wire), entry.replacedBy]),
 );
 const DECLARED = new Set([
   ...ENTRIES.map((entry) => String(entry.facts.wire)),
