@@ -55,6 +55,8 @@ To suppress a rule, write a comment with a reason on the line of the key or abov
     http: 200  # faultspec: ignore[failure-without-error-status] the gateway drops other answers
 ```
 
+The [project file](project.md) changes the severity of a rule for all taxonomies, or silences it.
+
 A suppression is reported if it has no reason or no effect:
 """
 
