@@ -191,8 +191,9 @@ def test_arguments_win(repository: Path) -> None:
     (repository / "faultspec.yaml").write_text(text.replace("nowhere", "mine"))
     faultspec("compile", "bank.yaml", cwd=repository)
     assert (repository / "bank/generated/markdown/reference.md").read_text() == "mine\n"
-    (repository / "mine/markdown/reference.md.jinja").write_text("yours\n")
-    faultspec("compile", "bank.yaml", "--templates", "mine", cwd=repository)
+    (repository / "yours" / "markdown").mkdir(parents=True)
+    (repository / "yours/markdown/reference.md.jinja").write_text("yours\n")
+    faultspec("compile", "bank.yaml", "--templates", "yours", cwd=repository)
     assert (repository / "bank/generated/markdown/reference.md").read_text() == "yours\n"
 
 
