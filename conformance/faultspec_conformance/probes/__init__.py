@@ -18,6 +18,7 @@ from faultspec_conformance.probes import (
     calls,
     concurrency,
     confidential,
+    constraints,
     discovery,
     faults,
     head,
@@ -134,6 +135,13 @@ PROBES: tuple[Probe[HttpSession], ...] = (
     Probe("late-replays", idempotency.late_replays, ("idempotency/replay",), within="resources"),
     Probe("refused-writes", refused_writes.refused_writes, ("writes/refused",), everywhere=True),
     Probe("limits", provoke.limits, ("provoke/code", "retry/recovers", "retry/limit")),
+)
+
+#: The probes that a run without generated traffic leaves out: they ask every operation.
+OF_ALL_OPERATIONS: tuple[Probe[HttpSession], ...] = (
+    Probe("media-types-of-others", media.media_types_of_others, ("framework/media-type",)),
+    Probe("oversized-of-others", limits.oversized_bodies_of_others, ("framework/oversized",)),
+    Probe("constraints", constraints.constraints, ("framework/invalid-input", "details/field")),
 )
 
 #: The units that are dealt out to shards, in order; the sweep comes after them.

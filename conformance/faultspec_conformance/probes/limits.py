@@ -1,9 +1,12 @@
 """Requests beyond a limit: values out of bounds, long queries, large heads, oversized bodies."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 
 from faultspec.openapi.service import OperationParameter, ServiceOperation
+from faultspec_conformance.config import ABSENT
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.probes.named_inputs import WrongInput, check_named_input
 from faultspec_conformance.probes.operations import MOST_OPERATIONS, json_writes, needs_members
@@ -17,9 +20,9 @@ from faultspec_conformance.probes.refusals import (
 )
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
-from faultspec_conformance.session.fixtures import request_to
+from faultspec_conformance.session.fixtures import body_for, request_to
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.observation import failed, not_exercised, passed
+from faultspec_conformance.session.observation import Observation, failed, not_exercised, passed
 from faultspec_conformance.session.observations import ProbeResult, attempt
 from faultspec_conformance.session.parameters import readable_operation, required_query
 from faultspec_conformance.session.requests import RequestSpec
@@ -32,6 +35,9 @@ _INVALID, _OVERSIZED, _HEAD = (
 
 #: Operations that get an oversized body, until one of them looks at it.
 _CANDIDATES = 3
+
+#: Other operations that get the largest body.
+_OTHERS = 6
 
 #: Lists whose query is broken.
 _QUERIES = MOST_OPERATIONS // 3
@@ -226,28 +232,63 @@ def oversized_bodies(session: HttpSession) -> Iterator[Outcome]:
     if not operations:
         yield not_exercised(_OVERSIZED, "no operation takes a body")
     for operation in operations[:_CANDIDATES]:
-        outcome = _send_oversized(session, operation)
+        outcome = _send_oversized(session, operation, _SIZES)
         yield outcome
         if not is_checked_first(outcome):
             return
 
 
-def _send_oversized(session: HttpSession, operation: ServiceOperation) -> Outcome:
-    """Return the outcome of the first size that is too large for an operation."""
-    for size in _SIZES:
-        what = f"a body of {size // 1024} KiB"
+def oversized_bodies_of_others(session: HttpSession) -> Iterator[ProbeResult]:
+    """Send the largest body to the operations that got none."""
+    send = partial(_send_oversized, session, sizes=_SIZES[-1:])
+    for operation in json_writes(session)[1 : 1 + _OTHERS]:
+        yield from attempt(map(send, [operation]), _OVERSIZED)
+
+
+def _send_oversized(
+    session: HttpSession, operation: ServiceOperation, sizes: tuple[int, ...]
+) -> Outcome:
+    """Return the outcome of the first size that is too large for an operation.
+
+    If each size is refused for another reason, blanks before a valid body show the limit.
+    """
+    for size in sizes:
         spec = replace(request_to(session, operation), raw=b" " * size, may_disconnect=True)
-        answer = session.try_call(spec)
-        if isinstance(answer, NoAnswer):
-            return not_exercised(_OVERSIZED, f"{what}: {answer.reason}")
-        if answer.status in (400, 415, 422):
-            continue
-        if answer.status in CHECKED_FIRST:
-            return checked_first(_OVERSIZED, answer)
-        if answer.ok and not needs_members(session, operation):
-            return not_exercised(_OVERSIZED, f"{operation.name} needs no body")
-        return check_refusal(_OVERSIZED, answer, what)
-    largest = f"{_SIZES[-1] // 1024 // 1024} MiB"
+        outcome = _too_large(session, operation, spec, size)
+        if outcome is not None:
+            return outcome
+    body = body_for(session, operation)
+    valid = b"" if body is ABSENT else json.dumps(body).encode()
+    spec = replace(request_to(session, operation), raw=valid.rjust(size), may_disconnect=True)
+    outcome = _too_large(session, operation, spec, size)
+    if outcome is not None:
+        return outcome
+    answer = session.observations.last
+    if answer is not None and answer.status in CHECKED_FIRST:
+        return checked_first(_OVERSIZED, answer)
+    return _read_to_end(answer, size)
+
+
+def _too_large(
+    session: HttpSession, operation: ServiceOperation, spec: RequestSpec, size: int
+) -> Outcome | None:
+    """Return the outcome of a large body; None if it was refused for another reason."""
+    what = f"a body of {size // 1024} KiB"
+    answer = session.try_call(spec)
+    if isinstance(answer, NoAnswer):
+        return not_exercised(_OVERSIZED, f"{what}: {answer.reason}")
+    if answer.status in (400, 415, 422, *CHECKED_FIRST):
+        return None
+    if answer.ok and spec.raw is not None and spec.raw.strip():
+        return _read_to_end(answer, size)
+    if answer.ok and not needs_members(session, operation):
+        return not_exercised(_OVERSIZED, f"{operation.name} needs no body")
+    return check_refusal(_OVERSIZED, answer, what)
+
+
+def _read_to_end(answer: Observation | None, size: int) -> Outcome:
+    """Return the outcome of a service that reads the largest body."""
+    largest = f"{size // 1024 // 1024} MiB"
     reason = f"the service read a body of {largest} to its end and answered {answer}"
     remedy = f"a service, or a proxy before it, has to refuse {largest} or less"
     return not_exercised(_OVERSIZED, f"{reason}: {remedy}")

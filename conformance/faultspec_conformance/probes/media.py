@@ -7,6 +7,7 @@ from functools import partial
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import ABSENT
 from faultspec_conformance.probes.operations import (
+    MOST_OPERATIONS,
     first_conclusive,
     json_writes,
     needs_body,
@@ -17,6 +18,7 @@ from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import body_for, request_to
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import INVALID_INPUT, failed, not_exercised
+from faultspec_conformance.session.observations import ProbeResult, attempt
 from faultspec_conformance.session.parameters import readable_operation, required_query
 from faultspec_conformance.session.requests import RequestSpec
 
@@ -54,6 +56,14 @@ def media_types(session: HttpSession) -> Iterator[Outcome]:
     for operation in one_of_each_method(operations):
         others = [one for one in operations if one.method == operation.method and one != operation]
         yield from first_conclusive((operation, *others), partial(_send_as_text, session))
+
+
+def media_types_of_others(session: HttpSession) -> Iterator[ProbeResult]:
+    """Send a valid body in another media type to the operations that got none."""
+    operations = json_writes(session)
+    asked = one_of_each_method(operations)
+    for operation in [one for one in operations if one not in asked][:MOST_OPERATIONS]:
+        yield from attempt(map(partial(_send_as_text, session), [operation]), _MEDIA_TYPE)
 
 
 def _send_as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:

@@ -22,6 +22,7 @@ from faultspec_conformance.drivers.processes import Running, StartFailed
 from faultspec_conformance.drivers.stdio import Process
 from faultspec_conformance.probes import (
     OF_A_KIND,
+    OF_ALL_OPERATIONS,
     OF_CALLS,
     OF_FAILURES,
     OF_JSONRPC,
@@ -145,6 +146,9 @@ def judge_http(
                 done += run_probes(session, options, known)
                 session.description = description
                 if options.sweep and (options.shard is None or options.shard.has(len(UNITS))):
+                    session.description = probed
+                    done += run_probes_of_all_operations(session, options, known)
+                    session.description = description
                     generated = run_sweep(session, options)
                 session.description = probed
                 flaky = flaky_places(session, done, options)
@@ -292,6 +296,16 @@ def run_probes(
         options.progress(probe.name)
         yield run_probe(session, probe, options)
     yield from run_probes_of_other_kinds(session, options, known)
+
+
+def run_probes_of_all_operations(
+    session: HttpSession, options: RunOptions, known: Iterable[str]
+) -> Iterator[ProbeRun]:
+    """Run the probes that ask every operation, which is part of the generated traffic."""
+    session.turn = session.kinds[:_KINDS]
+    for probe in select(OF_ALL_OPERATIONS, options.only, known):
+        options.progress(probe.name)
+        yield run_probe(session, probe, options)
 
 
 def run_sweep(session: HttpSession, options: RunOptions) -> int:

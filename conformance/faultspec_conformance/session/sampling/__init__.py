@@ -3,6 +3,10 @@
 All randomness comes from a `ValueSource`.
 """
 
+from faultspec_conformance.session.sampling.constraints import (
+    BrokenConstraint,
+    broken_constraints,
+)
 from faultspec_conformance.session.sampling.identifiers import other_identifier
 from faultspec_conformance.session.sampling.patterns import sample_match
 from faultspec_conformance.session.sampling.schemas import (
@@ -29,8 +33,10 @@ from faultspec_conformance.session.sampling.violations import (
 )
 
 __all__ = [
+    "BrokenConstraint",
     "ValueSource",
     "Violation",
+    "broken_constraints",
     "example_of",
     "free_texts",
     "has_examples",

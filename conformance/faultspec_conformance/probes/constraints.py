@@ -1,0 +1,128 @@
+"""Each constraint of the OpenAPI document, broken once: in bodies and in queries."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice, zip_longest
+
+from faultspec.exchange.model import Canary
+from faultspec.openapi.service import OperationParameter, ServiceOperation
+from faultspec_conformance.probes.named_inputs import WrongInput, check_named_input
+from faultspec_conformance.probes.operations import json_writes
+from faultspec_conformance.probes.refusals import check_invalid_input, is_checked_first
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session import sampling
+from faultspec_conformance.session.fixtures import likely_body, ordinary_request
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import not_exercised
+from faultspec_conformance.session.observations import Note, ProbeResult, attempt
+from faultspec_conformance.session.parameters import likely_values
+from faultspec_conformance.session.requests import RequestSpec
+from faultspec_conformance.session.sampling import BrokenConstraint
+
+_CLAUSE = "framework/invalid-input"
+
+#: Requests of all operations together, and of one of them.
+_REQUESTS, _OF_ONE = 120, 24
+
+#: Refusals for another reason in a row, after which an operation is left alone.
+_FUTILE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _ForbiddenInput:
+    """A request with one broken constraint. ``known``: the names of the inputs.
+
+    ``valid``: the same request without it.
+    """
+
+    constraint: BrokenConstraint
+    spec: RequestSpec
+    valid: RequestSpec
+    known: frozenset[str]
+
+
+def constraints(session: HttpSession) -> Iterator[ProbeResult]:
+    """Break each constraint of each operation in a request of its own, with a canary in each wrong
+    text; the operations take turns.
+    """
+    operations = [
+        operation
+        for operation in session.inventory.operations
+        if session.writable or not operation.writes
+    ]
+    left, refused = _REQUESTS, dict.fromkeys((one.name for one in operations), 0)
+    rounds = zip_longest(*(islice(_inputs(session, one), _OF_ONE) for one in operations))
+    for forbidden in (one for turn in rounds for one in turn if one is not None):
+        name = f"{forbidden.spec.method} {forbidden.spec.template}"
+        if refused[name] >= _FUTILE:
+            continue
+        if not left:
+            yield Note(f"the constraints beyond {_REQUESTS} requests are left out")
+            return
+        left -= 1
+        outcomes = tuple(attempt(_send(session, forbidden), _CLAUSE))
+        early = any(isinstance(one, Outcome) and is_checked_first(one) for one in outcomes)
+        refused[name] = refused[name] + 1 if early else 0
+        yield from outcomes
+    if left == _REQUESTS:
+        yield not_exercised(_CLAUSE, "no schema of a body or a query has a constraint")
+
+
+def _inputs(session: HttpSession, operation: ServiceOperation) -> Iterator[_ForbiddenInput]:
+    """Yield the requests of an operation, those of its body first."""
+    if operation.writes and operation.name in {one.name for one in json_writes(session)}:
+        yield from _bodies(session, operation)
+    for parameter in operation.parameters:
+        if parameter.where == "query":
+            yield from _queries(session, operation, parameter)
+
+
+def _bodies(session: HttpSession, operation: ServiceOperation) -> Iterator[_ForbiddenInput]:
+    assert operation.body is not None
+    mark, schema = session.canary("value"), operation.body.schema
+    body = likely_body(session, operation)
+    node = sampling.merge_all_of(session.description.document, schema)
+    known = frozenset({*sampling.properties_of(node), *(body if isinstance(body, dict) else ())})
+    for constraint in sampling.broken_constraints(session.source, schema, body, mark.value):
+        spec = replace(ordinary_request(session, operation), body=body)
+        wrong = replace(spec, body=constraint.value, canaries=_canaries(constraint, mark))
+        yield _ForbiddenInput(constraint, wrong, spec, known)
+
+
+def _queries(
+    session: HttpSession, operation: ServiceOperation, parameter: OperationParameter
+) -> Iterator[_ForbiddenInput]:
+    mark = session.canary("value")
+    node = sampling.merge_all_of(session.description.document, parameter.schema)
+    if sampling.kind(node) in ("array", "object"):
+        return  # documents differ in how they write these
+    valid = sampling.sample_value(session.source, node)
+    known = frozenset(one.name for one in operation.parameters if one.where == "query")
+    for constraint in sampling.broken_constraints(session.source, node, valid, mark.value):
+        spec = ordinary_request(session, operation, likely_values(session, operation))
+        query = {**spec.query, parameter.name: constraint.value}
+        # Many services reduce a page size that is too large.
+        reduced = constraint.keyword == "maximum" and "minimum" in node
+        constraint = replace(
+            constraint, path=(parameter.name,), sure=constraint.sure and not reduced
+        )
+        wrong = replace(spec, query=query, canaries=_canaries(constraint, mark))
+        yield _ForbiddenInput(constraint, wrong, spec, known)
+
+
+def _canaries(constraint: BrokenConstraint, mark: Canary) -> tuple[Canary, ...]:
+    return (mark,) if constraint.keyword in ("maxLength", "pattern", "enum") else ()
+
+
+def _send(session: HttpSession, forbidden: _ForbiddenInput) -> Iterator[Outcome]:
+    constraint = forbidden.constraint
+    name = constraint.path[-1] if constraint.path else "the body"
+    what = f"`{name}` with {constraint.what}"
+    answer = session.call(forbidden.spec)
+    if answer.ok and not constraint.sure:
+        yield not_exercised(_CLAUSE, f"{answer.exchange.operation} accepts {what}")
+        return
+    yield check_invalid_input(session, answer, what)
+    if constraint.path:
+        wrong = WrongInput(name, forbidden.known | {*constraint.path}, what)
+        yield from check_named_input(session, answer, wrong, forbidden.valid)

@@ -1,0 +1,130 @@
+"""Values that break one constraint of a schema each."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from faultspec.openapi.nodes import Json, sequence
+from faultspec_conformance.session.sampling.patterns import compiles, fits
+from faultspec_conformance.session.sampling.schemas import (
+    is_read_only,
+    merge_all_of,
+    properties_of,
+)
+from faultspec_conformance.session.sampling.source import ValueSource
+from faultspec_conformance.session.sampling.values import sample_value
+
+#: Longest text, and most items, that a request may have to exceed a limit.
+_LONGEST, _MOST_ITEMS = 20_000, 500
+
+#: Digits of numbers far outside: beyond 32 bits, beyond 64 bits, beyond the exact part of a double.
+_DIGITS = (10, 20, 25)
+
+#: The largest value of the formats of integers.
+_LARGEST = {"int32": 2**31 - 1, "int64": 2**63 - 1}
+
+#: Levels of a body whose members are broken.
+_DEEPEST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenConstraint:
+    """A value that breaks a constraint. ``what``: the constraint and the value in words.
+
+    ``keyword``: the constraint. ``path``: the members that lead to the broken value, from the
+    outermost. ``sure``: the schema forbids the value; else it only may.
+    """
+
+    keyword: str
+    what: str
+    value: object
+    path: tuple[str, ...] = ()
+    sure: bool = True
+
+
+def broken_constraints(
+    source: ValueSource, schema: object, valid: object, mark: str, depth: int = 0
+) -> Iterator[BrokenConstraint]:
+    """Yield a value for each constraint of a schema, and of the schemas in it.
+
+    ``valid``: a value that the schema allows. ``mark`` is part of every wrong text.
+    """
+    node = merge_all_of(source.document, schema)
+    if is_read_only(node):
+        return
+    if isinstance(valid, list):
+        yield from _broken_list(source, node, valid)
+    elif isinstance(valid, str):
+        yield from _broken_text(node, valid, mark)
+    elif isinstance(valid, int | float) and not isinstance(valid, bool):
+        yield from _broken_number(node)
+    if depth < _DEEPEST:
+        yield from _broken_inside(source, node, valid, mark, depth=depth)
+
+
+def _broken_inside(
+    source: ValueSource, node: Json, valid: object, mark: str, *, depth: int
+) -> Iterator[BrokenConstraint]:
+    if isinstance(valid, list) and valid:
+        for broken in broken_constraints(source, node.get("items"), valid[0], mark, depth + 1):
+            # A batch may succeed although an item is refused.
+            yield replace(broken, value=[broken.value, *valid[1:]], sure=False)
+    if not isinstance(valid, dict):
+        return
+    for name, schema in properties_of(node).items():
+        value = valid[name] if name in valid else sample_value(source, schema)
+        for broken in broken_constraints(source, schema, value, mark, depth + 1):
+            yield replace(broken, value={**valid, name: broken.value}, path=(name, *broken.path))
+
+
+def _broken_list(
+    source: ValueSource, node: Json, valid: list[object]
+) -> Iterator[BrokenConstraint]:
+    most, least = node.get("maxItems"), node.get("minItems")
+    if isinstance(most, int) and most < _MOST_ITEMS:
+        more = (sample_value(source, node.get("items")) for _ in range(most + 1 - len(valid)))
+        yield BrokenConstraint(
+            "maxItems", f"{most + 1} items (`maxItems: {most}`)", [*valid, *more]
+        )
+    if isinstance(least, int) and least > 0:
+        yield BrokenConstraint(
+            "minItems", f"{least - 1} items (`minItems: {least}`)", valid[: least - 1]
+        )
+
+
+def _broken_text(node: Json, valid: str, mark: str) -> Iterator[BrokenConstraint]:
+    longest, least, pattern = node.get("maxLength"), node.get("minLength"), node.get("pattern")
+    if isinstance(longest, int) and longest < _LONGEST:
+        length = max(longest + 1, len(mark))
+        what = f"{length} characters (`maxLength: {longest}`)"
+        yield BrokenConstraint("maxLength", what, mark.ljust(length, "x"))
+    if isinstance(pattern, str) and compiles(pattern) and not fits(pattern, mark):
+        yield BrokenConstraint("pattern", f"a text that `{pattern}` does not match", mark)
+    if sequence(node.get("enum")) and mark not in sequence(node.get("enum")):
+        yield BrokenConstraint("enum", "a value outside `enum`", mark)
+    if isinstance(least, int) and least > 0:
+        what = f"{least - 1} characters (`minLength: {least}`)"
+        yield BrokenConstraint("minLength", what, valid[: least - 1])
+
+
+def _broken_number(node: Json) -> Iterator[BrokenConstraint]:
+    most, least = _bound(node, "maximum"), _bound(node, "minimum")
+    ceiling = most if most is not None else _LARGEST.get(str(node.get("format")))
+    for digits in reversed(_DIGITS):
+        far = 10**digits - 1
+        what = f"a number of {digits} digits"
+        yield BrokenConstraint("maximum", what, far, sure=ceiling is not None and far > ceiling)
+    if most is not None:
+        yield BrokenConstraint("maximum", f"{most + 1} (`maximum`)", most + 1)
+    if least is not None:
+        yield BrokenConstraint("minimum", f"{least - 1} (`minimum`)", least - 1)
+
+
+def _bound(node: Json, name: str) -> int | None:
+    """Return the last whole number within a bound; None if there is no whole bound."""
+    bound, exclusive = node.get(name), node.get(f"exclusive{name.capitalize()}")
+    inward = -1 if name == "maximum" else 1
+    if isinstance(exclusive, int) and not isinstance(exclusive, bool):
+        return exclusive + inward
+    if isinstance(bound, int) and not isinstance(bound, bool):
+        return bound + inward if exclusive is True else bound
+    return None

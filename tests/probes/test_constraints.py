@@ -1,0 +1,240 @@
+"""Each documented constraint is broken once on each operation, and each operation gets a body of
+another media type and one that is too large.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import Any
+
+import jsonschema
+import pytest
+
+from faultspec.exchange.model import Request, Response
+from faultspec_conformance.config import ServiceConfig
+from faultspec_conformance.drivers import Limits
+from faultspec_conformance.probes import limits, media
+from faultspec_conformance.probes.constraints import constraints
+from faultspec_conformance.session import sampling
+from faultspec_conformance.session.http import HttpSession
+from support.scripted import ScriptedDriver, answer, http_session
+
+TAXONOMY = """
+faultspec: 1
+taxonomy: {name: house, version: 1.0.0, title: House, owner: nobody}
+envelopes: {error: {media_type: application/json, shape: {code: $code, message?: $message}}}
+surfaces:
+  api: {transport: http, match: {routes: ["/**"]}, error_when: {status: [4xx, 5xx]}, envelope: error, codes: closed}
+codes:
+  absent: {summary: Not there, http: [404, 405, 409], retriable: false}
+  malformed: {summary: Not valid, http: [400, 413, 415], retriable: false}
+  broken: {summary: A mistake, http: 500, retriable: false}
+privacy: {detectors: [canary]}
+"""
+
+SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "required": ["name"],
+    "properties": {
+        "name": {"type": "string", "minLength": 2, "maxLength": 60},
+        "sku": {"type": "string", "pattern": "^[A-Z]{3}$"},
+        "size": {"type": "string", "enum": ["s", "m"]},
+        "count": {"type": "integer", "minimum": 1, "maximum": 9},
+        "tags": {"type": "array", "minItems": 1, "maxItems": 3, "items": {"type": "string"}},
+        "place": {"type": "object", "properties": {"row": {"type": "integer", "maximum": 4}}},
+    },
+}
+PAGE: Mapping[str, Any] = {"type": "integer", "minimum": 1, "maximum": 50}
+
+Refusal = Callable[[str, object], Response | None]
+
+
+def operation(**more: object) -> dict[str, object]:
+    """Return an operation of a document."""
+    return {"responses": {"200": {"description": "done"}}, **more}
+
+
+BODY = {"required": True, "content": {"application/json": {"schema": SCHEMA}}}
+DOCUMENT = {
+    "openapi": "3.1.0",
+    "info": {"title": "House", "version": "1"},
+    "paths": {
+        "/first": {"post": operation(requestBody=BODY)},
+        "/second": {"post": operation(requestBody=BODY)},
+        "/pages": {"get": operation(parameters=[{"name": "limit", "in": "query", "schema": PAGE}])},
+    },
+}
+
+
+def problem_of(value: object, schema: Mapping[str, Any]) -> jsonschema.ValidationError | None:
+    """Return the first constraint that a value breaks, or None."""
+    return next(jsonschema.Draft202012Validator(schema).iter_errors(value), None)
+
+
+def service(special: Refusal = lambda path, value: None) -> Callable[[Request], Response]:
+    """Return a service that keeps its document. ``special``: answers before it looks."""
+
+    def script(request: Request) -> Response:
+        path, _, query = request.target.partition("?")
+        try:
+            value = json.loads(request.body) if request.body else int(query.partition("=")[2] or 1)
+        except ValueError:
+            return answer(400, {"code": "malformed"})
+        found = special(path, value)
+        if found is not None:
+            return found
+        if problem_of(value, PAGE if path == "/pages" else SCHEMA) is not None:
+            return answer(400, {"code": "malformed"})
+        return answer(200, {"done": True})
+
+    return script
+
+
+def session_of(script: Callable[[Request], Response]) -> HttpSession:
+    """Return a session with a scripted service."""
+    config = ServiceConfig(limits=Limits(writes=True, requests=300))
+    session = http_session(script, TAXONOMY, config, DOCUMENT)
+    session.turn = session.kinds
+    return session
+
+
+def findings(session: HttpSession, results: Any) -> set[tuple[str, str | None]]:
+    """Return the clause and the operation of each finding of a probe."""
+    session.record_results(results)
+    seen = session.observations
+    found = [one for part in seen.exchanges for one in part.judgement.findings]
+    found += [one.finding for one in seen.outcomes if one.finding is not None]
+    return {(finding.clause, finding.operation) for finding in found}
+
+
+def unchecked(keyword: str) -> Refusal:
+    """Return the answers of a service whose second operation ignores a constraint."""
+
+    def accept(path: str, value: object) -> Response | None:
+        found = problem_of(value, SCHEMA)
+        if path == "/second" and found is not None and found.validator == keyword:
+            return answer(200, {"done": True})
+        return None
+
+    return accept
+
+
+def test_a_service_that_keeps_its_document_is_silent() -> None:
+    """Where each broken constraint is refused, nothing is found, and each operation was asked."""
+    session = session_of(service())
+    assert findings(session, constraints(session)) == set()
+    asked = {observation.exchange.operation for observation in session.observations.exchanges}
+    assert asked == {"POST /first", "POST /second", "GET /pages"}
+
+
+@pytest.mark.parametrize(
+    "keyword",
+    ["minLength", "maxLength", "pattern", "enum", "minimum", "maximum", "minItems", "maxItems"],
+)
+def test_a_constraint_that_one_operation_ignores_is_found(keyword: str) -> None:
+    """A constraint that one operation does not check fails on that operation alone."""
+    session = session_of(service(unchecked(keyword)))
+    found = findings(session, constraints(session))
+    assert found == {("framework/invalid-input", "POST /second")}
+
+
+@pytest.mark.parametrize("digits", [10, 20, 25])
+@pytest.mark.parametrize("path", ["/second", "/pages"])
+def test_a_number_far_outside_that_crashes_is_found(digits: int, path: str) -> None:
+    """A number of 10, 20 or 25 digits that crashes is found where the near side is refused."""
+
+    def crash(target: str, value: object) -> Response | None:
+        number = value.get("count") if isinstance(value, dict) else value
+        far = isinstance(number, int) and len(str(number)) == digits
+        return answer(500, {"code": "broken"}) if far and target == path else None
+
+    session = session_of(service(crash))
+    assert "service/no-crash" in {clause for clause, _ in findings(session, constraints(session))}
+
+
+def test_a_wrong_text_that_comes_back_is_a_leak() -> None:
+    """A text that breaks only its length or its pattern is a canary."""
+
+    def echo(path: str, value: object) -> Response | None:
+        found = problem_of(value, SCHEMA) if isinstance(value, dict) else None
+        if found is None or found.validator != "maxLength":
+            return None
+        return answer(400, {"code": "malformed", "message": f"{value} is too long"})
+
+    session = session_of(service(echo))
+    assert "leaks/canary" in {clause for clause, _ in findings(session, constraints(session))}
+
+
+def test_a_service_that_looks_at_something_else_is_left_alone() -> None:
+    """After three refusals in a row for another reason, an operation gets no further request."""
+    refused = answer(409, {"code": "absent"})
+    session = session_of(service(lambda path, value: refused if path == "/second" else None))
+    assert findings(session, constraints(session)) == set()
+    assert isinstance(session.driver, ScriptedDriver)
+    assert sum(request.target == "/second" for request in session.driver.sent) == 3
+
+
+def test_each_sure_value_breaks_the_schema() -> None:
+    """A value that is called forbidden is invalid by JSON Schema; it becomes valid with the
+    original value in place of the broken one.
+    """
+    session = session_of(service())
+    source = sampling.ValueSource({}, Random(0))
+    valid = sampling.sample_value(session.source, SCHEMA)
+    assert problem_of(valid, SCHEMA) is None
+    broken = list(sampling.broken_constraints(source, SCHEMA, valid, "faultspec-0123456789ab"))
+    assert {one.keyword for one in broken} >= {"maxItems", "maximum", "pattern", "enum"}
+    assert {one.path for one in broken} >= {("place", "row"), ("tags",)}
+    for one in broken:
+        assert (problem_of(one.value, SCHEMA) is not None) or not one.sure, one
+
+
+# ---- media types and sizes
+
+
+def test_each_operation_gets_another_media_type() -> None:
+    """An operation that reads any media type is found, also if it is not the first of its
+    method.
+    """
+
+    def script(request: Request) -> Response:
+        text = ("Content-Type", "text/plain") in request.headers
+        if text and request.target == "/first":
+            return answer(415, {"code": "malformed"})
+        return service()(request)
+
+    session = session_of(script)
+    assert findings(session, media.media_types(session)) == set()
+    found = findings(session, media.media_types_of_others(session))
+    assert found == {("framework/media-type", "POST /second")}
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 409, 422])
+@pytest.mark.parametrize("form", [{}, {"code": "malformed"}])
+def test_the_limit_of_a_body_is_found_behind_another_refusal(status: int, form: Any) -> None:
+    """A large body whose refusal differs from that of a small one is judged, even if blanks alone
+    are refused for another reason.
+    """
+
+    def script(request: Request) -> Response:
+        if len(request.body) > 10_000_000 and request.body.strip():
+            return answer(413, form)
+        return answer(status, {"code": "malformed" if status == 400 else "absent"})
+
+    session = session_of(script)
+    found = findings(session, limits.oversized_bodies(session))
+    assert (("framework/oversized", "POST /first") in found) == (not form)
+
+
+def test_every_operation_gets_a_large_body() -> None:
+    """The refusal of the second operation is judged as well."""
+
+    def script(request: Request) -> Response:
+        if len(request.body) < 100_000:
+            return service()(request)
+        return answer(413, {"code": "malformed"} if request.target == "/first" else {})
+
+    session = session_of(script)
+    assert findings(session, limits.oversized_bodies(session)) == set()
+    found = findings(session, limits.oversized_bodies_of_others(session))
+    assert ("framework/oversized", "POST /second") in found
