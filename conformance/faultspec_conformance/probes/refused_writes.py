@@ -43,8 +43,11 @@ _READS = 6
 #: them.
 _SUSPECTS, _UNREAD = 10, 2
 
+#: Statuses of requests that do not write the resource: another method, and a throttle.
+_NO_WRITE = frozenset({405, 429})
+
 #: Statuses of refusals that come before a service looks at the write itself.
-_EARLY = frozenset({401, 403, 404, 405, 413, 415})
+_EARLY = frozenset({401, 403, 404, 413, 415})
 
 #: Bytes of a body that is sent again.
 _LARGEST = 256 * 1024
@@ -110,7 +113,7 @@ def refused_writes(session: HttpSession) -> Iterator[ProbeResult]:
         yield from attempt(_check_list(session, watched, review.explained), _CLAUSE)
     candidates = (
         *_distinct(review.suspects)[:_SUSPECTS],
-        *_distinct(review.unread)[:_UNREAD],
+        *_distinct(one for one in review.unread if one.sound)[:_UNREAD],
     )
     for refused in candidates:
         yield from attempt(_send_to_new(session, refused), _CLAUSE)
@@ -257,13 +260,14 @@ def _check_list(
     if not explained.intersection(items):
         yield not_exercised(_CLAUSE, f"{name} shows no resource that the run created")
         return
-    most = _UNREAD
+    candidates = _distinct(one for one in watched.pending if one.sound)[:_UNREAD]
     if watched.first is not None:
         known = explained.union(_items(watched.first))
-        most = _SUSPECTS if any(item not in known for item in items) else 0
-        if not most:
+        if all(item in known for item in items):
             yield passed(_CLAUSE)
-    for refused in _distinct(watched.pending)[:most]:
+            return
+        candidates = _distinct(watched.pending)[:_SUSPECTS]
+    for refused in candidates:
         yield _create_again(session, watched, refused)
 
 
@@ -418,7 +422,8 @@ def _distinct(refused: Iterable[Observation]) -> list[Observation]:
 
 def _is_refused(observation: Observation) -> bool:
     method = observation.exchange.request.method
-    return method in _WRITES and 400 <= observation.status < 500 and observation.status != 429
+    status = observation.status
+    return method in _WRITES and 400 <= status < 500 and status not in _NO_WRITE
 
 
 def _items(observation: Observation) -> list[str]:
