@@ -195,7 +195,8 @@ def lending(*sins: str) -> Starlette:
         name, pin = (
             (reader.get("name"), reader.get("pin")) if isinstance(reader, dict) else (None, None)
         )
-        if not all(isinstance(text, str) and 1 <= len(text) <= 40 for text in (name, pin)):
+        lengths = [len(text) if isinstance(text, str) else 0 for text in (name, pin)]
+        if not (1 <= lengths[0] <= 40 and 8 <= lengths[1] <= 40):
             quoted = body.decode("utf-8", "replace")
             text = quoted if "pin-comes-back" in sins else None
             return refused(400, "invalid_request", text=text)

@@ -162,7 +162,7 @@ def _review_item(review: _Review, item: _WatchedItem, observation: Observation) 
             _compare_item(review, item, observation)
     elif _is_refused(observation):
         item.pending.append(observation)
-    elif exchange.request.method in _WRITES:
+    elif exchange.request.method in _WRITES and observation.status not in _NO_WRITE:
         whole = (
             observation.ok and item.state is not None and _names(item.state) <= _names(observation)
         )
