@@ -58,21 +58,23 @@ def broken_constraints(
     elif isinstance(valid, int | float) and not isinstance(valid, bool):
         yield from _broken_number(node)
     if depth < _DEEPEST:
-        yield from _broken_inside(source, node, valid, mark, depth=depth)
+        yield from _break_inside(source, node, valid, mark, depth=depth)
 
 
-def _broken_inside(
+def _break_inside(
     source: ValueSource, node: Json, valid: object, mark: str, *, depth: int
 ) -> Iterator[BrokenConstraint]:
     if isinstance(valid, list) and valid:
-        for broken in broken_constraints(source, node.get("items"), valid[0], mark, depth + 1):
+        for broken in broken_constraints(
+            source, node.get("items"), valid[0], mark=mark, depth=depth + 1
+        ):
             # A batch may succeed although an item is refused.
             yield replace(broken, value=[broken.value, *valid[1:]], sure=False)
     if not isinstance(valid, dict):
         return
     for name, schema in properties_of(node).items():
         value = valid[name] if name in valid else sample_value(source, schema)
-        for broken in broken_constraints(source, schema, value, mark, depth + 1):
+        for broken in broken_constraints(source, schema, value, mark=mark, depth=depth + 1):
             yield replace(broken, value={**valid, name: broken.value}, path=(name, *broken.path))
 
 
@@ -107,7 +109,7 @@ def _broken_text(node: Json, valid: str, mark: str) -> Iterator[BrokenConstraint
 
 
 def _broken_number(node: Json) -> Iterator[BrokenConstraint]:
-    most, least = _bound(node, "maximum"), _bound(node, "minimum")
+    most, least = _last_within(node, "maximum"), _last_within(node, "minimum")
     ceiling = most if most is not None else _LARGEST.get(str(node.get("format")))
     for digits in reversed(_DIGITS):
         far = 10**digits - 1
@@ -119,7 +121,7 @@ def _broken_number(node: Json) -> Iterator[BrokenConstraint]:
         yield BrokenConstraint("minimum", f"{least - 1} (`minimum`)", least - 1)
 
 
-def _bound(node: Json, name: str) -> int | None:
+def _last_within(node: Json, name: str) -> int | None:
     """Return the last whole number within a bound; None if there is no whole bound."""
     bound, exclusive = node.get(name), node.get(f"exclusive{name.capitalize()}")
     inward = -1 if name == "maximum" else 1
