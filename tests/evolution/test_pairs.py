@@ -20,7 +20,35 @@ DISAGREEMENTS: Mapping[str, str] = {
 
 
 OTHER_DETAILS = frozenset(
-    ["mcp-navigation-offers", "nested-boundary-term-renamed", "nested-domain-term-unused", "nested-property-turns-required", "op-surface-envelope-added-unused", "priv-id-format-narrowed", "rpc-log-record-constant", "two-cat-open-code-dropped-from-the-list", "two-life-deprecated", "two-life-removal-without-tombstone", "two-ops-code-renamed-is-a-label", "two-pay-condition-becomes-never", "two-pay-condition-simplified-away", "two-pay-retriable-on-safe-operation", "two-pay-retriable-on-unsafe-operation", "two-pr-cancel-becomes-safe-to-repeat", "two-pr-fallback-dropped", "two-pr-names-exchanged", "two-relay-eligible-rule-dropped", "two-relay-term-added-and-unused", "two-rpc-message-member-renamed", "two-shop-mismatch-unspecified", "two-vault-echo-dropped", "two-vault-invalid-inbound-rejected", "two-vault-length-raised", "two-vault-pattern-tightened", "two-vault-validator-untied"]
+    [
+        "mcp-navigation-offers",
+        "nested-boundary-term-renamed",
+        "nested-domain-term-unused",
+        "nested-property-turns-required",
+        "op-surface-envelope-added-unused",
+        "priv-id-format-narrowed",
+        "rpc-log-record-constant",
+        "two-cat-open-code-dropped-from-the-list",
+        "two-life-deprecated",
+        "two-life-removal-without-tombstone",
+        "two-ops-code-renamed-is-a-label",
+        "two-pay-condition-becomes-never",
+        "two-pay-condition-simplified-away",
+        "two-pay-retriable-on-safe-operation",
+        "two-pay-retriable-on-unsafe-operation",
+        "two-pr-cancel-becomes-safe-to-repeat",
+        "two-pr-fallback-dropped",
+        "two-pr-names-exchanged",
+        "two-relay-eligible-rule-dropped",
+        "two-relay-term-added-and-unused",
+        "two-rpc-message-member-renamed",
+        "two-shop-mismatch-unspecified",
+        "two-vault-echo-dropped",
+        "two-vault-invalid-inbound-rejected",
+        "two-vault-length-raised",
+        "two-vault-pattern-tightened",
+        "two-vault-validator-untied",
+    ]
 )
 """Pairs with the expected severity, for which the rules name other categories or audiences. The
 two authors contradict each other in some; most others are a category more."""

@@ -1027,9 +1027,9 @@ def test_numbers_lists_and_strings_with_slots(folder: Path) -> None:
     )
     for body in (package.to_envelope(error), problem):
         assert type(package.parse(body)) is package.BlobUnknown
-    rendered = package.render(
-        package.TooMany(trace="0123456789abcdef0123456789abcdef"), envelope="problem"
-    )
+    with pytest.warns(DeprecationWarning, match="TOO_MANY"):
+        deprecated = package.TooMany(trace="0123456789abcdef0123456789abcdef")
+    rendered = package.render(deprecated, envelope="problem")
     assert rendered.headers["X-Trace"] == "0123456789abcdef0123456789abcdef"
     assert rendered.headers["Content-Type"] == "application/problem+json"
 
