@@ -27,8 +27,8 @@ SINS: Mapping[str, str] = {
 }
 """The mistakes that `careless` understands."""
 
+CODES = ("invalid", "unknown_caller", "missing", "unsupported")
 TOKEN = "tok-careless-9f81c2d7e6b54a30"
-Refusal = tuple[int, str, str]
 
 TRACE = 'Traceback (most recent call last):\n  File "/srv/shop/app.py", line 7, in get\nKeyError: 7'
 
@@ -39,9 +39,10 @@ def described(style: str, *statuses: str) -> dict[str, object]:
         "detail": {"type": "object", "properties": {"detail": {"type": "string"}}},
         "code": {
             "type": "object",
-            "required": ["code", "message"],
+            "required": ["code"],
             "properties": {
-                "code": {"type": "string", "enum": ["invalid", "unknown_caller", "missing"]},
+                "detail": {"type": "string"},
+                "code": {"type": "string", "enum": [*CODES]},
                 "message": {"type": "string"},
             },
         },
@@ -73,7 +74,7 @@ def document(style: str) -> dict[str, object]:
                 "get": {"responses": described(style, "200", "401")},
                 "post": {
                     "requestBody": {"required": True, "content": content},
-                    "responses": described(style, "201", "400", "401"),
+                    "responses": described(style, "201", "400", "401", "405"),
                 },
             },
             "/items/{id}": {
@@ -101,11 +102,11 @@ def careless(style: str, sins: Collection[str] = ()) -> ASGIApp:
         if len(parts) == 2:
             found = items.get(parts[1])
             if method not in ("GET", "HEAD"):
-                return refusal(405, "invalid")
+                return refusal(405, "unsupported")
             return (200, found) if found is not None else missing()
         if method in ("GET", "HEAD"):
             return 200, [*items.values()]
-        return make(body) if method == "POST" else refusal(405, "invalid")
+        return make(body) if method == "POST" else refusal(405, "unsupported")
 
     def make(body: bytes) -> tuple[int, object]:
         try:

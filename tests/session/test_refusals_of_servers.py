@@ -25,14 +25,25 @@ def text(status: int, body: str) -> Response:
     return Response(status, (("Content-Type", "text/plain"),), body.encode())
 
 
-def asked(response: Response) -> HttpSession:
+#: An envelope with the correlation id of the request.
+ECHO = """
+envelopes:
+  error:
+    media_type: application/json
+    shape: {code: $code, id?: $id}
+    fields: {id: {type: string, format: uuid4, echo: X-Id}}
+"""
+
+
+def asked(response: Response, taxonomy: str = TAXONOMY) -> HttpSession:
     """The session after one request that the server may refuse."""
 
     def script(_: Request) -> Response:
         return response
 
-    session = http_session(script, TAXONOMY)
-    session.call(RequestSpec("GET", "/x?limit=%zz", server_may_refuse=True))
+    session = http_session(script, taxonomy)
+    spec = RequestSpec("GET", "/x?limit=%zz", server_may_refuse=True, correlation="valid")
+    session.call(spec)
     return session
 
 
@@ -42,6 +53,14 @@ def test_a_refusal_of_the_server_is_not_judged(status: int) -> None:
     session = asked(text(status, "Bad Request"))
     assert session.observations.exchanges == []
     assert [entry.status for entry in session.driver.log] == [status]
+
+
+def test_a_hook_of_the_server_cannot_read_the_id() -> None:
+    """An error in the declared form, without the id of the request, may come from such a hook."""
+    plain = "envelopes: {error: {media_type: application/json, shape: {code: $code}}}"
+    session = asked(answer(431, {"code": "unreadable"}), TAXONOMY.replace(plain, ECHO))
+    assert session.echo is not None
+    assert session.observations.exchanges == []
 
 
 @pytest.mark.parametrize(

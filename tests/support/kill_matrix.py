@@ -150,7 +150,7 @@ process.
 
 
 @contextmanager
-def _reached(
+def reached(
     app: ASGIApp, clock: Clock | None, *, lifespan: Literal["on", "off"] = "off"
 ) -> Iterator[tuple[str, Connect]]:
     """The address of an application that is served, and the way to it: within the process where
@@ -181,7 +181,7 @@ def served(
     @contextmanager
     def opened(sin: str | None, wired: bool) -> Iterator[tuple[ServiceConfig, Connect]]:
         clock = None if wired else Clock()
-        with _reached(make(sin, clock or time.time), clock) as (base, connect):
+        with reached(make(sin, clock or time.time), clock) as (base, connect):
             loaded = read_config(str(config), {**environment, "BASE_URL": base})
             assert loaded.target is not None, loaded.diagnostics
             yield loaded.target, connect
@@ -202,7 +202,7 @@ def _of_system(system: str) -> Opened:
         if not wired and system in services.OVER_HTTP:
             clock = Clock()
             app = services.application(system, clock)
-            with _reached(app if over is None else over(app), clock) as (base, connect):
+            with reached(app if over is None else over(app), clock) as (base, connect):
                 yield services.target(system, services.environment(BASE_URL=base)), connect
             return
         with services.started(system, over) as environment:

@@ -38,6 +38,9 @@ _PLAIN_ENVELOPE: Data = {
 #: The slot of the code in the plain envelope.
 _PLAIN_MARK = "/code"
 
+#: Detectors of texts that no error of any service may contain. No document declares them.
+_DETECTORS = ("stack-trace", "sql", "connection-string", "secret", "canary")
+
 
 def build_taxonomy(contract: ImportedContract, reader: DocumentReader) -> ImportedTaxonomy:
     """The taxonomy of what the reader read, with the losses of reading and building."""
@@ -69,6 +72,7 @@ def build_taxonomy(contract: ImportedContract, reader: DocumentReader) -> Import
         "codes": codes,
         "operations": operations,
         "imported": {"pattern": PATTERN, "retriable": False} if imported else {},
+        "privacy": {"detectors": list(_DETECTORS)},
     }
     head = {"faultspec": 1, "taxonomy": _header(contract, lose)}
     every = [*codes.values()]

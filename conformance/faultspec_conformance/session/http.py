@@ -466,19 +466,21 @@ class HttpSession(Session):
     def is_from_server(self, exchange: Exchange) -> bool:
         """Whether an error may come from the server and not from the application.
 
-        An error of the application has the correlation id of its request, a declared code, a stack
-        trace, or a status that servers give for applications that failed.
+        An error of the application has the correlation id of its request, a stack trace, or a
+        status that servers give for applications that failed. If the taxonomy echoes no id, a
+        declared code shows the application. Otherwise a hook of the server may have written it,
+        which cannot read the id.
         """
         status = exchange.response.status or 0
         if status < 400 or status in _OF_APPLICATIONS:
             return False
-        if self.echo is not None:
-            inbound = exchange.request_header(self.echo.header)
-            if inbound is not None and exchange.response_header(self.echo.answer_header) == inbound:
-                return False
         judgement = judge(self.contract, exchange)
-        leaks = {finding.clause for finding in judgement.findings}
-        return judgement.code is None and "leaks/stack-trace" not in leaks
+        if any(finding.clause == "leaks/stack-trace" for finding in judgement.findings):
+            return False
+        if self.echo is None:
+            return judgement.code is None
+        inbound = exchange.request_header(self.echo.header)
+        return inbound is None or exchange.response_header(self.echo.answer_header) != inbound
 
     def requested_wait(self, observation: Observation) -> float | None:
         """Return the seconds that an answer asks to wait, plus a margin; None if it names no wait,
