@@ -91,6 +91,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/compile.py --peers
 	$(BIN)/python benchmarks/judge.py
 	$(BIN)/python benchmarks/audit.py
+	$(BIN)/python benchmarks/verdicts.py
 
 # A marker is touched only when the install went through, so an interrupted one is done again.
 $(VENV)/.user: $(SOURCES)

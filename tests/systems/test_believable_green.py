@@ -153,6 +153,6 @@ def test_a_fact_that_the_answer_supplies_decides(again: bool, verdict: str) -> N
 
 @pytest.mark.parametrize(("fact", "warns"), [("cause", True), ("details.kind", False)])
 def test_lint_names_a_fact_that_nothing_supplies(fact: str, warns: bool) -> None:
-    """What leaves every run undecided is a warning before the first run."""
+    """A condition that every run leaves undecided is a warning before the first run."""
     found = {found.code for found in check(read(STOCK.replace("FACT", fact), "stock.yaml"))}
     assert ("condition-unknowable" in found) == warns
