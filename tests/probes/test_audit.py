@@ -1,16 +1,17 @@
 """The audit of failures that upstreams caused: each test states a law about their records."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from faultspec.exchange.model import Request, Response
-from faultspec_conformance.config import UpstreamConfig
+from faultspec_conformance.config import NOBODY, Identity, UpstreamConfig
 from faultspec_conformance.probes import audit
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.upstreams import ScriptedUpstream
-from support.scripted import Script, answer, http_session
+from support.scripted import WRITABLE, Script, answer, http_session
 
 TAXONOMY = """
 faultspec: 1
@@ -82,6 +83,20 @@ def test_a_record_that_may_be_on_a_later_page_is_not_missing() -> None:
     """If more failures came later than the page has records, a missing record proves nothing."""
     found = outcomes_of(till(page=10), calls=(3, *[0] * 12))
     assert sorted(outcome.kind for outcome in found) == ["not_exercised", "passed"]
+
+
+def test_a_failure_without_credentials_is_not_looked_up() -> None:
+    """The audit of a caller may leave out requests that it did not send."""
+    headers = (("Authorization", "ann"),)
+    ann = Identity("ann", headers=headers, shown=headers)
+    config = replace(WRITABLE, identities={"ann": ann})
+    session = http_session(till("lost"), TAXONOMY, config)
+    session.upstreams = {"bank": ScriptedUpstream(UpstreamConfig("bank", (), ()))}
+    session.begin("upstreams", None, "upstreams")
+    for identity, retried in ((NOBODY, 3), (ann, 0)):
+        body = {"retried": retried}
+        session.call(RequestSpec("POST", "/pay", identity=identity, body=body, may_fail=True))
+    assert [outcome.kind for outcome in audit.upstream_failures(session)] == ["passed"]
 
 
 def test_without_upstreams_nothing_is_looked_up() -> None:

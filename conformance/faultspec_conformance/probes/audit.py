@@ -50,7 +50,8 @@ def failures(session: HttpSession) -> Iterator[Outcome]:
 def upstream_failures(session: HttpSession) -> Iterator[Outcome]:
     """Look up the records of failures that scripted upstreams caused, the last one of each sort.
 
-    Failures of one sort have the same operation, code and numbers, such as that of retries.
+    Failures of one sort have the same operation, code and numbers, such as that of retries. The
+    audit of a caller need not show the failures of requests without credentials.
     """
     audit = session.taxonomy.audit
     if audit is None or audit.lookup is None or audit.id is None or audit.lookup.id is None:
@@ -60,6 +61,8 @@ def upstream_failures(session: HttpSession) -> Iterator[Outcome]:
     known = _identified_failures(session, audit, session.knowledge.own.exchanges)
     sorts: dict[tuple[object, ...], _Failure] = {}
     for failure, id in known:
+        if failure.exchange.identity is None and not session.caller.anonymous:
+            continue
         meanings = (_meaning_value(session, failure, means) for means in audit.means.values())
         numbers = (value for value in meanings if not isinstance(value, str))
         sort = (failure.exchange.operation, failure.code, *map(str, numbers))
