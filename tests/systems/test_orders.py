@@ -58,11 +58,11 @@ def test_every_clause_but_the_uncheckable_is_exercised(clean: Report) -> None:
         for address, clause in clean.result.clauses.items()
         if clause.verdict == "not_exercised"
     }
-    # No fault switch is declared, no recipe expects more than its code, nothing is generated, no
-    # member of a request is confidential, and no identity has a login.
+    # No fault switch is declared, no recipe expects more than its code or is sent at once, nothing
+    # is generated, no member of a request is confidential, and no identity has a login.
     assert idle == {
         *("document/sequences", "fault/recovers", "idempotency/after-failure"),
-        *("provoke/expected", "leaks/confidential", "auth/renewed"),
+        *("provoke/expected", "provoke/parallel", "leaks/confidential", "auth/renewed"),
     }
 
 
@@ -70,7 +70,7 @@ def test_the_run_costs_few_requests(clean: Report) -> None:
     """The budget of a run without the sweep, of a service with ten operations; a probe that needs
     more has to share its requests with another.
     """
-    assert clean.result.requests <= 125
+    assert clean.result.requests <= 130
 
 
 def test_the_verdicts_are_the_same_every_time(clean: Report, taxonomy: Taxonomy) -> None:
