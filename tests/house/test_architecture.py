@@ -211,6 +211,7 @@ def test_the_tests_mirror_the_rooms() -> None:
         "goldens",
         "house",
         "miniatures",
+        "pipelines",
         "support",
         "systems",
         "taxonomies",

@@ -37,7 +37,10 @@ CONFIGURATIONS = [
     ROOT / "faultspec.yaml",
     ROOT / "compiler" / "faultspec" / "cli" / "starter-project.yaml",
 ]
-BUILDS = [ROOT / "Makefile", ROOT / "pyproject.toml", ROOT / ".ci" / "run"]
+BUILDS = [
+    *(ROOT / "Makefile", ROOT / "pyproject.toml", ROOT / ".ci" / "run"),
+    *(ROOT / "action.yml", ROOT / ".pre-commit-hooks.yaml"),
+]
 PAGES = sorted(
     [
         *ROOT.glob("*.md"),
