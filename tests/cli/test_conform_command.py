@@ -394,9 +394,9 @@ def test_an_observed_code_that_was_declared_impossible_is_reported(
     """
     config = tmp_path / "conformance.yaml"
     text = Path(CONFIG).read_text().replace("../../taxonomy.yaml", str(ROOT / "taxonomy.yaml"))
-    text = text.replace(
-        "provoke:\n", "provoke:\n  not_found: {not_provokable: nothing is ever lost}\n"
-    )
+    recipes, _, other = text.partition("  not_found:\n")
+    after = other[other.index("  validation_failed:") :]
+    text = f"{recipes}  not_found: {{not_provokable: nothing is ever lost}}\n{after}"
     config.write_text(text)
     done = faultspec(
         "conform", str(config), "--no-sweep", "--only", "framework/unknown-route", BASE_URL=behaving

@@ -815,7 +815,7 @@ def test_a_clause_without_its_construct_says_which_key_is_missing() -> None:
     families = {name.partition("/")[0] for name, reason in reasons.items() if reason is None}
     assert families == {
         *("surface", "service", "provoke", "envelope", "code", "http", "framework", "auth"),
-        *("client", "document", "fault", "details", "leaks"),
+        *("client", "document", "fault", "details", "leaks", "writes"),
     }
     assert all("`" in reason for reason in reasons.values() if reason is not None)
 
@@ -862,7 +862,7 @@ def test_the_table_of_clauses_is_closed() -> None:
     assert inapplicable == {
         *("success/requires", "surface/repeated", "mcp/is-error", "mcp/text", "deadline/kept"),
         *("actions/agree", "envelope/status", "boundary/allowed", "code/reserved"),
-        *("code/original", "code/sunset"),
+        *("code/original", "code/sunset", "retriable/until"),
         *("code/operation", "idempotency/mismatch", "http/head", "http/authenticate", "http/allow"),
         *("http/accept", "http/partial-content", "http/upgrade", "http/no-content"),
         "http/retry-after",

@@ -690,6 +690,19 @@ async def story(app: ASGIApp, clock: Clock) -> dict[str, Answer]:
         step("at once as well", "POST", "/notebooks", twice, {"title": "Six"}),
     )
 
+    await asyncio.gather(
+        step("title at once", "POST", "/notebooks", birch, {"title": "Seven"}),
+        step("title at once as well", "POST", "/notebooks", birch, {"title": "Seven"}),
+    )
+    eighth = await step("eighth", "POST", "/notebooks", birch, {"title": "Eight"})
+    spare = f"/notebooks/{id_of(eighth)}"
+    await step("bad change", "PATCH", spare, birch, {"pages": -5})
+    await step("read after bad change", "GET", spare, birch)
+    await asyncio.gather(
+        step("deleted at once", "DELETE", spare, birch),
+        step("deleted at once as well", "DELETE", spare, birch),
+    )
+
     good, bad = {"title": "Four"}, {"title": ""}
     await step("batch bad", "POST", "/notebooks/batch", birch, {"items": [bad, bad]})
     batch_key = {"Idempotency-Key": "k-batch"}
