@@ -100,3 +100,28 @@ def test_a_used_up_fixture_proves_nothing(fixture: bool, flaky: list[str]) -> No
     session = http_session(lambda request: answer(200, {}), TAXONOMY)
     run: ProbeRun = run_probe(session, Probe("asks", probe), RunOptions())
     assert [clause for clause, _ in flaky_places(session, [run], RunOptions())] == flaky
+
+
+@pytest.mark.parametrize(("decides", "flaky"), [(True, ["auth/missing"]), (False, [])])
+def test_what_another_operation_passes_proves_nothing(decides: bool, flaky: list[str]) -> None:
+    """A relation must be decided on the operation that failed. As many decisions on others do not
+    count.
+    """
+    turns = iter([False, True])
+
+    def probe(session: HttpSession) -> Iterator[ProbeResult]:
+        again = next(turns)
+        asked = session.call(RequestSpec("GET", "/things", identity=NOBODY))
+        if not again:
+            yield failed("auth/missing", "it is open", asked)
+        elif decides:
+            yield passed("auth/missing")
+        else:
+            yield not_exercised("auth/missing", "the service checked something else first")
+        for _ in range(3 if again else 1):
+            session.call(RequestSpec("GET", "/others", identity=NOBODY))
+            yield passed("auth/missing")
+
+    session = http_session(lambda request: answer(200, {}), TAXONOMY)
+    run: ProbeRun = run_probe(session, Probe("asks", probe), RunOptions())
+    assert [clause for clause, _ in flaky_places(session, [run], RunOptions())] == flaky

@@ -50,6 +50,8 @@ def test_an_outcome_is_decided_by_the_requests_since_the_last_one() -> None:
         yield Outcome("x/before", "passed")
         yield ask("/d")
         yield Outcome("v/w", "not_exercised", "no reason")
+        yield ask("/e")
+        yield Outcome("v/w", "passed")
 
     for name, probe in (("first", first), ("second", second)):
         session.begin(name, 1)
@@ -60,6 +62,7 @@ def test_an_outcome_is_decided_by_the_requests_since_the_last_one() -> None:
         ("first", "GET /b", ("x/y", "x/z")),
         ("first", "GET /c", ()),
         ("second", "GET /d", ()),
+        ("second", "GET /e", ("v/w",)),
     ]
     assert all("code/declared" in entry.exercised for entry in session.driver.log)
 

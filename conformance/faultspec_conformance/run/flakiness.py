@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from faultspec.contract import crashes
+from faultspec_conformance.drivers import LoggedRequest
 from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.probes import PROBES
 from faultspec_conformance.run.schedule import ProbeRun, play, title
@@ -101,6 +102,7 @@ def _repeat_probe(
         return set()
     options.progress(f"{run.probe.name} again")
     again.turn = run.turn
+    first = list(again.driver.log)
     for probe in PROBES:
         needed = any(not again.knowledge.has_attempted(kind) for kind in run.turn)
         if probe.everywhere and probe is not run.probe and needed:
@@ -108,7 +110,13 @@ def _repeat_probe(
             play(again, probe)
     record = again.begin(title(run.probe, run.turn), options.seed, run.probe.name, again=True)
     play(again, run.probe)
-    return {where for where in once - _places(record) if _has_held_again(run.record, record, where)}
+    second = again.driver.log[len(first) :]
+    return {
+        where
+        for where in once - _places(record)
+        if _has_held_again(run.record, record, where)
+        and _count_decided(second, record, where) >= _count_decided(first, record, where)
+    }
 
 
 def _repeat_request(again: HttpSession, observation: Observation, once: set[Place]) -> set[Place]:
@@ -161,6 +169,17 @@ def _has_held_again(first: PartRecord, again: PartRecord, where: Place) -> bool:
 
 def _count_relations(record: PartRecord, clause: str) -> int:
     return sum(outcome.clause == clause and outcome.is_decided for outcome in record.outcomes)
+
+
+def _count_decided(log: Iterable[LoggedRequest], record: PartRecord, where: Place) -> int:
+    """How many requests of the part decided the clause on the operation. Another refusal in place
+    of an answer decides nothing.
+    """
+    clause, operation = where
+    return sum(
+        entry.part == record.name and entry.operation == operation and clause in entry.decided
+        for entry in log
+    )
 
 
 def _count_answers(record: PartRecord, operation: str | None) -> int:

@@ -142,12 +142,10 @@ class Session:
         """Log what a probe decided, with the requests since those of its last decision. Several
         outcomes may rest on the same requests.
         """
-        if outcome.kind not in ("passed", "failed"):
-            return
         log = self.driver.log
         if len(log) > self._deciding.stop:
             self._deciding = range(self._deciding.stop, len(log))
-        for index in self._deciding:
+        for index in self._deciding if outcome.is_decided else ():
             if log[index].purpose != "login":
                 log[index].decided[outcome.clause] = None
 
