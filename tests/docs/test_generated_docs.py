@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from faultspec.cli import schemas
 from faultspec.docs.pages import main, pages
+from faultspec.evolution.rules import BY_ID as EVOLUTION_RULES
 from faultspec.language import grammar, read, reference, schema
 from faultspec.language.constructs import DOCUMENT
 from faultspec.language.examples import EXAMPLES
@@ -43,17 +44,18 @@ def test_the_pages_are_written_where_asked(tmp_path: Path) -> None:
     } == dict(pages())
 
 
-@pytest.mark.parametrize("page", ["language.md", "lint.md"])
+@pytest.mark.parametrize("page", ["diff.md", "language.md", "lint.md"])
 def test_links_lead_somewhere(page: str) -> None:
     """Every anchor a page refers to is a heading of it."""
     text = pages()[page]
-    headings = set(re.findall(r"^#+ (\S+)$", text, re.M))
+    headings = {name.replace("/", "") for name in re.findall(r"^#+ (\S+)$", text, re.M)}
     assert set(re.findall(r"\]\(#([^)]+)\)", text)) - headings == set()
 
 
 def test_every_rule_and_construct_is_on_its_page() -> None:
     """No rule and no key is left out of its page."""
     assert [each for each in RULES if f"\n## {each.id}\n" not in pages()["lint.md"]] == []
+    assert [rule for rule in EVOLUTION_RULES if f"\n### {rule}\n" not in pages()["diff.md"]] == []
     language = pages()["language.md"]
     assert [
         each.address for each in reference.constructs().values() if f"`{each.name}`" not in language

@@ -8,7 +8,11 @@ import click
 
 from faultspec.contract.clauses import CLAUSES, Clause, client_clauses, service_clauses
 from faultspec.contract.clauses.enabling import enabling_lines
+from faultspec.docs.evolution import example_change
 from faultspec.docs.pages import example_output
+from faultspec.evolution.examples import EXAMPLES as EVOLUTION_EXAMPLES
+from faultspec.evolution.rule import EvolutionRule
+from faultspec.evolution.rules import RULES as EVOLUTION_RULES
 from faultspec.language import load, reference
 from faultspec.language.catalog import CODES
 from faultspec.language.examples import EXAMPLES
@@ -32,8 +36,9 @@ from faultspec.source import CODES as SOURCE_CODES
 def command(name: str, path: str) -> int:
     """Explain NAME.
 
-    NAME is a code or a ruling of the taxonomy, a lint rule, a clause, a construct of the language
-    (codes.retriable) or the code of a diagnostic (unknown-key).
+    NAME is a code or a ruling of the taxonomy, a lint rule, a rule of `faultspec diff`
+    (code/status), a clause, a construct of the language (codes.retriable) or the code of a
+    diagnostic (unknown-key).
 
     Exit codes: 0 explained; 1 the name is unknown; 2 the name is unknown, and the taxonomy could
     not be read.
@@ -75,6 +80,7 @@ def _explanations(taxonomy: Taxonomy | None) -> list[tuple[str, Iterable[str]]]:
     if taxonomy is not None:
         clauses = {**CLAUSES, **service_clauses(taxonomy), **client_clauses(taxonomy)}
     found += [(rule.id, _rule(rule)) for rule in RULES]
+    found += [(rule.id, _evolution_rule(rule)) for rule in EVOLUTION_RULES]
     found += [(clause.address, _clause(clause)) for clause in clauses.values()]
     found += [
         (construct.address, _construct(construct)) for construct in reference.constructs().values()
@@ -204,6 +210,15 @@ def _rule(rule: LintRule) -> Iterator[str]:
         "",
         f"  to suppress it, add a comment at the key: # faultspec: ignore[{rule.id}] the reason",
     )
+
+
+def _evolution_rule(rule: EvolutionRule) -> Iterator[str]:
+    example = EVOLUTION_EXAMPLES[rule.id]
+    yield f"{rule.id}: a rule of `faultspec diff` ({' '.join(rule.categories)})"
+    yield _wrap(rule.purpose)
+    yield from ("", "  before:", textwrap.indent(example.before.rstrip(), "    "))
+    yield from ("", "  after:", textwrap.indent(example.after.rstrip(), "    "))
+    yield from ("", textwrap.indent(example_change(rule), "  "))
 
 
 def _clause(clause: Clause) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The pages generated from the language and the lint: `python -m faultspec.docs.pages [FOLDER]`."""
+"""The pages made of the language and the rules: `python -m faultspec.docs.pages [FOLDER]`."""
 
 import sys
 import textwrap
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from faultspec.contract.judged_keys import HEADERS, JUDGED, NOT_JUDGED
 from faultspec.diagnostics import printers
+from faultspec.docs.evolution import evolution_page
 from faultspec.language import read, reference, schema
 from faultspec.lint import RULES, LintRule, lint, suppressions
 from faultspec.lint.rule import complete_example
@@ -15,6 +16,7 @@ from faultspec.lint.rule import complete_example
 def pages() -> Mapping[str, str]:
     """Maps the path of each page, relative to the folder of documents, to its text."""
     return {
+        "diff.md": evolution_page(),
         "faultspec.schema.json": schema.json_schema_text(),
         "language.md": reference.reference_page(_judging_clauses),
         "lint.md": page(),

@@ -103,22 +103,20 @@ def _change(rule: EvolutionRule, occurrences: list[Occurrence]) -> Change:
         message=effect.message.replace(names[0], named),
         path=occurrence.path,
         places=tuple(".".join(map(str, member.path)) for member in occurrences),
-        before=_text(occurrence.before),
-        after=_text(occurrence.after),
+        before=_text(occurrence.before, str(occurrence.path[-1])),
+        after=_text(occurrence.after, str(occurrence.path[-1])),
         remedy=effect.remedy,
         adds=effect.adds,
         removes=effect.removes,
     )
 
 
-def _text(value: object) -> str | None:
+def _text(value: object, field: str) -> str | None:
     if value is None or value in ((), [], {}):
         return None
-    return (
-        format_value(value).replace("`", "")
-        if isinstance(value, str | int | float | tuple)
-        else None
-    )
+    if not isinstance(value, str | int | float | tuple):
+        return None
+    return format_value(value, field).replace("`", "") or None
 
 
 def _notation(evolution: Evolution, found: list[tuple[EvolutionRule, Occurrence]]) -> Iterator[str]:

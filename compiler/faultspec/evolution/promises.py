@@ -6,10 +6,12 @@ never clients.
 """
 
 from collections.abc import Collection, Iterable
+from typing import Any
 
 from faultspec.evolution.model import BOTH, Audience, Effect
 from faultspec.language.conditions import StatusRange
 from faultspec.language.model import Presence
+from faultspec.runtime import durations
 
 _RANK = {"required": 3, "expected": 2, "optional": 1, None: 0, "forbidden": -1}
 
@@ -133,12 +135,43 @@ def join_values(values: Iterable[object]) -> str:
     return ", ".join(texts) if more <= 0 else f"{', '.join(texts[:_MOST_LISTED])} and {more} more"
 
 
-def format_value(value: object) -> str:
-    """A value in a sentence: code and names in backquotes, numbers as they are."""
-    if isinstance(value, StatusRange | int | float) and not isinstance(value, bool):
-        return str(value)
+#: Fields of records whose value is a time in seconds.
+_DURATIONS = frozenset(
+    {
+        "base",
+        "elapsed",
+        "for_seconds",
+        "late_by",
+        "lasting",
+        "max",
+        "max_elapsed",
+        "over",
+        "step",
+        "window",
+    }
+)
+
+
+def format_value(value: object, field: str = "") -> str:
+    """A value in a sentence: code and names in backquotes, numbers and durations as they are."""
     if isinstance(value, bool) or value is None:
         return {True: "`true`", False: "`false`", None: "nothing"}[value]
+    if isinstance(value, int | float):
+        return durations.render(value) if field in _DURATIONS else f"{value:g}"
+    if isinstance(value, StatusRange):
+        return str(value)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return _format_record(value)
     if isinstance(value, tuple | frozenset | list):
         return join_values(value)
     return f"`{value}`"
+
+
+def _format_record(record: Any) -> str:
+    """The fields of a record that are not their defaults, such as `max_attempts 3`."""
+    defaults = record._field_defaults
+    return " ".join(
+        f"{name} {format_value(value, name)}"
+        for name, value in record._asdict().items()
+        if name not in defaults or value != defaults[name]
+    )

@@ -1,7 +1,9 @@
 """The report of a comparison: what is judged by it, as data, as text and as Markdown."""
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
 from typing import Any, NamedTuple
 
 from faultspec.diagnostics.formats.escaping import as_json, escape_line, visible_lines
@@ -13,6 +15,9 @@ from faultspec.evolution.ledger import AcceptedChange, fingerprint, ledger_entry
 from faultspec.evolution.model import AUDIENCES, SEVERITIES, Audience, Change
 from faultspec.evolution.places import locate
 from faultspec.source import Document
+
+#: The version of the JSON format; it changes with every incompatible change.
+VERSION = 1
 
 
 class EvolutionReport(NamedTuple):
@@ -123,7 +128,7 @@ def as_data(report: EvolutionReport) -> dict[str, Any]:
     """The report as JSON data; `report.schema.json` describes it."""
     comparison = report.comparison
     return {
-        "version": 1,
+        "faultspec_diff": VERSION,
         "old": {"taxonomy": report.old, "version": comparison.old_version},
         "new": {"taxonomy": report.new, "version": comparison.new_version},
         "due": comparison.due,
@@ -133,7 +138,7 @@ def as_data(report: EvolutionReport) -> dict[str, Any]:
         "summary": dict(count_severities(comparison.changes)),
         "changes": [_change_data(report, change) for change in comparison.changes],
         "notation": list(comparison.notation),
-        "stale": [diagnostic.message for diagnostic in report.stale],
+        "stale": [_stale_data(diagnostic) for diagnostic in report.stale],
         "notes": list(report.notes),
     }
 
@@ -159,6 +164,18 @@ def _change_data(report: EvolutionReport, change: Change) -> dict[str, Any]:
         if accepted is None
         else {"reason": accepted.reason, "owner": accepted.owner},
     }
+
+
+def _stale_data(diagnostic: Diagnostic) -> dict[str, Any]:
+    line = diagnostic.span.line if diagnostic.span else None
+    return {"message": diagnostic.message, "file": diagnostic.path, "line": line}
+
+
+def report_schema() -> Mapping[str, Any]:
+    """The JSON Schema of reports."""
+    file = files("faultspec.evolution") / "report.schema.json"
+    loaded: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return loaded
 
 
 def as_json_text(report: EvolutionReport) -> str:

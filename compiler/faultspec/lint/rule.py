@@ -156,7 +156,7 @@ BASE: Mapping[str, str] = {
 }
 
 
-def complete_example(snippet: str) -> str:
-    """An example and, below it, the sections of `BASE` that it lacks; its line numbers stay."""
+def complete_example(snippet: str, base: Mapping[str, str] = BASE) -> str:
+    """An example and, below it, the sections of `base` that it lacks; its line numbers stay."""
     written = {line.partition(":")[0] for line in snippet.splitlines()}
-    return snippet + "".join(text for section, text in BASE.items() if section not in written)
+    return snippet + "".join(text for section, text in base.items() if section not in written)

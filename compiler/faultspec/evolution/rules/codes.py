@@ -20,6 +20,7 @@ from faultspec.evolution.promises import (
 from faultspec.evolution.rule import Evolution, Occurrence, allows_code, evolution_rule
 from faultspec.language.carriers import carriers
 from faultspec.language.model import Code, Operation, Taxonomy
+from faultspec.runtime import durations
 from faultspec.runtime.nodes import slot_places
 
 
@@ -46,11 +47,19 @@ def code_added(evolution: Evolution) -> Iterator[Occurrence]:
             continue
         if path[0] == "codes" and code.name in evolution.successors:
             continue
-        yield Occurrence(path, _effect_of_addition(evolution, path, code), None, code.wire)
+        covers = (path, *closed_lists(evolution))
+        effect = _effect_of_addition(evolution, path, code)
+        yield Occurrence(path, effect, None, code.wire, covers=covers)
     for path, code in evolution.new_codes.items():
         if path not in evolution.old_codes and not code.live:
             message = f"{code_name(path)} is {code.lifecycle} from the start"
             yield Occurrence(path, Effect("safe", message, adds=True))
+
+
+def closed_lists(evolution: Evolution) -> tuple[Path, ...]:
+    """The paths of the codes of closed surfaces: these lists change with every code."""
+    surfaces = evolution.new.surfaces.values()
+    return tuple(("surfaces", s.name, "codes") for s in surfaces if s.codes is not None)
 
 
 def _effect_of_addition(evolution: Evolution, path: Path, code: Code) -> Effect:
@@ -364,8 +373,8 @@ def code_deadline(evolution: Evolution) -> Iterator[Occurrence]:
         elif before.late_by != after.late_by:
             longer = after.late_by > before.late_by
             message = (
-                f"{name} may come {after.late_by:g} s after its deadline ({before.late_by:g} s "
-                "before)"
+                f"{name} may come {durations.render(after.late_by)} after its deadline, in place "
+                f"of {durations.render(before.late_by)}"
             )
             effect = (
                 Effect("risky", message, ("clients",))

@@ -296,11 +296,11 @@ def details_imported(evolution: Evolution) -> Iterator[Occurrence]:
     for path, old, new in evolution.changed_codes:
         before, after = old.details_schema, new.details_schema
         if (before is None) != (after is None):
-            effect = compare_promise(
-                before and "limited", after and "limited", f"the details of {code_name(path)}"
-            )
-            if effect is not None:
-                yield Occurrence((*path, "details_schema"), effect)
+            verb = "have" if before is None else "no longer have"
+            message = f"the details of {code_name(path)} {verb} an imported schema"
+            hurt: tuple[Audience, ...] = ("services",) if before is None else ("clients",)
+            effect = Effect("breaking", message, hurt)
+            yield Occurrence((*path, "details_schema"), effect)
 
 
 @evolution_rule(

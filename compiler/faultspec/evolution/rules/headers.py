@@ -17,6 +17,7 @@ class Demand(NamedTuple):
     format: tuple[str, ...] = ()
     token: str | None = None
     equals: str | None = None
+    name: str | None = None
 
 
 @evolution_rule(
@@ -94,6 +95,7 @@ def _demands(rules: Iterable[HeaderRule]) -> Mapping[str, Demand]:
             r.format or known.format,
             r.token or known.token,
             r.equals or known.equals,
+            r.name,
         )
     return demands
 
@@ -103,7 +105,7 @@ def _compare_demands(
 ) -> Iterator[tuple[str, Effect, Demand, Demand]]:
     for name in dict.fromkeys((*before, *after)):
         old, new = before.get(name, Demand()), after.get(name, Demand())
-        what = f"the header `{name}`"
+        what = f"the header `{new.name or old.name}`"
         effects = [
             compare_presence(old.presence, new.presence, what),
             compare_allowed(old.format, new.format, f"the format of {what}", any_if_empty=True),

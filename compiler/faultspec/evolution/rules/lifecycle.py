@@ -7,7 +7,7 @@ from faultspec.evolution.model import BOTH, Category, Effect
 from faultspec.evolution.pairing import successor
 from faultspec.evolution.promises import format_value
 from faultspec.evolution.rule import Evolution, Occurrence, evolution_rule
-from faultspec.evolution.rules.codes import code_name
+from faultspec.evolution.rules.codes import closed_lists, code_name
 from faultspec.language.model import Code
 
 
@@ -35,6 +35,7 @@ def code_removed(evolution: Evolution) -> Iterator[Occurrence]:
             covers, wire = (path, ("codes", follower.name)), follower.wire
         elif after is not None and after.lifecycle == "reserved":
             message = f"{code_name(path)} is reserved: no longer produced"
+        covers = (*covers, *closed_lists(evolution))
         yield Occurrence(
             path, _removal(evolution, code, after, message), code.wire, wire, covers=covers
         )

@@ -17,6 +17,7 @@ from faultspec.evolution.promises import (
 from faultspec.evolution.rule import Evolution, Occurrence, evolution_rule
 from faultspec.evolution.rules.details import as_operators_effect
 from faultspec.language.model import Idempotency, Taxonomy, Unknown
+from faultspec.runtime import durations
 
 
 def _section(evolution: Evolution, name: str) -> tuple[Any, Any]:
@@ -78,7 +79,7 @@ def _key_effects(old: Idempotency, new: Idempotency) -> Iterator[tuple[str, Effe
     if old.window != new.window:
         shorter = new.window is not None and (old.window is None or new.window < old.window)
         message = (
-            f"a key is remembered for {_seconds(new.window)} in place of {_seconds(old.window)}"
+            f"a key is remembered for {_duration(new.window)} in place of {_duration(old.window)}"
         )
         yield (
             "window",
@@ -95,8 +96,8 @@ def _key_effects(old: Idempotency, new: Idempotency) -> Iterator[tuple[str, Effe
         yield "mismatch", Effect(severity, message, ("clients",), ("WIRE",))
 
 
-def _seconds(seconds: float | None) -> str:
-    return "an unstated time" if seconds is None else f"{seconds:g} s"
+def _duration(seconds: float | None) -> str:
+    return "an unstated time" if seconds is None else durations.render(seconds)
 
 
 @evolution_rule(

@@ -77,7 +77,10 @@ def surface_match(evolution: Evolution) -> Iterator[Occurrence]:
         if before is not after and (before and before.name) != (after and after.name):
             moved.setdefault((before and before.name, after and after.name), _describe(sample))
     for (one, other), where in moved.items():
-        yield _move_occurrence(evolution, one, other, where)
+        appears = one is None and other not in old.surfaces
+        vanishes = other is None and one not in new.surfaces
+        if not appears and not vanishes:  # surface/declared reports these
+            yield _move_occurrence(evolution, one, other, where)
 
 
 def _move_occurrence(
@@ -87,10 +90,7 @@ def _move_occurrence(
     covers = (("surfaces",),)
     if one is None and other is not None:
         message = f"errors of {where} belong to `{other}`; before they had no promised form"
-        severity = Effect("safe", message, adds=True)
-        if other in evolution.old.surfaces:
-            severity = Effect("breaking", message, ("services",))
-        return Occurrence(path, severity, covers=covers)
+        return Occurrence(path, Effect("breaking", message, ("services",)), covers=covers)
     if other is None:
         message = f"errors of {where} have no promised form; before they belonged to `{one}`"
         return Occurrence(path, Effect("breaking", message, ("clients",)), covers=covers)
@@ -113,6 +113,10 @@ class _Sample(NamedTuple):
 
 #: The methods of RFC 9110 and RFC 5789 that requests of clients have.
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+
+
+#: Places that no match names, in messages.
+_UNNAMED = {"/a-path-that-nobody-names": "other paths", "a-tool-that-nobody-names": "other calls"}
 
 
 def _samples(old: Taxonomy, new: Taxonomy) -> Iterator[_Sample]:
@@ -202,7 +206,7 @@ def _heirs(evolution: Evolution, surface: Surface) -> list[Surface]:
 
 def _describe(sample: _Sample) -> str:
     transport, method, path, status, members = sample
-    named = f"`{method} {path}`" if transport == "http" else f"`{path}`"
+    named = _UNNAMED.get(path) or (f"`{method} {path}`" if transport == "http" else f"`{path}`")
     asked = "".join(f" with `{pointer}` {value!r}" for pointer, value in members)
     return f"{named}{asked}" + (f" with status {status}" if status is not None else "")
 
@@ -514,4 +518,5 @@ def surface_repeats(evolution: Evolution) -> Iterator[Occurrence]:
             if before != after:
                 message = replacement_message(label % new.name, after, before)
                 effect = Effect("breaking", message, ("operators",) if before else ("services",))
-                yield Occurrence((*path, field), effect, before, after)
+                covers = ((*path, field), (*path, "match", "tools"))  # the sink is matched as one
+                yield Occurrence((*path, field), effect, before, after, covers=covers)
