@@ -166,7 +166,7 @@ def file_calls(path: Path) -> Iterator[str]:
 
 
 #: Modules of pure rooms that read a data file of their own package when they are imported.
-WITH_DATA = frozenset({"sentences.py"})
+WITH_DATA = frozenset({"examples.py", "sentences.py"})
 
 
 #: Modules of other rooms that start processes: git shows the files of a revision.

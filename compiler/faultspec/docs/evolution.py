@@ -46,8 +46,12 @@ compared; the notes of the report list it.
 | 1 | A change is as bad as `--fail-on`, or the version is too low for it, or the ledger is stale. |
 | 2 | A taxonomy, a revision or the ledger could not be read, or the command line is wrong. |
 
-The JSON report has a [schema](../compiler/faultspec/evolution/report.schema.json). `markdown` is a comment
-for a pull request. `github` prints at most ten annotations; the last one is the summary.
+The JSON report has a [schema](../compiler/faultspec/evolution/report.schema.json). The format
+`markdown` is a comment for a pull request. `github` prints at most ten annotations; the last one is
+the summary.
+
+A [project file](project.md) declares taxonomies and the revision, and the command then needs no
+arguments.
 
 `faultspec changelog --since v1.2.0` writes the section of a changelog for the changes since a
 revision.

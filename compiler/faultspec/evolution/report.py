@@ -1,9 +1,7 @@
 """The report of a comparison: what is judged by it, as data, as text and as Markdown."""
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 from faultspec.diagnostics.formats.escaping import as_json, escape_line, visible_lines
@@ -169,13 +167,6 @@ def _change_data(report: EvolutionReport, change: Change) -> dict[str, Any]:
 def _stale_data(diagnostic: Diagnostic) -> dict[str, Any]:
     line = diagnostic.span.line if diagnostic.span else None
     return {"message": diagnostic.message, "file": diagnostic.path, "line": line}
-
-
-def report_schema() -> Mapping[str, Any]:
-    """The JSON Schema of reports."""
-    file = files("faultspec.evolution") / "report.schema.json"
-    loaded: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return loaded
 
 
 def as_json_text(report: EvolutionReport) -> str:
