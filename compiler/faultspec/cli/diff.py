@@ -3,14 +3,23 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import click
 
+from faultspec.cli.documents import (
+    Unreadable,
+    describe_losses,
+    is_importable,
+    load_imported,
+    service_name,
+)
 from faultspec.cli.project import declared_taxonomies, find_project
 from faultspec.cli.revisions import RevisionError, load_at
 from faultspec.diagnostics import printers
+from faultspec.diagnostics.formats.escaping import escape_line
 from faultspec.diagnostics.formats.github import Annotation, workflow_command
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.evolution.compare import compare
@@ -27,6 +36,7 @@ from faultspec.evolution.report import (
 )
 from faultspec.language import LoadedTaxonomy, load
 from faultspec.language.model import Taxonomy
+from faultspec.source import Document
 
 #: GitHub shows at most ten annotations of a step; the eleventh is the summary's.
 MOST_ANNOTATIONS = 10
@@ -66,7 +76,8 @@ def command(
     migration: bool,
     style: str,
 ) -> int:
-    """Compare two taxonomies, OLD and NEW, or NEW with itself at a git revision.
+    """Compare two taxonomies, OLD and NEW, or NEW with itself at a git revision. OpenAPI documents
+    and models of botocore are imported first.
 
     NEW is by default every taxonomy of faultspec.yaml, and REV its `against`. Without that file NEW
     is `taxonomy.yaml`. Each change has a severity: breaking, risky or safe; and
@@ -84,11 +95,11 @@ def command(
                     declared, against, one_only=ledger is not None or style in _WHOLE
                 )
             taxonomies = declared
-        old, new, old_name = load_both(taxonomies, against)
+        compared = load_both(taxonomies, against)
     except Unreadable as unreadable:
         _print_problems(unreadable.diagnostics, unreadable.sources, style)
         return 2
-    report = _build_report(old, new, old_name)
+    report = compared.report()
     if ledger is not None:
         entries = read_ledger(ledger)
         if entries.diagnostics:
@@ -98,10 +109,13 @@ def command(
             accepted={entry.change: entry for entry in entries.entries},
             stale=find_stale(entries, report.comparison.changes),
         )
-    sources = {**new.sources}
     click.echo(
-        as_migration_guide(report) if migration else _print(report, sources, style), nl=False
+        as_migration_guide(report) if migration else _print(report, compared.sources, style),
+        nl=False,
     )
+    if style not in ("json", "markdown"):
+        for note in report.notes:
+            click.echo(escape_line(note), err=True)
     click.echo(f"{report.new}: {describe_verdict(report)}", err=True)
     return int(_fails(report, fail_on))
 
@@ -137,19 +151,35 @@ def _compare_each(paths: Sequence[str], against: str | None, *, one_only: bool) 
     return max(codes)
 
 
-class Unreadable(Exception):
-    """Taxonomies that cannot be compared."""
+class Compared(NamedTuple):
+    """Two taxonomies to compare, and their names.
 
-    def __init__(self, diagnostics: Sequence[Diagnostic], sources: Mapping[str, str]) -> None:
-        super().__init__()
-        self.diagnostics = tuple(diagnostics)
-        self.sources = sources
+    ``document``: the text of the new one; None if it was imported, so that it has no places.
+    ``notes``: what an importer did not carry over.
+    """
+
+    old: Taxonomy
+    new: Taxonomy
+    old_name: str
+    new_name: str
+    document: Document | None
+    sources: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+    def report(self) -> EvolutionReport:
+        """The changes between the taxonomies today."""
+        comparison = compare(self.old, self.new, datetime.now(UTC).date())
+        return EvolutionReport(
+            old=self.old_name,
+            new=self.new_name,
+            comparison=comparison,
+            document=self.document,
+            notes=self.notes,
+        )
 
 
-def load_both(
-    taxonomies: tuple[str, ...], against: str | None
-) -> tuple[Taxonomy, LoadedTaxonomy, str]:
-    """The old taxonomy, the new one as it was read, and the name of the old one.
+def load_both(taxonomies: tuple[str, ...], against: str | None) -> Compared:
+    """The taxonomies of the command line: two files, or one file and itself at a revision.
 
     A file that did not exist at the revision counts as one without any construct. Raises Unreadable
     and click.UsageError.
@@ -160,20 +190,44 @@ def load_both(
             "faultspec.yaml."
         )
         raise click.UsageError(message)
-    new = load(taxonomies[-1] if taxonomies else "taxonomy.yaml")
-    if new.taxonomy is None or new.document is None:
-        raise Unreadable(new.diagnostics, new.sources)
+    path = taxonomies[-1] if taxonomies else "taxonomy.yaml"
+    notes: list[str] = []
+    imported = is_importable(path)
+
+    def load_side(file: str, label: str) -> LoadedTaxonomy:
+        if not is_importable(file):
+            return load(file)
+        try:
+            loaded, losses = load_imported(file, service_name(path))
+        except Unreadable as error:
+            named = [replace(problem, path=label) for problem in error.diagnostics]
+            sources = dict.fromkeys((label,), "".join(error.sources.values()))
+            raise Unreadable(named, sources) from None
+        notes.extend(describe_losses(label, losses))
+        return loaded
+
+    new = load_side(path, path)
+    after = _readable(new)
     if against is None:
-        old = load(taxonomies[0])
-        return _readable(old), new, taxonomies[0]
-    try:
-        past = load_at(new.document.path, against)
-    except RevisionError as error:
-        problem = Diagnostic("bad-revision", str(error), new.document.path, hint=error.hint)
-        raise Unreadable((problem,), {}) from error
-    if past.loaded is None:
-        return empty_taxonomy(new.taxonomy), new, past.name
-    return _readable(past.loaded), new, past.name
+        old_name = taxonomies[0]
+        before = _readable(load_side(old_name, old_name))
+    else:
+        try:
+            past = load_at(path, against, lambda file: load_side(file, f"{against}:{path}"))
+        except RevisionError as error:
+            problem = Diagnostic("bad-revision", str(error), path, hint=error.hint)
+            raise Unreadable((problem,)) from error
+        old_name = past.name
+        before = empty_taxonomy(after) if past.loaded is None else _readable(past.loaded)
+    return Compared(
+        old=before,
+        new=after,
+        old_name=old_name,
+        new_name=path,
+        document=None if imported else new.document,
+        sources={} if imported else new.sources,
+        notes=tuple(dict.fromkeys(notes)),
+    )
 
 
 def _readable(loaded: LoadedTaxonomy) -> Taxonomy:
@@ -190,13 +244,6 @@ def empty_taxonomy(like: Taxonomy) -> Taxonomy:
     }
     kept = {name: getattr(like, name) for name in ("name", "title", "owner", "description")}
     return Taxonomy(**{**empty, **kept, "version": "0.0.0"})
-
-
-def _build_report(old: Taxonomy, new: LoadedTaxonomy, old_name: str) -> EvolutionReport:
-    assert new.taxonomy is not None
-    assert new.document is not None
-    comparison = compare(old, new.taxonomy, datetime.now(UTC).date())
-    return EvolutionReport(old_name, new.document.path, comparison, new.document)
 
 
 def _print(report: EvolutionReport, sources: Mapping[str, str], style: str) -> str:
@@ -270,9 +317,9 @@ def changelog(taxonomy: str, since: str) -> int:
     Exit codes: 0 written; 2 the taxonomy or the revision could not be read.
     """
     try:
-        old, new, old_name = load_both((taxonomy,), since)
+        compared = load_both((taxonomy,), since)
     except Unreadable as unreadable:
         _print_problems(unreadable.diagnostics, unreadable.sources, "text")
         return 2
-    click.echo(as_changelog(_build_report(old, new, old_name)), nl=False)
+    click.echo(as_changelog(compared.report()), nl=False)
     return 0

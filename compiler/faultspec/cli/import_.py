@@ -1,17 +1,23 @@
 """``faultspec import``: a taxonomy from an OpenAPI document or a service model of botocore."""
 
-import gzip
 import json
 import os
-import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 
-from faultspec import source
+from faultspec.cli.documents import (
+    Unreadable,
+    document_places,
+    is_packed,
+    parse_document,
+    read_document_text,
+    refusal,
+    service_name,
+)
 from faultspec.cli.writing import write_whole
 from faultspec.diagnostics import printers
 from faultspec.diagnostics.formats.escaping import escape_line
@@ -20,7 +26,6 @@ from faultspec.importers import Loss, NotImportable
 from faultspec.importers.validate import drop_invalid
 from faultspec.importers.yaml_writer import write_yaml
 from faultspec.openapi.source_map import SourceMap, source_map
-from faultspec.openapi.text import parse
 
 _OUT = click.option(
     "--out", type=click.Path(), metavar="FILE", help="The file of the taxonomy; default: stdout."
@@ -37,10 +42,6 @@ _FORMAT = click.option(
 
 #: The schema for editors, which `faultspec init` writes beside a taxonomy.
 _SCHEMA = "faultspec.schema.json"
-
-
-class _Refused(Exception):
-    """The command ends with exit code 2. The diagnostics are printed already."""
 
 
 @click.group(name="import")
@@ -66,15 +67,15 @@ def openapi(file: str, out: str | None, force: bool, style: str) -> int:
 
     try:
         _check_absent(out, force)
-        text = _text(file)
-        document = _parse(text, file)
+        text = read_document_text(file)
+        document = parse_document(text, file)
         try:
             imported = drop_invalid(read(document))
         except NotImportable as problem:
-            raise _refusal(problem, file, text) from None
+            raise refusal(problem, file, text) from None
         _write(write_yaml(imported.data, _schema(out)), out, force)
-    except _Refused:
-        return 2
+    except Unreadable as unreadable:
+        return _print_problems(unreadable)
     _report([_LossReport(file, file, imported.losses, source_map(text, file))], style)
     return 0
 
@@ -111,20 +112,20 @@ def botocore(
         for name, path in chosen.items():
             target = str(Path(out) / f"{name}.yaml") if several and out is not None else out
             _check_absent(target, force)
-            text = _text(path)
-            document = _parse(text, path)
+            text = read_document_text(path)
+            document = parse_document(text, path)
             try:
                 imported = drop_invalid(read(document, name))
             except NotImportable as problem:
                 if everything and problem.code == "no-failures":
                     click.echo(f"{name}: {problem.message}; skipped", err=True)
                     continue
-                raise _refusal(problem, path, text) from None
+                raise refusal(problem, path, text) from None
             _write(write_yaml(imported.data, _schema(target)), target, force)
-            shown = name if _is_packed(path) else path
-            reports.append(_LossReport(name, shown, imported.losses, _places(text, path)))
-    except _Refused:
-        return 2
+            shown = name if is_packed(path) else path
+            reports.append(_LossReport(name, shown, imported.losses, document_places(text, path)))
+    except Unreadable as unreadable:
+        return _print_problems(unreadable)
     _report(reports, style)
     return 0
 
@@ -149,8 +150,7 @@ def _models() -> dict[str, str]:
 def _model(service: str) -> tuple[str, str]:
     """The name of a service and the file of its model."""
     if os.sep in service or service.endswith((".json", ".json.gz")):
-        parts = Path(service).parts
-        return (parts[-3] if len(parts) > 2 else Path(service).name.split(".")[0]), service
+        return service_name(service), service
     known = _models()
     if service not in known:
         import difflib
@@ -164,56 +164,11 @@ def _model(service: str) -> tuple[str, str]:
 # Reading and writing
 
 
-def _text(path: str) -> str:
-    try:
-        content = source.read_bytes(path)
-        if _is_packed(path):
-            content = zlib.decompressobj(wbits=31).decompress(content, source.MAX_BYTES + 1)
-    except source.SourceError as error:
-        raise _failure(error.diagnostics) from None
-    except (zlib.error, gzip.BadGzipFile, EOFError):
-        message = "the file is not a gzip file"
-        raise _failure([Diagnostic("file-unreadable", message, path)]) from None
-    if len(content) > source.MAX_BYTES:
-        message = f"unpacked, the file is larger than {source.MAX_BYTES // 1024**2} MiB"
-        raise _failure([Diagnostic("file-too-large", message, path)])
-    text, found = source.decode(content, path)
-    if text is None:
-        raise _failure(found)
-    return text
-
-
-def _parse(text: str, path: str) -> object:
-    data, found = parse(text, path)
-    if found:
-        raise _failure(found, {path: text})
-    return data
-
-
-def _is_packed(path: str) -> bool:
-    """Whether a file is compressed. Editors do not show its lines, so places in it are pointers."""
-    return path.endswith(".gz")
-
-
-def _places(text: str, path: str) -> SourceMap | None:
-    return None if _is_packed(path) else source_map(text, path)
-
-
-def _refusal(problem: NotImportable, path: str, text: str) -> _Refused:
-    places = _places(text, path)
-    message, span, hint = problem.message, None, problem.hint
-    if places is not None:
-        span = places.span(problem.pointer)
-    elif problem.pointer:
-        message += f" (at {problem.pointer})"
-    return _failure([Diagnostic(problem.code, message, path, span, hint=hint)], {path: text})
-
-
 def _check_absent(out: str | None, force: bool) -> None:
     """Refuse to overwrite a file."""
     if out is not None and not force and os.path.lexists(out):
         hint = "name another file, or give --force"
-        raise _failure([Diagnostic("file-exists", "the file exists already", out, hint=hint)])
+        raise Unreadable([Diagnostic("file-exists", "the file exists already", out, hint=hint)])
 
 
 def _schema(out: str | None) -> str | None:
@@ -236,17 +191,18 @@ def _write(text: str, out: str | None, force: bool) -> None:
             write_whole(target, text.encode("utf-8"))
     except FileExistsError:
         _check_absent(out, False)
-        raise _Refused from None
+        raise Unreadable(()) from None
     except OSError as error:
         message = f"the file cannot be written: {error.strerror}"
-        raise _failure([Diagnostic("file-unwritable", message, out)]) from None
+        raise Unreadable([Diagnostic("file-unwritable", message, out)]) from None
     click.echo(f"{out}: written", err=True)
 
 
-def _failure(found: Sequence[Diagnostic], sources: Mapping[str, str] | None = None) -> _Refused:
-    """Print diagnostics; the result ends the command."""
-    click.echo(printers.text(found, sources or {}), err=True, nl=False)
-    return _Refused()
+def _print_problems(unreadable: Unreadable) -> int:
+    """Print the diagnostics. Returns the exit code."""
+    text = printers.text(unreadable.diagnostics, unreadable.sources)
+    click.echo(text, err=True, nl=False)
+    return 2
 
 
 class _LossReport(NamedTuple):

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -31,10 +32,10 @@ class PastTaxonomy(NamedTuple):
     loaded: LoadedTaxonomy | None
 
 
-def load_at(path: str, revision: str) -> PastTaxonomy:
+def load_at(path: str, revision: str, read: Callable[[str], LoadedTaxonomy] = load) -> PastTaxonomy:
     """Read the taxonomy `path`, and the files that it extends, at `revision`.
 
-    Raises RevisionError if git, the repository or the revision is missing.
+    ``read`` reads the file. Raises RevisionError if git, the repository or the revision is missing.
     """
     folder = os.path.dirname(os.path.abspath(path))
     root = _git(folder, "rev-parse", "--show-toplevel")
@@ -54,7 +55,7 @@ def load_at(path: str, revision: str) -> PastTaxonomy:
     with tempfile.TemporaryDirectory(prefix="faultspec-") as place:
         if not _extract(top, name, inner, Path(place)):
             return PastTaxonomy(label, None)
-        loaded = load(os.path.join(place, inner))
+        loaded = read(os.path.join(place, inner))
         return PastTaxonomy(label, _with_names(loaded, place, revision))
 
 

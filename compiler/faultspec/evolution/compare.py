@@ -94,7 +94,8 @@ def _change(rule: EvolutionRule, occurrences: list[Occurrence]) -> Change:
     effect = occurrence.effect
     names = list(dict.fromkeys(map(_subject, occurrences)))
     more = len(names) - _MOST_NAMED
-    named = ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    listed = [*names[:_MOST_NAMED], *([f"{more} more"] if more > 0 else [])]
+    named = " and ".join(part for part in (", ".join(listed[:-1]), listed[-1]) if part)
     return Change(
         rule=rule.id,
         severity=effect.severity,

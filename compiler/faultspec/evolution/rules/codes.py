@@ -57,9 +57,15 @@ def code_added(evolution: Evolution) -> Iterator[Occurrence]:
 
 
 def closed_lists(evolution: Evolution) -> tuple[Path, ...]:
-    """The paths of the codes of closed surfaces: these lists change with every code."""
-    surfaces = evolution.new.surfaces.values()
-    return tuple(("surfaces", s.name, "codes") for s in surfaces if s.codes is not None)
+    """The paths of lists of codes, of closed surfaces and of operations, which change with every
+    code."""
+    surfaces = ((s.name, "surfaces", s.codes) for s in evolution.new.surfaces.values())
+    operations = ((o.name, "operations", o.codes) for o in evolution.new.operations.values())
+    return tuple(
+        (section, name, "codes")
+        for name, section, codes in (*surfaces, *operations)
+        if codes is not None
+    )
 
 
 def _effect_of_addition(evolution: Evolution, path: Path, code: Code) -> Effect:
