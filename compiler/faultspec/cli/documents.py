@@ -65,7 +65,7 @@ def document_places(text: str, path: str) -> SourceMap | None:
     return None if is_packed(path) else source_map(text, path)
 
 
-def refusal(problem: NotImportable, path: str, text: str) -> Unreadable:
+def import_refusal(problem: NotImportable, path: str, text: str) -> Unreadable:
     """The refusal of an importer at its place in the document."""
     places = document_places(text, path)
     message, span, hint = problem.message, None, problem.hint
@@ -109,7 +109,7 @@ def load_imported(path: str, service: str) -> tuple[LoadedTaxonomy, tuple[Loss, 
             botocore.read(data, service) if is_model else openapi.read(data)
         )
     except NotImportable as problem:
-        raise refusal(problem, path, text) from None
+        raise import_refusal(problem, path, text) from None
     return read(write_yaml(imported.data), path), imported.losses
 
 

@@ -12,10 +12,10 @@ import click
 from faultspec.cli.documents import (
     Unreadable,
     document_places,
+    import_refusal,
     is_packed,
     parse_document,
     read_document_text,
-    refusal,
     service_name,
 )
 from faultspec.cli.writing import write_whole
@@ -72,7 +72,7 @@ def openapi(file: str, out: str | None, force: bool, style: str) -> int:
         try:
             imported = drop_invalid(read(document))
         except NotImportable as problem:
-            raise refusal(problem, file, text) from None
+            raise import_refusal(problem, file, text) from None
         _write(write_yaml(imported.data, _schema(out)), out, force)
     except Unreadable as unreadable:
         return _print_problems(unreadable)
@@ -120,7 +120,7 @@ def botocore(
                 if everything and problem.code == "no-failures":
                     click.echo(f"{name}: {problem.message}; skipped", err=True)
                     continue
-                raise refusal(problem, path, text) from None
+                raise import_refusal(problem, path, text) from None
             _write(write_yaml(imported.data, _schema(target)), target, force)
             shown = name if is_packed(path) else path
             reports.append(_LossReport(name, shown, imported.losses, document_places(text, path)))

@@ -23,11 +23,16 @@ _ADVICE: Mapping[tuple[str, Audience], str] = {
     (
         "retry/flag",
         "clients",
-    ): "Regenerate the bindings, and check what happens where requests are repeated.",
+    ): "Regenerate the bindings, and check the code that repeats requests, or relies on it.",
     (
         "retry/flag",
         "services",
     ): "Expect repeated requests, and make the operations that return the code idempotent.",
+    (
+        "retry/policy",
+        "clients",
+    ): "Check how long calls that are retried may take, and when they fail.",
+    ("retry/policy", "services"): "Check that capacity and rate limits bear more retries.",
     ("retry/schedule", "clients"): "Check timeouts and deadlines around calls that are retried.",
     ("retry/schedule", "services"): "Check that capacity and rate limits bear more retries.",
     (

@@ -82,9 +82,7 @@ def _hint(change: Change) -> str | None:
 def describe_verdict(report: EvolutionReport) -> str:
     """The verdict in one line: how many changes, the version that is due, and whether it is met."""
     comparison = report.comparison
-    counts = count_severities(comparison.changes)
-    changes = ", ".join(f"{n} {name}" for name, n in counts.items() if n) or "no changes"
-    return f"{changes}; {version_sentence(comparison)}"
+    return f"{_severity_counts(comparison.changes)}; {version_sentence(comparison)}"
 
 
 def count_severities(changes: Iterable[Change]) -> Mapping[str, int]:
@@ -103,7 +101,8 @@ def version_sentence(comparison: Comparison) -> str:
         return f"a {due} version is due; `{new}` is not of the form x.y.z"
     if comparison.is_version_enough:
         return f"a {due} version is due, and {new} after {old} is one"
-    return f"a {due} version is due: {wanted}, not {new}"
+    below = " (below 1.0.0)" if comparison.old_version.startswith("0.") else ""
+    return f"a {due} version is due{below}: {wanted}, and the declared version is {new}"
 
 
 def due_version(comparison: Comparison) -> str | None:
@@ -187,10 +186,11 @@ _TITLES: Mapping[Audience, str] = {
 def as_markdown(report: EvolutionReport) -> str:
     """A comment for a pull request: the verdict, a table for each audience, migration notes."""
     changes = report.comparison.changes
+    version = _capital(version_sentence(report.comparison))
     lines = [
         f"### {_verdict(report)}",
         "",
-        f"{_markdown(_capital(version_sentence(report.comparison)))}.",
+        f"**{_capital(_severity_counts(changes))}.** {_markdown(version)}.",
         "",
     ]
     for audience in AUDIENCES:
@@ -206,6 +206,7 @@ def as_markdown(report: EvolutionReport) -> str:
     notes = migration_notes(changes)
     if notes:
         lines += ["#### What to do", "", *notes, ""]
+    lines += _offer_ledger(report)
     lines += [
         f"- {_markdown(diagnostic.message)}: {_markdown(diagnostic.hint or '')}"
         for diagnostic in report.stale
@@ -214,11 +215,32 @@ def as_markdown(report: EvolutionReport) -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
+def _severity_counts(changes: Sequence[Change]) -> str:
+    """The number of changes by severity, as in `1 breaking, 2 safe`."""
+    counts = count_severities(changes)
+    return ", ".join(f"{n} {name}" for name, n in counts.items() if n) or "no changes"
+
+
+def _offer_ledger(report: EvolutionReport) -> list[str]:
+    """The entries of a ledger that accept what breaks, folded up."""
+    breaking = [change for change in report.open_changes if change.severity == "breaking"]
+    if not breaking:
+        return []
+    entries = []
+    for change in breaking[:_MOST_ROWS]:
+        words = escape_line(change.message).replace("`", "'")  # no fence ends in a comment
+        entries += [f"  # {words}", f"  {ledger_entry(change)}"]
+    summary = "Entries of the ledger, to accept what breaks"
+    return markdown_details(summary, ["```yaml", "accepted:", *entries, "```"])
+
+
 def _verdict(report: EvolutionReport) -> str:
     counts = count_severities(report.open_changes)
     name = f"`{report.new}`"
     if counts["breaking"]:
-        return f"{name}: breaking"
+        breaking = (c for c in report.open_changes if c.severity == "breaking")
+        hurt = {audience for change in breaking for audience in change.breaks}
+        return f"{name}: breaking for {_join([a for a in AUDIENCES if a in hurt])}"
     if counts["risky"]:
         return f"{name}: risky, nothing breaks"
     if report.comparison.changes:
@@ -282,16 +304,25 @@ def _markdown(text: str) -> str:
 def migration_notes(changes: Iterable[Change]) -> list[str]:
     """A line for each thing that an audience has to do, each once."""
     notes: dict[tuple[Audience, str], list[str]] = {}
+    remedies: dict[str, list[str]] = {}
     for change in changes:
         if change.severity == "safe":
             continue
+        if change.remedy:
+            remedies.setdefault(change.remedy, []).append(change.places[0])
         for audience in change.breaks:
             notes.setdefault((audience, advise(change, audience)), []).append(change.places[0])
     return [
-        f"- **{_TITLES[audience]}**: {_markdown(text)} ({_some(places)})"
-        for audience in AUDIENCES
-        for (who, text), places in notes.items()
-        if who == audience
+        *(
+            f"- **{_TITLES[audience]}**: {_markdown(text)} ({_some(places)})"
+            for audience in AUDIENCES
+            for (who, text), places in notes.items()
+            if who == audience
+        ),
+        *(
+            f"- **To break nobody**: {_markdown(_capital(text))}. ({_some(places)})"
+            for text, places in remedies.items()
+        ),
     ]
 
 

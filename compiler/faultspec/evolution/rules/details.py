@@ -44,7 +44,9 @@ def details_member(evolution: Evolution) -> Iterator[Occurrence]:
         before, after = effective_details(evolution.old, old), effective_details(evolution.new, new)
         for name in dict.fromkeys((*before, *after)):
             one, other = before.get(name), after.get(name)
-            effect = compare_member(one, other, f"the detail `{name}`", closed=closed)
+            effect = compare_member(
+                one, other, f"the detail `{name}` of {code_name(path)}", closed=closed
+            )
             if effect is not None:
                 covers = ((*path, "details", name), ("detail_keys", name, "everywhere"))
                 values = one and one.presence, other and other.presence
@@ -185,7 +187,7 @@ def _subject(path: Path) -> str:
         return f"the detail `{'.'.join(names[1:])}`"
     if path[0] in ("codes", "operations"):
         own = 2 if path[0] == "codes" else 4
-        return f"the detail `{'.'.join(names[own - (1 if path[0] == 'operations' else 0) :])}`"
+        return f"the detail `{'.'.join(names[own:])}` of {code_name(path)}"
     return f"`{'.'.join(names[1:])}`"
 
 

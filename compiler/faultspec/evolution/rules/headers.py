@@ -7,6 +7,7 @@ from faultspec.diagnostics.model import Path
 from faultspec.evolution.model import Effect
 from faultspec.evolution.promises import compare_allowed, compare_presence, compare_promise
 from faultspec.evolution.rule import Evolution, Occurrence, evolution_rule
+from faultspec.evolution.rules.codes import code_name
 from faultspec.language.model import Code, HeaderRule, Presence
 
 
@@ -55,7 +56,7 @@ def _code_occurrences(
     for status in known:
         before = _demands(evolution.old.header_rules(old, status))
         after = _demands(evolution.new.header_rules(new, status))
-        for name, effect, one, other in _compare_demands(before, after):
+        for name, effect, one, other in _compare_demands(before, after, code_name(path)):
             covers = ((*path, "headers"), ("headers",))
             place = (*path, "headers", name)
             values = one.presence, other.presence
@@ -81,7 +82,7 @@ def _other_occurrences(evolution: Evolution) -> Iterator[Occurrence]:
             _demands(r for r in t.headers if r.applies(None, status))
             for t in (evolution.old, evolution.new)
         )
-        for name, effect, one, other in _compare_demands(before, after):
+        for name, effect, one, other in _compare_demands(before, after, "other answers"):
             yield Occurrence(("headers", name), effect, one.presence, other.presence)
 
 
@@ -91,21 +92,21 @@ def _demands(rules: Iterable[HeaderRule]) -> Mapping[str, Demand]:
     for r in rules:
         known = demands.get(r.name.lower(), Demand())
         demands[r.name.lower()] = Demand(
-            r.presence,
-            r.format or known.format,
-            r.token or known.token,
-            r.equals or known.equals,
-            r.name,
+            presence=r.presence,
+            format=r.format or known.format,
+            token=r.token or known.token,
+            equals=r.equals or known.equals,
+            name=r.name,
         )
     return demands
 
 
 def _compare_demands(
-    before: Mapping[str, Demand], after: Mapping[str, Demand]
+    before: Mapping[str, Demand], after: Mapping[str, Demand], answers: str
 ) -> Iterator[tuple[str, Effect, Demand, Demand]]:
     for name in dict.fromkeys((*before, *after)):
         old, new = before.get(name, Demand()), after.get(name, Demand())
-        what = f"the header `{new.name or old.name}`"
+        what = f"the header `{new.name or old.name}` of {answers}"
         effects = [
             compare_presence(old.presence, new.presence, what),
             compare_allowed(old.format, new.format, f"the format of {what}", any_if_empty=True),

@@ -50,7 +50,7 @@ def retry_flag(evolution: Evolution) -> Iterator[Occurrence]:
 
 
 def _describe(code: Code) -> str:
-    return f"{code.retriable.flag_kind}, {code.client_action}"
+    return f"{code.retriable.flag_kind}; clients {_ACTIONS[code.client_action]}"
 
 
 def _flag_effect(evolution: Evolution, path: Path, old: Code, new: Code) -> Effect | None:

@@ -147,7 +147,7 @@ def text_examples(evolution: Evolution) -> Iterator[Occurrence]:
     """Examples illustrate a code. Nobody may rely on their values."""
     for path, old, new in evolution.changed_codes:
         if old.examples != new.examples:
-            message = f"the examples of `{_subject(path[1:])}` are others"
+            message = f"the examples of `{_subject(path[1:])}` changed"
             yield Occurrence((*path, "examples"), Effect("safe", message))
 
 
