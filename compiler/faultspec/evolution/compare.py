@@ -96,12 +96,15 @@ def _change(rule: EvolutionRule, occurrences: list[Occurrence]) -> Change:
     more = len(names) - _MOST_NAMED
     listed = [*names[:_MOST_NAMED], *([f"{more} more"] if more > 0 else [])]
     named = " and ".join(part for part in (", ".join(listed[:-1]), listed[-1]) if part)
+    message = effect.message.replace(names[0], named)
+    if len(names) > 1 and message.startswith(f"{named} is "):
+        message = message.replace(f"{named} is ", f"{named} are ", 1)
     return Change(
         rule=rule.id,
         severity=effect.severity,
         categories=effect.categories or rule.categories,
         breaks=effect.breaks,
-        message=effect.message.replace(names[0], named),
+        message=message,
         path=occurrence.path,
         places=tuple(".".join(map(str, member.path)) for member in occurrences),
         before=_text(occurrence.before, str(occurrence.path[-1])),
