@@ -125,3 +125,21 @@ def test_what_another_operation_passes_proves_nothing(decides: bool, flaky: list
     session = http_session(lambda request: answer(200, {}), TAXONOMY)
     run: ProbeRun = run_probe(session, Probe("asks", probe), RunOptions())
     assert [clause for clause, _ in flaky_places(session, [run], RunOptions())] == flaky
+
+
+@pytest.mark.parametrize(("first", "flaky"), [(200, []), (422, ["framework/invalid-input"])])
+def test_input_that_was_accepted_once_is_accepted(first: int, flaky: list[str]) -> None:
+    """A refusal of another body does not take back that a forbidden one was accepted. A refusal in
+    the wrong form may be flaky.
+    """
+    statuses = iter([first, 400])
+
+    def probe(session: HttpSession) -> Iterator[ProbeResult]:
+        asked = session.call(RequestSpec("POST", "/things", body={}))
+        clause = "framework/invalid-input"
+        yield passed(clause) if asked.status == 400 else failed(clause, "wrong", asked)
+
+    session = http_session(lambda request: answer(next(statuses), {}), TAXONOMY)
+    run: ProbeRun = run_probe(session, Probe("asks", probe), RunOptions())
+    found = [clause for clause, _ in flaky_places(session, [run], RunOptions())]
+    assert [clause for clause in found if clause.startswith("framework")] == flaky

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from faultspec.contract import crashes
+from faultspec.exchange.finding import Finding
 from faultspec_conformance.drivers import LoggedRequest
 from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.probes import PROBES
@@ -25,6 +26,9 @@ _PROVEN = (
     *(crashes.CLAUSE, "leaks/", "correlation/unique"),
     *("idempotency/concurrent", "duplicates/concurrent", "provoke/parallel"),
 )
+
+#: Clauses about input that the document forbids. Once accepted, it is accepted.
+_FORBIDDEN = frozenset({"framework/invalid-input", "framework/malformed-json"})
 
 #: Statuses of refusals that concern the moment or the caller, not the request. So does 401.
 _REFUSALS = frozenset({429, 502, 503, 504})
@@ -45,11 +49,9 @@ def flaky_places(
     """
     if session.observations.ended is not None:
         return frozenset()
-    parts = session.observations.parts
-    counts = Counter(place(failure) for part in parts for failure in part.failures())
-    once = {
-        where for where, times in counts.items() if times == 1 and not where[0].startswith(_PROVEN)
-    }
+    failures = [one for part in session.observations.parts for one in part.failures()]
+    counts = Counter(map(place, failures))
+    once = {place(one) for one in failures if counts[place(one)] == 1 and not _is_proven(one)}
     again = renew_session(session)
     driver = session.driver
     limits = driver.limits
@@ -61,6 +63,12 @@ def flaky_places(
             return _find_gone(again, session, runs, once=once, options=options)
     finally:
         driver.limits = limits
+
+
+def _is_proven(failure: Finding) -> bool:
+    """Whether one occurrence proves that a clause is broken."""
+    accepted = failure.status is not None and failure.status < 400
+    return failure.clause.startswith(_PROVEN) or (failure.clause in _FORBIDDEN and accepted)
 
 
 def _find_gone(
