@@ -54,9 +54,10 @@ def test_links_lead_somewhere(page: str) -> None:
 
 def test_every_rule_and_construct_is_on_its_page() -> None:
     """No rule and no key is left out of its page."""
-    assert [each for each in RULES if f"\n## {each.id}\n" not in pages()["lint.md"]] == []
-    assert [rule for rule in EVOLUTION_RULES if f"\n### {rule}\n" not in pages()["diff.md"]] == []
-    language = pages()["language.md"]
+    written = pages()
+    assert [each for each in RULES if f"\n## {each.id}\n" not in written["lint.md"]] == []
+    assert [rule for rule in EVOLUTION_RULES if f"\n### {rule}\n" not in written["diff.md"]] == []
+    language = written["language.md"]
     assert [
         each.address for each in reference.constructs().values() if f"`{each.name}`" not in language
     ] == []
@@ -194,6 +195,8 @@ EXAMPLE_FILES = sorted(
         (ROOT / "tests" / "taxonomies", "*.yaml"),
     )
     for path in folder.glob(pattern)
+    if path.name != ".pre-commit-hooks.yaml"  # pre-commit has its schema
+    and path.parent.name != "evolution"  # pieces of taxonomies
 )
 
 

@@ -643,6 +643,7 @@ def test_the_base_path_is_kept() -> None:
     assert templates == {"/v2/things", "/v2/things/{id}"}
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("written_once")
 def test_a_run_counts_the_sweep(tmp_path: Path) -> None:
     """The totals of a run include the requests of the sweep, and its verdicts include their

@@ -73,6 +73,7 @@ def test_the_run_costs_few_requests(clean: Report) -> None:
     assert clean.result.requests <= 130
 
 
+@pytest.mark.full
 def test_the_verdicts_are_the_same_every_time(clean: Report, taxonomy: Taxonomy) -> None:
     """Five runs on fresh services, five times the same verdicts and the same coverage."""
     first = verdicts(clean)

@@ -35,6 +35,7 @@ def _section(evolution: Evolution, name: str) -> tuple[Any, Any]:
         "Idempotency.equal",
         "Idempotency.headers",
         "Idempotency.mismatch",
+        "Idempotency.refusals",
     ),
 )
 def idempotency_key(evolution: Evolution) -> Iterator[Occurrence]:
@@ -87,6 +88,11 @@ def _key_effects(old: Idempotency, new: Idempotency) -> Iterator[tuple[str, Effe
             if shorter
             else Effect("safe", message, adds=True),
         )
+    if old.refusals != new.refusals:
+        message = replacement_message("the fate of a refused key", new.refusals, old.refusals)
+        promised = old.refusals != "unspecified"
+        effect = Effect("breaking", message, ("clients",))
+        yield "refusals", effect if promised else Effect("safe", message, adds=True)
     if old.mismatch != new.mismatch:
         message = (
             "a key that is used with another body is refused with"
