@@ -6,13 +6,19 @@ from dataclasses import replace
 import pytest
 
 from faultspec import source
+from faultspec.contract.clauses import CLAUSES
 from faultspec.exchange.model import Request, Response
 from faultspec_conformance import reports
 from faultspec_conformance.config import ServiceConfig, parse_config
 from faultspec_conformance.drivers import Limits
 from faultspec_conformance.probes import provoke
-from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.run.service import build_report, report_refused_identities
+from faultspec_conformance.results.enabling import find_enabling
+from faultspec_conformance.results.model import ClauseResult, Outcome
+from faultspec_conformance.run.service import (
+    build_report,
+    report_refused_identities,
+    unended_logins,
+)
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Unanswered
 from faultspec_conformance.session.options import RunOptions
@@ -52,9 +58,12 @@ provoke:
 class Shop:
     """A shop whose tokens end: by a logout, or after some requests."""
 
-    def __init__(self, lasts: int = 100, *, refuses: str = "", cookie: bool = False) -> None:
+    def __init__(
+        self, lasts: int = 100, *, refuses: str = "", cookie: bool = False, valid_logins: int = 100
+    ) -> None:
         self.logins, self.lasts, self.left = 0, lasts, 0
         self.refuses, self.cookie = refuses, cookie
+        self.valid_logins = valid_logins
 
     def __call__(self, request: Request) -> Response:
         """Answer a request."""
@@ -63,7 +72,8 @@ class Shop:
             body = json.loads(request.body)
             if body["password"] != PASSWORD:
                 return answer(401, {"code": "denied"})
-            self.logins, self.left = self.logins + 1, self.lasts
+            self.logins += 1
+            self.left = self.lasts if self.logins <= self.valid_logins else 0
             token = {"access_token": self.token}
             return answer(200, token, set_cookie=f"sid={self.token}; HttpOnly")
         sent = headers.get("Cookie") if self.cookie else headers.get("Authorization")
@@ -151,6 +161,55 @@ def test_a_new_login_that_is_not_accepted_is_a_failure() -> None:
     kinds = [one.kind for one in session.observations.outcomes if one.clause == "auth/renewed"]
     assert kinds == ["failed"]
     assert shop.logins == 4
+
+
+@pytest.mark.parametrize("paths", [("/me", "/you"), ("/new", "/me", "/you")])
+def test_an_identity_whose_new_logins_are_refused_everywhere_stops(paths: tuple[str, ...]) -> None:
+    """Two operations that accepted the identity refuse what its new logins yield: `auth/renewed`
+    fails and the identity sends nothing more. The first 401 may be that of another operation.
+    """
+    shop = Shop(lasts=2, valid_logins=1)
+    session = session_with(shop)
+    statuses = [session.call(RequestSpec("GET", path)).status for path in ("/me", "/you", *paths)]
+    assert statuses == [200, 200, *[401] * len(paths)]
+    kinds = [one.kind for one in session.observations.outcomes if one.clause == "auth/renewed"]
+    assert kinds == ["failed"]
+    with pytest.raises(Unanswered, match="alice sends no more requests: GET /me and GET /you"):
+        session.call(RequestSpec("GET", "/me"))
+    assert report_refused_identities(session) == ()
+
+
+def test_an_operation_that_loses_its_callers_stops_no_identity() -> None:
+    """One operation refuses what new logins yield. The identity goes on as long as another
+    operation accepts it.
+    """
+    shop = Shop()
+    session = session_with(shop)
+    for path in ("/me", "/you"):
+        session.call(RequestSpec("GET", path))
+    for refused, accepted in (("/me", "/you"), ("/you", "/me")):
+        shop.refuses = refused
+        assert session.call(RequestSpec("GET", refused)).status == 401
+        assert session.call(RequestSpec("GET", accepted)).status == 200
+    assert session.logins.failed == {}
+
+
+def test_a_login_that_is_not_repeated_suggests_no_login() -> None:
+    """If the session of a login does not end, `auth/renewed` is not exercised, and no key of the
+    conformance file would change that. A run without logins names the key.
+    """
+    session = session_with(Shop(lasts=2))
+    session.call(RequestSpec("GET", "/me"))
+    (outcome,) = unended_logins(session)
+    idle = ClauseResult("auth/renewed", not_exercised=(str(outcome.reason),))
+    assert find_enabling(idle) is None
+    for _ in range(2):
+        session.call(RequestSpec("GET", "/me"))
+    assert list(unended_logins(session)) == []
+    needed = f"needed: {CLAUSES['auth/renewed'].occasion}"
+    line = find_enabling(ClauseResult("auth/renewed", idle=needed))
+    assert line is not None
+    assert "login:" in line.line
 
 
 def test_an_operation_that_refuses_its_caller_is_not_asked_again_and_again() -> None:

@@ -41,6 +41,10 @@ _RESOURCE = (
     "resources: {order: {create: {request: POST /orders, body: {}}, read: 'GET /orders/{id}',"
     " update: 'PUT /orders/{id}', delete: 'DELETE /orders/{id}', list: GET /orders}}"
 )
+_LOGIN = (
+    "identities: {caller: {headers: {Authorization: 'Bearer ${token}'}, login: {request: POST"
+    " /login, body: {user: caller, password: '${PASSWORD}'}, save: {token: /access_token}}}}"
+)
 _CONFIDENTIAL = "confidential: [/password]"
 
 _RECIPE = "provoke: {CODE: {request: GET /path}}"
@@ -58,6 +62,7 @@ _BY_REASON: tuple[tuple[str, str], ...] = (
             " headers: {Authorization: 'Bearer ${READER_TOKEN}'}}}"
         ),
     ),
+    (r"needed: An identity with a `login`", _LOGIN),
     (
         r"identity|credentials",
         ("identities: {caller: {headers: {Authorization: 'Bearer ${TOKEN}'}}}"),

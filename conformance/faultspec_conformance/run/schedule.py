@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from faultspec_conformance.probes import (
+    OF_ALL_OPERATIONS,
     OF_CALLS,
     OF_JSONRPC,
     OF_MCP,
@@ -55,6 +56,20 @@ def select(
     if wanted - relations:
         return tuple(probes)
     return tuple(probe for probe in probes if not probe.clauses or wanted & set(probe.clauses))
+
+
+def needs_sweep(only: str | None, known: Iterable[str]) -> bool:
+    """Whether a clause of the pattern ``only`` can be judged from generated traffic alone.
+
+    Clauses of probes need requests that the probes send, but any answer may have a leak.
+    """
+    if only is None:
+        return True
+    relations = {clause for probe in (*PROBES, *OF_ALL_OPERATIONS) for clause in probe.clauses}
+    return any(
+        fnmatchcase(clause, only) and (clause not in relations or clause.startswith("leaks/"))
+        for clause in known
+    )
 
 
 def select_shard(

@@ -32,10 +32,17 @@ from faultspec_conformance.probes import (
     Probe,
 )
 from faultspec_conformance.results.conclusion import conclude, fail_expired_waivers
-from faultspec_conformance.results.model import Report
+from faultspec_conformance.results.model import Outcome, Report
 from faultspec_conformance.run.document import hold_to_document
 from faultspec_conformance.run.flakiness import RESERVE, flaky_places, renew_session
-from faultspec_conformance.run.schedule import ProbeRun, play, run_probe, select, select_shard
+from faultspec_conformance.run.schedule import (
+    ProbeRun,
+    needs_sweep,
+    play,
+    run_probe,
+    select,
+    select_shard,
+)
 from faultspec_conformance.run.summarize import (
     Place,
     build_session_masking,
@@ -52,8 +59,8 @@ from faultspec_conformance.session.discovery import (
     without_skipped,
 )
 from faultspec_conformance.session.endings import without_endings
-from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.observation import Unanswered
+from faultspec_conformance.session.http import RENEWED, HttpSession
+from faultspec_conformance.session.observation import Unanswered, not_exercised
 from faultspec_conformance.session.observations import SWEEP, Note, NotRun
 from faultspec_conformance.session.options import RunOptions, Unreachable, day_of_run
 from faultspec_conformance.session.upstreams import ScriptedUpstream, run_upstreams
@@ -158,6 +165,7 @@ def judge_http(
             driver.limits = limits
             session.description = description
         session.observations.add(map(NotRun, report_refused_identities(session)))
+        session.observations.add(unended_logins(session))
         session.check_process()
         session.observations.add(held.check_observed() if held is not None else ())
         report = build_report(
@@ -309,7 +317,11 @@ def run_probes_of_all_operations(
 
 
 def run_sweep(session: HttpSession, options: RunOptions) -> int:
-    """Send generated traffic. Returns the number of requests."""
+    """Send generated traffic if a chosen clause can be judged from it alone. Returns the number of
+    requests.
+    """
+    if not needs_sweep(options.only, session.contract.clauses):
+        return 0
     # A run of probes only needs no schemathesis.
     from faultspec_conformance.run.sweep import sweep
 
@@ -364,9 +376,19 @@ def report_refused_identities(session: HttpSession) -> tuple[str, ...]:
     confirmed = (
         _confirm_refusal(session, identity, reason)
         for identity, reason in suspects
-        if reason is not None and identity.name not in session.refused
+        if reason is not None
+        and identity.name not in session.refused
+        and identity.name not in session.logins.failed  # reported when its logins failed
     )
     return tuple(reason for reason in confirmed if reason is not None)
+
+
+def unended_logins(session: HttpSession) -> Iterator[Outcome]:
+    """Say why no login was repeated, if identities have logins."""
+    if any(identity.login is not None for identity in session.identities) and not any(
+        outcome.clause == RENEWED for outcome in session.observations.outcomes
+    ):
+        yield not_exercised(RENEWED, "no session that a login began has ended during the run")
 
 
 def _confirm_refusal(session: HttpSession, who: Identity, why: str) -> str | None:

@@ -81,7 +81,7 @@ _WAITS = 2
 _OF_APPLICATIONS = frozenset({500, 502})
 
 #: The clause about logins that are repeated.
-_RENEWED = "auth/renewed"
+RENEWED = "auth/renewed"
 
 #: Requests that may be refused after all these waits. The limit is longer than the run can wait.
 _FUTILE = 3
@@ -280,14 +280,15 @@ class HttpSession(Session):
             self._log_in(caller)
             again = self._send_again(asked, may_disconnect=False)
         if again.ok or again.status in PAST_CREDENTIALS:
-            self.add_decided(self.driver.latest, [passed(_RENEWED)])
+            self.add_decided(self.driver.latest, [passed(RENEWED)])
         elif again.status == 401 and was_accepted:
             message = (
                 f"{caller.name} logged in twice; {place[1]}, which accepted {caller.name} before, "
                 "refuses the new credentials"
             )
-            outcome = failed(_RENEWED, message, refused, again)
+            outcome = failed(RENEWED, message, refused, again)
             self.add_decided(self.driver.latest, [outcome])
+            self.logins.rejected[caller.name] = place[1]
         if again.status == 401:
             self.logins.futile.add(place)
         return again
@@ -596,6 +597,8 @@ class HttpSession(Session):
         exchange, logins = observation.exchange, self.logins
         if not needs_login(caller, exchange.request):
             return False
+        if self._is_locked_out(caller, observation):
+            return False
         if not logins.may_renew(caller, observation):
             return False
         logins.renewals[caller.name] += 1
@@ -604,6 +607,26 @@ class HttpSession(Session):
             return False
         note = f"{caller.name} logged in again: the service refused what it had accepted before"
         self.observations.add([Note(note)])
+        return True
+
+    def _is_locked_out(self, caller: Identity, observation: Observation) -> bool:
+        """Stop the requests of an identity if two operations that accepted it refuse what its
+        logins yield; return whether they do.
+        """
+        name, operation = caller.name, observation.exchange.operation
+        first = self.logins.rejected.get(name, operation)
+        if (
+            first == operation
+            or observation.status != 401
+            or (name, operation) not in self.logins.welcomed
+        ):
+            return False
+        reason = (
+            f"{name} sends no more requests: {first} and {operation}, which accepted {name} before,"
+            " refuse what its new logins yielded"
+        )
+        self.logins.failed[name] = reason
+        self.observations.add([NotRun(reason)])
         return True
 
     def describe_end(self) -> str | None:

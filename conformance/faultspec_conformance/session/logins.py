@@ -34,6 +34,8 @@ class Logins:
     accepted since their last login. ``welcomed``: identities and operations that accepted them at
     any time. ``failed``: why a login yielded nothing. ``futile``: identities
     and operations that answer 401 to new credentials too. ``renewals``: logins after the first.
+    ``rejected``: the operation, by identity, that refused the credentials of two new logins, while
+    no operation has accepted them.
     """
 
     saved: dict[str, Mapping[str, str]] = field(default_factory=dict)
@@ -42,6 +44,7 @@ class Logins:
     failed: dict[str, str] = field(default_factory=dict)
     futile: set[tuple[str, str | None]] = field(default_factory=set)
     renewals: Counter[str] = field(default_factory=Counter)
+    rejected: dict[str, str | None] = field(default_factory=dict)
 
     def fill_in(self, identity: Identity, request: Request) -> Request:
         """The request with the saved values in the headers of the identity."""
@@ -65,14 +68,18 @@ class Logins:
         name = observation.exchange.identity
         if name is not None and (observation.ok or observation.status in PAST_CREDENTIALS):
             self.accepted.add(name)
+            self.rejected.pop(name, None)
             self.welcomed.add((name, observation.exchange.operation))
 
     def may_renew(self, identity: Identity, observation: Observation) -> bool:
-        """Whether a 401 may mean that the credentials have ended."""
+        """Whether a 401 may mean that the credentials have ended, or that the service does not
+        accept those of the last login.
+        """
+        place = identity.name, observation.exchange.operation
         return (
             observation.status == 401
-            and identity.name in self.accepted
-            and (identity.name, observation.exchange.operation) not in self.futile
+            and (identity.name in self.accepted or place in self.welcomed)
+            and place not in self.futile
             and self.renewals[identity.name] < _RENEWALS
         )
 
