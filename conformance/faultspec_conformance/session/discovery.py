@@ -98,26 +98,50 @@ def without_skipped(
 def _describe_configured(
     place: str, target: ServiceConfig, driver: HttpDriver, path: str
 ) -> tuple[Description, tuple[str, ...]] | Unreachable | NoAnswer:
-    """Return the document at the configured path or URL."""
-    answer = _fetch(place, target, driver)
-    if isinstance(answer, NoAnswer):
-        return Unreachable(answer.reason) if place.startswith("http") else _classify_silence(answer)
-    if answer.status in (401, 403):
-        hint = "the suite fetches the document without credentials: save it, and give the file, "
-        hint += "such as `openapi: openapi.json`"
-        return Unreachable(
-            f"the server answered {answer.status} to the request for the OpenAPI document {place}",
-            hint,
-        )
-    document, problem = None, str(answer.status or 0)
-    if answer.status == 200:
-        document, problem = parse_leniently(answer.body.decode("utf-8", "replace"))
-    if document is not None:
-        return read_at(document, path)
+    """Return the document at the configured URL, or at the configured path below the address or
+    else below its origin.
+    """
+    problems: dict[str, str] = {}
+    for candidate in _candidates(place, path):
+        answer = _fetch(candidate, target, driver)
+        if isinstance(answer, NoAnswer):
+            is_url = candidate.startswith("http")
+            return Unreachable(answer.reason) if is_url else _classify_silence(answer)
+        url = _full_url(candidate, driver)
+        document, problem = None, str(answer.status or 0)
+        if answer.status == 200:
+            document, problem = parse_leniently(answer.body.decode("utf-8", "replace"))
+        if document is not None:
+            return read_at(document, path)
+        problems[url] = problem
+    for url, problem in problems.items():
+        if problem in ("401", "403"):
+            hint = "the suite fetches the document without credentials: save it, and give the file,"
+            message = f"the server answered {problem} to the request for the OpenAPI document {url}"
+            return Unreachable(message, f"{hint} such as `openapi: openapi.json`")
     hint = (
         "check `openapi`: give the document's path, URL or file, or `none` if there is no document"
     )
-    return Unreachable(f"{place} holds no OpenAPI document ({problem})", hint)
+    listed = "; ".join(
+        f"{url} holds no OpenAPI document ({problem})" for url, problem in problems.items()
+    )
+    return Unreachable(listed, hint)
+
+
+def _candidates(place: str, path: str) -> tuple[str, ...]:
+    """Return where a configured document may be: a path that contains that of the address, or a
+    URL, is complete.
+    """
+    base = path.rstrip("/")
+    if not base or not place.startswith("/") or place.startswith(f"{base}/"):
+        return (place,)
+    return base + place, place
+
+
+def _full_url(place: str, driver: HttpDriver) -> str:
+    """Return the URL of a document without a user name and a password."""
+    parts = urlsplit(place if place.startswith("http") else driver.base + place)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 def _classify_silence(answer: NoAnswer) -> Unreachable | NoAnswer:
