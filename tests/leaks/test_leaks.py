@@ -763,6 +763,18 @@ def test_a_trace_is_one_leak() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("token", "subject"),
+    [
+        ("tok_0f8d7c6b5a4e3f2a1b0cd4e5f60718a9", "a token"),
+        ("r8_aB3dE5gH7jK2mN4pQ6rS8tU1vW3xY5zA7bC9d", "a token that names its vendor"),
+    ],
+)
+def test_only_the_prefix_of_a_vendor_names_one(token: str, subject: str) -> None:
+    """Tokens of many services begin with `tok_`, so the message names no vendor."""
+    assert {leak.what for leak in detect(f"Token {token} is not valid", ("secret",))} == {subject}
+
+
 def test_a_connection_string_is_one_leak() -> None:
     """The host and password inside a connection string are not reported by themselves."""
     text = "postgres://shop:hunter2@db.prod.internal:5432/shop"

@@ -4,6 +4,7 @@ late.
 
 import json
 import uuid
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -32,9 +33,18 @@ idempotency: {key: Idempotency-Key, methods: [POST], window: 1h, replay: {equal:
 
 _TEXT = {"type": "string"}
 
+#: The schemas of parameters that are not free texts.
+_SCHEMAS = {
+    "size": {"enum": ["small", "large"]},
+    "open": {"type": "boolean"},
+    "lang": {"enum": ["de", "en"]},
+}
+
 
 def _operation(status: str, body: object = None, query: tuple[str, ...] = ()) -> dict[str, Any]:
-    parameters = [{"name": name, "in": "query", "schema": _TEXT} for name in query]
+    parameters = [
+        {"name": name, "in": "query", "schema": _SCHEMAS.get(name, _TEXT)} for name in query
+    ]
     found: dict[str, Any] = {
         "responses": {status: {"description": "done"}},
         "parameters": parameters,
@@ -55,7 +65,7 @@ DOCUMENT = {
     "paths": {
         "/rooms": {
             "post": _operation("201", _object(title=_TEXT)),
-            "get": _operation("200", query=("title", "q")),
+            "get": _operation("200", query=("title", "q", "size", "open", "lang")),
         },
         "/rooms/{id}": {"parameters": _ID, "get": _operation("200")},
         "/bookings": {
@@ -82,7 +92,8 @@ class Rooms:
         if request.method == "GET":
             return self.get(parts.path, dict(parse_qsl(parts.query)), who)
         if key in self.keys:
-            return self.keys[key]
+            status = 200 if self.sin == "replays-with-200" else self.keys[key].status
+            return replace(self.keys[key], status=status)
         found = self.post(parts.path, json.loads(request.body), who)
         self.keys[key] = found
         if self.sin == "forgets-keys" and len(self.keys) > 5:
@@ -95,6 +106,9 @@ class Rooms:
             return answer(200, {"items": [], "self": f"/bookings?room_id={query.get('room_id')}"})
         wanted = query.get("title") or query.get("q")
         everybody = self.sin == "filters-everything" and wanted is not None
+        everybody |= self.sin == "filters-sizes" and query.get("size") == "small"
+        everybody |= self.sin == "filters-open" and query.get("open") == "true"
+        everybody |= self.sin == "filters-languages" and "lang" in query
         own = [room for room in self.rooms.values() if everybody or room["owner"] == who]
         if path == "/rooms":
             shown = [room for room in own if wanted is None or room["title"] == wanted]
@@ -106,7 +120,8 @@ class Rooms:
         """A new room, or a booking of one."""
         identifier = str(uuid.uuid4())
         if path == "/rooms":
-            self.rooms[identifier] = {**body, "id": identifier, "owner": who}
+            set_here = {"id": identifier, "owner": who, "size": "small", "open": True}
+            self.rooms[identifier] = {**body, **set_here}
             return answer(201, self.rooms[identifier])
         room = self.rooms.get(str(body["room_id"]))
         if self.sin == "checks-no-references":
@@ -149,6 +164,9 @@ def session_of(sin: str) -> HttpSession:
         ("", None),
         ("checks-no-references", None),
         ("filters-everything", "GET /rooms with `title` shows another tenant's room"),
+        ("filters-sizes", "GET /rooms with `size` shows another tenant's room"),
+        ("filters-open", "GET /rooms with `open` shows another tenant's room"),
+        ("filters-languages", None),  # no room has the member, so no value is known
         ("books-any-room", "201 to POST /bookings with `room_id` of another tenant's room"),
         ("tells-where", "the answer is 409 elsewhere; expected 404 absent"),
     ],
@@ -164,6 +182,22 @@ def test_another_tenants_resource_is_as_absent_as_none(sin: str, message: str | 
     if sin == "checks-no-references":
         reasons = [str(each.reason) for each in found]
         assert any("with `room_id` of nothing" in reason for reason in reasons)
+
+
+@pytest.mark.parametrize("sin", ["", "replays-with-200"])
+def test_the_first_of_equal_requests_at_the_same_time_is_no_replay(
+    sin: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of answers to equal requests at the same time, the one unlike a later replay is the first."""
+    session = session_of(sin)
+    together = session.driver.send_together
+    monkeypatch.setattr(session.driver, "send_together", lambda requests: together(requests)[::-1])
+    found = [each for each in idempotency.replays(session) if isinstance(each, Outcome)]
+    replays = [each.finding for each in found if each.clause == "idempotency/replay"]
+    messages = {finding.message for finding in replays if finding is not None}
+    line = "answered 200 to POST /rooms with the same Idempotency-Key; expected 201, as the first"
+    assert all(line in message for message in messages)
+    assert bool(messages) == bool(sin)
 
 
 @pytest.mark.parametrize(("sin", "kinds"), [("", {"passed"}), ("forgets-keys", {"failed"})])

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from faultspec.exchange.body import steps
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import Identity
 from faultspec_conformance.probes.operations import json_writes
@@ -15,7 +16,13 @@ from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.fixtures import body_for, ordinary_request
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.observation import Observation, failed, not_exercised, passed
+from faultspec_conformance.session.observation import (
+    Observation,
+    failed,
+    leaves,
+    not_exercised,
+    passed,
+)
 from faultspec_conformance.session.parameters import required_query
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import CreatedResource
@@ -23,7 +30,7 @@ from faultspec_conformance.session.resources import CreatedResource
 _CLAUSE = "tenancy/concealed"
 
 #: Filters that are asked for each resource.
-_FILTERS = 4
+_FILTERS = 8
 
 #: References that are tried for each resource.
 _REFERENCES = 4
@@ -67,11 +74,12 @@ def check_filters(
 def _filters(
     session: HttpSession, operation: ServiceOperation, resource: CreatedResource
 ) -> Iterator[tuple[str, object]]:
-    """Yield the query parameters that may find a resource: by a value of its body, by its id, or by
-    a free text that only its body has.
+    """Yield the query parameters that may find a resource: by a value that it was created with or
+    was answered with, by its id, or by a free text that only its body has.
     """
     body = resource.body if isinstance(resource.body, dict) else {}
-    values = {_plain(name): value for name, value in body.items() if isinstance(value, str | int)}
+    values = _values(resource.creation.json) | _values(body)
+    free_texts = []
     own = marks(session, resource.kind, body)
     for parameter in operation.parameters:
         if parameter.where != "query":
@@ -81,10 +89,18 @@ def _filters(
         name = _plain(parameter.name)
         if name in (_plain(resource.kind.name) + "id", "id"):
             yield parameter.name, resource.id
-        elif name in values and not isinstance(values[name], bool):
+        elif name in values:
             yield parameter.name, values[name]
         elif free and own:
-            yield parameter.name, own[0]
+            free_texts.append((parameter.name, own[0]))
+    yield from free_texts
+
+
+def _values(body: object) -> dict[str, object]:
+    """Return the texts, integers and Booleans of a body by their names; the first of a name."""
+    found = ((steps(place)[-1], value) for place, value in leaves(body) if place)
+    texts = [(_plain(name), value) for name, value in found if isinstance(value, str | int)]
+    return dict(reversed(texts))
 
 
 def check_references(

@@ -165,7 +165,15 @@ class _Creation:
             return
         again = session.call(spec)
         identifier = self.identifier(again)
-        first, *others = sorted(created, key=lambda answer: self.identifier(answer) != identifier)
+
+        def order(answer: Observation) -> tuple[bool, bool]:
+            """Return a key that sorts the first answer before its replays.
+
+            Of requests at the same time any may be the first. ``again`` is a replay in any case.
+            """
+            return self.identifier(answer) != identifier, answer.status in (again.status, 202)
+
+        first, *others = sorted(created, key=order)
         ids = {str(id) for id in map(self.identifier, created) if id is not None}
         raced = len(ids) > 1 and again.ok and str(identifier) in ids
         # A request that came while the first was written may get 202, which is not a replay.
