@@ -185,7 +185,7 @@ def test_another_tenants_resource_is_as_absent_as_none(sin: str, message: str | 
 
 
 @pytest.mark.parametrize("sin", ["", "replays-with-200"])
-def test_the_first_of_equal_requests_at_the_same_time_is_no_replay(
+def test_of_equal_requests_at_the_same_time_one_is_the_first(
     sin: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of answers to equal requests at the same time, the one unlike a later replay is the first."""
