@@ -5,6 +5,7 @@ With another key, or by another tenant, it is another write.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from faultspec.language.model import Idempotency
 from faultspec.openapi.service import ServiceOperation
@@ -12,6 +13,7 @@ from faultspec_conformance.config import ABSENT
 from faultspec_conformance.probes.ownership import Evidence, marks
 from faultspec_conformance.probes.resources import existing_ids
 from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session import sampling
 from faultspec_conformance.session.configured import fill_in_call
 from faultspec_conformance.session.correlation import new_id
 from faultspec_conformance.session.fixtures import (
@@ -28,6 +30,7 @@ from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
     difference,
+    differing_pointers,
     failed,
     leaves,
     list_items,
@@ -41,6 +44,7 @@ from faultspec_conformance.session.observations import (
     SpareResource,
     attempt,
 )
+from faultspec_conformance.session.parameters import referred_id
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import (
     CreatedResource,
@@ -63,6 +67,9 @@ _AT_ONCE = 3
 
 #: Replayed writes that create no kind of resource. One framework looks up the keys of all.
 _OTHERS = 12
+
+#: Changed bodies that are tried under one key: a service may accept none of the others.
+_VARIANTS = 3
 
 #: Statuses that ask a request to wait while the first one with its key is written.
 _BUSY = frozenset({409, 423, 425, 429, 503})
@@ -299,8 +306,7 @@ class _Creation:
             reason = "the taxonomy declares no error for one key with two bodies"
             yield Outcome(_MISMATCH, "not_checkable", reason)
         else:
-            other = self.session.call(self.request(key, self.new_body()))
-            yield self._check_mismatch(self.rule.mismatch, first, other)
+            yield self._send_mismatch(self.rule.mismatch, spec, first)
         if self.session.stranger(existing.owner) is None:
             yield not_exercised(_ISOLATION, "no identity of another tenant is declared")
         elif spec.values:
@@ -319,6 +325,43 @@ class _Creation:
             f"a different key and body returned the same `{self.kind.name}`; expected a new one"
         )
         return failed(_DISTINCT, message, self.existing.creation, first)
+
+    def _send_mismatch(self, wanted: str, spec: RequestSpec, first: Observation) -> Outcome:
+        """Send another body under the key of a creation, and check the answer.
+
+        If `create` has a constant body, a text or a number in it is changed. The answer counts if
+        the service accepts the changed body under a new key, or under this one.
+        """
+        key, body = str(spec.headers[self.rule.key]), self.new_body()
+        if body != spec.body:
+            other = self.session.call(self.request(key, body))
+            return self._check_mismatch(wanted, first, other)
+        for changed in islice(self._changed_bodies(body), _VARIANTS):
+            other = self.session.call(self.request(key, changed))
+            known = other.ok or other.code == wanted or other.status in (401, 403, 429)
+            if known or self.session.call(self.request(new_key(self.session), changed)).ok:
+                return self._check_mismatch(wanted, first, other)
+        reason = f"every creation of `{self.kind.name}` has the same body"
+        return not_exercised(
+            _MISMATCH, f"{reason}, and no change of a text or a number in it is accepted"
+        )
+
+    def _changed_bodies(self, body: object) -> Iterator[object]:
+        """Yield the body with one literal text or number changed within its schema."""
+        call, schema = self.kind.call("create"), self.operation.body
+        configured = dict(leaves(call.body)) if call is not None else {}
+        created = self.session.knowledge.created.values()
+        ids = {str(id) for one in created for id in (one.id, *one.values.values())}
+        sent = dict(leaves(body))
+        for changed in sampling.one_change(
+            self.session.source, schema.schema if schema is not None else {}, body
+        ):
+            [pointer] = differing_pointers(body, changed)
+            name = pointer.rpartition("/")[2]
+            is_filled = "${" in str(configured.get(pointer, ""))
+            is_reference = referred_id(self.session, name) is not None
+            if not (is_filled or is_reference or str(sent[pointer]) in ids):
+                yield changed
 
     def _check_mismatch(self, wanted: str, first: Observation, other: Observation) -> Outcome:
         """Check the answer to one key with another body."""

@@ -4,6 +4,7 @@ import re
 import string
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 
 from faultspec.openapi.nodes import Json, sequence
 from faultspec.runtime import ids
@@ -118,6 +119,50 @@ def vary(source: ValueSource, schema: object, example: object) -> object:
     Read-only members are left out.
     """
     return _rewritten(source, schema, example, lambda node, text: _vary_example(source, node, text))
+
+
+def one_change(source: ValueSource, schema: object, value: object) -> Iterator[object]:
+    """Yield the value with one text or number in it changed within its schema, at any depth.
+
+    Read-only members and values of an ``enum`` stay as they are.
+    """
+    node = merge_all_of(source.document, schema)
+    if is_read_only(node):
+        return
+    if isinstance(value, dict):
+        properties = properties_of(node)
+        for name, member in value.items():
+            for changed in one_change(source, properties.get(name, {}), member):
+                yield {**value, name: changed}
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            for changed in one_change(source, node.get("items", {}), item):
+                yield [*value[:index], changed, *value[index + 1 :]]
+    elif not {"enum", "const"} & set(node):
+        yield from islice((one for one in _others(source, node, value) if one != value), 1)
+
+
+def _others(source: ValueSource, node: Json, value: object) -> Iterator[object]:
+    """Yield values that the schema of a text or a number allows, near the value."""
+    if isinstance(value, str):
+        texts = [_vary_example(source, node, value)]
+        if node.get("format") in (None, "date", "date-time"):
+            texts.append(str(new_value(source, {**node, "type": "string"})))
+        yield from (text for text in texts if _allows(node, text))
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        step = node.get("multipleOf", 1)
+        yield from (one for one in (value + step, value - step) if _is_in_range(node, one))
+
+
+def _is_in_range(node: Json, value: float) -> bool:
+    """Whether the bounds of a schema allow a number. Bounds of OpenAPI 3.0 are exclusive too."""
+    low, high = node.get("minimum", value), node.get("maximum", value)
+    least, most = node.get("exclusiveMinimum", False), node.get("exclusiveMaximum", False)
+    above = low < value if least is True else low <= value
+    below = value < high if most is True else value <= high
+    above_least = isinstance(least, bool) or least < value
+    below_most = isinstance(most, bool) or value < most
+    return bool(above and below and above_least and below_most)
 
 
 def without_read_only(source: ValueSource, schema: object, example: object) -> object:
