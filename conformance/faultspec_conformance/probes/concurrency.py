@@ -175,23 +175,39 @@ class _Cycle:
             yield not_exercised(_RECOVERS, line)
 
     def _is_applied(self, before: Observation, stale: Observation, after: Observation) -> bool:
-        """Whether the resource shows a value that the stale write sent, and did not before."""
+        """Whether a stale write changed the resource, which has kept its ETag.
+
+        A member that the write sends fails if it has the sent value, or differs between two reads.
+        Another member must change again with a second stale write.
+        """
         sent = dict(leaves(parse_body(stale.exchange.request.body)))
-        differing = differing_pointers(before.json, after.json)
         shown = dict(leaves(after.json))
-        return any(
-            pointer in differing and shown[pointer] == sent[pointer]
-            for pointer in sent.keys() & shown.keys()
-        )
+        differing = differing_pointers(before.json, after.json)
+        named = differing & sent.keys() & shown.keys()
+        if any(shown[pointer] == sent[pointer] for pointer in named):
+            return True
+        moved = self._moved(before, after)
+        if moved & named and before.exchange.request.method == "GET":
+            return True
+        if not moved:
+            return False
+        first = self.get()
+        again = self.write(stale.exchange.request_header("If-Match") or _NEVER_GIVEN)
+        repeated = moved & differing_pointers(first.json, self.get().json)
+        return again.status == stale.status and bool(repeated)
 
     def _has_moved(self, before: Observation, after: Observation) -> bool:
         """Whether more differs than between two plain reads, such as the time of reading."""
+        return bool(self._moved(before, after))
+
+    def _moved(self, before: Observation, after: Observation) -> frozenset[str]:
+        """Return the places that differ, without those that differ between two plain reads."""
         differing = differing_pointers(before.json, after.json)
         if not differing:
-            return False
+            return differing
         first = self.get()
         self.session.driver.pause(_TICK)
-        return bool(differing - differing_pointers(first.json, self.get().json))
+        return differing - differing_pointers(first.json, self.get().json)
 
 
 def _delete_stale(
