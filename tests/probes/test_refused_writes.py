@@ -59,7 +59,8 @@ Change = Callable[[dict[str, Any]], object]
 def rooms(change: Change, *, listed: bool = True, moving: str = "") -> Script:
     """Return a service that refuses each change and each batch with 409.
 
-    ``change``: what it does to a room all the same; to the dictionary of all rooms in a batch.
+    ``change``: what it does to a room all the same; to the dictionary of all rooms in a batch. The
+    room is deleted if it returns "gone", and the change accepted if it returns "done".
     ``listed``: whether its list has what is created. ``moving``: what changes by itself.
     """
     numbers, ticks = count(1), count(1)
@@ -89,8 +90,11 @@ def rooms(change: Change, *, listed: bool = True, moving: str = "") -> Script:
             return answer(404, {"code": "absent"})
         if request.method == "GET":
             return answer(200, shown(kept[parts[0]]))
-        if change(kept[parts[0]]) == "gone":
-            del kept[parts[0]]
+        match change(kept[parts[0]]):
+            case "gone":
+                del kept[parts[0]]
+            case "done":
+                return answer(200, shown(kept[parts[0]]))
         return answer(409, {"code": "taken"})
 
     return script
@@ -128,6 +132,52 @@ def test_a_change_by_a_refused_write_is_found() -> None:
             assert kind == "failed"
             assert f"{name} was refused (409 taken), but" in str(message)
             assert words in str(message)
+
+
+@pytest.mark.parametrize("reopens", [True, False])
+def test_what_an_item_accepted_before_is_repeated(reopens: bool) -> None:
+    """A write that is refused only after another one succeeded is sent again in that order: it
+    fails if it undoes the other, and passes if it changes nothing.
+    """
+
+    def close(room: dict[str, Any]) -> object:
+        if room.get("state") != "closed":
+            room["state"] = "closed"
+            return "done"
+        if reopens:
+            room["state"] = "open"
+        return None
+
+    name = "POST /rooms/{id}/close"
+    [(kind, message)] = outcomes(rooms(close), name, name)
+    assert kind == ("failed" if reopens else "passed")
+    assert ("changed the room at `/state`" in str(message)) == reopens
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"), [("sent", "failed"), ("other", "not_exercised"), ("kept", "passed")]
+)
+def test_a_value_that_only_the_refused_write_sent_is_proof(value: str, kind: str) -> None:
+    """If a write is accepted when it is sent again, the value that it left behind decides; a value
+    that it did not send decides nothing.
+    """
+    turns = count()
+
+    def refuse_once(room: dict[str, Any]) -> object:
+        if next(turns) > 0:
+            return "done"
+        if value != "kept":
+            room["name"] = json.loads(sent[-1].body)["name"] if value == "sent" else "other"
+        return None
+
+    sent: list[Request] = []
+    service = rooms(refuse_once)
+
+    def script(request: Request) -> Response:
+        sent.append(request)
+        return service(request)
+
+    assert [found for found, _ in outcomes(script, "PUT /rooms/{id}")] == [kind]
 
 
 def test_an_item_that_a_refused_creation_leaves_is_found() -> None:

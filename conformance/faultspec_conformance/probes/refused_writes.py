@@ -21,6 +21,7 @@ from faultspec_conformance.session.observation import (
     leaves,
     list_items,
     not_exercised,
+    parse_body,
     passed,
 )
 from faultspec_conformance.session.observations import ProbeResult, attempt
@@ -52,26 +53,63 @@ _EARLY = frozenset({401, 403, 404, 413, 415})
 #: Bytes of a body that is sent again.
 _LARGEST = 256 * 1024
 
+#: Writes that succeeded before, which are sent to a new resource too.
+_EARLIER = 4
+
 #: Seconds between two reads that show which members change by themselves: many clocks count whole
 #: seconds.
 _TICK = 1.1
 
+#: A validator that no service has given out.
+_NEVER_GIVEN = '"faultspec-never-given"'
+
 #: Members that distinguish the items of a list.
 _IDS = ("id", "uuid", "_id", "key", "name")
+
+
+@dataclass(frozen=True, slots=True)
+class _RefusedWrite:
+    """A refused write. ``written``: the writes to its item that succeeded before.
+
+    ``before`` and ``after``: what the item was; None if unknown.
+    """
+
+    refused: Observation
+    written: tuple[Observation, ...] = ()
+    before: Observation | None = None
+    after: Observation | None = None
+
+    def applied(self) -> str | None:
+        """Return the place at which the item has a value that only this write sent; None if it has
+        no such value.
+        """
+        if self.before is None or self.after is None or not self.after.ok:
+            return None
+        sent = _sent(self.refused)
+        others = [_sent(write) for write in (self.before, *self.written)]
+        shown, was = dict(leaves(self.after.json)), dict(leaves(self.before.json))
+        places = (
+            pointer
+            for pointer in sorted(sent.keys() & shown.keys() & was.keys())
+            if sent[pointer] == shown[pointer] != was[pointer]
+            and all(other.get(pointer) != sent[pointer] for other in others)
+        )
+        return next(places, None)
 
 
 @dataclass(slots=True)
 class _WatchedItem:
     """An item that can be read. ``state``: what it was when it was last shown; None if unknown.
 
-    ``pending``: writes that were refused since.
+    ``written``: writes that succeeded. ``pending``: writes that were refused since ``state``.
     """
 
     operation: ServiceOperation
     path: str
     owner: str | None = None
     state: Observation | None = None
-    pending: list[Observation] = field(default_factory=list)
+    written: tuple[Observation, ...] = ()
+    pending: list[_RefusedWrite] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -81,7 +119,7 @@ class _WatchedList:
     operation: ServiceOperation
     path: str
     first: Observation | None = None
-    pending: list[Observation] = field(default_factory=list)
+    pending: list[_RefusedWrite] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -95,9 +133,9 @@ class _Review:
 
     items: dict[str, _WatchedItem] = field(default_factory=dict)
     lists: dict[str, _WatchedList] = field(default_factory=dict)
-    harmless: list[Observation] = field(default_factory=list)
-    suspects: list[Observation] = field(default_factory=list)
-    unread: list[Observation] = field(default_factory=list)
+    harmless: list[_RefusedWrite] = field(default_factory=list)
+    suspects: list[_RefusedWrite] = field(default_factory=list)
+    unread: list[_RefusedWrite] = field(default_factory=list)
     explained: frozenset[str] = frozenset()
 
 
@@ -113,10 +151,10 @@ def refused_writes(session: HttpSession) -> Iterator[ProbeResult]:
         yield from attempt(_check_list(session, watched, review.explained), _CLAUSE)
     candidates = (
         *_distinct(review.suspects)[:_SUSPECTS],
-        *_distinct(one for one in review.unread if one.sound)[:_UNREAD],
+        *_distinct(one for one in review.unread if one.refused.sound)[:_UNREAD],
     )
-    for refused in candidates:
-        yield from attempt(_send_to_new(session, refused), _CLAUSE)
+    for write in candidates:
+        yield from attempt(_send_to_new(session, write), _CLAUSE)
     if not (lists or candidates or review.harmless):
         yield not_exercised(_CLAUSE, "no write to a resource that can be read was refused")
 
@@ -143,9 +181,9 @@ def _review_exchanges(session: HttpSession) -> _Review:
             if request.method == "DELETE" and observation.ok and _path(request) == path:
                 del review.items[path]
     review.unread += (
-        refused
+        write
         for item in review.items.values()
-        for refused in item.pending
+        for write in item.pending
         if item.owner is not None and item.state is None
     )
     review.explained = frozenset(explained)
@@ -161,8 +199,10 @@ def _review_item(review: _Review, item: _WatchedItem, observation: Observation) 
             item.owner = identity
             _compare_item(review, item, observation)
     elif _is_refused(observation):
-        item.pending.append(observation)
+        item.pending.append(_RefusedWrite(observation, item.written))
     elif exchange.request.method in _WRITES and observation.status not in _NO_WRITE:
+        if observation.ok:
+            item.written = (*item.written, observation)
         whole = (
             observation.ok and item.state is not None and _names(item.state) <= _names(observation)
         )
@@ -179,7 +219,12 @@ def _compare_item(review: _Review, item: _WatchedItem, now: Observation) -> None
     if before is None or not (now.ok or now.status in (404, 410)):
         review.unread += pending if now.ok else ()
     elif not now.ok or _differ(before, now):
-        review.suspects += pending
+        review.suspects += (
+            replace(write, before=before, after=now)
+            if len(write.written) == len(item.written)  # else a later write may explain it
+            else write
+            for write in pending
+        )
     elif _names(before) < _names(now):  # the answer to a write may lack members
         review.unread += pending
     else:
@@ -212,7 +257,7 @@ def _review_list(
             listing = next((one for one in lists if one.template == end), None)
             if listing is not None:
                 watched = review.lists.setdefault(collection, _WatchedList(listing, collection))
-                watched.pending.append(observation)
+                watched.pending.append(_RefusedWrite(observation))
                 return
 
 
@@ -260,15 +305,15 @@ def _check_list(
     if not explained.intersection(items):
         yield not_exercised(_CLAUSE, f"{name} shows no resource that the run created")
         return
-    candidates = _distinct(one for one in watched.pending if one.sound)[:_UNREAD]
+    candidates = _distinct(one for one in watched.pending if one.refused.sound)[:_UNREAD]
     if watched.first is not None:
         known = explained.union(_items(watched.first))
         if all(item in known for item in items):
             yield passed(_CLAUSE)
             return
         candidates = _distinct(watched.pending)[:_SUSPECTS]
-    for refused in candidates:
-        yield _create_again(session, watched, refused)
+    for write in candidates:
+        yield _create_again(session, watched, write.refused)
 
 
 def _create_again(session: HttpSession, watched: _WatchedList, refused: Observation) -> Outcome:
@@ -294,10 +339,14 @@ def _create_again(session: HttpSession, watched: _WatchedList, refused: Observat
     return failed(_CLAUSE, message, *evidence)
 
 
-def _send_to_new(session: HttpSession, refused: Observation) -> Iterator[Outcome]:
+def _send_to_new(session: HttpSession, write: _RefusedWrite) -> Iterator[Outcome]:
     """Send a refused write to a new resource, between two reads. A difference must occur twice, and
     not without the write.
+
+    What the item had been sent before is sent to the new one too. If the write is not refused
+    again, a value that only it had sent is proof.
     """
+    refused = write.refused
     name = refused.exchange.operation or ""
     kind = _kind_of(session, name.partition(" ")[2])
     if kind is None:
@@ -305,7 +354,7 @@ def _send_to_new(session: HttpSession, refused: Observation) -> Iterator[Outcome
         return
     moved: frozenset[str] | None = None
     for turn in range(2):
-        resource = make(session, kind)
+        resource = _make_alike(session, kind, write)
         if isinstance(resource, str):
             yield not_exercised(_CLAUSE, resource)
             return
@@ -314,7 +363,7 @@ def _send_to_new(session: HttpSession, refused: Observation) -> Iterator[Outcome
         answer = _send_again(session, refused, path, tag=tag)
         after = _read_resource(session, resource)
         if answer is None or not before.ok:
-            yield not_exercised(_CLAUSE, f"{name} could not be refused again with {refused}")
+            yield _judge_seen(write, kind)
             return
         evidence = (before, after, answer)
         if after.status in (404, 410):
@@ -324,18 +373,47 @@ def _send_to_new(session: HttpSession, refused: Observation) -> Iterator[Outcome
         found = differing_pointers(before.json, after.json)
         moved = found if moved is None else moved & found
         if moved and turn == 0:
-            moved -= _changing_pointers(session, kind)
+            moved -= _changing_pointers(session, kind, write)
         if not moved:
             yield passed(_CLAUSE)
             return
-    pointer = min(moved or ())
-    message = f"{name} was refused ({answer}), but it changed the {kind.name} at `{pointer}`"
-    yield failed(_CLAUSE, message, *evidence, pointer=pointer)
+    yield _changed(refused, kind, min(moved or ()), evidence)
 
 
-def _changing_pointers(session: HttpSession, kind: ResourceKind) -> frozenset[str]:
-    """Return the places of a new resource that change by themselves."""
+def _judge_seen(write: _RefusedWrite, kind: ResourceKind) -> Outcome:
+    """Judge a write that was not refused again by what the run saw of its item."""
+    pointer, refused = write.applied(), write.refused
+    if pointer is None or write.before is None or write.after is None:
+        name = refused.exchange.operation
+        return not_exercised(_CLAUSE, f"{name} could not be refused again with {refused}")
+    return _changed(refused, kind, pointer, (write.before, write.after, refused))
+
+
+def _changed(
+    refused: Observation, kind: ResourceKind, pointer: str, evidence: tuple[Observation, ...]
+) -> Outcome:
+    what = f"{refused.exchange.operation} was refused ({refused})"
+    message = f"{what}, but it changed the {kind.name} at `{pointer}`"
+    return failed(_CLAUSE, message, *evidence, pointer=pointer)
+
+
+def _make_alike(
+    session: HttpSession, kind: ResourceKind, write: _RefusedWrite
+) -> CreatedResource | str:
+    """Return a new resource after the writes that the item had accepted; else why there is none."""
     resource = make(session, kind)
+    if isinstance(resource, CreatedResource):
+        for earlier in write.written[-_EARLIER:]:
+            tag = _read_resource(session, resource).header("ETag")
+            _send_again(session, earlier, _new_path(earlier, kind, resource), tag=tag)
+    return resource
+
+
+def _changing_pointers(
+    session: HttpSession, kind: ResourceKind, write: _RefusedWrite
+) -> frozenset[str]:
+    """Return the places of a new resource that change by themselves."""
+    resource = _make_alike(session, kind, write)
     if isinstance(resource, str):
         return frozenset()
     first = _read_resource(session, resource)
@@ -349,14 +427,16 @@ def _send_again(
     """Send a refused write once more, to a path and under a new key. Return the answer; None if it
     is not the same refusal, or the body is too large.
 
-    ``tag``: the current validator, which replaces that of a write that was not refused for it.
+    ``tag``: the current validator, which replaces that of the write. A write that was refused with
+    412 gets a validator that no service has given out.
     """
     exchange = refused.exchange
     if len(exchange.request.body) > _LARGEST:
         return None
     query = exchange.request.target.partition("?")[1:]
     request = session.with_new_key(exchange).request
-    if tag is not None and refused.status != 412:
+    if tag is not None:
+        tag = _NEVER_GIVEN if refused.status == 412 else tag
         request = replace(
             request,
             headers=tuple(
@@ -412,12 +492,19 @@ def _new_path(refused: Observation, kind: ResourceKind, resource: CreatedResourc
     return "/".join([path_of(item, resource.values), *parts[item.count("/") + 1 :]])
 
 
-def _distinct(refused: Iterable[Observation]) -> list[Observation]:
+def _distinct(writes: Iterable[_RefusedWrite]) -> list[_RefusedWrite]:
     """Return one refused write of each operation, status and code, those that were refused late
-    first.
+    first. One that left a value behind comes before the others of its operation.
     """
-    found = {(one.exchange.operation, one.status, one.code): one for one in refused}
-    return sorted(found.values(), key=lambda one: one.status in _EARLY)
+    found: dict[tuple[object, ...], _RefusedWrite] = {}
+    for write in sorted(writes, key=lambda write: write.applied() is not None):
+        one = write.refused
+        found[one.exchange.operation, one.status, one.code] = write
+    return sorted(found.values(), key=lambda write: write.refused.status in _EARLY)
+
+
+def _sent(observation: Observation) -> dict[str, object]:
+    return dict(leaves(parse_body(observation.exchange.request.body)))
 
 
 def _is_refused(observation: Observation) -> bool:
