@@ -186,7 +186,7 @@ class _Cycle:
         named = differing & sent.keys() & shown.keys()
         if any(shown[pointer] == sent[pointer] for pointer in named):
             return True
-        moved = self._moved(before, after)
+        moved = self._lasting_differences(before, after)
         if moved & named and before.exchange.request.method == "GET":
             return True
         if not moved:
@@ -198,9 +198,9 @@ class _Cycle:
 
     def _has_moved(self, before: Observation, after: Observation) -> bool:
         """Whether more differs than between two plain reads, such as the time of reading."""
-        return bool(self._moved(before, after))
+        return bool(self._lasting_differences(before, after))
 
-    def _moved(self, before: Observation, after: Observation) -> frozenset[str]:
+    def _lasting_differences(self, before: Observation, after: Observation) -> frozenset[str]:
         """Return the places that differ, without those that differ between two plain reads."""
         differing = differing_pointers(before.json, after.json)
         if not differing:

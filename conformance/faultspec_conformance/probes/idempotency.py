@@ -336,7 +336,7 @@ class _Creation:
         if body != spec.body:
             other = self.session.call(self.request(key, body))
             return self._check_mismatch(wanted, first, other)
-        for changed in islice(self._changed_bodies(body), _VARIANTS):
+        for changed in islice(self._bodies_with_one_change(body), _VARIANTS):
             other = self.session.call(self.request(key, changed))
             known = other.ok or other.code == wanted or other.status in (401, 403, 429)
             if known or self.session.call(self.request(new_key(self.session), changed)).ok:
@@ -346,7 +346,7 @@ class _Creation:
             _MISMATCH, f"{reason}, and no change of a text or a number in it is accepted"
         )
 
-    def _changed_bodies(self, body: object) -> Iterator[object]:
+    def _bodies_with_one_change(self, body: object) -> Iterator[object]:
         """Yield the body with one literal text or number changed within its schema."""
         call, schema = self.kind.call("create"), self.operation.body
         configured = dict(leaves(call.body)) if call is not None else {}

@@ -79,14 +79,14 @@ class _RefusedWrite:
     before: Observation | None = None
     after: Observation | None = None
 
-    def applied(self) -> str | None:
+    def proving_place(self) -> str | None:
         """Return the place at which the item has a value that only this write sent; None if it has
         no such value.
         """
         if self.before is None or self.after is None or not self.after.ok:
             return None
-        sent = _sent(self.refused)
-        others = [_sent(write) for write in (self.before, *self.written)]
+        sent = _request_leaves(self.refused)
+        others = [_request_leaves(write) for write in (self.before, *self.written)]
         shown, was = dict(leaves(self.after.json)), dict(leaves(self.before.json))
         places = (
             pointer
@@ -377,19 +377,19 @@ def _send_to_new(session: HttpSession, write: _RefusedWrite) -> Iterator[Outcome
         if not moved:
             yield passed(_CLAUSE)
             return
-    yield _changed(refused, kind, min(moved or ()), evidence)
+    yield _change_failure(refused, kind, min(moved or ()), evidence)
 
 
 def _judge_seen(write: _RefusedWrite, kind: ResourceKind) -> Outcome:
     """Judge a write that was not refused again by what the run saw of its item."""
-    pointer, refused = write.applied(), write.refused
+    pointer, refused = write.proving_place(), write.refused
     if pointer is None or write.before is None or write.after is None:
         name = refused.exchange.operation
         return not_exercised(_CLAUSE, f"{name} could not be refused again with {refused}")
-    return _changed(refused, kind, pointer, (write.before, write.after, refused))
+    return _change_failure(refused, kind, pointer, (write.before, write.after, refused))
 
 
-def _changed(
+def _change_failure(
     refused: Observation, kind: ResourceKind, pointer: str, evidence: tuple[Observation, ...]
 ) -> Outcome:
     what = f"{refused.exchange.operation} was refused ({refused})"
@@ -497,13 +497,13 @@ def _distinct(writes: Iterable[_RefusedWrite]) -> list[_RefusedWrite]:
     first. One that left a value behind comes before the others of its operation.
     """
     found: dict[tuple[object, ...], _RefusedWrite] = {}
-    for write in sorted(writes, key=lambda write: write.applied() is not None):
+    for write in sorted(writes, key=lambda write: write.proving_place() is not None):
         one = write.refused
         found[one.exchange.operation, one.status, one.code] = write
     return sorted(found.values(), key=lambda write: write.refused.status in _EARLY)
 
 
-def _sent(observation: Observation) -> dict[str, object]:
+def _request_leaves(observation: Observation) -> dict[str, object]:
     return dict(leaves(parse_body(observation.exchange.request.body)))
 
 

@@ -139,10 +139,10 @@ def one_change(source: ValueSource, schema: object, value: object) -> Iterator[o
             for changed in one_change(source, node.get("items", {}), item):
                 yield [*value[:index], changed, *value[index + 1 :]]
     elif not {"enum", "const"} & set(node):
-        yield from islice((one for one in _others(source, node, value) if one != value), 1)
+        yield from islice((one for one in _neighbours(source, node, value) if one != value), 1)
 
 
-def _others(source: ValueSource, node: Json, value: object) -> Iterator[object]:
+def _neighbours(source: ValueSource, node: Json, value: object) -> Iterator[object]:
     """Yield values that the schema of a text or a number allows, near the value."""
     if isinstance(value, str):
         texts = [_vary_example(source, node, value)]
