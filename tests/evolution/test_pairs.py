@@ -7,6 +7,7 @@ import pytest
 from pairs import PAIRS, Pair, pairs_of
 
 from faultspec.evolution.compare import Comparison, compare
+from faultspec.evolution.ledger import fingerprint
 from faultspec.language import read
 
 DISAGREEMENTS: Mapping[str, str] = {
@@ -91,3 +92,11 @@ def test_the_verdicts_are_those_of_the_author(file: Path) -> None:
         if agrees and comparison is not None:
             details = _details(comparison) == (pair.categories, pair.breaks)
             assert details != (name in OTHER_DETAILS), (name, _details(comparison), pair.reason)
+
+
+@pytest.mark.parametrize("file", sorted(PAIRS.glob("*/*.yaml")), ids=lambda file: file.stem)
+def test_each_change_has_a_fingerprint_of_its_own(file: Path) -> None:
+    """No two changes of a comparison have one fingerprint, so that a ledger accepts one of them."""
+    for comparison in map(_compare, pairs_of(file)):
+        prints = [fingerprint(change) for change in comparison.changes] if comparison else []
+        assert len(prints) == len(set(prints))

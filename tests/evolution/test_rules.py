@@ -14,7 +14,8 @@ from mutation import Mutation, mutations
 
 from faultspec.evolution.compare import Comparison, compare
 from faultspec.evolution.differences import find_differences
-from faultspec.evolution.model import BUMPS, due_bump
+from faultspec.evolution.ledger import fingerprint
+from faultspec.evolution.model import BUMPS, Change, due_bump
 from faultspec.evolution.rules import RULES
 from faultspec.language import load, read
 from faultspec.language.model import Taxonomy
@@ -132,3 +133,20 @@ def test_random_changes_of_the_shipped_taxonomies_are_reported() -> None:
         for mutation in islice(sound, _DRAWN):
             comparison = compare(taxonomy, mutation.taxonomy, TODAY)
             assert comparison.changes or comparison.notation, (path.parent.name, mutation[:2])
+
+
+def test_an_accepted_change_covers_no_further_place() -> None:
+    """The fingerprint of a change at two places differs from that at one of them, so a ledger that
+    accepts one accepts no more."""
+    change = Change(
+        rule="code/status",
+        severity="breaking",
+        categories=("WIRE",),
+        breaks=("clients",),
+        message="the status is another one",
+        path=("codes", "a", "http"),
+        places=("codes.a.http",),
+    )
+    wider = change._replace(places=("codes.a.http", "codes.b.http"))
+    turned = wider._replace(places=("codes.b.http", "codes.a.http"))
+    assert fingerprint(change) != fingerprint(wider) == fingerprint(turned)

@@ -97,10 +97,10 @@ change, which the report prints, a reason and an owner:
 ```yaml
 %(ledger)s```
 
-The fingerprint depends on the rule, the place, and the values before and after. It does not depend
-on the wording of messages. An accepted change no longer fails the command and is shown as a note;
-the version that is due stays the same. An entry without a change is stale, and fails the command:
-remove it after the release.
+The fingerprint depends on the rule, all places of the change, and the values before and after. It
+does not depend on the wording of messages. A change at one place more is not accepted. An accepted
+change no longer fails the command and is shown as a note; the version that is due stays the same.
+An entry without a change is stale, and fails the command: remove it after the release.
 
 ## A comment for a pull request
 

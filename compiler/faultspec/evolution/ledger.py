@@ -49,10 +49,12 @@ class LoadedLedger(NamedTuple):
 
 
 def fingerprint(change: Change) -> str:
-    """Twelve hexadecimal digits of what changed and how; places and wording do not count."""
-    content = "|".join(
-        (change.rule, ".".join(map(str, change.path)), str(change.before), str(change.after))
-    )
+    """Twelve hexadecimal digits of the rule, all places, and the values before and after.
+
+    A change at one place more is another change, which nobody has accepted yet.
+    """
+    places = ",".join(sorted(change.places))
+    content = "|".join((change.rule, places, str(change.before), str(change.after)))
     return hashlib.sha256(content.encode()).hexdigest()[:12]
 
 

@@ -51,7 +51,9 @@ def _changed_arguments(path: Path, old: Signature, new: Signature) -> Iterator[O
     what = f"the constructor of {code_name(path)}"
     if demanded:
         message = f"{what} demands {join_values(demanded)}"
-        yield Occurrence((*path, "constructor"), Effect("breaking", message, ("services",)))
+        effect = Effect("breaking", message, ("services",))
+        yield Occurrence((*path, "constructor"), effect, None, tuple(demanded))
     if gone:
         message = f"{what} no longer takes {join_values(gone)}"
-        yield Occurrence((*path, "constructor"), Effect("breaking", message, ("services",)))
+        effect = Effect("breaking", message, ("services",))
+        yield Occurrence((*path, "constructor"), effect, tuple(gone), None)

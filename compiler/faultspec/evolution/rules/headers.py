@@ -51,18 +51,16 @@ def _code_occurrences(
     evolution: Evolution, path: Path, old: Code, new: Code
 ) -> Iterator[Occurrence]:
     statuses = set(old.http.allowed_statuses()) & set(new.http.allowed_statuses())
-    found: dict[tuple[str, str], Occurrence] = {}
+    found: dict[tuple[Path, str], Occurrence] = {}
     known: list[int | None] = [*sorted(statuses)] or [None]
     for status in known:
         before = _demands(evolution.old.header_rules(old, status))
         after = _demands(evolution.new.header_rules(new, status))
-        for name, effect, one, other in _compare_demands(before, after, code_name(path)):
+        for inner, effect, *values in _compare_demands(before, after, code_name(path)):
             covers = ((*path, "headers"), ("headers",))
-            place = (*path, "headers", name)
-            values = one.presence, other.presence
-            found.setdefault(
-                (name, effect.message), Occurrence(place, effect, *values, covers=covers)
-            )
+            place = (*path, "headers", *inner)
+            occurrence = Occurrence(place, effect, values[0], values[1], covers=covers)
+            found.setdefault((place, effect.message), occurrence)
     yield from found.values()
 
 
@@ -82,8 +80,8 @@ def _other_occurrences(evolution: Evolution) -> Iterator[Occurrence]:
             _demands(r for r in t.headers if r.applies(None, status))
             for t in (evolution.old, evolution.new)
         )
-        for name, effect, one, other in _compare_demands(before, after, "other answers"):
-            yield Occurrence(("headers", name), effect, one.presence, other.presence)
+        for inner, effect, *values in _compare_demands(before, after, "other answers"):
+            yield Occurrence(("headers", *inner), effect, values[0], values[1])
 
 
 def _demands(rules: Iterable[HeaderRule]) -> Mapping[str, Demand]:
@@ -103,14 +101,26 @@ def _demands(rules: Iterable[HeaderRule]) -> Mapping[str, Demand]:
 
 def _compare_demands(
     before: Mapping[str, Demand], after: Mapping[str, Demand], answers: str
-) -> Iterator[tuple[str, Effect, Demand, Demand]]:
+) -> Iterator[tuple[Path, Effect, object, object]]:
+    """The effect of each demand that differs, with its place below the headers and its values.
+
+    Nothing more is said about a header that only one side demands.
+    """
     for name in dict.fromkeys((*before, *after)):
         old, new = before.get(name, Demand()), after.get(name, Demand())
         what = f"the header `{new.name or old.name}` of {answers}"
-        effects = [
-            compare_presence(old.presence, new.presence, what),
-            compare_allowed(old.format, new.format, f"the format of {what}", any_if_empty=True),
-            compare_promise(old.token, new.token, f"the directive of {what}"),
-            compare_promise(old.equals, new.equals, f"the slot that {what} repeats"),
-        ]
-        yield from ((name, effect, old, new) for effect in effects if effect is not None)
+        presence = compare_presence(old.presence, new.presence, what)
+        if presence is not None:
+            yield (name,), presence, old.presence, new.presence
+        if old.presence is None or new.presence is None:
+            continue
+        effects = {
+            "format": compare_allowed(
+                old.format, new.format, f"the format of {what}", any_if_empty=True
+            ),
+            "token": compare_promise(old.token, new.token, f"the directive of {what}"),
+            "equals": compare_promise(old.equals, new.equals, f"the slot that {what} repeats"),
+        }
+        for field, effect in effects.items():
+            if effect is not None:
+                yield (name, field), effect, getattr(old, field), getattr(new, field)

@@ -217,9 +217,8 @@ def _policy_switch(
             hurt: tuple[Audience, ...] = ("services",) if before is None else ("clients",)
             yield Occurrence(path, Effect("risky", message, hurt))
         return
-    effects = [effect for _, effect in _policy_effects(before, after, f"the policy of {name}")]
-    for effect in effects:
-        yield Occurrence(path, effect)
+    for field, effect in _policy_effects(before, after, f"the policy of {name}"):
+        yield Occurrence((*path, field), effect, covers=(path,))
 
 
 _PHASE_FIELDS = tuple(

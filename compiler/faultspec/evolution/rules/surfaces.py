@@ -90,15 +90,21 @@ def _move_occurrence(
     covers = (("surfaces",),)
     if one is None and other is not None:
         message = f"errors of {where} belong to `{other}`; before they had no promised form"
-        return Occurrence(path, Effect("breaking", message, ("services",)), covers=covers)
+        return Occurrence(
+            path, Effect("breaking", message, ("services",)), one, other, covers=covers
+        )
     if other is None:
         message = f"errors of {where} have no promised form; before they belonged to `{one}`"
-        return Occurrence(path, Effect("breaking", message, ("clients",)), covers=covers)
+        return Occurrence(
+            path, Effect("breaking", message, ("clients",)), one, other, covers=covers
+        )
     before, after = evolution.old.surfaces[one or ""], evolution.new.surfaces[other]
     message = f"errors of {where} belong to `{other}` in place of `{one}`"
     if _same_errors(before, after):
-        return Occurrence(path, Effect("safe", f"{message}; they look the same"), covers=covers)
-    return Occurrence(path, Effect("breaking", message, ("clients",)), covers=covers)
+        return Occurrence(
+            path, Effect("safe", f"{message}; they look the same"), one, other, covers=covers
+        )
+    return Occurrence(path, Effect("breaking", message, ("clients",)), one, other, covers=covers)
 
 
 class _Sample(NamedTuple):
