@@ -104,7 +104,7 @@ def _compare_demands(
 ) -> Iterator[tuple[Path, Effect, object, object]]:
     """The effect of each demand that differs, with its place below the headers and its values.
 
-    Nothing more is said about a header that only one side demands.
+    A header that only one side demands differs in its presence alone.
     """
     for name in dict.fromkeys((*before, *after)):
         old, new = before.get(name, Demand()), after.get(name, Demand())
