@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-SOURCES := pyproject.toml constraints.txt
+SOURCES := pyproject.toml requirements/user.txt requirements/dev.txt
 
 # Compiled modules are kept. Without them every worker, and every program that a test starts,
 # compiles all of the product and rewrites the assertions of all plugins of pytest.
@@ -21,7 +21,7 @@ UNITS := $(filter-out $(SERVICES) $(BINDINGS),$(FOLDERS))
 TRACED := $(patsubst %,examples/%/taxonomy.yaml,aileron alknet theodosia keenbench)
 
 .PHONY: demo test check test-unit test-services test-bindings
-.PHONY: real full search mutants docs botocore generate bench clean
+.PHONY: real full search mutants docs botocore generate bench dist fuzz lock clean
 
 demo: $(VENV)/.user
 	$(BIN)/faultspec demo
@@ -93,19 +93,55 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/audit.py
 	$(BIN)/python benchmarks/verdicts.py
 
+# Fuzzes what reads untrusted bytes, guided by coverage: `make fuzz SECONDS=3600`, for each target.
+# What was found to reach new code is kept in .cache/fuzz, for the next time.
+SECONDS := 60
+FUZZED := source openapi answer masking recording
+fuzz: $(VENV)/.fuzz
+	for target in $(FUZZED); do \
+	  $(BIN)/python -m fuzz $$target .cache/fuzz/$$target $(SECONDS) || exit 1; \
+	done
+
+# What a release consists of: wheel, source archive, and the list of components (CycloneDX).
+dist: $(VENV)/.dev
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist
+	$(BIN)/python requirements/sbom.py > dist/faultspec.cdx.json
+
+# Pins every package that CI and users install, with the hashes of its files. After a change of
+# dependencies; `make lock UPGRADE=--upgrade` takes the newest releases.
+LOCK := pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+  --no-header --no-annotate --no-emit-index-url --no-emit-find-links
+lock: $(VENV)/.lock
+	$(BIN)/uv $(LOCK) $(UPGRADE) pyproject.toml --extra dev --output-file requirements/dev.txt
+	$(BIN)/uv $(LOCK) pyproject.toml requirements/build.in --extra mcp --extra personal-data \
+	  --constraint requirements/dev.txt --output-file requirements/user.txt
+	$(BIN)/uv $(LOCK) pyproject.toml requirements/build.in \
+	  --constraint requirements/dev.txt --output-file requirements/compiler.txt
+
 # A marker is touched only when the install went through, so an interrupted one is done again.
 $(VENV)/.user: $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install --constraint constraints.txt --editable '.[mcp]'
+	$(PIP) install --require-hashes --requirement requirements/user.txt
+	$(PIP) install --no-deps --no-build-isolation --editable .
 	touch $@
 
 $(VENV)/.dev: $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install --constraint constraints.txt --editable '.[dev]'
+	$(PIP) install --require-hashes --requirement requirements/dev.txt
+	$(PIP) install --no-deps --no-build-isolation --editable .
 	touch $@ $(VENV)/.user
 
 $(VENV)/.mutants: $(VENV)/.dev
 	$(PIP) install 'mutmut>=3.8,<4'
+	touch $@
+
+$(VENV)/.fuzz: $(VENV)/.dev
+	$(PIP) install 'atheris>=3,<4'
+	touch $@
+
+$(VENV)/.lock: $(VENV)/.dev
+	$(PIP) install 'uv>=0.9,<1'
 	touch $@
 
 clean:

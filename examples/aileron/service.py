@@ -43,6 +43,7 @@ from aileron_errors import (
     SignatureFailure,
     render,
 )
+from aileron_errors.renderings import tool_message
 
 BODY_LIMIT = 64 * 1024
 
@@ -130,6 +131,8 @@ class Runtime:
                 }
             )
         fails = ACTIONS[action]
+        if fails is not None and isinstance(body.get("tool_call_id"), str):
+            return self.answer_by_tool(request, fails(), action, body["tool_call_id"])
         if fails is not None:
             raise fails()
         return JSONResponse(
@@ -150,9 +153,25 @@ class Runtime:
             raise HashMismatch(**MADE_UP)
         return JSONResponse({"installed": name.decode("ascii", "replace")}, 201)
 
+    def answer_by_tool(
+        self, request: Request, error: AileronError, action: str, tool_call_id: str
+    ) -> Response:
+        """Write a failure into the log, and answer with it as the message of a tool, which a
+        conversation goes on with.
+        """
+        self.record(request, error)
+        message = tool_message(error, tool_call_id=tool_call_id, action=action)
+        return JSONResponse({"choices": [{"message": message}]})
+
     def failed(self, request: Request, error: Exception) -> Response:
         """Write a failure into the log, and answer with it."""
         assert isinstance(error, AileronError)
+        self.record(request, error)
+        answer = render(error)
+        return Response(answer.body, answer.status, answer.headers)
+
+    def record(self, request: Request, error: AileronError) -> None:
+        """Write a failure into the log, under a new id."""
         error.audit_id = f"audit-{secrets.token_hex(4)}"
         retried = dict(error.details).get("retried")
         record = {
@@ -167,8 +186,6 @@ class Runtime:
             "audit_id": error.audit_id,
         }
         self.events.insert(0, record)
-        answer = render(error)
-        return Response(answer.body, answer.status, answer.headers)
 
     # around it: envelope `api_error`
 

@@ -2,14 +2,31 @@
 
 import json
 import os
+import re
 import subprocess
+import tempfile
 from collections.abc import Mapping
+from datetime import date
+from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree
 
 import jsonschema
 import pytest
 
+from faultspec.diagnostics.model import Diagnostic
+from faultspec.diagnostics.printers import PRINTERS
+from faultspec.evolution.compare import compare, compare_first
+from faultspec.evolution.ledger import AcceptedChange, fingerprint
+from faultspec.evolution.limit import LIMITS
+from faultspec.evolution.report import (
+    EvolutionReport,
+    as_data,
+    as_diagnostics,
+    as_markdown,
+    describe_verdict,
+)
+from faultspec.language import load, read
 from paths import ROOT
 from support.command_line import faultspec
 
@@ -108,6 +125,27 @@ def test_the_bases_are_those_of_the_revision(repository: Path) -> None:
         assert "the status of `missing` is 410 in place of 404" in done.stdout
 
 
+def test_a_base_outside_the_repository_is_refused(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A base outside the repository has no content at a revision. No other file is read in its
+    place: not the one of today, and none beside the temporary files of the command."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "planted"))
+    (tmp_path / "home" / "outside").mkdir(parents=True)
+    (tmp_path / "planted" / "outside").mkdir(parents=True)
+    for folder in ("home", "planted"):
+        (tmp_path / folder / "outside" / "base.yaml").write_text(BASE)
+    work = tmp_path / "home" / "work"
+    git(tmp_path, "clone", "--quiet", str(repository), str(work))
+    for base in (str(tmp_path / "home/outside/base.yaml"), "../outside/base.yaml"):
+        (work / "above.yaml").write_text(OVERLAY.replace("../base.yaml", base))
+        git(work, "add", ".")
+        git(work, "commit", "--quiet", "--message", "above")
+        done = faultspec("diff", "above.yaml", "--against", "HEAD", cwd=work)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "[bad-base]" in done.stderr
+
+
 def test_an_unchanged_revision_has_no_changes(repository: Path) -> None:
     """The taxonomy of the last commit equals the one of the working tree."""
     done = faultspec("diff", "base.yaml", "--against", "HEAD", cwd=repository)
@@ -124,6 +162,103 @@ def test_a_new_file_adds_everything(repository: Path) -> None:
     assert report["old"] == {"taxonomy": "v1.0.0:new.yaml", "version": "0.0.0"}
     assert "codes.missing" in {place for change in report["changes"] for place in change["places"]}
     assert {change["severity"] for change in report["changes"]} == {"safe"}
+
+
+@pytest.mark.parametrize(
+    "path", [ROOT / "taxonomy.yaml", *sorted(ROOT.glob("examples/*/taxonomy.yaml"))], ids=str
+)
+def test_the_first_version_breaks_nothing(path: Path) -> None:
+    """A taxonomy with any construct is compared with nothing: all is an addition."""
+    taxonomy = load(str(path)).taxonomy
+    assert taxonomy is not None
+    comparison = compare_first(taxonomy, date(2026, 1, 1))
+    assert comparison.changes
+    assert {(change.severity, change.breaks) for change in comparison.changes} == {("safe", ())}
+    assert comparison.old_version == "0.0.0"
+
+
+def test_a_base_without_a_past_is_refused(tmp_path: Path) -> None:
+    """A base that is missing at the revision, absolute, outside the repository or of a submodule
+    ends the command with 2: the taxonomy is not taken for a new one.
+    """
+    outside = tmp_path / "outside.yaml"
+    outside.write_text(BASE)
+    folder = tmp_path / "repository"
+    inner = folder / "inner"
+    inner.mkdir(parents=True)
+    (inner / "base.yaml").write_text(BASE)
+    git(inner, "init", "--quiet")
+    git(inner, "add", ".")
+    git(inner, "commit", "--quiet", "--message", "inner")
+    git(folder, "init", "--quiet")
+    bases = {
+        "missing": "late.yaml",
+        "absolute": str(outside),
+        "outside": "../outside.yaml",
+        "submodule": "inner/base.yaml",
+    }
+    for name, base in bases.items():
+        (folder / f"{name}.yaml").write_text(OVERLAY.replace("../base.yaml", base))
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "--message", "base")
+    (folder / "late.yaml").write_text(BASE)
+    for name in bases:
+        done = faultspec("diff", f"{name}.yaml", "--against", "HEAD", cwd=folder)
+        assert (done.returncode, done.stdout) == (2, ""), name
+        leaves = name in ("absolute", "outside")
+        refusal = "a base lies in the same repository" if leaves else "cannot be read at HEAD"
+        assert refusal in done.stderr, name
+        assert leaves or "OLD NEW" in done.stderr
+
+
+def test_links_are_followed_as_they_were(tmp_path: Path) -> None:
+    """A taxonomy, a base or a folder of either that is a link at the revision has the content that
+    the link leads to, also if it is a file now, and the other way round.
+    """
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "base.yaml").write_text(BASE)
+    (tmp_path / "folder").symlink_to("real")
+    (tmp_path / "link.yaml").symlink_to("folder/base.yaml")
+    (tmp_path / "broken.yaml").symlink_to("nowhere.yaml")
+    (tmp_path / "over.yaml").write_text(OVERLAY.replace("../base.yaml", "folder/base.yaml"))
+    (tmp_path / "over2.yaml").write_text(OVERLAY.replace("../base.yaml", "link.yaml"))
+    (tmp_path / "file.yaml").write_text(BASE)
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "--quiet", "--message", "base")
+    for path in ("link.yaml", "over.yaml", "over2.yaml", "folder/base.yaml", "file.yaml"):
+        done = faultspec("diff", path, "--against", "HEAD", cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (
+            0,
+            f"{path}: no changes; no version is due (declared: 1.0.0)\n",
+        )
+    for name in ("link.yaml", "file.yaml"):
+        (tmp_path / name).unlink()
+    (tmp_path / "link.yaml").write_text(BREAKING)
+    (tmp_path / "real" / "base.yaml").write_text(BREAKING)
+    (tmp_path / "file.yaml").symlink_to("real/base.yaml")
+    for path in ("link.yaml", "over.yaml", "over2.yaml", "file.yaml"):
+        done = faultspec("diff", path, "--against", "HEAD", cwd=tmp_path)
+        assert done.returncode == 1, path
+        assert "the status of `missing` is 410 in place of 404" in done.stdout
+
+
+def test_a_branch_that_moved_on_is_read_where_the_branches_part(tmp_path: Path) -> None:
+    """A code that only the other branch has was not removed. The report names the commit."""
+    path = tmp_path / "taxonomy.yaml"
+    path.write_text(BASE)
+    git(tmp_path, "init", "--quiet", "--initial-branch", "main")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "--quiet", "--message", "base")
+    start = git(tmp_path, "rev-parse", "HEAD")
+    git(tmp_path, "branch", "feature")
+    path.write_text(BASE + "  late: {summary: It is late., http: 504, retriable: true}\n")
+    git(tmp_path, "commit", "--quiet", "--all", "--message", "main moves on")
+    git(tmp_path, "switch", "--quiet", "feature")
+    done = faultspec("diff", "--against", "main", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "no changes" in done.stderr
+    assert f"compared with the commit {start[:12]}" in done.stderr
 
 
 def test_a_broken_revision_is_reported_by_its_name(repository: Path) -> None:
@@ -145,13 +280,24 @@ def test_a_missing_revision_is_reported(repository: Path) -> None:
         assert "git fetch" in done.stderr
 
 
-def test_a_shallow_clone_is_named(repository: Path, tmp_path: Path) -> None:
-    """In a shallow clone the remedy for a missing revision fetches the history."""
-    source = repository.as_uri()
+@pytest.mark.parametrize("revision", ["v1.0.0", "HEAD~1", "release", "origin/release", "commit"])
+def test_the_remedy_for_a_shallow_clone_works(
+    repository: Path, tmp_path: Path, revision: str
+) -> None:
+    """In a shallow clone the remedy for a missing revision is a command that brings it, whatever
+    names it: a tag, a branch, a branch of the remote, a relative name or a commit."""
+    if revision == "commit":
+        revision = git(repository, "rev-parse", "v1.0.0")
+    source, clone = repository.as_uri(), tmp_path / "clone"
     git(tmp_path, "clone", "--quiet", "--depth", "1", "--no-tags", source, "clone")
-    done = faultspec("diff", "base.yaml", "--against", "v1.0.0", cwd=tmp_path / "clone")
+    done = faultspec("diff", "base.yaml", "--against", revision, cwd=clone)
     assert done.returncode == 2
-    assert "the clone is shallow: run `git fetch --unshallow`" in done.stderr
+    remedy = re.search(r"the clone is shallow: run `git ([^`]+)`", done.stderr)
+    assert remedy is not None
+    git(clone, *remedy[1].split())
+    done = faultspec("diff", "base.yaml", "--against", revision, cwd=clone)
+    assert done.returncode == 1
+    assert "the status of `missing` is 410 in place of 404" in done.stdout
 
 
 def test_a_machine_without_git_is_named(repository: Path, tmp_path: Path) -> None:
@@ -271,6 +417,45 @@ def test_a_version_that_is_too_low_fails(two: Path) -> None:
 # The ledger
 
 
+def test_a_category_holds_the_version_too(two: Path) -> None:
+    """An accepted change needs its version also where a category is the limit. A change of another
+    category does not."""
+    entry = f'accepted: [{{change: "{fingerprints(two)[0]}", reason: Agreed., owner: shop}}]\n'
+    (two / "ledger.yaml").write_text(entry)
+    for version, limit, expected in (
+        ("1.1.0", "WIRE", 1),
+        ("1.1.0", "DOC", 0),
+        ("2.0.0", "WIRE", 0),
+    ):
+        (two / "breaking.yaml").write_text(BREAKING.replace("1.0.0", version))
+        limits = ("--ledger", "ledger.yaml", "--fail-on", limit)
+        done = faultspec("diff", "old.yaml", "breaking.yaml", *limits, cwd=two)
+        assert done.returncode == expected, (version, limit)
+
+
+def test_a_version_that_goes_down_fails(two: Path) -> None:
+    """A lower version fails and is named, without changes and with safe ones."""
+    for text in (BASE, SAFE):
+        (two / "lower.yaml").write_text(text.replace("1.0.0", "0.9.0"))
+        done = faultspec("diff", "old.yaml", "lower.yaml", cwd=two)
+        assert done.returncode == 1
+        assert "0.9.0" in done.stderr
+    (two / "lower.yaml").write_text(BASE.replace("1.0.0", "0.9.0"))
+    done = faultspec("diff", "old.yaml", "lower.yaml", cwd=two)
+    assert "0.9.0, lower than 1.0.0" in done.stderr
+
+
+def test_a_change_is_accepted_once(two: Path) -> None:
+    """Two entries with one fingerprint are an error: only one reason can be the reason."""
+    entry = f'{{change: "{fingerprints(two)[0]}", reason: Agreed., owner: shop}}'
+    (two / "ledger.yaml").write_text(f"accepted:\n  - {entry}\n  - {entry}\n")
+    done = faultspec("diff", "old.yaml", "breaking.yaml", "--ledger", "ledger.yaml", cwd=two)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "ledger.yaml:3:5: error: the change" in done.stderr
+    assert "is accepted twice [duplicate-acceptance]" in done.stderr
+    assert "first here" in done.stderr
+
+
 def test_a_stale_entry_fails(two: Path) -> None:
     """An entry that matches no change is an error at its place in the ledger."""
     (two / "ledger.yaml").write_text(
@@ -369,11 +554,148 @@ def test_annotations_are_at_most_ten(two: Path) -> None:
     assert "a major version is due" in lines[-1]
 
 
+#: An entry that accepts no change of these taxonomies.
+STALE = "  - {change: aaaaaaaaaaaa, reason: Agreed., owner: shop}\n"
+
+
+def report_of(kind: str, version: str, limit: str) -> EvolutionReport:
+    """The report of one comparison: of a change of some severity, accepted or not, with a stale
+    entry of the ledger or without."""
+    texts = {"risky": RISKY, "safe": SAFE, "none": BASE}
+    text = texts.get(kind, BREAKING).replace("version: 1.0.0", f"version: {version}")
+    old, new = read(BASE, "old.yaml").taxonomy, read(text, "new.yaml")
+    assert old is not None
+    assert new.taxonomy is not None
+    report = EvolutionReport(
+        old="old.yaml",
+        new="new.yaml",
+        comparison=compare(old, new.taxonomy, date(2026, 1, 1)),
+        document=new.document,
+        limit=limit,
+    )
+    if kind in ("accepted", "stale"):
+        accepted = fingerprint(report.comparison.changes[0])
+        report = report._replace(accepted={accepted: AcceptedChange(accepted, "Agreed.", "x", 0)})
+    if kind == "stale":
+        report = report._replace(stale=(Diagnostic("stale-acceptance", "It is stale.", "ledger"),))
+    return report
+
+
+@pytest.mark.parametrize("kind", ["breaking", "accepted", "stale", "risky", "safe", "none"])
+def test_errors_are_exactly_what_fails(kind: str) -> None:
+    """A report has an error if and only if it is failed, whatever fails it: a change, the version
+    or the ledger. Its JSON, its JUnit, its comment and its verdict say the same."""
+    for version, limit in product(("1.0.0", "1.0.1", "1.1.0", "2.0.0"), LIMITS):
+        check_agreement(report_of(kind, version, limit))
+
+
+def check_agreement(report: EvolutionReport) -> None:
+    """Check that the formats of a report agree."""
+    found = as_diagnostics(report)
+    assert report.is_failed == any(diagnostic.severity == "error" for diagnostic in found)
+    failures = ElementTree.fromstring(PRINTERS["junit"](found, {})).iter("failure")
+    assert report.is_failed == bool(list(failures))
+    data = as_data(report)
+    jsonschema.Draft202012Validator(SCHEMA).validate(data)
+    assert data["failed"] == report.is_failed
+    causes = (data["version_fails"], data["stale"], *(c["fails"] for c in data["changes"]))
+    assert data["failed"] == any(causes)
+    for text in (describe_verdict(report), as_markdown(report)):
+        assert report.is_failed == (f"under `--fail-on {report.limit}`" in text)
+
+
+@pytest.mark.parametrize("style", ["text", "json", "github", "sarif", "junit", "markdown"])
+def test_every_format_shows_a_version_that_is_too_low(two: Path, style: str) -> None:
+    """An accepted change whose version is too low fails in every format, which names the reason."""
+    (two / "new.yaml").write_text(BREAKING.replace("1.0.0", "1.1.0"))
+    entry = f'  - {{change: "{fingerprints(two)[0]}", reason: Agreed., owner: shop}}\n'
+    (two / "ledger.yaml").write_text(f"accepted:\n{entry}")
+    done = faultspec(
+        *("diff", "old.yaml", "new.yaml", "--ledger", "ledger.yaml", "--format", style), cwd=two
+    )
+    signs = {
+        "text": "new.yaml:2:24: error: the version 1.1.0 is too low",
+        "json": '"failed": true',
+        "github": "::error file=new.yaml,line=2",
+        "sarif": '"level": "error"',
+        "junit": "<failure ",
+        "markdown": "### `new.yaml`: safe; what breaks is accepted; the version is too low",
+    }
+    assert done.returncode == 1
+    assert signs[style] in done.stdout
+
+
+def test_a_stale_entry_is_among_the_annotations(two: Path) -> None:
+    """A stale entry fails a run with many harmless changes, and an annotation names it."""
+    codes = "".join(
+        f"  code_{n}: {{summary: A., http: {400 + n}, retriable: false}}\n" for n in range(20)
+    )
+    (two / "old.yaml").write_text(BASE.replace("codes: closed", "codes: open"))
+    (two / "new.yaml").write_text(BASE.replace("codes: closed", "codes: open") + codes)
+    (two / "ledger.yaml").write_text(f"accepted:\n{STALE}")
+    arguments = ("old.yaml", "new.yaml", "--ledger", "ledger.yaml", "--format", "github")
+    done = faultspec("diff", *arguments, cwd=two)
+    lines = done.stdout.splitlines()
+    assert (done.returncode, len(lines)) == (1, 10)
+    assert lines[0].startswith("::error file=ledger.yaml,line=2")
+    assert "1 stale entry of the ledger fails" in lines[-1]
+
+
+def test_annotations_are_at_most_ten_for_all_taxonomies(tmp_path: Path) -> None:
+    """The ten annotations of a run are the worst of all its taxonomies, and one summary of all. A
+    taxonomy that cannot be read has an annotation too."""
+    codes = "".join(
+        f"  code_{n}: {{summary: A., http: {400 + n}, retriable: false}}\n" for n in range(20)
+    )
+    names = [f"{folder}/errors.yaml" for folder in ("safe", "worse", "broken")]
+    safe, breaking, broken = (tmp_path / name for name in names)
+    for path in (safe, breaking, broken):
+        path.parent.mkdir()
+        path.write_text(BASE)
+    project = f"taxonomies: [{', '.join(names)}]\nagainst: main\n"
+    (tmp_path / "faultspec.yaml").write_text(project)
+    git(tmp_path, "init", "--quiet", "--initial-branch", "main")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "--quiet", "--message", "base")
+    safe.write_text(BASE.replace("codes: closed", "codes: open") + codes)
+    breaking.write_text(BREAKING)
+    broken.write_text("faultspec: 1\ncodes: [\n")
+    done = faultspec("diff", "--format", "github", cwd=tmp_path)
+    lines = done.stdout.splitlines()
+    assert (done.returncode, len(lines)) == (2, 10)
+    assert sum("broken/errors.yaml" in line for line in lines[:9]) == 1
+    assert any(line.startswith("::error file=worse/errors.yaml") for line in lines)
+    assert lines[-1].startswith("::error title=faultspec diff::safe/errors.yaml: ")
+    assert "%0Aworse/errors.yaml: 1 breaking" in lines[-1]
+    assert "not shown" in lines[-1]
+
+
+def test_sarif_has_fingerprints_and_the_texts_of_rules(two: Path) -> None:
+    """A viewer of SARIF knows a change again at another line, and shows why its rule exists."""
+    runs = []
+    for text in (BREAKING, f"# A line more.\n{BREAKING}"):
+        (two / "breaking.yaml").write_text(text)
+        done = faultspec("diff", "old.yaml", "breaking.yaml", "--format", "sarif", cwd=two)
+        runs.append(json.loads(done.stdout)["runs"][0])
+    results = [
+        [result for result in run["results"] if result["ruleId"] == "code/status"] for run in runs
+    ]
+    one, other = ([result["partialFingerprints"] for result in found] for found in results)
+    assert one == other
+    assert [*one[0].values()] == fingerprints(two)
+    assert results[0][0]["locations"] != results[1][0]["locations"]
+    rules = {rule["id"]: rule for rule in runs[0]["tool"]["driver"]["rules"]}
+    rule = rules["code/status"]
+    assert rule["shortDescription"]["text"] in rule["help"]["text"]
+    assert "faultspec explain code/status" in rule["help"]["text"]
+
+
 def test_the_migration_guide_names_the_reaction(two: Path) -> None:
     """The guide has a heading for each breaking change, and the reaction below it."""
     done = faultspec("diff", "old.yaml", "breaking.yaml", "--migration", cwd=two)
     assert done.returncode == 1
-    assert done.stdout.startswith("# From 1.0.0 to 1.0.0\n\n## Clients\n")
+    heading = "# `breaking.yaml`: from 1.0.0 to 1.0.0"
+    assert done.stdout.startswith(f"{heading}\n\n## Clients\n")
     assert "Match the code and not the status" in done.stdout
 
 

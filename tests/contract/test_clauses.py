@@ -148,5 +148,7 @@ def test_clauses_without_a_requirement_need_no_construct() -> None:
         "provoke/code",
         "provoke/expected",
         "provoke/parallel",
+        "provoke/state",
+        "batch/complete",
         "leaks/confidential",
     }

@@ -46,6 +46,24 @@ def _full() -> Taxonomy:
     return taxonomy
 
 
+#: A policy in which every setting counts: in a constant backoff without jitter and without
+#: `Retry-After`, most change nothing.
+_POLICY = """{max_attempts: 4, backoff: [
+    {kind: exponential, base: 1s, factor: 2, max: 2500ms, for: 5s}, {kind: linear, base: 1s, step: 1s}],
+    jitter: {kind: ratio, ratio: 0.1}, retry_after: {honor: true, max: 1m, at_least_computed: true},
+"""
+
+
+@cache
+def _with_policy() -> Taxonomy:
+    """The same taxonomy with a policy in which every setting counts."""
+    shown = "{max_attempts: 3, backoff: {kind: constant, base: 1s}, jitter: {kind: full},"
+    assert shown in FULL
+    taxonomy = read(FULL.replace(shown, _POLICY), "full.yaml").taxonomy
+    assert taxonomy is not None
+    return taxonomy
+
+
 @cache
 def _mutations() -> tuple[Mutation, ...]:
     return tuple(m for m in mutations(_full()) if not _is_name(m) and _is_sound(m.taxonomy))
@@ -94,6 +112,12 @@ def test_a_field_has_an_effect_somewhere() -> None:
         mutation.field
         for mutation in _mutations()
         if compare(_full(), mutation.taxonomy, TODAY).changes
+    }
+    judged |= {
+        mutation.field
+        for mutation in mutations(_with_policy())
+        if mutation.path[0] == "retry_policies"
+        and compare(_with_policy(), mutation.taxonomy, TODAY).changes
     }
     tried = {mutation.field for mutation in _mutations()}
     assert tried - judged <= set(WITHOUT_EFFECT)

@@ -393,6 +393,27 @@ def test_planted_values_and_tenants_are_distinguished() -> None:
     ]
 
 
+def test_the_tenant_in_a_longer_text_of_the_caller_may_come_back() -> None:
+    """A longer text that the caller sent may come back; the tenant outside it, or alone, may
+    not.
+    """
+    known = (Canary("tenant", "acme"),)
+    sent = {"name": "acme/kettle-7", "tenant": "acme", "tags": ["acme east", "west"]}
+    request = Request("POST", "/tenants/acme/tools?q=acme+tools", body=json.dumps(sent).encode())
+    for message, leaks in (
+        ("`acme/kettle-7` exists", False),
+        ("no tool at /tenants/acme/tools", False),
+        ("nothing is called acme tools", False),
+        ("no such tag: acme east", False),
+        ("`acme/kettle-7` exists in acme", True),
+        ("`acme` has no such tool", True),
+        ("acme/kettle-8 exists", True),
+    ):
+        seen = exchange(409, error(message=message), forbidden=known)
+        judged = judge(platform(), replace(seen, request=request))
+        assert ("leaks/echoed-tenant" in broken(judged)) is leaks, message
+
+
 AILERON = """
 boundaries: {sandbox: In the sandbox, external: Behind us, user: {summary: A person, lifecycle: reserved}}
 vocabularies: {phase: {plan: Planning, apply: Applying}}
@@ -815,7 +836,7 @@ def test_a_clause_without_its_construct_says_which_key_is_missing() -> None:
     families = {name.partition("/")[0] for name, reason in reasons.items() if reason is None}
     assert families == {
         *("surface", "service", "provoke", "envelope", "code", "http", "framework", "auth"),
-        *("client", "document", "fault", "details", "leaks", "writes"),
+        *("client", "document", "fault", "details", "leaks", "writes", "batch"),
     }
     assert all("`" in reason for reason in reasons.values() if reason is not None)
 
@@ -863,10 +884,18 @@ def test_the_table_of_clauses_is_closed() -> None:
         *("success/requires", "surface/repeated", "mcp/is-error", "mcp/text", "deadline/kept"),
         *("actions/agree", "envelope/status", "boundary/allowed", "code/reserved"),
         *("code/original", "code/sunset", "retriable/until"),
-        *("code/operation", "idempotency/mismatch", "http/head", "http/authenticate", "http/allow"),
+        *(
+            "code/operation",
+            "idempotency/mismatch",
+            "http/head",
+            "http/not-modified",
+            "http/authenticate",
+            "http/allow",
+        ),
         *("http/accept", "http/partial-content", "http/upgrade", "http/no-content"),
         "http/retry-after",
         *("mcp/unknown-tool", "mcp/invalid-arguments", "audit/recorded", "discovery/agrees"),
+        "rendering/form",
         "leaks/personal-data",
         *(name for name in CLAUSES if name.partition("/")[0] in ("rpc", "navigation", "upstream")),
     }

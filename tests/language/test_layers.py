@@ -1,5 +1,6 @@
 """`extends`: the merge of an overlay with its base, and the changes that the base forbids."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -170,6 +171,80 @@ def test_a_base_that_cannot_be_used_is_reported(base: Path, name: str, message: 
         found[-1] == ("bad-base", "team.yaml", message)
         or ("bad-base", "team.yaml", message) in found
     )
+
+
+def test_a_base_stays_in_the_repository(base: Path) -> None:
+    """A path or a link that leads out of the repository is refused; one within it is not. Without
+    a repository, the bound is the folder of the file, or the working directory.
+    """
+    outside = "a base lies in the same repository as this file, or in an installed package"
+    inner = base / "teams/a"
+    inner.mkdir(parents=True)
+    team = inner / "team.yaml"
+    team.write_text(HEAD.replace("base.yaml", "../../base.yaml"))
+
+    def messages() -> set[str]:
+        return {found.message for found in load(str(team)).diagnostics}
+
+    assert outside in messages()
+    (base / ".git").mkdir()
+    assert messages() == set()
+    (base / ".git").rmdir()
+    (base / "faultspec.yaml").write_text("")
+    assert messages() == set()
+    (base / "faultspec.yaml").unlink()
+    (inner / "base.yaml").symlink_to(base / "base.yaml")
+    team.write_text(HEAD)
+    assert outside in messages()
+    team.write_text(HEAD.replace("base.yaml", "/etc/passwd"))
+    assert outside in messages()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "TOKEN=s3cret-word\n",
+        "s3cret-word: [\n",
+        "s3cret-word\n",
+        "[s3cret-word]\n",
+        "\x01s3cret-word",
+    ],
+)
+def test_nothing_is_shown_of_a_base_that_is_not_a_taxonomy(base: Path, text: str) -> None:
+    """A base without the key `faultspec`, such as a file of secrets, is named and not quoted."""
+    (base / "base.yaml").write_text(text)
+    (base / "team.yaml").write_text(HEAD)
+    loaded = load(str(base / "team.yaml"))
+    shown = printers.text(loaded.diagnostics, loaded.sources)
+    assert "this file is not a taxonomy" in shown
+    assert "s3cret-word" not in shown + repr(loaded.diagnostics)
+
+
+@pytest.mark.parametrize("name", ["base.yaml", "/dev/zero"])
+def test_a_base_that_is_a_pipe_or_a_device_is_not_opened(base: Path, name: str) -> None:
+    """A pipe, a device or a huge file as a base is a diagnostic at once."""
+    (base / "base.yaml").unlink()
+    os.mkfifo(base / "base.yaml")
+    assert reported(base, HEAD.replace("base.yaml", name))[-1][0] in ("bad-base", "not-a-file")
+
+
+def test_a_package_is_found_without_an_import(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A base in a package is found although the package, and those above it, cannot be imported.
+    It and its bases stay in the package.
+    """
+    inner = base / "site/broken_package/below/data"
+    inner.mkdir(parents=True)
+    for folder in (inner.parents[1], inner.parents[0]):
+        (folder / "__init__.py").write_text("raise SystemExit('imported')\n")
+    (inner / "base.yaml").write_text(HEAD.replace("base.yaml", "../../lowest.yaml"))
+    (base / "site/broken_package/lowest.yaml").write_text(BASE)
+    monkeypatch.syspath_prepend(base / "site")
+    for name in ("broken_package.below/data/base.yaml", "broken_package/below/data/base.yaml"):
+        assert reported(base, HEAD.replace("base.yaml", f"package:{name}")) == []
+    (inner / "base.yaml").write_text(HEAD.replace("base.yaml", "../../../../base.yaml"))
+    name = "package:broken_package.below/data/base.yaml"
+    assert "in an installed package" in str(reported(base, HEAD.replace("base.yaml", name)))
+    assert "broken_package" not in sys.modules
 
 
 def test_a_broken_base_is_shown_with_its_own_mistakes(base: Path) -> None:

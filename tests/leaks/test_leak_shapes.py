@@ -1,7 +1,11 @@
 """Shapes of leaking messages of every runtime, store and platform, beside their harmless twins."""
 
 import base64
+import gzip
 import json
+import time
+import zlib
+from collections.abc import Callable
 
 import pytest
 
@@ -56,6 +60,32 @@ def test_each_leaking_shape_is_reported_below_an_encoding() -> None:
         for code in (base64.b64encode, base64.urlsafe_b64encode):
             assert detect(f"debug={code(message).decode()}", DETECTORS), text
         assert detect(f"debug {message.hex()}", DETECTORS), text
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, zlib.compress])
+def test_compressed_text_is_searched(compress: Callable[[bytes], bytes]) -> None:
+    """A text that is compressed and then encoded is found at the place of its run."""
+    text = "SELECT pin FROM cards WHERE id = 4 AND owner = 7 and a few more words of the same kind"
+    run = base64.b64encode(compress(text.encode())).decode()
+    (leak, *_) = detect(f"debug {run} end", DETECTORS)
+    assert leak.kind == "sql"
+    assert 6 <= leak.start < leak.end <= 6 + len(run)
+
+
+def test_compressed_text_has_a_bound() -> None:
+    """A text that grows a thousandfold is searched to its bound only."""
+    run = base64.b64encode(gzip.compress(b"a" * 50_000_000 + b" SELECT pin FROM cards")).decode()
+    began = time.process_time()
+    assert not detect(f"debug {run}", DETECTORS)
+    assert time.process_time() - began < 2  # the whole text takes much longer
+
+
+def test_hexadecimal_digits_may_have_a_prefix() -> None:
+    """The digits of a number in the notation of C are undone as well, at their place."""
+    run = "0x" + b"SELECT pin FROM cards WHERE id = 4".hex()
+    (leak,) = detect(f"code {run}", DETECTORS)
+    assert leak.kind == "sql"
+    assert 5 <= leak.start < leak.end <= 5 + len(run)
 
 
 def test_each_harmless_twin_is_silent() -> None:

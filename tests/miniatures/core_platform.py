@@ -90,6 +90,15 @@ SWITCHES = frozenset(
         "batch-all-good-207",
         "batch-items-without-envelope",
         "batch-mixed-200",
+        "change-not-stored",
+        "change-clears-the-title",
+        "change-looked-up-long-before",
+        "creation-not-stored",
+        "creation-stored-twice",
+        "deleted-still-listed",
+        "deletion-answered-404",
+        "deletion-not-made",
+        "deletion-removes-the-oldest",
         "duplicate-accepted",
         "etag-never-changes",
         "existing-id-of-nothing",
@@ -120,6 +129,7 @@ SWITCHES = frozenset(
         "replay-inserts-silently",
         "replay-makes-another",
         "replay-refused-as-conflict",
+        "refused-title-kept",
         "retry-after-too-short",
         "search-across-tenants",
         "stack-trace-of-the-crash",
@@ -128,8 +138,10 @@ SWITCHES = frozenset(
         "stream-just-ends",
         "tenant-id-in-body",
         "title-looked-up-long-before",
+        "title-taken-by-change",
         "title-unique-across-tenants",
         "unhandled-token-crash",
+        "unknown-deletion-succeeds",
         "webhook-accepts-what-it-lost",
     }
 )
@@ -446,6 +458,7 @@ class Service:
         self.sins = sins
         self.clock = clock
         self.shelf: dict[str, Notebook] = {}
+        self.deleted: list[Notebook] = []
         self.remembered: dict[tuple[str, str], Remembered] = {}
         self.windows: dict[str, tuple[float, int]] = {}
 
@@ -457,6 +470,8 @@ class Service:
             pass
         elif "title-looked-up-long-before" in self.sins and asked == "POST /notebooks":
             known = replace(known, remembered=self.remembered)
+        elif "change-looked-up-long-before" in self.sins and request.method in {"PUT", "PATCH"}:
+            pass
         elif "delete-looked-up-long-before" not in self.sins or request.method != "DELETE":
             return Known(self.shelf, self.remembered)
         await asyncio.sleep(LOOKUP)
@@ -621,7 +636,8 @@ class Service:
 
     def find(self, call: Call) -> Notebook:
         """The notebook of the path; another tenant's is as absent as one that never was."""
-        shelf = call.known.shelf if call.method == "DELETE" else self.shelf
+        early = call.method == "DELETE" or "change-looked-up-long-before" in self.sins
+        shelf = call.known.shelf if early else self.shelf
         notebook = shelf.get(call.notebook)
         absent = Refused(404, "not_found", "There is no such notebook", {})
         if notebook is None:
@@ -702,7 +718,10 @@ class Service:
                 and other.title == title
                 and other.id != notebook_id
                 and "duplicate-accepted" not in self.sins
+                and not (base is not None and "title-taken-by-change" in self.sins)
             ):
+                if base is not None and "refused-title-kept" in self.sins:
+                    self.keep(replace(base, title=title))
                 details = {"existing_id": self.pointer(other.id)}
                 raise Refused(409, "already_exists", "A notebook with this title exists", details)
         return Notebook(
@@ -728,11 +747,18 @@ class Service:
             for each in self.shelf.values()
             if later or each.tenant == call.caller.tenant
         ]
+        if "deleted-still-listed" in self.sins:
+            own += [each.shown() for each in self.deleted if each.tenant == call.caller.tenant]
         return Reply(200, {"items": own[int(offset) :][: int(limit)]})
 
     def create(self, call: Call) -> Reply:
         """POST /notebooks."""
-        return self.made(self.keep(self.drafted(call, parsed(call.body), None)))
+        notebook = self.drafted(call, parsed(call.body), None)
+        if "creation-not-stored" in self.sins:
+            return self.made(notebook)
+        if "creation-stored-twice" in self.sins:
+            self.keep(replace(notebook, id=str(uuid.uuid4())))
+        return self.made(self.keep(notebook))
 
     def create_many(self, call: Call) -> Reply:
         """POST /notebooks/batch: 201 when all succeed, one envelope when all fail, 207 only for
@@ -809,16 +835,31 @@ class Service:
             payload = {"title": None, "pages": 0, "archived": False} | payload
         if "invalid-change-counts-a-page" in self.sins:
             self.keep(replace(notebook, pages=notebook.pages + 1))
-        changed = self.keep(self.drafted(call, payload, notebook))
+        changed = self.drafted(call, payload, notebook)
+        if "change-clears-the-title" in self.sins and "title" not in payload:
+            changed = replace(changed, title="")
+        if "change-not-stored" not in self.sins or call.method == "PUT":
+            self.keep(changed)
         return Reply(200, changed.shown(), {"ETag": self.etag(changed)}, changed.id)
 
     def delete(self, call: Call) -> Reply:
         """DELETE /notebooks/{notebook}."""
+        if "unknown-deletion-succeeds" in self.sins and call.notebook not in self.shelf:
+            return Reply(204)
         notebook = self.find(call)
         if "stale-delete-deletes" in self.sins:
             self.shelf.pop(notebook.id, None)
         self.match(call, notebook)
+        conditional = "if-match" in call.headers
+        if "deletion-not-made" in self.sins and conditional:
+            return Reply(204, about=notebook.id)
         self.shelf.pop(notebook.id, None)
+        self.deleted.append(notebook)
+        if "deletion-answered-404" in self.sins and conditional:
+            raise Refused(404, "not_found", "There is no such notebook", {})
+        if "deletion-removes-the-oldest" in self.sins:
+            own = (each for each in self.shelf.values() if each.tenant == notebook.tenant)
+            self.shelf.pop(next(own, notebook).id, None)
         return Reply(204, about=notebook.id)
 
     def export(self, call: Call) -> Reply:

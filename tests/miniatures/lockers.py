@@ -1,7 +1,9 @@
 """Lockers of callers who log in. A token ends after some requests; searches are limited.
 
 Another owner of the same house must not learn that a locker exists. Creations, deletions and
-batches take a key. All state belongs to the application that `make_app` returns.
+batches take a key; only successes are remembered under it. No two lockers of an owner have one
+label. A locker is closed if the request names its current ETag. All state belongs to the
+application that `make_app` returns.
 """
 
 import json
@@ -18,6 +20,9 @@ SINS: Mapping[str, str] = {
     "wait-not-enough": "a search is refused for longer than its Retry-After says",
     "deletion-replayed-as-missing": "a deletion that is sent again under its key gets 404",
     "key-refused-on-deletion": "a deletion with a key gets 400, and one without it succeeds",
+    "refusal-remembered": "a refusal is remembered under its key, though its reason is gone",
+    "old-etag-closes": "a locker is closed whatever ETag the request names",
+    "old-etag-refused-and-closed": "an old ETag is refused, and the locker is closed",
     "batch-replayed-as-new": "a batch that is sent again under its key makes other lockers",
     "other-owner-forbidden": "another owner of the house gets 403 for a locker that exists",
     "other-owner-deletes": "another owner of the house can delete a locker that they cannot read",
@@ -47,6 +52,7 @@ class Refused(Exception):
     def __init__(self, status: int, code: str, **headers: str) -> None:
         super().__init__(code)
         self.status, self.code = status, code
+        self.payload = {"code": code, "message": code.replace("_", " ")}
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
 
@@ -85,6 +91,7 @@ class Lockers:
             ("/lockers", {"GET": self.listing, "POST": self.add}),
             ("/lockers/batch", {"POST": self.add_all}),
             ("/lockers/([^/]+)", {"GET": self.read, "DELETE": self.remove}),
+            ("/lockers/([^/]+)/closing", {"POST": self.close}),
             ("/search", {"GET": self.search}),
         )
 
@@ -95,8 +102,7 @@ class Lockers:
         try:
             return self.enter(method, path, headers, body)
         except Refused as refused:
-            payload = {"code": refused.code, "message": refused.code.replace("_", " ")}
-            return Reply(refused.status, payload, refused.headers)
+            return Reply(refused.status, refused.payload, refused.headers)
 
     def enter(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Reply:
         """Log in, or find the operation and check the token."""
@@ -142,7 +148,12 @@ class Lockers:
         )
         slot = (call.who, key)
         if slot not in self.remembered or forgets:
-            self.remembered[slot] = handle(call)
+            try:
+                self.remembered[slot] = handle(call)
+            except Refused as refused:
+                if "refusal-remembered" in self.sins:
+                    self.remembered[slot] = Reply(refused.status, refused.payload)
+                raise
         return self.remembered[slot]
 
     def listing(self, call: Call) -> Reply:
@@ -164,10 +175,14 @@ class Lockers:
         """A new locker."""
         if not is_new(body):
             raise Refused(400, "invalid_request")
+        own = (one for one in self.lockers.values() if one["owner"] == call.who)
+        if any(one["label"] == body["label"] for one in own):
+            raise Refused(409, "taken")
         locker = {
             "id": f"locker-{next(self.numbers):08}",
             "label": str(body["label"]),
             "owner": call.who,
+            "state": "open",
         }
         self.lockers[locker["id"]] = locker
         return locker
@@ -190,7 +205,18 @@ class Lockers:
 
     def read(self, call: Call) -> Reply:
         """One locker."""
-        return Reply(200, self.found(call))
+        locker = self.found(call)
+        return Reply(200, locker, {"etag": tag_of(locker)})
+
+    def close(self, call: Call) -> Reply:
+        """Close one locker that the caller has read."""
+        locker = self.found(call)
+        current = call.headers.get("if-match") in (None, tag_of(locker))
+        if current or "old-etag-closes" in self.sins or "old-etag-refused-and-closed" in self.sins:
+            locker["state"] = "closed"
+        if not current and "old-etag-closes" not in self.sins:
+            raise Refused(412, "changed")
+        return Reply(200, dict(locker))
 
     def remove(self, call: Call) -> Reply:
         """Remove one locker."""
@@ -243,6 +269,11 @@ def make_app(sins: frozenset[str], clock: Callable[[], float]) -> ASGIApp:
     return app
 
 
+def tag_of(locker: Mapping[str, str]) -> str:
+    """The validator of a locker."""
+    return f'"{locker["id"]}-{locker["state"]}"'
+
+
 def parsed(body: bytes) -> dict[str, object]:
     """The JSON object in a body; refuses with 400."""
     try:
@@ -291,6 +322,15 @@ DOCUMENT: Mapping[str, object] = {
             "parameters": ID,
             "get": described("200"),
             "delete": described("204"),
+        },
+        "/lockers/{id}/closing": {
+            "post": {
+                **described("200"),
+                "parameters": [
+                    *ID,
+                    {"name": "If-Match", "in": "header", "schema": {"type": "string"}},
+                ],
+            }
         },
         "/search": {
             "get": {

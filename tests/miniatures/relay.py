@@ -48,6 +48,9 @@ SINS: Mapping[str, str] = {
     "asks-for-the-unreadable": "asks the provider although the request cannot be read",
     "crashes-on-garbage": "fails in its own words where the provider sends no JSON",
     "loses-the-success": "reports the failure although a retry succeeded",
+    "keeps-the-lock": "refuses every message after one has failed",
+    "quotes-the-provider": "repeats what the provider answered in its own message",
+    "swallows-the-last-step": "answers with a success although the last of three steps failed",
 }
 AUDIT_PAGE = 100
 """Records that the audit shows, the newest first."""
@@ -56,10 +59,11 @@ AUDIT_PAGE = 100
 class Failed(Exception):
     """The provider failed: the class, its status if it answered, and the retries that were made."""
 
-    def __init__(self, name: str, status: int | None) -> None:
+    def __init__(self, name: str, status: int | None, text: str = "") -> None:
         super().__init__(name)
         self.name = name
         self.status = status
+        self.text = text
         self.retried = 0
 
 
@@ -82,6 +86,7 @@ def make_app(
     """
     client = httpx.AsyncClient(base_url=provider, trust_env=False)
     audit: list[dict[str, object]] = []
+    locked: list[Failed] = []
 
     def refusal(error: dict[str, Any], status: int, **more: Any) -> Response:
         """An error that is in the audit."""
@@ -94,18 +99,18 @@ def make_app(
     async def recorded(request: Request) -> Response:
         return JSONResponse({"events": audit[::-1][:AUDIT_PAGE]})
 
-    async def once(key: str, text: str) -> Any:
+    async def once(key: str, text: str, path: str) -> Any:
         sent = (
             {}
             if sin == "no-key"
             else {"Idempotency-Key": str(uuid.uuid4()) if sin == "new-key-each-try" else key}
         )
         try:
-            answer = await client.post("/complete", json={"text": text}, headers=sent)
+            answer = await client.post(path, json={"text": text}, headers=sent)
         except httpx.TransportError:
             raise Failed("network_error", None) from None
         if answer.status_code >= 400:
-            raise Failed("external_api_error", answer.status_code)
+            raise Failed("external_api_error", answer.status_code, answer.text)
         try:
             found = answer.json()
         except ValueError:
@@ -126,13 +131,13 @@ def make_app(
             return True
         return not refused or sin == "retries-a-refusal"
 
-    async def call(text: str, idempotent: bool) -> Any:
+    async def call(text: str, idempotent: bool, path: str = "/complete") -> Any:
         key = "the-key" if sin == "one-key-for-all" else str(uuid.uuid4())
         most = {"never-retries": 0, "stops-early": 2, "retries-too-often": 4}.get(sin or "", 3)
         first: Failed | None = None
         for retried in range(most + 1):
             try:
-                result = await once(key, text)
+                result = await once(key, text, path)
             except Failed as failed:
                 failed.retried = retried
                 first = first or failed
@@ -168,15 +173,23 @@ def make_app(
             if sin == "asks-for-the-unreadable":
                 await client.post("/complete", json={})
             return refusal(unreadable(), 422)
+        if locked and sin == "keeps-the-lock":
+            return envelope(Failed("network_error", None), False)
+        steps = ("/find", "/post", "/complete") if body.get("ship") else ("/complete",)
         try:
-            return JSONResponse({"content": await call(body["text"], body.get("idempotent", True))})
+            for path in steps:
+                content = await call(body["text"], body.get("idempotent", True), path)
+            return JSONResponse({"content": content})
         except Crashed:
             return Response("Internal Server Error", 500, media_type="text/plain")
         except Failed as failed:
+            locked.append(failed)
             if sin == "falls-back":
                 with suppress(httpx.TransportError):
                     await client.post("/complete-elsewhere", json=body)
-            if sin == "swallows":
+            if sin == "swallows" or (
+                sin == "swallows-the-last-step" and path == "/complete" and len(steps) > 1
+            ):
                 return JSONResponse({"content": {}})
             return envelope(failed, body.get("idempotent", True))
 
@@ -205,6 +218,8 @@ def make_app(
             "audit_id": f"audit-{uuid.uuid4()}",
             "details": details,
         }
+        if sin == "quotes-the-provider":
+            error["message"] = f"The provider said {failed.text}"
         if sin == "another-class":
             error |= {
                 "class": "connector_runtime_error",

@@ -8,6 +8,7 @@ implementations have from their own documents.
 
 import copy
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -1022,6 +1023,71 @@ lapse(
     "key-in-message",
     "a message has a key in it",
     errors(sets(message="refused for AKIAIOSFODNN7EXAMPLQ"), "binding_failed"),
+)
+
+
+def _wrapped_in_message(answer: Any) -> Any:
+    inner = json.dumps({"error": answer["error"]})
+    return {"error": {**answer["error"], "message": f"connector said: {inner}"}}
+
+
+lapse(
+    _L,
+    "error-in-message",
+    "the gateway puts a failure into the message of another",
+    _failures(_wrapped_in_message, "hash_mismatch"),
+)
+lapse(
+    _L,
+    "error-in-details",
+    "the gateway puts a failure into the details of another",
+    _failures(
+        lambda a: {"error": {**a["error"], "details": {"cause": a}}}, "resource_limit_exceeded"
+    ),
+)
+
+
+def _tool_messages(edit: Callable[[Any], Any]) -> Change:
+    """Edit the messages of tools in answers of the chat."""
+
+    def change(asked: Any, answer: Any) -> Any:
+        copied = copy.deepcopy(answer)
+        for choice in copied.get("choices", ()) if isinstance(copied, dict) else ():
+            if choice["message"].get("role") == "tool":
+                edit(choice["message"])
+        return copied
+
+    return change
+
+
+def _reworded(old: str, new: str) -> Change:
+    return _tool_messages(lambda m: m.update(content=re.sub(old, new, m["content"])))
+
+
+lapse(_L, "tool-text-without-id", "the message of a tool lacks the id", _reworded(r"\n.*$", ""))
+lapse(
+    _L,
+    "tool-text-of-no-class",
+    "the message of a tool names a class that does not exist",
+    _reworded("external_api_error", "upstream_error"),
+)
+lapse(
+    _L,
+    "tool-text-in-prose",
+    "the message of a tool has no form",
+    _reworded("(?s).+", "Something failed, sorry."),
+)
+lapse(
+    _L,
+    "tool-text-by-assistant",
+    "the message of a tool is that of the assistant",
+    _tool_messages(sets(role="assistant")),
+)
+lapse(
+    _L,
+    "tool-text-not-audited",
+    "what a tool failed with is in the audit under another id",
+    _reworded("audit-", "audit-0"),
 )
 
 

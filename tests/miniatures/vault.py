@@ -9,6 +9,7 @@ that `make_app` returns.
 import json
 import re
 import uuid
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -54,8 +55,13 @@ SINS: Mapping[str, str] = {
     "part-without-range": "a part of the list does not say which part it is",
     "upgrade-unnamed": "a 426 names no protocol to upgrade to",
     "nothing-has-a-length": "the 204 to OPTIONS has a Content-Length",
+    "key-of-a-jam-forgotten": "a key that met a jam is never remembered",
     "jam-until-soon": "the wait for the end of a jam is a word",
     "head-not-taken": "HEAD of the list is not available",
+    "not-modified-loses-tag": "a 304 has no ETag",
+    "not-modified-for-any-tag": "any ETag gets a 304",
+    "not-modified-is-412": "a read with a current ETag gets 412",
+    "not-modified-on-item-alone": "a 304 of a box loses Cache-Control",
     "reset-ignored": "a new combination is accepted, and the old one stays",
     "member-named-wrong": "the details name another member than the one that is wrong",
 }
@@ -139,14 +145,14 @@ def make_app(sins: frozenset[str] = frozenset()) -> ASGIApp:
             if isinstance(reply.payload, str)
             else json.dumps(reply.payload).encode()
         )
-        if reply.status == 204:
+        if reply.status in (204, 304):
             content = b""
         sent = {
             **reply.headers,
             "content-type": "text/plain; charset=utf-8" if text else "application/json",
             "content-length": str(len(content)),
         }
-        if reply.status == 204 and "nothing-has-a-length" not in sins:
+        if reply.status == 304 or (reply.status == 204 and "nothing-has-a-length" not in sins):
             del sent["content-length"], sent["content-type"]
         raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in sent.items()]
         await send({"type": "http.response.start", "status": reply.status, "headers": raw})
@@ -164,6 +170,7 @@ class Vault:
         self.sins = sins
         self.boxes: dict[str, Box] = {}
         self.remembered: dict[tuple[str, str], tuple[tuple[str, bytes], Reply]] = {}
+        self.jammed: set[str] = set()
         self.stuck = False
         self.rooms: tuple[tuple[str, dict[str, Callable[[Call], Reply]]], ...] = (
             ("/v2/boxes", {"GET": self.listing, "POST": self.add}),
@@ -203,6 +210,17 @@ class Vault:
             more["upgrade"] = "vault/3"
         if reply.status == 503:
             more["retry-after"] = "soon" if "jam-until-soon" in self.sins else "1"
+        if reply.status == 200 and method in ("GET", "HEAD") and path.startswith("/v2/boxes"):
+            more["etag"] = f'"{zlib.crc32(json.dumps(reply.payload).encode()):08x}"'
+            more["cache-control"] = "private, max-age=5"
+            asked = headers.get("if-none-match")
+            if asked == more["etag"] or (asked and "not-modified-for-any-tag" in self.sins):
+                if "not-modified-loses-tag" in self.sins:
+                    del more["etag"]
+                if "not-modified-on-item-alone" in self.sins and path != "/v2/boxes":
+                    del more["cache-control"]
+                status = 412 if "not-modified-is-412" in self.sins else 304
+                return Reply(status, "", more)
         if reply.status == 200 and path == "/v2/boxes" and "range" in headers:
             last = len(json.dumps(reply.payload)) - 1
             if "part-without-range" not in self.sins:
@@ -259,6 +277,8 @@ class Vault:
         """Fail as the header asks."""
         if "x-jam" not in call.headers and not self.stuck:
             return
+        if "key-of-a-jam-forgotten" in self.sins:
+            self.jammed.add(call.headers.get("idempotency-key", ""))
         self.stuck = "jam-sticks" in self.sins and not self.stuck
         if "jam-after-adding" in self.sins and "x-jam" in call.headers and handle == self.add:
             handle(call)
@@ -279,7 +299,8 @@ class Vault:
             if "reused-key-adds-another" not in self.sins:
                 raise Refused(409, 110, "desk", "The key came with another body before")
         reply = handle(call)
-        self.remembered[slot] = (fingerprint, reply)
+        if key not in self.jammed:
+            self.remembered[slot] = (fingerprint, reply)
         return reply
 
     def refusal_reply(self, refused: Refused, request_id: str) -> Reply:

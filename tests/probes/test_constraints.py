@@ -90,10 +90,12 @@ def service(special: Refusal = lambda path, value: None) -> Callable[[Request], 
     return script
 
 
-def session_of(script: Callable[[Request], Response]) -> HttpSession:
+def session_of(
+    script: Callable[[Request], Response], document: Mapping[str, object] = DOCUMENT
+) -> HttpSession:
     """Return a session with a scripted service."""
     config = ServiceConfig(limits=Limits(writes=True, requests=300))
-    session = http_session(script, TAXONOMY, config, DOCUMENT)
+    session = http_session(script, TAXONOMY, config, document)
     session.turn = session.kinds
     return session
 

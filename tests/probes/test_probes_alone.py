@@ -324,10 +324,11 @@ def test_facts_of_a_probe_reach_other_probes() -> None:
         assert kind in {type(fact) for fact in facts}, name
     session = shelf_session()
     play(session, probes["other-tenants"])
-    assert {"GET /things/{id}", "DELETE /things/{id}"} <= session.knowledge.own.absent
-    asked = session.driver.requests
+    assert "GET /things/{id}" in session.knowledge.own.absent
+    asked = len(session.driver.log)
     play(session, probes["unknown-ids"])
-    assert session.driver.requests == asked
+    # A deletion that other callers are refused may still succeed for an id without a resource.
+    assert {entry.operation for entry in session.driver.log[asked:]} <= {"DELETE /things/{id}"}
 
 
 class ScriptedPeer(Peer):

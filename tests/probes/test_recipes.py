@@ -212,3 +212,111 @@ def test_logins_and_recipes_save_in_one_notation() -> None:
     login = target.identities["ann"].login
     assert login is not None
     assert login.save == target.recipes[0].steps[0].save == expected
+
+
+JOBS = """
+faultspec: 1
+taxonomy: {name: jobs, version: 1.0.0, title: Jobs, owner: nobody}
+domains: {job: What a job got wrong}
+envelopes:
+  error: {media_type: application/json, shape: {code: $code}, additional: forbid}
+surfaces:
+  job: {transport: http, match: {routes: ["GET /jobs/{id}"], statuses: 200}, error_when: {equals: {/state: failed}}, at: /failure, envelope: error, codes: [broken]}
+  api: {transport: http, match: {routes: ["/**"]}, error_when: {status: [4xx, 5xx]}, envelope: error, codes: [absent]}
+codes:
+  absent: {summary: Not there, domain: job, http: 404, retriable: false}
+  broken: {summary: The job failed, domain: job, http: 200, retriable: false}
+"""
+
+WAITING = """  broken:
+    steps:
+      - {request: POST /jobs, save: {job: /id}}
+      - {request: "GET /jobs/${job}", repeat: {until: {/state: [failed, done]}, seconds: 1}}
+"""
+
+
+class Jobs:
+    """A service whose jobs have failed when they are read a third time. ``end``: what they are
+    then.
+    """
+
+    def __init__(self, end: dict[str, object]) -> None:
+        self.end, self.readings = end, 0
+
+    def __call__(self, request: Request) -> Response:
+        """Answer a request."""
+        if request.method == "POST":
+            return answer(202, {"id": "j1", "state": "running"})
+        self.readings += 1
+        ended = self.readings >= 3
+        if ended and not self.end:
+            return answer(404, {"code": "absent"})
+        return answer(200, {"id": "j1", **(self.end if ended else {"state": "running"})})
+
+
+def job_results(end: dict[str, object], recipe: str = WAITING) -> dict[str, str]:
+    """The outcome of each clause of a recipe that waits for a job."""
+    document, found = source.parse(HEAD + recipe, "conformance.yaml")
+    assert document is not None, found
+    loaded = parse_config(document, {})
+    assert loaded.target is not None, loaded.diagnostics
+    seen = provoke.recipes(http_session(Jobs(end), JOBS, loaded.target))
+    return {item.clause: item.kind for item in seen if isinstance(item, Outcome)}
+
+
+def test_a_step_waits_for_a_state() -> None:
+    """The answer with the state is judged like any error, although its status is 200."""
+    failed = {"state": "failed", "failure": {"code": "broken"}}
+    assert job_results(failed) == {"provoke/state": "passed", "provoke/code": "passed"}
+
+
+def test_a_failed_job_that_says_it_is_done_fails() -> None:
+    """The state came, and the code did not."""
+    hidden = job_results({"state": "done"})
+    assert hidden == {"provoke/state": "passed", "provoke/code": "failed"}
+
+
+def test_a_job_that_never_ends_fails() -> None:
+    """A state that does not come within its time fails, and nothing follows about the code."""
+    assert job_results({"state": "running"}) == {"provoke/state": "failed"}
+    assert job_results({"state": None}) == {"provoke/state": "failed"}
+
+
+def test_a_refusal_ends_the_wait() -> None:
+    """A job that is gone will not end, so that the last answer decides."""
+    assert job_results({}) == {"provoke/code": "failed"}
+
+
+def test_a_wait_has_at_most_so_many_requests() -> None:
+    """`at_most` bounds the requests of a wait, whatever the time."""
+    few = WAITING.replace("seconds: 1", "at_most: 2")
+    failed = {"state": "failed", "failure": {"code": "broken"}}
+    assert job_results(failed, few) == {"provoke/state": "failed"}
+
+
+def test_seconds_belong_to_a_state() -> None:
+    """A repetition until a status has no time of its own."""
+    recipe = "  broken: {request: GET /jobs, repeat: {until: 429, seconds: 3}}\n"
+    document, found = source.parse(HEAD + recipe, "conformance.yaml")
+    assert document is not None, found
+    assert [item.code for item in parse_config(document, {}).diagnostics] == ["misplaced-key"]
+
+
+SECRET = """  unbound:
+    steps:
+      - {request: PUT /binding, body: {passwords: ["${DESK_PASSWORD}"]}}
+      - {request: POST /messages, raw: "to ${DESK_PASSWORD}"}
+"""
+
+
+def test_a_step_takes_values_from_the_environment() -> None:
+    """A body, and a raw one, have the value of a variable, which reports mask."""
+    document, found = source.parse(HEAD + SECRET, "conformance.yaml")
+    assert document is not None, found
+    loaded = parse_config(document, {"DESK_PASSWORD": "opens-7d1e"})
+    assert loaded.target is not None, loaded.diagnostics
+    first, second = loaded.target.recipes[0].steps
+    assert (first.call.body, second.call.raw) == ({"passwords": ["opens-7d1e"]}, "to opens-7d1e")
+    assert ("opens-7d1e", "${DESK_PASSWORD}") in loaded.target.secrets
+    missing = parse_config(document, {})
+    assert {item.code for item in missing.diagnostics} == {"missing-variable"}

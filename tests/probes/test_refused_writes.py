@@ -10,7 +10,7 @@ import pytest
 from faultspec.exchange.model import Request, Response
 from faultspec_conformance.config import ServiceConfig
 from faultspec_conformance.drivers import Limits
-from faultspec_conformance.probes.refused_writes import refused_writes
+from faultspec_conformance.probes.refused_writes import refused_writes, refused_writes_since
 from faultspec_conformance.session.fixtures import fixture, ordinary_request
 from faultspec_conformance.session.http import HttpSession
 from support.scripted import answer, http_session
@@ -220,3 +220,44 @@ def test_without_a_refused_write_nothing_is_exercised() -> None:
     assert outcomes(rooms(lambda room: None)) == [
         ("not_exercised", "no write to a resource that can be read was refused")
     ]
+
+
+@pytest.mark.parametrize("changes", [True, False])
+def test_writes_that_are_refused_late_in_the_run_are_judged_too(changes: bool) -> None:
+    """A refused write of generated traffic that changes a resource fails. Writes that were judged
+    before are not judged again.
+    """
+    script = rooms(lambda room: room.update(name="changed") if changes else None)
+    config = ServiceConfig(limits=Limits(writes=True, requests=200))
+    session: HttpSession = http_session(script, TAXONOMY, config, DOCUMENT)
+    [kind] = session.kinds
+    session.turn = session.kinds
+    assert not isinstance(fixture(session, kind), str)
+    session.begin("refused-writes", 0)
+    session.record_results(refused_writes(session))
+    session.begin("refused-writes-of-all-operations", 0)
+    session.record_results(refused_writes_since(session))
+    assert not session.observations.decided_clauses() & {"writes/refused"}
+    session.begin("sweep", 0)
+    put = session.operation("PUT", "/rooms/{id}")
+    session.call(ordinary_request(session, put))
+    session.begin("refused-writes-of-all-operations", 0)
+    session.record_results(refused_writes_since(session))
+    kinds = [one.kind for one in session.observations.current.outcomes]
+    assert kinds == ["failed" if changes else "passed"]
+
+
+def test_a_spent_limit_ends_the_look_at_late_writes() -> None:
+    """Without requests for the last reads the run has a note, and no clause that could not run."""
+    script = rooms(lambda room: room.update(name="changed"))
+    config = ServiceConfig(limits=Limits(writes=True, requests=3))
+    session: HttpSession = http_session(script, TAXONOMY, config, DOCUMENT)
+    [kind] = session.kinds
+    session.turn = session.kinds
+    assert not isinstance(fixture(session, kind), str)
+    put = session.operation("PUT", "/rooms/{id}")
+    for _ in range(3 - session.driver.requests):
+        session.call(ordinary_request(session, put))
+    session.record_results(refused_writes_since(session))
+    assert {one.kind for one in session.observations.outcomes} <= {"not_exercised"}
+    assert any("refused late in the run" in note for note in session.observations.notes)

@@ -6,12 +6,14 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from threading import Thread
 from typing import Any
 
 import httpx
 import pytest
 
-from faultspec.exchange.model import Request, Response
+from faultspec.exchange.finding import Finding, Judgement
+from faultspec.exchange.model import Exchange, Request, Response
 from faultspec_conformance.config import (
     Behaviour,
     ConfiguredCall,
@@ -21,11 +23,12 @@ from faultspec_conformance.config import (
     UpstreamConfig,
     UpstreamFailure,
 )
-from faultspec_conformance.drivers import Limits
+from faultspec_conformance.drivers import Limits, NoAnswer
 from faultspec_conformance.drivers.serving import HANG_UP, serving
 from faultspec_conformance.probes import upstreams
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.declared_facts import declared_idempotency, may_be_repeated
+from faultspec_conformance.session.observation import Observation, failed
 from faultspec_conformance.session.observations import Note
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.upstreams import FINE, ScriptedUpstream
@@ -34,7 +37,7 @@ from support.scripted import answer, http_session
 TAXONOMY = """
 faultspec: 1
 taxonomy: {name: shop, version: 1.0.0, title: Shop, owner: nobody}
-envelopes: {error: {media_type: application/json, shape: {code: $code, details?: $details}}}
+envelopes: {error: {media_type: application/json, shape: {code: $code, message?: $message, details?: $details}}}
 surfaces: {api: {transport: http, match: {routes: ["/**"]}, error_when: {status: [4xx, 5xx]}, envelope: error}}
 detail_keys: {status: {type: integer}}
 retry_policies:
@@ -47,7 +50,9 @@ retry_policies:
       - {if: {details.status: 4xx}, then: false}
 upstream: {retry: patient, status: status}
 idempotency: {key: Idempotency-Key, methods: [POST]}
+privacy: {detectors: [canary]}
 codes:
+  busy: {summary: Come back, http: 503, retriable: true, client_action: retry, retry: patient}
   unreadable: {summary: It cannot be read, http: 400, retriable: false}
   denied: {summary: Not you, http: 401, retriable: false}
   declined: {summary: The bank declined, http: 502, retriable: false, client_action: none, details: {status?: {}}}
@@ -68,14 +73,21 @@ class Shop:
     tries: int = 4
     now: float = 0.0
     keys: dict[str, Response] = field(default_factory=dict)
+    locked: int = 0
+    orders: list[dict[str, str]] = field(default_factory=list)
+    reads: int = 0
 
-    def __call__(self, request: Request) -> Response:
+    def __call__(self, request: Request) -> Response | NoAnswer:
         """The answer."""
         headers = dict(request.headers)
         if headers.get("Authorization") != "Bearer ada":
             if self.sin == "charges-anybody":
                 self.bank("/capture")
             return answer(401, {"code": "denied"})
+        if request.method == "GET":
+            self.reads += 1
+            moving = {"seen": self.reads} if self.sin == "counts-reads" else {}
+            return answer(200, [{**order, **moving} for order in self.orders])
         try:
             json.loads(request.body)
         except ValueError:
@@ -85,8 +97,23 @@ class Shop:
         key = headers.get("Idempotency-Key", "")
         if key and key in self.keys and self.sin != "charges-a-replay":
             return self.keys[key]
-        self.keys[key] = self.order()
-        return self.keys[key]
+        if self.locked:
+            return answer(self.locked, {"code": "declined" if self.locked == 502 else "busy"})
+        number = {"id": str(len(self.orders))}
+        if self.sin in ("keeps-the-order", "keeps-the-failed-order"):
+            self.orders.append(number)
+        made = self.order()
+        if made.status == 201 and number not in self.orders:
+            self.orders.append(number)
+        if made.status != 201 and self.sin == "keeps-the-failed-order":
+            number["state"] = "failed"
+        if made.status == 201 or self.sin == "keeps-the-failure":
+            self.keys[key] = made
+        if made.status != 201 and self.sin in ("keeps-the-lock", "breaks-the-circuit"):
+            self.locked = 502 if self.sin == "keeps-the-lock" else 503
+        if made.status == -1:
+            return NoAnswer(request, "timeout", "no answer within 15 s")
+        return made
 
     def order(self) -> Response:
         """Authorise and capture; void what was authorised if that fails."""
@@ -106,6 +133,10 @@ class Shop:
         for number in range(self.tries):
             self.now += self.wait if number else 0.0
             status, body = self.bank(path)
+            if status is None and self.sin == "waits-for-ever":
+                return Response(-1)
+            if status is None and self.sin == "crashes-on-silence":
+                return Response(500, (("content-type", "text/plain"),), b"Oops")
             if status == 200:
                 try:
                     found = json.loads(body)
@@ -122,6 +153,7 @@ class Shop:
                 502 if status and status < 500 else 503,
                 {
                     "code": "declined" if status and status < 500 else "unavailable",
+                    "message": self.describe(body),
                     "details": {"status": status} if status else {},
                 },
             )
@@ -130,13 +162,21 @@ class Shop:
                 break
         return failed
 
+    def describe(self, body: bytes) -> str:
+        """The message of a failure."""
+        if self.sin == "quotes-the-bank":
+            return f"The bank said {body.decode()}"
+        return "see http://127.0.0.1:9900/v1" if self.sin == "names-the-bank" else "The bank failed"
+
     def bank(self, path: str) -> tuple[int | None, bytes]:
         """The answer of the bank."""
         sent: list[Any] = []
+        received: list[str] = []
 
         async def receive() -> dict[str, Any]:
-            if sent and sent[0] == "closed":
+            if (sent and sent[0] == "closed") or received:
                 return {"type": "http.disconnect"}
+            received.append(path)
             return {"type": "http.request", "body": b"{}"}
 
         async def send(message: Any) -> None:
@@ -157,7 +197,7 @@ class Shop:
 
 
 KEY = {"name": "Idempotency-Key", "in": "header", "schema": {"type": "string"}}
-DOCUMENT = {
+DOCUMENT: dict[str, Any] = {
     "openapi": "3.1.0",
     "paths": {
         "/orders": {"post": {"parameters": [KEY], "responses": {"201": {"description": "made"}}}}
@@ -173,6 +213,8 @@ def judged(
     extra: Callable[[Any], None] | None = None,
     scale: float = 1.0,
     documented: bool = True,
+    document: Mapping[str, Any] | None = None,
+    judgements: bool = False,
     **shop: Any,
 ) -> tuple[set[str], list[Any]]:
     """The clauses that fail, and all results of the probe. ``extra``: requests before it."""
@@ -186,13 +228,18 @@ def judged(
         upstreams=(upstream.config,),
         limits=Limits(writes=True, requests=400, seconds=10_000),
     )
-    session = http_session(service, taxonomy, config, DOCUMENT if documented else None)
+    session = http_session(
+        service, taxonomy, config, (document or DOCUMENT) if documented else None
+    )
     session.upstreams = {"bank": upstream}
     session.driver._clock = lambda: service.now
     session.driver._started = 0.0
     if extra is not None:
         extra(session)
-    results = [*upstreams.retries(session), *session.observations.outcomes]
+    results: list[Any] = [*upstreams.retries(session), *session.observations.outcomes]
+    if judgements:
+        seen = session.observations.exchanges
+        results += [finding for each in seen for finding in each.judgement.findings]
     found = [each for each in results if isinstance(each, Outcome)]
     return {each.clause for each in found if each.kind == "failed"}, results
 
@@ -350,3 +397,145 @@ def test_no_connection_to_a_scripted_upstream_is_used_twice(failing: UpstreamFai
     upstream.script(failing)
     with serving(upstream) as url, httpx.Client() as client:
         assert client.get(url).headers["Connection"] == "close"
+
+
+SILENT = ("unavailable", UpstreamFailure("silent", path="/authorise"))
+
+
+@pytest.mark.parametrize("stalling", ["silent", "slow"])
+def test_an_upstream_that_stalls_gets_the_declared_code(stalling: Behaviour) -> None:
+    """The tries are counted, and their waits are not judged; no answer and a crash fail."""
+    failure = ("unavailable", UpstreamFailure(stalling, path="/authorise"))
+    rules = TAXONOMY[TAXONOMY.index("    eligible_when") : TAXONOMY.index("upstream: {")]
+    plain = TAXONOMY.replace(rules, "")
+    found, results = judged(failure, taxonomy=plain, wait=9.0)
+    assert found == set()
+    kinds = {(each.clause, each.kind) for each in results if isinstance(each, Outcome)}
+    assert ("upstream/surfaces", "passed") in kinds
+    assert judged(failure, taxonomy=plain, tries=2)[0] == {"upstream/attempts"}
+    assert "upstream/surfaces" in judged(failure, sin="crashes-on-silence")[0]
+    found, results = judged(failure, sin="waits-for-ever")
+    assert found == {"upstream/surfaces"}
+    messages = [each.finding.message for each in results if getattr(each, "finding", None)]
+    assert all("the service gave no answer" in message for message in messages)
+
+
+def test_a_stalled_call_ends_with_the_script() -> None:
+    """A service that waits for ever gets its connection closed when the next script begins."""
+    upstream = ScriptedUpstream(UpstreamConfig("bank", (), ()))
+    for stalling in ("silent", "slow"):
+        upstream.script(UpstreamFailure(stalling))
+        with serving(upstream) as url, httpx.Client(timeout=0.3) as client:
+            with pytest.raises(httpx.TimeoutException if stalling == "silent" else httpx.HTTPError):
+                client.get(url)
+            asked = Thread(target=lambda: upstream.script(FINE))
+            asked.start()
+            asked.join()
+            assert client.get(url).status_code == 200
+
+
+@pytest.mark.parametrize("refusals", ["", ", refusals: retried"])
+def test_the_same_request_succeeds_after_a_failure(refusals: str) -> None:
+    """A lock that a failure keeps fails; so does a failure that stays under its key, where the
+    taxonomy says that refusals are retried. A circuit breaker without a time warns.
+    """
+    taxonomy = TAXONOMY.replace("methods: [POST]}", f"methods: [POST]{refusals}}}")
+    assert judged(taxonomy=taxonomy)[0] == set()
+    found, results = judged(taxonomy=taxonomy, sin="keeps-the-lock")
+    assert found == {"upstream/heals"}
+    unmet = [one for one in results if isinstance(one, Outcome) and one.kind == "could_not_run"]
+    assert all("without a call upstream" in each.reason for each in unmet)
+    kept, results = judged(taxonomy=taxonomy, sin="keeps-the-failure")
+    assert kept == ({"upstream/heals"} if refusals else set())
+    _, results = judged(taxonomy=taxonomy, sin="breaks-the-circuit")
+    wrong = [each.finding for each in results if getattr(each, "finding", None)]
+    assert {(each.clause, each.level) for each in wrong} == {("upstream/heals", "warning")}
+
+
+def test_a_named_failure_that_no_call_meets_could_not_run() -> None:
+    """A lock that the first failure keeps leaves the second one without a call."""
+    both = (("unavailable", UpstreamFailure(503)), ("declined", UpstreamFailure(401)))
+    _, results = judged(*both, sin="keeps-the-lock")
+    unmet = [one for one in results if isinstance(one, Outcome) and one.kind == "could_not_run"]
+    assert ["401" in each.reason and "502 declined" in each.reason for each in unmet] == [True]
+
+
+@pytest.mark.parametrize("sin", ["", "quotes-the-bank", "names-the-bank"])
+def test_the_text_and_the_address_of_the_upstream_stay_inside(sin: str) -> None:
+    """An error repeats neither, also where the upstream is on loopback."""
+
+    def extra(session: Any) -> None:
+        session.upstreams["bank"].url = "http://127.0.0.1:9900"
+
+    _, results = judged(sin=sin, extra=extra, judgements=True)
+    found = {each.clause for each in results if isinstance(each, Finding)}
+    assert found == ({"leaks/canary"} if sin else set())
+
+
+def test_a_declared_member_may_have_the_text_of_the_upstream() -> None:
+    """`passthrough` names the members with foreign text."""
+    taxonomy = TAXONOMY.replace(
+        "client_action: none,", "client_action: none, passthrough: [message],"
+    )
+    _, results = judged(sin="quotes-the-bank", taxonomy=taxonomy, judgements=True)
+    assert [each for each in results if isinstance(each, Finding)] == []
+
+
+def test_late_tries_of_an_unanswered_request_belong_to_no_other() -> None:
+    """After a request without an answer the suite waits until the service calls no more."""
+    late: list[str] = ["/authorise", "/authorise"]
+
+    def extra(session: Any) -> None:
+        def pause(seconds: float) -> None:
+            if late:
+                session.driver.script.bank(late.pop())
+
+        session.driver._pause = pause
+
+    both = (SILENT, ("declined", UpstreamFailure(401, path="/authorise")))
+    assert judged(*both, sin="waits-for-ever", extra=extra)[0] == {"upstream/surfaces"}
+    assert late == []
+
+
+KEYS = TAXONOMY.replace("status: status}", "status: status, keys: [X-Key]}", 1)
+
+
+def test_a_call_that_is_sent_once_needs_no_key() -> None:
+    """`upstream/key` asks for a key only where a call may be sent again."""
+    assert judged(taxonomy=KEYS)[0] == {"upstream/key"}
+    once = KEYS.replace("{retry: patient", "{default: not_idempotent, retry: patient")
+    assert judged(taxonomy=once, tries=1)[0] == set()
+
+
+def test_two_mistakes_under_one_clause_have_two_fingerprints() -> None:
+    """A waiver of the one does not cover the other; the first has that of earlier versions."""
+    seen = Observation(
+        Exchange(Request("POST", "/orders"), Response(502)), Judgement((), frozenset())
+    )
+    plain, other = (
+        failed("upstream/key", "text", seen, variant=variant).finding for variant in ("", "several")
+    )
+    assert plain is not None
+    assert other is not None
+    assert plain.fingerprint == "29b8431edb47"
+    assert other.fingerprint != plain.fingerprint
+
+
+@pytest.mark.parametrize("sin", ["", "counts-reads", "keeps-the-order", "keeps-the-failed-order"])
+@pytest.mark.parametrize("effect", ["none", "possible"])
+def test_a_failure_without_effect_leaves_no_trace(sin: str, effect: str) -> None:
+    """A code with `effect: none` promises that nothing changed. Items that are marked as failed and
+    values that change by themselves do not count.
+    """
+    taxonomy = TAXONOMY.replace(
+        "http: 503, retriable: false,", f"http: 503, retriable: false, effect: {effect},"
+    )
+    listing = {"responses": {"200": {"description": "all"}}}
+    document = {**DOCUMENT, "paths": {"/orders": {**DOCUMENT["paths"]["/orders"], "get": listing}}}
+    failure = ("unavailable", UpstreamFailure(503, path="/authorise"))
+    found, results = judged(failure, taxonomy=taxonomy, sin=sin, document=document)
+    wrong = sin == "keeps-the-order" and effect == "none"
+    assert found == ({"writes/refused"} if wrong else set())
+    kinds = {each.kind for each in results if getattr(each, "clause", "") == "writes/refused"}
+    expected = {"": "passed", "counts-reads": "passed", "keeps-the-failed-order": "passed"}
+    assert kinds == ({"failed" if wrong else expected[sin]} if effect == "none" else set())

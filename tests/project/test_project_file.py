@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from faultspec.cli.reporting import load_taxonomy
 from faultspec.project import Destination, find_project_file, parse_project, read_project
 from faultspec.project.attributes import mark_folders
 from faultspec.source import parse
@@ -464,17 +465,21 @@ def test_a_url_is_judged_by_the_only_taxonomy(repository: Path) -> None:
 # Comparing
 
 
-def test_diff_compares_with_the_revision_of_the_file(repository: Path) -> None:
-    """Without arguments every taxonomy is compared with itself at `against`. Arguments win."""
+def commit_base(repository: Path) -> None:
+    """Make the folder a repository with one commit on the branch `base`."""
     (repository / ".git").rmdir()
-    (repository / "faultspec.yaml").write_text(PROJECT + "against: base\n")
     for command in (
         ("init", "-q", "-b", "base", "."),
         ("add", "."),
         ("-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-qm", "base"),
-        ("switch", "-qc", "change"),
     ):
         subprocess.run(["git", *command], cwd=repository, check=True)
+
+
+def test_diff_compares_with_the_revision_of_the_file(repository: Path) -> None:
+    """Without arguments every taxonomy is compared with itself at `against`. Arguments win."""
+    (repository / "faultspec.yaml").write_text(PROJECT + "against: base\n")
+    commit_base(repository)
     below = repository / "deep"
     done = faultspec("diff", cwd=below)
     assert done.returncode == 0
@@ -497,6 +502,120 @@ def test_diff_compares_with_the_revision_of_the_file(repository: Path) -> None:
     assert faultspec("diff", cwd=below).returncode == 2
 
 
+def test_diff_accepts_by_the_ledger_of_each_taxonomy(repository: Path) -> None:
+    """Each taxonomy is compared with its own ledger: what it accepts fails no longer, and a stale
+    entry fails. `--ledger` wins.
+    """
+    empty, bank = "accepted: []\n", repository / "bank.yaml"
+    (repository / "shop" / "accepted.yaml").write_text(empty)
+    (repository / "accepted.yaml").write_text(empty)
+    (repository / "faultspec.yaml").write_text(
+        """\
+taxonomies:
+  shop/errors.yaml: {ledger: shop/accepted.yaml}
+  bank.yaml: {ledger: accepted.yaml}
+against: base
+"""
+    )
+    commit_base(repository)
+    bank.write_text(bank.read_text().replace("http: 404", "http: 410").replace("1.0.0", "2.0.0"))
+    below = repository / "deep"
+    done = faultspec("diff", cwd=below)
+    assert done.returncode == 1
+    found = json.loads(faultspec("diff", "--format", "json", "../bank.yaml", cwd=below).stdout)
+    entries = [
+        f'- {{change: "{change["fingerprint"]}", reason: r, owner: o}}\n'
+        for change in found["changes"]
+        if change["severity"] == "breaking"
+    ]
+    (repository / "accepted.yaml").write_text("accepted:\n" + "".join(entries))
+    assert faultspec("diff", cwd=below).returncode == 0
+    assert faultspec("diff", "../bank.yaml", cwd=below).returncode == 0
+    done = faultspec("diff", "--ledger", "../shop/accepted.yaml", "../bank.yaml", cwd=below)
+    assert done.returncode == 1
+    (repository / "shop" / "accepted.yaml").write_text("accepted:\n" + "".join(entries))
+    done = faultspec("diff", cwd=below)
+    assert done.returncode == 1
+    assert "../shop/accepted.yaml:2:" in done.stdout
+    assert "[stale-acceptance]" in done.stdout
+
+
+def test_the_only_taxonomy_has_the_ledger_of_the_file(repository: Path) -> None:
+    """`ledger` beside `taxonomies` is that of the only taxonomy."""
+    (repository / "accepted.yaml").write_text("accepted: []\n")
+    (repository / "faultspec.yaml").write_text("taxonomies: [bank.yaml]\nledger: accepted.yaml\n")
+    project = read_project(str(repository / "faultspec.yaml")).project
+    assert project is not None
+    assert [taxonomy.ledger for taxonomy in project.taxonomies] == ["accepted.yaml"]
+
+
+# Other commands
+
+
+def test_a_changelog_has_a_section_for_each_taxonomy(repository: Path) -> None:
+    """Without arguments each taxonomy is compared with itself at `against`, and its section names
+    it. An argument chooses one; a missing revision is asked for.
+    """
+    (repository / "faultspec.yaml").write_text(PROJECT + "against: base\n")
+    commit_base(repository)
+    bank = repository / "bank.yaml"
+    bank.write_text(bank.read_text().replace("http: 404", "http: 410").replace("1.0.0", "2.0.0"))
+    below = repository / "deep"
+    done = faultspec("changelog", cwd=below)
+    assert done.returncode == 0
+    assert done.stdout.startswith(
+        "## `../shop/errors.yaml` 1.0.0\n\nNo change of the taxonomy.\n\n"
+    )
+    assert "## `../bank.yaml` 2.0.0\n\n### Breaking\n" in done.stdout
+    one = faultspec("changelog", "../bank.yaml", cwd=below).stdout
+    assert one.startswith("## 2.0.0\n")
+    assert faultspec("changelog", "--since", "nowhere", cwd=below).returncode == 2
+    (repository / "faultspec.yaml").write_text(PROJECT)
+    done = faultspec("changelog", cwd=below)
+    assert done.returncode == 2
+    assert "--since REV" in done.stderr
+    assert faultspec("changelog", "--since", "base", cwd=below).returncode == 0
+
+
+def test_explain_knows_the_codes_of_every_taxonomy(repository: Path) -> None:
+    """A code is explained by each taxonomy of the project that has it; a rule is explained once.
+    An argument chooses the taxonomy. What could not be read is named for an unknown name only.
+    """
+    bank = repository / "bank.yaml"
+    bank.write_text(bank.read_text().replace("  missing:", "  overdrawn:"))
+    below = repository / "deep"
+    done = faultspec("explain", "overdrawn", cwd=below)
+    assert (done.returncode, done.stdout.count("of the taxonomy `bank`")) == (0, 1)
+    both = faultspec("explain", "not_found", cwd=below).stdout
+    assert "of the taxonomy `shop`" in both
+    assert "of the taxonomy `bank`" in both
+    assert faultspec("explain", "code/status", cwd=below).stdout.count("code/status: a rule") == 1
+    shop = ("--taxonomy", "../shop/errors.yaml")
+    assert faultspec("explain", *shop, "overdrawn", cwd=below).returncode == 1
+    bank.write_text("codes: [")
+    assert faultspec("explain", "not_found", cwd=below).returncode == 0
+    done = faultspec("explain", "overdrawn", cwd=below)
+    assert done.returncode == 2
+    assert "../bank.yaml could not be read" in done.stderr
+    (repository / "faultspec.yaml").write_text("taxonomies: {")
+    assert faultspec("explain", "code/status", cwd=below).returncode == 0
+    done = faultspec("explain", "overdrawn", cwd=below)
+    assert done.returncode == 2
+    assert "faultspec.yaml could not be read" in done.stderr
+
+
+def test_serve_takes_the_only_taxonomy(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`serve` loads the only taxonomy of the project, from every folder. Of several one has to be
+    named.
+    """
+    done = faultspec("serve", cwd=repository / "deep")
+    assert done.returncode == 2
+    assert "TAXONOMY: ../shop/errors.yaml, ../bank.yaml" in " ".join(done.stderr.split())
+    (repository / "faultspec.yaml").write_text("taxonomies: [bank.yaml]\n")
+    monkeypatch.chdir(repository / "deep")
+    assert load_taxonomy(None).name == "bank"
+
+
 # Mistakes
 
 MISTAKES = {
@@ -511,22 +630,40 @@ MISTAKES = {
         "did you mean `python`?",
     ),
     "file-not-found": ("conformance: [nowhere.yaml]", 1, 15, "relative to the folder"),
+    "ambiguous-ledger": (
+        "ledger: bank.yaml\ntaxonomies: [bank.yaml, shop/errors.yaml]",
+        1,
+        1,
+        "under",
+    ),
+    "duplicate-ledger": (
+        "taxonomies: {bank.yaml: {ledger: l}, shop/errors.yaml: {ledger: ./l}}",
+        1,
+        65,
+        "its own",
+    ),
     "duplicate-taxonomy": ("taxonomies: [bank.yaml, ./bank.yaml]", 1, 25, "keep one"),
     "duplicate-key": ("against: a\nagainst: b", 2, 1, ""),
     "folder-outside-project": ("taxonomies: {bank.yaml: {out: ../x}}", 1, 31, "project file up"),
+    "bad-package-name": (
+        "taxonomies: {bank.yaml: {targets: {python: src/my-app}}}",
+        1,
+        44,
+        "by its name",
+    ),
     "yaml-syntax": ("taxonomies: {", 1, 13, ""),
     "empty-document": ("# nothing", 1, 1, ""),
 }
 
 
 @pytest.mark.parametrize("code", MISTAKES)
-@pytest.mark.parametrize("command", ["compile", "lint", "diff", "conform"])
+@pytest.mark.parametrize("command", ["compile", "lint", "diff", "conform", "changelog", "serve"])
 def test_a_mistake_is_refused_with_its_place(repository: Path, command: str, code: str) -> None:
     """Every command that reads the file reports a mistake with file, line, column and remedy; it
     exits with 2 and writes nothing.
     """
     text, line, column, hint = MISTAKES[code]
-    if not text.startswith(("taxonomies", "#")):
+    if "taxonomies" not in text and not text.startswith("#"):
         text += "\ntaxonomies: [bank.yaml]"
     (repository / "faultspec.yaml").write_text(text + "\n")
     before = tree(repository)
@@ -567,6 +704,26 @@ def test_two_outputs_never_share_a_folder(
     assert [found.code for found in loaded.diagnostics] == ["shared-folder"] * clash
     assert all(found.related and found.span for found in loaded.diagnostics)
     assert (loaded.project is None) == clash
+
+
+@pytest.mark.parametrize(
+    ("targets", "refused"),
+    [
+        ("{python: src/my-app}", True),
+        ("{python: src/class}", True),
+        ("{python: src/2fa}", True),
+        ("{python: my-app/errors}", False),
+        ("{python: src/_errors2}", False),
+        ("{typescript: web/my-app}", False),
+        ("[python]", False),
+    ],
+)
+def test_a_python_package_can_be_imported(repository: Path, targets: str, refused: bool) -> None:
+    """The folder of the Python target has a name that `import` takes. Other folders are free."""
+    file = repository / "faultspec.yaml"
+    file.write_text(f"taxonomies: {{bank.yaml: {{targets: {targets}}}}}\n")
+    found = [diagnostic.code for diagnostic in read_project(str(file)).diagnostics]
+    assert found == ["bad-package-name"] * refused
 
 
 def test_a_link_out_of_the_project_is_an_output_outside(repository: Path) -> None:
@@ -624,9 +781,9 @@ def test_the_repository_has_a_project() -> None:
     """The project file of the repository lists every taxonomy that has generated files."""
     loaded = read_project(str(ROOT / "faultspec.yaml"))
     assert loaded.project is not None, loaded.diagnostics
-    compiled = {path.parent.parent for path in ROOT.glob("**/generated/MANIFEST")}
-    assert {(ROOT / taxonomy.path).parent for taxonomy in loaded.project.taxonomies} == {
-        folder
-        for folder in compiled
-        if ".cache" not in folder.parts and ".venv" not in folder.parts
+    manifests = [path.relative_to(ROOT) for path in ROOT.glob("**/generated/MANIFEST")]
+    # `make demo` and `make real` compile into the folders that `.gitignore` names.
+    ignored = {".cache", ".venv", "reports"}
+    assert {Path(taxonomy.path).parent for taxonomy in loaded.project.taxonomies} == {
+        path.parent.parent for path in manifests if path.parts[0] not in ignored
     }

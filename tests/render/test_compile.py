@@ -101,8 +101,7 @@ def test_a_file_in_pieces_replaces_what_differs(tmp_path: Path, present: bytes |
     """
     file = tmp_path / "python/lines.txt"
     if present is not None:
-        file.parent.mkdir()
-        file.write_bytes(present)
+        write([("python/lines.txt", [present.decode()])], tmp_path, ["python"])
     done = write([("python/lines.txt", iter(["one\n", "two\n", "three\n"]))], tmp_path, ["python"])
     assert file.read_bytes() == b"one\ntwo\nthree\n"
     assert ("python/lines.txt" in done.written) == (present != b"one\ntwo\nthree\n")
@@ -173,8 +172,9 @@ def test_a_failed_write_leaves_the_old_tree_whole(
 ) -> None:
     """Whichever rename fails, every file is as it was before, and nothing is left behind."""
     out = project / "out"
-    old = {"t/a": "old a", "t/b": "old b", "t/sub/gone": "old c"}
-    new = {"t/a": "new a", "t/b": "new b", "t/fresh/d": "new d"}
+    header = "Generated from x.yaml; do not edit\n"
+    old = {"t/a": f"{header}old a", "t/b": "old b", "t/sub/gone": f"{header}old c"}
+    new = {"t/a": f"{header}new a", "t/b": "new b", "t/fresh/d": "new d"}
     write(old, out, ["t"])
     before = files(out)
     folders = sorted(each for each in out.rglob("*") if each.is_dir())
@@ -426,7 +426,7 @@ def test_a_target_that_is_no_more_leaves_nothing(project: Path) -> None:
     mine = project / "mine/wiki"
     mine.mkdir(parents=True)
     (mine / "target.yaml").write_text("files: [{template: all.md.jinja, path: all.md}]\n")
-    (mine / "all.md.jinja").write_text("all\n")
+    (mine / "all.md.jinja").write_text("{{ model.header | visible }}\n")
     assert run("compile", "--templates", "mine").returncode == 0
     assert run("compile", "--target", "python", "--check").returncode == 0
     done = run("compile", "--check")
@@ -600,9 +600,22 @@ def test_a_missing_taxonomy_is_a_diagnostic(project: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_the_header_names_the_taxonomy_from_where_it_was_compiled(project: Path) -> None:
-    """No absolute path gets into a generated file: the same tree comes from every machine."""
+def test_the_header_is_the_same_from_every_folder(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The header names the taxonomy from the nearest folder that has it and the output folder. So
+    the same tree comes from every machine and every working directory.
+    """
     run("compile", str(project / "taxonomy.yaml"))
+    before = files(project / "generated")
+    (project / "deep/down").mkdir(parents=True)
+    for folder, up in ((project / "deep/down", "../.."), (project / "generated", "..")):
+        monkeypatch.chdir(folder)
+        arguments = ("compile", f"{up}/taxonomy.yaml", "--out", f"{up}/generated")
+        assert "up to date" in run(*arguments).stderr
+        assert run(*arguments, "--check").returncode == 0
+    assert files(project / "generated") == before
+    monkeypatch.chdir(project)
     text = (project / "generated/python/tiny_errors/codes.py").read_text()
     assert (
         "# Generated from taxonomy.yaml; do not edit. Regenerate: faultspec compile taxonomy.yaml\n"

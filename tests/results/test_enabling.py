@@ -1,17 +1,28 @@
 """Lines that switch clauses on: they are valid YAML of known keys, and a clean run names some."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from faultspec import source
+from faultspec import language, source
 from faultspec.contract.clauses import CLAUSES
 from faultspec.contract.clauses.enabling import LINES, enabling_line
 from faultspec.language import constructs, grammar
+from faultspec_conformance.config import read_config
 from faultspec_conformance.config.form import CONFIGURATION
+from faultspec_conformance.config.reading import check_config
 from faultspec_conformance.reports import FORMATS
-from faultspec_conformance.results.enabling import _BY_REASON, enablings, find_enabling, next_steps
+from faultspec_conformance.results.enabling import (
+    _BY_ADDRESS,
+    _BY_REASON,
+    _NAMED_RECIPE,
+    enablings,
+    find_enabling,
+    next_steps,
+)
 from faultspec_conformance.results.model import ClauseResult, Coverage, Report, Result
 
 #: Problems of a fragment that a whole file would not have.
@@ -122,3 +133,135 @@ def test_a_passed_clause_names_what_was_left_out() -> None:
     partly = replace(PASSED, not_exercised=("book: no operation reads it",))
     shown = FORMATS["text"](Report(result(partly), "http://h"))
     assert "1; left out: book: no operation reads it" in shown
+
+
+TAXONOMY = """
+faultspec: 1
+taxonomy: {name: base, version: 1.0.0}
+boundaries: {service: The service.}
+actions: {bind: {summary: Bind it.}}
+detail_keys:
+  field: {type: string}
+  bad_items: {type: array}
+  offset: {type: integer}
+  retries: {type: integer}
+  timeout_sec: {type: number}
+  upstream_status: {type: integer}
+envelopes:
+  error:
+    shape:
+      code: $code
+      message?: $message
+      request_id?: $request_id
+      boundary?: $boundary
+      actions?: $actions
+      details?: $details
+    fields: {request_id: {type: string}}
+surfaces: {api: {transport: http, error_when: {status: [4xx, 5xx]}, envelope: error}}
+retry_policies: {patient: {max_attempts: 3, backoff: {kind: constant, base: 1s}}}
+upstream: {retry: patient}
+codes:
+  not_found: {summary: It is not there., http: 404, retriable: caller}
+  invalid_request: {summary: It is wrong., http: 400, retriable: caller}
+  key_reused: {summary: The key is taken., http: 422, retriable: caller}
+  timeout: {summary: It took too long., http: 504, retriable: true, retry: patient}
+"""
+"""A taxonomy with the names that the lines stand for."""
+
+
+def parsed(text: str) -> object:
+    """The data of a YAML text without mistakes."""
+    document, diagnostics = source.parse(text + "\n", "text.yaml")
+    assert document is not None, diagnostics
+    return document.data
+
+
+def merged(data: object, more: object) -> object:
+    """Data with the members of other data: objects are merged, everything else is replaced."""
+    if not isinstance(data, dict) or not isinstance(more, dict):
+        return more
+    return {**data, **{key: merged(data.get(key), value) for key, value in more.items()}}
+
+
+@pytest.mark.parametrize("unmet", sorted(LINES))
+def test_each_line_pasted_into_a_taxonomy_meets_its_requirement(unmet: str) -> None:
+    """With the line the taxonomy has no errors, and the clause applies as far as the line goes."""
+    text = json.dumps(merged(parsed(TAXONOMY), parsed(LINES[unmet])))
+    loaded = language.read(text, "taxonomy.yaml")
+    assert loaded.taxonomy is not None, [str(found.message) for found in loaded.diagnostics]
+    requirements = [one for clause in CLAUSES.values() for one in clause.requires]
+    assert all(one.is_met(loaded.taxonomy) for one in requirements if one.unmet == unmet)
+
+
+CONFIGURATION_LINES = sorted(
+    {line for _, line in _BY_REASON}
+    | {_NAMED_RECIPE}
+    | {line for line in _BY_ADDRESS.values() if line is not None}
+)
+
+BASE = {
+    "http": {"target": {"http": "http://127.0.0.1:1", "openapi": "none"}},
+    "jsonrpc": {"target": {"jsonrpc": "http://127.0.0.1:1"}},
+}
+TOKENS = dict.fromkeys(
+    ("TOKEN", "FIRST_TOKEN", "SECOND_TOKEN", "READER_TOKEN", "PASSWORD"), "long-enough-a-secret"
+)
+
+
+@pytest.mark.parametrize("line", CONFIGURATION_LINES)
+def test_each_line_pasted_into_a_configuration_is_accepted(line: str, tmp_path: Path) -> None:
+    """With the line the conformance file has no errors, also by its taxonomy."""
+    more = "codes: {not_found: {retriable: {until: bind, else: false}, actions: [bind]}}"
+    rendering = "renderings: {tool_text: {shape: {role: tool, content: '${code}: ${message}'}}}"
+    data = merged(merged(parsed(TAXONOMY), parsed(more)), parsed(rendering))
+    loaded_taxonomy = language.read(json.dumps(data), "taxonomy.yaml").taxonomy
+    assert loaded_taxonomy is not None
+    (tmp_path / "taxonomy.yaml").write_text(json.dumps(data))
+    base = BASE["jsonrpc" if "request: METHOD" in line else "http"]
+    pasted = parsed(line.replace("CODE", "not_found"))
+    whole = merged({"taxonomy": "taxonomy.yaml", **base}, pasted)
+    (tmp_path / "conformance.yaml").write_text(json.dumps(whole))
+    (tmp_path / "openapi.json").write_text("{}")
+    loaded = read_config(str(tmp_path / "conformance.yaml"), TOKENS)
+    assert loaded.target is not None, [found.message for found in loaded.diagnostics]
+    assert not loaded.diagnostics
+    assert loaded.document is not None
+    assert not check_config(loaded.target, loaded_taxonomy, loaded.document)
+
+
+IDLE = [
+    ("upstream/jitter", "needed: Enough waits for a statistical test.", "upstreams:"),
+    ("retry/recovers", "needed: A refused request, a wait, and the request again.", "provoke: {a"),
+    ("fault/recovers", "the configuration declares no `faults`", "faults:"),
+    ("document/sequences", "needed: Generated traffic", "sweep:"),
+    ("document/schema", "needed: An answer with a body that has a documented schema.", None),
+    ("framework/large-head", "needed: A large header section that is refused.", None),
+    (
+        "preconditions/recovers",
+        "needed: A refused write, a read, and the write again.",
+        "resources",
+    ),
+    ("preconditions/recovers", READ_ONLY, "limits:"),
+    ("details/schema", "needed: An error with details and a declared code.", "provoke: {a: "),
+]
+
+
+@pytest.mark.parametrize(("address", "reason", "beginning"), IDLE)
+def test_a_line_is_about_its_clause(address: str, reason: str, beginning: str | None) -> None:
+    """A recipe is named only where a recipe gives the occasion, with a code of the taxonomy."""
+    clause = ClauseResult(address, not_exercised=(reason,))
+    line = enablings(result(clause, a=Coverage("a", reason="no recipe"))).get(address)
+    assert (line is None) == (beginning is None)
+    assert line is None or line.line.startswith(str(beginning))
+
+
+def test_services_that_are_called_by_name_get_no_line_of_http() -> None:
+    """Over JSON-RPC and MCP a recipe names a method, and a success needs a call."""
+    other = ClauseResult(
+        "http/head", not_checkable=("it applies to HTTP only; this service speaks MCP",)
+    )
+    error = ClauseResult("envelope/json", not_exercised=("needed: An error with a body.",))
+    success = ClauseResult("success/requires", not_exercised=("needed: A success.",))
+    found = enablings(result(other, error, success, a=Coverage("a", reason="no recipe")))
+    assert found["envelope/json"].line == "provoke: {a: {request: METHOD, params: {}}}"
+    assert found["success/requires"].line.startswith("calls:")

@@ -1,9 +1,17 @@
 """Drafts of the conformance file."""
 
+import re
+from pathlib import Path
+from typing import Any
+
 import pytest
+import yaml
 
 from faultspec.language import read
 from faultspec.openapi import service as openapi
+from faultspec.source import parse
+from faultspec_conformance.config import read_config
+from faultspec_conformance.config.reading import parse_config
 from faultspec_conformance.run.draft import draft
 
 TAXONOMY = """
@@ -41,3 +49,232 @@ def test_a_header_that_lists_codes_is_drafted_as_a_fault_switch(listed: list[str
     assert (line in text.splitlines()) == bool(listed)
     assert "\nprovoke:" not in text
     assert "  # away: " in text
+
+
+CHAT = """
+faultspec: 1
+taxonomy: {name: chat, version: 1.0.0}
+boundaries: {door: The door., kitchen: The kitchen.}
+actions: {bind: Bind a credential.}
+detail_keys: {status: {type: integer}}
+envelopes:
+  error: {shape: {code: $code, message: $message, boundary: $boundary, details?: $details}}
+surfaces:
+  chat: {transport: http, match: {routes: ["POST /chat/**"]}, envelope: error, codes: closed}
+  rest: {transport: http, match: {routes: ["/**"]}, envelope: error, codes: foreign}
+retry_policies: {patient: {max_attempts: 3, backoff: {kind: constant, base: 1s}, eligible: [away, broken]}}
+upstream: {retry: patient, status: status}
+renderings: {text: {shape: {role: tool, content: "Failed with ${code}: ${message}"}}}
+codes:
+  denied: {summary: No., http: 403, boundary: [door, kitchen], retriable: false}
+  unbound: {summary: Unbound., http: 412, boundary: door, retriable: {until: bind, else: false}, actions: [bind]}
+  broken: {summary: Broken., http: 502, boundary: door, retriable: true, details: {status: {}}}
+  away: {summary: Away., http: 502, boundary: door, retriable: true}
+"""
+
+CHAT_PATHS = {
+    "/things": {"get": {"responses": {"200": {"description": "all"}, "412": {"description": "x"}}}},
+    "/chat/say": {
+        "post": {
+            "requestBody": {"content": {"application/json": {"example": {"text": "hello"}}}},
+            "responses": {"200": {"description": "an answer"}},
+        }
+    },
+}
+
+
+def chat_draft() -> str:
+    """The draft for a service with boundaries, an action, a rendering and an upstream."""
+    taxonomy = read(CHAT, "taxonomy.yaml").taxonomy
+    assert taxonomy is not None
+    return draft(
+        openapi.read({"openapi": "3.1.0", "paths": CHAT_PATHS}),
+        taxonomy,
+        http="http://127.0.0.1:1",
+        openapi="none",
+        taxonomy_path="taxonomy.yaml",
+    )
+
+
+def test_a_draft_without_its_comment_signs_is_a_conformance_file(tmp_path: Path) -> None:
+    """Every recipe and upstream of a draft can be switched on by deleting `#` before it."""
+    (tmp_path / "taxonomy.yaml").write_text(CHAT)
+    comments = chat_draft().partition("# provoke:")[2].partition("\nlimits:")[0]
+    lines = [line for line in comments.splitlines() if not line.startswith("# The taxonomy")]
+    lines = [line for line in lines if not line.startswith("# it fails")]
+    live = re.sub(r"(?m)^( *)# ", r"\1", "\n".join(lines)).replace(", as: reader", "")
+    target = 'target: {http: "http://127.0.0.1:1", command: [serve]}'
+    text = f"taxonomy: taxonomy.yaml\n{target}\nprovoke:{live}\nlimits: {{writes: true}}\n"
+    (tmp_path / "conformance.yaml").write_text(text)
+    loaded = read_config(str(tmp_path / "conformance.yaml"), {})
+    assert loaded.target is not None, (text, loaded.diagnostics)
+    recipes = [(recipe.code, recipe.rendering) for recipe in loaded.target.recipes]
+    assert recipes[:3] == [("denied", None), ("denied", None), ("denied", "text")]
+    boundaries = [recipe.expect.slots.get("boundary") for recipe in loaded.target.recipes]
+    assert boundaries[:2] == ["door", "kitchen"]
+    (unbound,) = (recipe for recipe in loaded.target.recipes if recipe.code == "unbound")
+    assert unbound.action
+    (upstream,) = loaded.target.upstreams
+    assert [call.call.path for call in upstream.calls] == ["/chat/say"]
+    assert {name for name, _ in upstream.fails} == {"away", "broken"}
+
+
+def test_a_recipe_is_drafted_with_a_request_that_may_get_the_code() -> None:
+    """The routes of the surface decide, not the first path of the document."""
+    lines = [line for line in chat_draft().splitlines() if "away:" in line]
+    assert '  # away: {request: POST /chat/say, body: {"text": "hello"}}' in lines[0]
+
+
+CONFLICT = "  taken: {summary: In the way, http: 409, retriable: false, details: {field?: {type: string}}, example: {message: Taken, details: {field: FIELD}}}\n"
+
+
+def drafted(paths: dict[str, Any], *, schemes: object = None, taxonomy: str = TAXONOMY) -> str:
+    """Return the draft for a document with these paths; it has no mistakes."""
+    document: dict[str, Any] = {"openapi": "3.1.0", "paths": paths}
+    if schemes is not None:
+        document |= {"components": {"securitySchemes": {"caller": schemes}}}
+    known = read(taxonomy, "taxonomy.yaml").taxonomy
+    assert known is not None
+    text = draft(
+        openapi.read(document),
+        known,
+        http="http://127.0.0.1:1",
+        openapi="/openapi.json",
+        taxonomy_path="taxonomy.yaml",
+    )
+    names = ("USERNAME", "EMAIL", "PASSWORD", "CLIENT_ID", "CLIENT_SECRET", "TOKEN")
+    who = ("FIRST", "SECOND", "READER")
+    environment = {f"{one}_{name}": f"{one}-{name}-0815" for one in who for name in names}
+    parsed, problems = parse(text, "conformance.yaml")
+    assert parsed is not None, problems
+    loaded = parse_config(parsed, environment)
+    assert loaded.target is not None, loaded.diagnostics
+    return text
+
+
+def described(
+    members: dict[str, object], *responses: str, media: str = "application/json"
+) -> dict[str, Any]:
+    """Return an operation with a body that has these members."""
+    schema = {"type": "object", "required": [*members], "properties": members}
+    answers = {status: {"description": "done"} for status in responses}
+    return {"requestBody": {"content": {media: {"schema": schema}}}, "responses": answers}
+
+
+def things(members: dict[str, object], *responses: str) -> dict[str, Any]:
+    """Return the paths of things that are created with these members."""
+    read_one = {"responses": {"200": {"description": "one"}}}
+    return {
+        "/things": {"post": described(members, "201", *responses)},
+        "/things/{id}": {"get": read_one},
+    }
+
+
+TEXT: dict[str, object] = {"type": "string"}
+
+
+@pytest.mark.parametrize(
+    ("members", "responses", "line"),
+    [
+        ({"sku": TEXT, "name": TEXT}, ["409"], "unique: [sku]}"),
+        ({"email": {"type": "string", "format": "email"}}, ["409"], '{"email": "${unique}"}'),
+        ({"size": TEXT, "name": TEXT}, ["409"], "add to `create`: unique: [name]"),
+        ({"sku": TEXT}, [], None),
+        ({"size": TEXT}, ["409"], "unique: [name]`"),
+        ({"count": {"type": "integer"}}, [], None),
+    ],
+)
+def test_the_likeliest_unique_member_is_drafted(
+    members: dict[str, object], responses: list[str], line: str | None
+) -> None:
+    """A member such as `sku` of a creation with a documented 409 is drafted as unique; a less
+    certain one in a comment; without a 409 there is none.
+    """
+    text = drafted(things(members, *responses))
+    assert line in text if line is not None else "unique: [" not in text
+
+
+def test_an_example_of_the_conflict_names_the_unique_member() -> None:
+    """The details of an example of a 409 code name the member, whatever it is called; without a
+    documented 409 the line is a comment.
+    """
+    taxonomy = TAXONOMY + CONFLICT.replace("FIELD", "badge")
+    members: dict[str, object] = {"name": TEXT, "badge": TEXT}
+    certain = drafted(things(members, "409"), taxonomy=taxonomy)
+    assert yaml.safe_load(certain)["resources"]["thing"]["create"]["unique"] == ["badge"]
+    assert "`taken` (409) names `badge`" in certain
+    commented = drafted(things(members), taxonomy=taxonomy)
+    assert "unique" not in yaml.safe_load(commented)["resources"]["thing"]["create"]
+    assert "unique: [badge]" in commented
+
+
+def test_the_documented_conflict_names_the_unique_member() -> None:
+    """The description of the 409 decides between several texts."""
+    paths = things({"sku": TEXT, "plate": TEXT}, "409")
+    paths["/things"]["post"]["responses"]["409"]["description"] = "A thing with this plate exists"
+    found = yaml.safe_load(drafted(paths))["resources"]["thing"]["create"]
+    assert found["unique"] == ["plate"]
+
+
+BEARER = {"type": "http", "scheme": "bearer"}
+CREDENTIALS: dict[str, object] = {"email": TEXT, "password": TEXT}
+FORM = "application/x-www-form-urlencoded"
+
+
+@pytest.mark.parametrize("path", ["/login", "/v1/auth/token", "/sessions"])
+def test_a_login_operation_is_drafted(path: str) -> None:
+    """Each identity logs in with variables of the environment, and its header has the token."""
+    login = described(CREDENTIALS, "200")
+    token = {"type": "object", "properties": {"accessToken": TEXT}}
+    login["responses"]["200"]["content"] = {"application/json": {"schema": token}}
+    text = drafted({path: {"post": login}}, schemes=BEARER)
+    first = yaml.safe_load(text)["identities"]["first"]
+    assert first["headers"] == {"Authorization": "Bearer ${token}"}
+    assert first["login"] == {
+        "request": f"POST {path}",
+        "body": {"email": "${FIRST_EMAIL}", "password": "${FIRST_PASSWORD}"},
+        "save": {"token": "/accessToken"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("flow", "raw"),
+    [
+        (
+            "password",
+            "grant_type=password&username=${FIRST_USERNAME}&password=${FIRST_PASSWORD}",
+        ),
+        (
+            "clientCredentials",
+            "grant_type=client_credentials&client_id=${FIRST_CLIENT_ID}"
+            "&client_secret=${FIRST_CLIENT_SECRET}",
+        ),
+    ],
+)
+def test_a_flow_of_oauth_is_drafted_as_a_form(flow: str, raw: str) -> None:
+    """The token endpoint of a flow gets a form (RFC 6749, 4.3.2 and 4.4.2)."""
+    schemes = {"type": "oauth2", "flows": {flow: {"tokenUrl": "token", "scopes": {}}}}
+    operation = described({"username": TEXT, "password": TEXT}, "200", media=FORM)
+    text = drafted({"/token": {"post": operation}}, schemes=schemes)
+    login = yaml.safe_load(text)["identities"]["first"]["login"]
+    assert login["request"] == "POST /token"
+    assert login["headers"] == {"Content-Type": FORM}
+    assert login["raw"] == raw
+    assert login["save"] == {"token": "/access_token"}
+
+
+@pytest.mark.parametrize(
+    ("path", "members"), [("/notes", CREDENTIALS), ("/login", {"email": TEXT}), ("/login", {})]
+)
+def test_without_a_login_the_token_is_a_variable(path: str, members: dict[str, object]) -> None:
+    """An operation of another name, or without a password, is not a login."""
+    text = drafted({path: {"post": described(members, "200")}}, schemes=BEARER)
+    assert "login" not in yaml.safe_load(text)["identities"]["first"]
+
+
+def test_a_token_endpoint_elsewhere_is_not_drafted() -> None:
+    """Tokens of another server are variables."""
+    flow = {"tokenUrl": "https://id.example.com/token", "scopes": {}}
+    schemes = {"type": "oauth2", "flows": {"password": flow}}
+    text = drafted({"/notes": {"post": described({}, "200")}}, schemes=schemes)
+    assert "login" not in yaml.safe_load(text)["identities"]["first"]

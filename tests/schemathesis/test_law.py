@@ -39,6 +39,7 @@ def test_generated_traffic_finds_what_no_probe_does() -> None:
     found = {reported.finding.clause: reported.finding for reported in result.findings}
     assert found.keys() == {
         *("service/no-crash", "document/sequences"),
+        "writes/deleted",
         *({"document/status"} & found.keys()),
     }
     crash = json.loads(found["service/no-crash"].evidence[-1].request.body)

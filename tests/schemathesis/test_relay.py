@@ -49,7 +49,7 @@ def test_both_sides_agree_on_names() -> None:
     path = Path(schemathesis.__file__).with_name("relay.py")
     assert f"{schemathesis.__name__}.{path.stem}" == generation.RELAY
     hooks = path.read_text(encoding="utf-8")
-    for name in ("PHASE", "FINDINGS", "NOT_SENT"):
+    for name in ("PHASE", "TRIGGER", "FINDINGS", "NOT_SENT"):
         assert f'\n{name} = "{getattr(generation, name)}"\n' in hooks
 
 

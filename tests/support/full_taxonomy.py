@@ -44,6 +44,7 @@ privacy:
       personal-data, internal-name, canary]
   never_echoed: [tenant]
   conceal: [{across: tenant, answer: missing}]
+renderings: {text: {shape: {role: tool, content: "${code}: ${message}"}}}
 navigation: {offers: /steps, takes: /step, refused: missing}
 audit: {lookup: {request: GET /audit, items: /items}, record: {code: {type: string}}}
 undeclared: {becomes: busy, original_code: /details/code}

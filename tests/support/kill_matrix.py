@@ -25,7 +25,7 @@ from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.results.model import Result
 from faultspec_conformance.run.service import judge_http, run
 from faultspec_conformance.session.options import RunOptions, Unreachable
-from miniatures import core_platform, lending, lockers, vault
+from miniatures import archive, core_platform, lending, lockers, parcels, vault
 from miniatures.core_platform import CALLERS
 from miniatures.serve import serving_on
 from miniatures.sins import SINS, Sin, both, no_header, on, sinning, without
@@ -134,6 +134,14 @@ def _lending(sin: str | None, clock: Callable[[], float]) -> ASGIApp:
     return lending.lending(*([] if sin is None else [sin]))
 
 
+def _parcels(sin: str | None, clock: Callable[[], float]) -> ASGIApp:
+    return parcels.parcels(() if sin is None else (sin,))
+
+
+def _archive(sin: str | None, clock: Callable[[], float]) -> ASGIApp:
+    return archive.make_app(frozenset() if sin is None else frozenset({sin}))
+
+
 def _lockers(sin: str | None, clock: Callable[[], float]) -> ASGIApp:
     return lockers.make_app(frozenset() if sin is None else frozenset({sin}), clock)
 
@@ -214,15 +222,23 @@ def _of_system(system: str) -> Opened:
     return opened
 
 
+PROBES_ONLY = RunOptions(sweep=False)
+OF_ALL_OPERATIONS = RunOptions()
+"""With the probes that ask every operation. The file of the miniature asks for no generated
+traffic.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Miniature:
     """A service to be judged, and its ``sins``, each with what it does; ``opened`` has it with one
-    of them, or behaving.
+    of them, or behaving. ``options``: with which probes it is judged.
     """
 
     taxonomy: Path
     sins: Mapping[str, str]
     opened: Opened
+    options: RunOptions = PROBES_ONLY
 
 
 MINIATURES: Mapping[str, Miniature] = {
@@ -246,6 +262,17 @@ MINIATURES: Mapping[str, Miniature] = {
         lockers.SINS,
         served(TESTS / "miniatures" / "lockers.yaml", lockers.PASSWORDS, _lockers),
     ),
+    "archive": Miniature(
+        TESTS / "miniatures" / "archive-taxonomy.yaml",
+        archive.SINS,
+        served(TESTS / "miniatures" / "archive.yaml", {}, _archive),
+    ),
+    "parcels": Miniature(
+        TESTS / "miniatures" / "parcels-taxonomy.yaml",
+        parcels.SINS,
+        served(TESTS / "miniatures" / "parcels.yaml", {}, _parcels),
+        OF_ALL_OPERATIONS,
+    ),
     **{
         system: Miniature(
             services.EXAMPLES / system / "taxonomy.yaml",
@@ -257,6 +284,7 @@ MINIATURES: Mapping[str, Miniature] = {
 }
 """The notebooks keep the Core Platform contract; the vault has one that gives a meaning to the
 clauses it has no use for; the lending library breaks its own document; the lockers have logins; the
+archive has pages and exports; the parcels are judged by the probes of all operations too; the
 others are the services of `examples/`.
 """
 
@@ -272,9 +300,6 @@ def taxonomy(miniature: str) -> Taxonomy:
     loaded = language.load(str(MINIATURES[miniature].taxonomy))
     assert loaded.taxonomy is not None, loaded.diagnostics
     return loaded.taxonomy
-
-
-PROBES_ONLY = RunOptions(sweep=False)
 
 
 def judge(
@@ -298,7 +323,7 @@ def judged(miniature: str, sin: str | None = None, *, wired: bool = False) -> Re
     the sin needs one.
     """
     with MINIATURES[miniature].opened(sin, wired or sin in WIRED) as (target, connect):
-        return judge(target, taxonomy(miniature), connect)
+        return judge(target, taxonomy(miniature), connect, MINIATURES[miniature].options)
 
 
 def findings(result: Result) -> frozenset[str]:
@@ -520,6 +545,16 @@ KILLS: Mapping[str, Kill] = {
     "challenge-missing": caught("headers/www-authenticate"),
     "failed-batch-keeps-items": caught("writes/refused"),
     "invalid-change-counts-a-page": caught("writes/refused"),
+    "deletion-answered-404": caught("writes/refused"),
+    "creation-not-stored": caught("writes/created"),
+    "creation-stored-twice": caught("writes/created"),
+    "change-not-stored": caught("writes/updated"),
+    "change-clears-the-title": caught("writes/updated"),
+    "deletion-not-made": caught("writes/deleted"),
+    "deletion-removes-the-oldest": caught("writes/deleted"),
+    "deleted-still-listed": caught("writes/deleted"),
+    "change-looked-up-long-before": caught("preconditions/concurrent"),
+    "unknown-deletion-succeeds": warned("framework/unknown-id"),
     "challenge-of-another-scheme": caught("document/challenge"),
     "challenge-missing-for-bad-token": caught("headers/www-authenticate"),
     "allow-missing": caught("headers/allow"),
@@ -577,6 +612,8 @@ KILLS: Mapping[str, Kill] = {
     "key-looked-up-long-before": caught("idempotency/concurrent"),
     "key-shared-across-tenants": caught("idempotency/isolation"),
     "duplicate-accepted": caught("duplicates/refused"),
+    "title-taken-by-change": caught("duplicates/refused"),
+    "refused-title-kept": caught("writes/refused"),
     "title-looked-up-long-before": caught("duplicates/concurrent"),
     "other-tenant-is-403": caught("tenancy/concealed"),
     "other-tenant-readable": caught("tenancy/concealed"),
@@ -686,6 +723,9 @@ KILLS: Mapping[str, Kill] = {
     "deletion-replayed-as-missing": caught("idempotency/replay", of="lockers"),
     "key-refused-on-deletion": caught("idempotency/replay", of="lockers"),
     "batch-replayed-as-new": caught("idempotency/replay", of="lockers"),
+    "refusal-remembered": caught("idempotency/replay", of="lockers"),
+    "old-etag-closes": caught("preconditions/stale", of="lockers"),
+    "old-etag-refused-and-closed": caught("preconditions/stale", of="lockers"),
     "other-owner-forbidden": caught("tenancy/concealed", of="lockers"),
     "other-owner-deletes": caught("tenancy/concealed", of="lockers"),
     "old-room-fails": caught("surface/known", of="vault"),
@@ -705,6 +745,7 @@ KILLS: Mapping[str, Kill] = {
     "reused-key-adds-another": caught("idempotency/mismatch", of="vault"),
     "reused-key-unreadable": caught("idempotency/mismatch", of="vault"),
     "jam-sticks": caught("fault/recovers", of="vault"),
+    "key-of-a-jam-forgotten": caught("idempotency/after-failure", of="vault"),
     "jam-after-adding": caught("idempotency/after-failure", of="vault"),
     "door-without-challenge": caught("http/authenticate", of="vault"),
     "allow-names-the-refused": caught("http/allow", of="vault"),
@@ -714,6 +755,10 @@ KILLS: Mapping[str, Kill] = {
     "nothing-has-a-length": caught("http/no-content", of="vault"),
     "jam-until-soon": caught("http/retry-after", of="vault"),
     "head-not-taken": caught("http/head", of="vault"),
+    "not-modified-loses-tag": caught("http/not-modified", of="vault"),
+    "not-modified-for-any-tag": caught("http/not-modified", of="vault"),
+    "not-modified-is-412": caught("http/not-modified", of="vault"),
+    "not-modified-on-item-alone": caught("http/not-modified", of="vault"),
     "member-named-wrong": caught("provoke/expected", of="vault"),
     "reset-ignored": caught("retriable/until", of="vault"),
     "rpc-version-left-out": caught("rpc/response", of="keenbench"),
@@ -805,6 +850,29 @@ KILLS: Mapping[str, Kill] = {
     "broken-escape-crashes": caught("service/no-crash", of="lending"),
     "repeated-limit-crashes": caught("service/no-crash", of="lending"),
     "document-of-other-errors": warned("document/agrees", of="lending"),
+    "export-failure-hidden": caught("provoke/code", of="archive"),
+    "export-never-ends": caught("provoke/state", of="archive"),
+    "refused-batch-keeps-good-items": caught("writes/refused", of="archive"),
+    "batch-drops-bad-items": caught("batch/complete", of="archive"),
+    "longest-label-crashes": caught("service/no-crash", of="parcels"),
+    "shortest-label-crashes": caught("service/no-crash", of="parcels"),
+    "greatest-limit-crashes": caught("service/no-crash", of="parcels"),
+    "least-weight-crashes": caught("service/no-crash", of="parcels"),
+    "greatest-weight-crashes": caught("service/no-crash", of="parcels"),
+    "full-tags-crash": caught("service/no-crash", of="parcels"),
+    "empty-tags-crash": caught("service/no-crash", of="parcels"),
+    "rare-size-crashes": caught("service/no-crash", of="parcels"),
+    "empty-note-crashes": caught("service/no-crash", of="parcels"),
+    "null-note-crashes": caught("service/no-crash", of="parcels"),
+    "bare-parcel-crashes": caught("service/no-crash", of="parcels"),
+    "whole-parcel-crashes": caught("service/no-crash", of="parcels"),
+    "longest-code-crashes": caught("service/no-crash", of="parcels"),
+    "longest-desk-crashes": caught("service/no-crash", of="parcels"),
+    "limit-excludes-its-maximum": warned("document/bounds", of="parcels"),
+    "weight-unchecked-on-labels": caught("framework/invalid-input", of="parcels"),
+    "text-read-on-labels": caught("framework/media-type", of="parcels"),
+    "overweight-keeps-the-label": caught("writes/refused", of="parcels"),
+    "large-labels-in-other-words": caught("framework/oversized", of="parcels"),
     "absent-details-null": caught("envelope/types", of="alknet"),
     "crash-told": caught("leaks/connection-string", of="alknet"),
     "timeout-not-retryable": caught("retriable/agrees", of="alknet"),
@@ -816,6 +884,13 @@ KILLS: Mapping[str, Kill] = {
     "audit-id-optional": caught("envelope/shape", of="aileron"),
     "audit-not-written": caught("audit/recorded", of="aileron"),
     "audit-keys-renamed": caught("audit/recorded", of="aileron"),
+    "error-in-message": caught("envelope/nested", of="aileron"),
+    "error-in-details": caught("envelope/nested", of="aileron"),
+    "tool-text-without-id": caught("rendering/form", of="aileron"),
+    "tool-text-of-no-class": caught("rendering/form", of="aileron"),
+    "tool-text-in-prose": caught("provoke/code", of="aileron"),
+    "tool-text-by-assistant": caught("rendering/form", of="aileron"),
+    "tool-text-not-audited": caught("audit/recorded", of="aileron"),
     "retried-beyond": caught("details/schema", of="aileron"),
     "details-as-list": caught("envelope/types", of="aileron"),
     "error-as-text": caught("envelope/shape", of="aileron"),

@@ -1,6 +1,4 @@
-"""The reports of plain schemathesis and of the suite about the lending library, with the same
-budget.
-"""
+"""The reports of plain schemathesis and of the suite about one service, with the same budget."""
 
 import json
 import subprocess
@@ -43,19 +41,24 @@ def counting(app: ASGIApp, requests: list[str]) -> ASGIApp:
     return counted
 
 
+def run_schemathesis(url: str, seed: int, folder: Path, *options: str) -> None:
+    """Run `st run` on a service that serves its document, with these options."""
+    command = [
+        *(str(Path(sys.executable).parent / "schemathesis"), "run", f"{url}/openapi.json"),
+        *("--url", url, "--seed", str(seed), "--generation-database", "none", "--no-color"),
+        *options,
+    ]
+    subprocess.run(command, cwd=folder, capture_output=True, check=False, timeout=300)
+
+
 def reported_by_schemathesis(
     sins: tuple[str, ...], folder: Path, examples: int = 20
 ) -> tuple[int, set[str]]:
     """How many requests `st run` sends to the library with these sins, and the checks that fail."""
     requests: list[str] = []
     with serving(counting(lending.lending(*sins), requests)) as url:
-        command = [
-            *(str(Path(sys.executable).parent / "schemathesis"), "run", f"{url}/openapi.json"),
-            *("--url", url, "--seed", "1", "--generation-database", "none", "-n", str(examples)),
-            *("-c", ",".join(CHECKS), "--no-color"),
-            *("--report", "ndjson", "--report-ndjson-path", str(folder / "events")),
-        ]
-        subprocess.run(command, cwd=folder, capture_output=True, check=False, timeout=300)
+        events = ("--report", "ndjson", "--report-ndjson-path", str(folder / "events"))
+        run_schemathesis(url, 1, folder, "-n", str(examples), "-c", ",".join(CHECKS), *events)
     events = map(json.loads, (folder / "events").read_text(encoding="utf-8").splitlines())
     recorders = (event.get("ScenarioFinished", {}).get("recorder", {}) for event in events)
     return len(requests), {

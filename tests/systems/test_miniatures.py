@@ -697,7 +697,12 @@ async def story(app: ASGIApp, clock: Clock) -> dict[str, Answer]:
     eighth = await step("eighth", "POST", "/notebooks", birch, {"title": "Eight"})
     spare = f"/notebooks/{id_of(eighth)}"
     await step("bad change", "PATCH", spare, birch, {"pages": -5})
-    await step("read after bad change", "GET", spare, birch)
+    current = await step("read after bad change", "GET", spare, birch)
+    unchanged = {**birch, "If-Match": dict(current.headers).get("etag", '"none"')}
+    await asyncio.gather(
+        step("changed at once", "PATCH", spare, unchanged, {"pages": 3}),
+        step("changed at once as well", "PATCH", spare, unchanged, {"pages": 4}),
+    )
     await asyncio.gather(
         step("deleted at once", "DELETE", spare, birch),
         step("deleted at once as well", "DELETE", spare, birch),
@@ -764,6 +769,13 @@ async def story(app: ASGIApp, clock: Clock) -> dict[str, Answer]:
     await step("other tenant's delete", "DELETE", one, cedar)
     await step("delete", "DELETE", one, birch)
     await step("list at the end", "GET", "/notebooks", birch)
+    ninth = await step("ninth", "POST", "/notebooks", birch, {"title": "Nine"})
+    last = f"/notebooks/{id_of(ninth)}"
+    await step("taken title", "PATCH", last, birch, {"title": "Late 1"})
+    shown = await step("read after taken title", "GET", last, birch)
+    current = {**birch, "If-Match": shown.header("etag") or '"none"'}
+    await step("delete as read", "DELETE", last, current)
+    await step("read after delete", "GET", last, birch)
     return seen
 
 

@@ -119,7 +119,7 @@ def test_a_deprecated_constructor_warns_its_caller(package: Any) -> None:
     (warning,) = issued
     assert warning.filename == __file__
     assert str(warning.message) == (
-        "`no_stock` is deprecated: since 2.0.0, use sold_out, not sent after 2027-01-31"
+        "`no_stock` is deprecated: use sold_out, not sent after 2027-01-31"
     )
     with pytest.warns(DeprecationWarning, match="`odd` is deprecated: without a replacement, not"):
         package.Odd()
@@ -152,7 +152,7 @@ def test_other_constructors_give_no_warning(package: Any) -> None:
 
 def test_the_enumeration_documents_a_deprecation() -> None:
     """The docstrings of the member and of the class name the replacement and the sunset."""
-    note = "Deprecated: since 2.0.0, use sold_out, not sent after 2027-01-31."
+    note = "Deprecated: use sold_out, not sent after 2027-01-31."
     texts = render(shop(), [PYTHON], "shop.yaml")
     for module in ("codes", "errors"):
         assert note in " ".join(texts[f"python/shop_errors/{module}.py"].split())

@@ -378,6 +378,42 @@ codes: {bad: {summary: Bad., message: "Bad: ${value}", http: 400, details: {valu
     assert package.Bad(value=value).message == ("Bad." if rendered is None else f"Bad: {rendered}")
 
 
+@pytest.mark.parametrize(
+    ("summary", "message", "shown"),
+    [
+        ("Bad.", "$$5, $${value}, $$${value}", "$5, ${value}, $7"),
+        ("It costs $$5, not ${value}.", None, "It costs $$5, not ${value}."),
+    ],
+)
+def test_two_dollars_of_a_message_are_one(
+    summary: str,
+    message: str | None,
+    shown: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In a message `$$` is a dollar. A summary in place of a message is shown as it is."""
+    data = {
+        "faultspec": 1,
+        "taxonomy": {"name": "dollars" if message else "costs", "version": "1.0.0"},
+        "envelopes": {"error": {"shape": {"code": "$code", "details?": "$details"}}},
+        "codes": {
+            "bad": {
+                "summary": summary,
+                **({} if message is None else {"message": message}),
+                "http": 400,
+                "details": {"value": {"type": "integer"}},
+            }
+        },
+    }
+    loaded = read(json.dumps(data), "a.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    write(render(loaded.taxonomy, [SHIPPED["python"]], "a.yaml"), tmp_path, ["python"])
+    monkeypatch.syspath_prepend(str(tmp_path / "python"))
+    package = importlib.import_module("dollars_errors" if message else "costs_errors")
+    assert package.Bad(value=7).message == shown
+
+
 def test_errors_copy_and_pickle(platform: Any) -> None:
     """An error survives a process pool: class, message, details and headers."""
     for error in (

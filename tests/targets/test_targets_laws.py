@@ -314,8 +314,9 @@ def test_the_runtime_is_copied_verbatim(written: Path) -> None:
     """The code that runs in a binding is the code that this project tests and uses."""
     own = sorted((ROOT / "compiler/faultspec/runtime").glob("*.py"))
     for package in _packages(written):
-        assert [each.read_bytes() for each in own] == [
-            each.read_bytes() for each in sorted((package / "_runtime").glob("*.py"))
+        header = "# Copied from faultspec; do not edit\n"
+        assert [header + each.read_text() for each in own] == [
+            each.read_text() for each in sorted((package / "_runtime").glob("*.py"))
         ]
 
 

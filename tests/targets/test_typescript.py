@@ -74,6 +74,10 @@ def tsc(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
+#: A message with dollars before and without a parameter.
+_DOLLARS = "$$5, $${default}, $ $$${a_rather_long_key_of_the_details}"
+
+
 def odd() -> Taxonomy:
     """A taxonomy whose codes, operations, slots and details are called as nobody should call
     them.
@@ -154,7 +158,8 @@ def odd() -> Taxonomy:
         },
         "codes": {
             name: {
-                "summary": f"Number {number}.",
+                "summary": f"Number {number} of $$.",
+                **({"message": _DOLLARS} if number % 2 else {}),
                 "wire": f"odd wire {number} é \"'`${{}}\\ \u2028",
                 "http": [400, "5xx"] if number % 2 else "4xx",
                 "retriable": True,
@@ -423,7 +428,9 @@ def test_the_runtime_is_copied_verbatim(compiled: Compiled) -> None:
     """A client runs the very port that is tested here."""
     home = ROOT / "compiler/faultspec/runtime/typescript"
     for each in (compiled.folder / "typescript").rglob("_runtime/*.ts"):
-        assert each.read_bytes() == (home / each.name).read_bytes()
+        header, _, text = each.read_text().partition("\n")
+        assert header == "// Copied from faultspec; do not edit"
+        assert text == (home / each.name).read_text()
 
 
 # A switch over the errors is whole, or does not compile

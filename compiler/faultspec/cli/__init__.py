@@ -9,7 +9,7 @@ import atexit
 import gc
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple, NoReturn
 
@@ -75,6 +75,10 @@ _COLLECT_AFTER = 100_000
 
 #: If it is set, and not to 0, an unexpected error shows its traceback.
 DEBUG_VARIABLE = "FAULTSPEC_DEBUG"
+
+
+#: The object of the context if the process is the command alone, and not a test or a notebook.
+PROGRAM = object()
 
 
 class _Lazy(click.Group):
@@ -154,12 +158,20 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    try:
-        code: Any = cli.main(
+    return finish(
+        lambda: cli.main(
             args=None if arguments is None else list(arguments),
             prog_name="faultspec",
             standalone_mode=False,
+            obj=PROGRAM if arguments is None else None,
         )
+    )
+
+
+def finish(work: Callable[[], Any]) -> int:
+    """Do the work of a command, and return its exit code, also that of an exception."""
+    try:
+        code = work()
         sys.stdout.flush()
     except click.ClickException as error:
         error.show()

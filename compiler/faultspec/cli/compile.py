@@ -1,8 +1,7 @@
 """``faultspec compile``: compile taxonomies to files, or check that the files are up to date."""
 
-import os
-import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import click
 
@@ -10,17 +9,19 @@ from faultspec.cli.compile_plan import (
     AttributesFile,
     CompiledFolder,
     CompileJob,
+    all_folders,
     plan_attributes,
     plan_jobs,
     plan_steps,
     refuse_unused_names,
 )
+from faultspec.cli.printing import print_in_format
 from faultspec.cli.project import find_project
 from faultspec.diagnostics import printers
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.language import load
 from faultspec.language.model import Taxonomy
-from faultspec.render import Drift
+from faultspec.render import Drift, settle, transaction
 from faultspec.source.tree import no_cyclic_gc
 from faultspec.targets import TargetError
 
@@ -51,6 +52,11 @@ from faultspec.targets import TargetError
     help="Write nothing; print the differences, and exit with 1 if any.",
 )
 @click.option(
+    "--force",
+    is_flag=True,
+    help="Overwrite files that no compile wrote.",
+)
+@click.option(
     "--format",
     "style",
     type=click.Choice(list(printers.PRINTERS)),
@@ -64,6 +70,7 @@ def command(
     out: str | None,
     templates: str | None,
     only_check: bool,
+    force: bool,
     style: str,
 ) -> int:
     """Compile TAXONOMY into the output folder.
@@ -72,46 +79,63 @@ def command(
     that file it is taxonomy.yaml. --check without --target checks the targets that the manifest of
     the folder names, unless faultspec.yaml names them.
 
-    A compile that fails leaves the folder unchanged. Files of an earlier compile that are no longer
-    compiled are removed. Other files are never touched.
+    All output folders are written together: a compile that fails leaves them unchanged, and one
+    that is killed is finished by the next compile or check. Files of an earlier compile that are no
+    longer compiled are removed. Other files stay: a compile that would overwrite one is refused.
 
     Exit codes: 0 compiled, or up to date with --check; 1 something differs with --check; 2 a
     taxonomy or faultspec.yaml has errors, or a file could not be read or written.
     """
     around = find_project()
     if around is not None and around.project is None:
-        _report(around.diagnostics, around.sources, style)
+        print_in_format(around.diagnostics, around.sources, style)
         return 2
     project = None if around is None else around.project
     jobs = plan_jobs(project, taxonomy, out, templates)
     with no_cyclic_gc():  # a compile creates hardly any cycles, and ends soon
         diagnostics, sources, taxonomies = _load(jobs)
         if len(taxonomies) < len(jobs):
-            _report(diagnostics, sources, style)
+            print_in_format(diagnostics, sources, style)
             return 2
         try:
-            folders = [
-                CompiledFolder(job, resolved, step)
-                for job, resolved in zip(jobs, taxonomies, strict=True)
-                for step in plan_steps(job, names, only_check=only_check)
-            ]
-            refuse_unused_names(names, folders, project)
-            outputs: list[CompiledFolder | AttributesFile] = [*folders]
             # With --out, the folders are not those of the project file.
-            if project is not None and project.gitattributes and out is None:
-                outputs.append(plan_attributes(project))
+            marks = project is not None and project.gitattributes and out is None
+            attributes = plan_attributes(project) if project is not None and marks else None
+
+            def plan() -> list[CompiledFolder]:
+                folders = [
+                    CompiledFolder(job, resolved, step)
+                    for job, resolved in zip(jobs, taxonomies, strict=True)
+                    for step in plan_steps(job, names, only_check=only_check)
+                ]
+                refuse_unused_names(names, folders, project)
+                return folders
+
+            known = all_folders(jobs, project)
             if only_check:
+                settle(known, _notify)
+                outputs: list[CompiledFolder | AttributesFile] = [*plan()]
+                outputs += [] if attributes is None else [attributes]
                 found = {output.name: output.drift() for output in outputs}
                 _report_drift(found, diagnostics, sources, style)
                 return int(any(found.values()))
-            messages = [output.write() for output in outputs]
+            planned = [Path(folder.name) for folder in plan()]
+            with transaction(planned, known, _notify) as opened:
+                # Planned again: another compile may have changed the manifests in the meantime.
+                messages = [folder.stage(opened, force=force) for folder in plan()]
+                opened.commit()
+            messages += [] if attributes is None else [attributes.write()]
         except TargetError as error:
-            _report((*diagnostics, error.diagnostic), sources, style)
+            print_in_format((*diagnostics, error.diagnostic), sources, style)
             return 2
-    _report(diagnostics, sources, style)
+    print_in_format(diagnostics, sources, style)
     for message in messages:
         click.echo(message, err=True)
     return 0
+
+
+def _notify(sentence: str) -> None:
+    click.echo(sentence, err=True)
 
 
 def _load(jobs: Sequence[CompileJob]) -> tuple[list[Diagnostic], dict[str, str], list[Taxonomy]]:
@@ -128,16 +152,6 @@ def _load(jobs: Sequence[CompileJob]) -> tuple[list[Diagnostic], dict[str, str],
     return diagnostics, sources, taxonomies  # the parsed file takes 46 MB at 10,000 codes
 
 
-def _report(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], style: str) -> None:
-    """Print diagnostics: machine formats to stdout, text to stderr."""
-    if style == "text":
-        if diagnostics:
-            colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-            click.echo(printers.text(diagnostics, sources, colour=colour), err=True, nl=False)
-    else:
-        click.echo(printers.PRINTERS[style](diagnostics, sources), nl=False)
-
-
 def _report_drift(
     drift: Mapping[str, Sequence[Drift]],
     diagnostics: Sequence[Diagnostic],
@@ -147,7 +161,7 @@ def _report_drift(
     """Print how the outputs differ, by name."""
     files = [entry for entries in drift.values() for entry in entries]
     found = () if style == "text" else tuple(map(_diagnostic, files))
-    _report((*diagnostics, *found), sources, style)
+    print_in_format((*diagnostics, *found), sources, style)
     for entry in files if style == "text" else ():
         click.echo(f"{entry.kind}: {entry.path}")
         if entry.diff:

@@ -18,12 +18,13 @@ from faultspec.project.attributes import ATTRIBUTES, mark_folders
 from faultspec.render import (
     MANIFEST,
     Drift,
+    Transaction,
     find_drift,
     listed_targets,
     recorded_targets,
     rendered_files,
+    stage,
     text_diff,
-    write,
 )
 from faultspec.render.rendering import RenderedFile
 from faultspec.targets import SHIPPED, CompileTarget, TargetError
@@ -71,7 +72,8 @@ def plan_jobs(
     declared = None if project is None or taxonomy is None else project.taxonomy(taxonomy)
     if project is None or (taxonomy is not None and declared is None):
         path = taxonomy or "taxonomy.yaml"
-        source = _portable_path(path, folder)
+        common = folder if project is not None else _common_folder(path, out or _OUT)
+        source = _portable_path(path, common)
         return [CompileJob(path, source, (Destination(out or _OUT),), templates)]
     chosen = project.taxonomies if declared is None else (declared,)
     if out is not None and len(chosen) > 1:
@@ -205,14 +207,28 @@ class CompiledFolder(NamedTuple):
         )
         return tuple(entry._replace(path=f"{self.name}/{entry.path}") for entry in found)
 
-    def write(self) -> str:
-        """Write the files. Returns one line with their numbers. Raises TargetError."""
-        done = write(self._files(), Path(self.name), self.step.owned, recorded=self.step.recorded)
+    def stage(self, opened: Transaction, *, force: bool) -> str:
+        """Stage the files. Returns what the commit will have done, for people.
+
+        ``force``: overwrite files that no compile wrote. Raises TargetError and OSError.
+        """
+        done = stage(
+            opened.folder(Path(self.name)),
+            self._files(),
+            self.step.owned,
+            recorded=self.step.recorded,
+            force=force,
+        )
         if not done.written and not done.removed:
             return f"{self.name}: {done.total} files are up to date"
         written = sum(path != MANIFEST for path in done.written)
         removed = f", removed {len(done.removed)}" if done.removed else ""
-        return f"{self.name}: wrote {written} of {done.total} files{removed}"
+        lines = [f"{self.name}: wrote {written} of {done.total} files{removed}"]
+        lines += [
+            f"{self.name}/{path}: kept, because it has no header of generated files; delete it"
+            for path in done.kept
+        ]
+        return "\n".join(lines)
 
     def _files(self) -> Iterable[RenderedFile]:
         return rendered_files(
@@ -266,10 +282,33 @@ def plan_attributes(project: Project) -> AttributesFile:
     return AttributesFile(path, before, after)
 
 
+def all_folders(jobs: Iterable[CompileJob], project: Project | None) -> list[Path]:
+    """The output folders of the jobs, and all of the project."""
+    planned = [destination.folder for job in jobs for destination in job.destinations]
+    declared = [] if project is None else map(project.locate, project.output_folders())
+    return [Path(folder) for folder in dict.fromkeys((*planned, *declared))]
+
+
+def _common_folder(path: str, out: str) -> str:
+    """The nearest folder that has the taxonomy and the output folder, so that the headers are the
+    same from whichever folder the compile is run.
+    """
+    folders = [os.path.realpath(os.path.dirname(path) or os.curdir), os.path.realpath(out)]
+    try:
+        common = os.path.commonpath(folders)
+    except ValueError:  # two drives
+        common = folders[0]
+    # The way from the root of the file system differs between machines.
+    return folders[0] if os.path.dirname(common) == common else common
+
+
 def _portable_path(path: str, folder: str) -> str:
     """The path for file headers, relative to a folder: the same on every machine, so never
     absolute.
     """
-    relative = os.path.relpath(path, folder or os.curdir)
+    place = os.path.join(
+        os.path.realpath(os.path.dirname(path) or os.curdir), os.path.basename(path)
+    )
+    relative = os.path.relpath(place, os.path.realpath(folder or os.curdir))
     outside = os.path.isabs(relative) or relative.split(os.sep)[0] == os.pardir
     return (os.path.basename(path) if outside else relative).replace(os.sep, "/")

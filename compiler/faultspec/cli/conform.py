@@ -4,7 +4,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from faultspec.cli import reporting
+from faultspec.cli import PROGRAM, reporting
 from faultspec.cli.extra import require_conformance
 from faultspec.cli.reporting import COULD_NOT, Refused
+from faultspec.cli.supervision import supervise
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.language.grammar import closest
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from faultspec_conformance.config import ServiceConfig
     from faultspec_conformance.results.model import Shard
     from faultspec_conformance.results.waivers import Waiver
+    from faultspec_conformance.session.options import Event
 
 
 @click.command(name="conform")
@@ -124,6 +126,7 @@ def command(
     from faultspec_conformance.drivers.http import without_credentials
     from faultspec_conformance.results.waivers import waivers_in_force
     from faultspec_conformance.run.clients import judge_clients
+    from faultspec_conformance.run.lost import lost_report
     from faultspec_conformance.run.service import run
     from faultspec_conformance.session.options import RunOptions, Unreachable, ignore_progress
 
@@ -163,19 +166,30 @@ def command(
         waivers=waivers_in_force(loaded.waivers, os.environ),
         progress=progress,
     )
-    _end_by_interrupt()
-    report = (judge_clients if watching else run)(config, loaded.taxonomy, options)
-    if progress is not ignore_progress:
-        click.echo("\r\x1b[K", err=True, nl=False)
-    if isinstance(report, Unreachable):
-        hint = report.hint or f"is the service running at {without_credentials(config.address)}?"
-        reporting.print_error("unreachable", report.reason, hint)
-        return COULD_NOT
-    try:
-        report = reporting.complete(report, baseline, required)
+
+    def judge(announce: "Callable[[Event, float], None]") -> int:
+        _end_by_interrupt()
+        announced = replace(options, announce=announce)
+        report = (judge_clients if watching else run)(config, loaded.taxonomy, announced)
+        if progress is not ignore_progress:
+            click.echo("\r\x1b[K", err=True, nl=False)
+        if isinstance(report, Unreachable):
+            hint = (
+                report.hint or f"is the service running at {without_credentials(config.address)}?"
+            )
+            reporting.print_error("unreachable", report.reason, hint)
+            return COULD_NOT
+        try:
+            report = reporting.complete(report, baseline, required)
+            return reporting.write_report(report, outputs, format_name)
+        except Refused:
+            return COULD_NOT
+
+    def report_loss(reason: str) -> int:
+        report = lost_report(config, loaded.taxonomy, options, reason=reason, clauses=clauses)
         return reporting.write_report(report, outputs, format_name)
-    except Refused:
-        return COULD_NOT
+
+    return supervise(judge, report_loss, isolated=_is_program())
 
 
 def _judge_declared(*, one_only: bool) -> int:
@@ -371,6 +385,13 @@ def _parse_header(header: str) -> tuple[str, str]:
     if not colon or not is_name or re.search(r"[\r\n\0]", value):
         raise click.BadParameter(f"{header!r} is not NAME:VALUE", param_hint="--header")
     return name.strip(), value.strip()
+
+
+def _is_program() -> bool:
+    """Whether this process is the command and nothing else, so that a process of its own can judge
+    on its behalf.
+    """
+    return click.get_current_context().find_root().obj is PROGRAM
 
 
 def _end_by_interrupt() -> None:

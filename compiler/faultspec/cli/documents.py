@@ -5,6 +5,7 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from faultspec import source
 from faultspec.diagnostics.model import Diagnostic
@@ -80,37 +81,58 @@ def import_refusal(problem: NotImportable, path: str, text: str) -> Unreadable:
 _OPENAPI = re.compile(r"^[\"']?(openapi|swagger)[\"']?\s*:", re.MULTILINE)
 
 
-def is_importable(path: str) -> bool:
-    """Whether a file is a document for an importer, by its name and its text."""
-    if is_packed(path):
-        return True
+class ImportableDocument(NamedTuple):
+    """A document for an importer: its text, and its data."""
+
+    path: str
+    text: str
+    data: object
+
+
+def read_importable(path: str) -> ImportableDocument | None:
+    """The document at a path; None if the file is a taxonomy by its name and its text, or if only
+    the reader of taxonomies can say what is wrong with it. Raises Unreadable.
+    """
+    packed = is_packed(path)
     try:
         text = read_document_text(path)
     except Unreadable:
-        return False  # the reader of taxonomies reports it
-    if not is_json_text(text):
-        return _OPENAPI.search(text) is not None
-    data, _ = parse(text, path)
-    return isinstance(data, dict) and ("faultspec" not in data and "extends" not in data)
+        if packed:
+            raise
+        return None
+    is_json = is_json_text(text)
+    if not packed and not is_json and _OPENAPI.search(text) is None:
+        return None
+    data, found = parse(text, path)
+    if not packed and is_json and not (isinstance(data, dict) and data.keys().isdisjoint(_OWN)):
+        return None
+    if found:
+        raise Unreadable(found, {path: text})
+    return ImportableDocument(path, text, data)
 
 
-def load_imported(path: str, service: str) -> tuple[LoadedTaxonomy, tuple[Loss, ...]]:
+#: Keys that only taxonomies have.
+_OWN = frozenset({"faultspec", "extends"})
+
+
+def load_imported(
+    document: ImportableDocument, service: str
+) -> tuple[LoadedTaxonomy, tuple[Loss, ...]]:
     """The taxonomy of a document, and what the importer did not carry over. Raises Unreadable.
 
     ``service``: the name of the taxonomy, if the document is a model of botocore.
     """
     from faultspec.importers import botocore, openapi
 
-    text = read_document_text(path)
-    data = parse_document(text, path)
+    data = document.data
     is_model = isinstance(data, dict) and "shapes" in data and "metadata" in data
     try:
         imported: ImportedTaxonomy = drop_invalid(
             botocore.read(data, service) if is_model else openapi.read(data)
         )
     except NotImportable as problem:
-        raise import_refusal(problem, path, text) from None
-    return read(write_yaml(imported.data), path), imported.losses
+        raise import_refusal(problem, document.path, document.text) from None
+    return read(write_yaml(imported.data), document.path), imported.losses
 
 
 def describe_losses(path: str, losses: Iterable[Loss]) -> Iterator[str]:

@@ -2,10 +2,11 @@
 
 import json
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import click
 
+from faultspec.cli.project import declared_taxonomies, find_project
 from faultspec.contract.clauses import CLAUSES, Clause, client_clauses, service_clauses
 from faultspec.contract.clauses.enabling import enabling_lines
 from faultspec.docs.evolution import example_change
@@ -18,9 +19,12 @@ from faultspec.language.catalog import CODES
 from faultspec.language.examples import EXAMPLES
 from faultspec.language.grammar import closest
 from faultspec.language.model import Code, Ruling, Taxonomy
+from faultspec.language.pictures import fill_message
 from faultspec.lint import RULES, LintRule, suppressions
+from faultspec.project import FILE
 from faultspec.runtime import shape
 from faultspec.source import CODES as SOURCE_CODES
+from faultspec.targets.doc_text import message_template
 
 
 @click.command(name="explain")
@@ -28,23 +32,33 @@ from faultspec.source import CODES as SOURCE_CODES
 @click.option(
     "--taxonomy",
     "path",
-    default="taxonomy.yaml",
     type=click.Path(),
-    show_default=True,
-    help="The taxonomy that declares the codes.",
+    help=(
+        "The taxonomy that declares the codes. Default: those of faultspec.yaml, else "
+        "taxonomy.yaml."
+    ),
 )
-def command(name: str, path: str) -> int:
+def command(name: str, path: str | None) -> int:
     """Explain NAME.
 
     NAME is a code or a ruling of the taxonomy, a lint rule, a rule of `faultspec diff`
     (code/status), a clause, a construct of the language (codes.retriable) or the code of a
     diagnostic (unknown-key).
 
-    Exit codes: 0 explained; 1 the name is unknown; 2 the name is unknown, and the taxonomy could
-    not be read.
+    Exit codes: 0 explained; 1 the name is unknown; 2 the name is unknown, and a taxonomy or
+    faultspec.yaml could not be read.
     """
-    loaded = load(path)
-    explanations = _explanations(loaded.taxonomy)
+    around = find_project() if path is None else None
+    project = None if around is None else around.project
+    unreadable = [] if around is None or project is not None else [FILE]
+    taxonomies = []
+    for file in declared_taxonomies(project) if path is None else (path,):
+        loaded = load(file)
+        if loaded.taxonomy is None:
+            unreadable.append(file)
+        else:
+            taxonomies.append(loaded.taxonomy)
+    explanations = _explanations(taxonomies)
     found = [text for known, text in explanations if known == name]
     if found:
         click.echo("\n\n".join("\n".join(text) for text in found))
@@ -53,32 +67,27 @@ def command(name: str, path: str) -> int:
     hint = closest(name, tuple(dict.fromkeys(known for known, _ in explanations)))
     if hint:
         click.echo(f"  hint: {hint}", err=True)
-    if loaded.taxonomy is None:
-        click.echo(
-            (
-                f"  note: {path} could not be read, so its codes are unknown; see `faultspec lint "
-                f"{path}`"
-            ),
-            err=True,
-        )
-        return 2
-    return 1
+    for file in unreadable:
+        see = "faultspec lint" if file == FILE else f"faultspec lint {file}"
+        note = f"  note: {file} could not be read, so its codes are unknown; see `{see}`"
+        click.echo(note, err=True)
+    return 2 if unreadable else 1
 
 
-def _explanations(taxonomy: Taxonomy | None) -> list[tuple[str, Iterable[str]]]:
-    """All names with their explanations, those of the taxonomy first. An explanation is written on
-    demand.
+def _explanations(taxonomies: Sequence[Taxonomy]) -> list[tuple[str, Iterable[str]]]:
+    """All names with their explanations, those of the taxonomies first. An explanation is written
+    on demand.
     """
     found: list[tuple[str, Iterable[str]]] = []
-    if taxonomy is not None:
+    for taxonomy in taxonomies:
         for path, code in taxonomy.located_codes():
             address = ".".join((str(path[1]), code.name)) if path[0] == "operations" else code.name
             text = _code(taxonomy, code, address)
             found += [(name, text) for name in dict.fromkeys((address, code.name, str(code.wire)))]
         found += [(ruling.name, _ruling(ruling)) for ruling in taxonomy.rulings.values()]
     clauses: Mapping[str, Clause] = dict(CLAUSES)
-    if taxonomy is not None:
-        clauses = {**CLAUSES, **service_clauses(taxonomy), **client_clauses(taxonomy)}
+    for taxonomy in taxonomies:
+        clauses = {**clauses, **service_clauses(taxonomy), **client_clauses(taxonomy)}
     found += [(rule.id, _rule(rule)) for rule in RULES]
     found += [(rule.id, _evolution_rule(rule)) for rule in EVOLUTION_RULES]
     found += [(clause.address, _clause(clause)) for clause in clauses.values()]
@@ -166,7 +175,7 @@ def _instance(taxonomy: Taxonomy, code: Code) -> Iterator[str]:
     slots: dict[str, object] = {slot: f"<{slot}>" for slot in shape.slot_places(envelope.shape)}
     known: dict[str, object] = {
         "code": code.wire,
-        "message": example.message or code.message or code.summary,
+        "message": example.message or fill_message(message_template(code), example.details or {}),
         "summary": code.summary,
         "status": status,
         "domain": code.domain,

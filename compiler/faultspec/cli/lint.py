@@ -1,12 +1,11 @@
 """``faultspec lint``: check taxonomies."""
 
-import os
-import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from pathlib import Path
 
 import click
 
+from faultspec.cli.printing import print_in_format
 from faultspec.cli.project import declared_taxonomies, find_project
 from faultspec.cli.writing import write_whole
 from faultspec.diagnostics import printers
@@ -43,7 +42,7 @@ def command(taxonomies: tuple[str, ...], style: str, strict: bool, fix: bool) ->
     """
     around = find_project()
     if around is not None and around.project is None:
-        _print(around.diagnostics, around.sources, style)
+        print_in_format(around.diagnostics, around.sources, style, text_to_stdout=True)
         return 2
     project = None if around is None else around.project
     severities = {} if project is None else project.severities
@@ -57,17 +56,9 @@ def command(taxonomies: tuple[str, ...], style: str, strict: bool, fix: bool) ->
         for diagnostic in with_severities(check(taxonomy), severities)
     ]
     sources = {path: text for taxonomy in loaded for path, text in taxonomy.sources.items()}
-    _print(found, sources, style)
+    print_in_format(found, sources, style, text_to_stdout=True)
     click.echo(f"{_files(loaded)}: {printers.summary(found)}", err=True)
     return _exit_code(loaded, found, strict)
-
-
-def _print(found: Sequence[Diagnostic], sources: Mapping[str, str], style: str) -> None:
-    if style == "text":
-        colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-        click.echo(printers.text(found, sources, colour=colour), nl=False)
-    else:
-        click.echo(printers.PRINTERS[style](found, sources), nl=False)
 
 
 def _repair(loaded: LoadedTaxonomy, silenced: Collection[str]) -> LoadedTaxonomy:

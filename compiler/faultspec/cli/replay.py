@@ -1,5 +1,6 @@
 """``faultspec replay``: send the requests of a finding again."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,7 +54,8 @@ def command(
     """Send the requests of a finding again, and judge the last answer.
 
     REPORT is a JSON report of `faultspec conform`. ID is the fingerprint of a finding in it, or its
-    beginning. Secrets that the report masks are taken from the configuration and the environment.
+    beginning; `ID:2` is its second example. Secrets that the report masks are taken from the
+    configuration and the environment.
 
     Exit codes: 1 the finding is reproduced; 0 it is not; 2 it could not be sent, or one replay
     cannot decide its clause: then the answers are shown beside the recorded ones.
@@ -83,12 +85,14 @@ def command(
 
 
 def _select(report: "Report", fingerprint: str, path: str) -> "list[ReportedFinding]":
-    """The findings of one fingerprint. Raises Refused if none or several have it."""
-    wanted = fingerprint.strip().lower()
+    """The findings of one fingerprint, each with the example that the ID asks for. Raises Refused
+    if none or several have it.
+    """
+    wanted, _, number = fingerprint.strip().lower().partition(":")
     found = [each for each in report.result.findings if each.finding.fingerprint.startswith(wanted)]
     names = sorted({each.finding.fingerprint for each in found})
     if wanted and len(names) == 1:
-        return found
+        return [*_examples(found, number, path)] if number else found
     if names:
         message = f"{len(names)} findings of {path} begin with `{fingerprint}`"
         reporting.print_error("ambiguous-finding", message, f"give one of {', '.join(names[:5])}")
@@ -96,6 +100,23 @@ def _select(report: "Report", fingerprint: str, path: str) -> "list[ReportedFind
         hint = "the report lists the fingerprints of its findings"
         reporting.print_error("unknown-finding", f"{path} has no finding `{fingerprint}`", hint)
     raise Refused
+
+
+def _examples(
+    findings: "list[ReportedFinding]", number: str, path: str
+) -> "Iterator[ReportedFinding]":
+    """The findings with their example of this number in place of the first. Raises Refused if none
+    has so many.
+    """
+    most = max(len(each.examples) for each in findings)
+    if not number.isdecimal() or not 1 <= int(number) <= most:
+        name = f"{findings[0].finding.fingerprint}:{number}"
+        hint = f"it has {most} example{'s' * (most > 1)}"
+        reporting.print_error("unknown-finding", f"{path} has no example `{name}`", hint)
+        raise Refused
+    for each in findings:
+        if int(number) <= len(each.examples):
+            yield replace(each, finding=each.examples[int(number) - 1], examples=())
 
 
 def _load(

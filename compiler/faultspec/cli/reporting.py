@@ -85,20 +85,25 @@ def load_project() -> "Project | None":
     return found.project
 
 
-def load_taxonomy(path: str | None) -> "Taxonomy":
-    """Load a taxonomy; None is that of a project with one, else taxonomy.yaml. Raises UsageError if
-    that is missing, Refused for errors.
+def load_taxonomy(path: str | None, how: str = "with --taxonomy FILE") -> "Taxonomy":
+    """Load a taxonomy; None is the one of the project, else taxonomy.yaml of the working directory.
+    ``how``: in which way the command line names another. Raises UsageError if the project has
+    several others or if taxonomy.yaml is missing, Refused for errors.
     """
+    from faultspec.cli.project import declared_taxonomies
     from faultspec.language import load
 
-    project = load_project() if path is None else None
-    if project is not None and len(project.taxonomies) == 1:
-        path = project.locate(project.taxonomies[0].path)
-    if path is None and not Path("taxonomy.yaml").is_file():
-        raise click.UsageError(
-            "taxonomy.yaml is missing here; name the taxonomy with --taxonomy FILE"
-        )
-    loaded = load(path or "taxonomy.yaml")
+    if path is None:
+        project = load_project()
+        declared = declared_taxonomies(project)
+        if "taxonomy.yaml" in declared:
+            declared = ("taxonomy.yaml",)
+        if len(declared) > 1:
+            raise click.UsageError(f"name one taxonomy {how}: {', '.join(declared)}")
+        if project is None and not Path(declared[0]).is_file():
+            raise click.UsageError(f"{declared[0]} is missing here; name the taxonomy {how}")
+        path = declared[0]
+    loaded = load(path)
     errors = (diagnostic for diagnostic in loaded.diagnostics if diagnostic.severity == "error")
     print_diagnostics(errors, loaded.sources)
     if loaded.taxonomy is None:

@@ -1,10 +1,12 @@
 """A taxonomy as it was at a git revision. Nothing is checked out, and nothing is fetched."""
 
 import os
+import re
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,16 +28,20 @@ class RevisionError(Exception):
 
 
 class PastTaxonomy(NamedTuple):
-    """A taxonomy at a revision; ``loaded`` None: the file did not exist."""
+    """A taxonomy at a revision; ``loaded`` None: the file did not exist. ``note``: a remark about
+    the commit that was read.
+    """
 
     name: str
     loaded: LoadedTaxonomy | None
+    note: str | None = None
 
 
 def load_at(path: str, revision: str, read: Callable[[str], LoadedTaxonomy] = load) -> PastTaxonomy:
     """Read the taxonomy `path`, and the files that it extends, at `revision`.
 
-    ``read`` reads the file. Raises RevisionError if git, the repository or the revision is missing.
+    ``read`` reads the file. Raises RevisionError if git, the repository, the revision or a base is
+    missing.
     """
     folder = os.path.dirname(os.path.abspath(path))
     root = _git(folder, "rev-parse", "--show-toplevel")
@@ -50,13 +56,30 @@ def load_at(path: str, revision: str, read: Callable[[str], LoadedTaxonomy] = lo
             f"there is no revision {revision!r}", _missing_revision_hint(top, revision)
         )
     name = commit.decode().strip()
-    inner = os.path.relpath(os.path.realpath(path), os.path.realpath(top)).replace(os.sep, "/")
+    # Commits that only the other branch has are not changes of this one.
+    base = (_git(top, "merge-base", name, "HEAD") or b"").decode().strip()
+    note = None
+    if base and base != name:
+        note = f"{revision} moved on: compared with the commit {base[:12]}, where the branches part"
+        name = base
+    # A link is followed as it was at the revision, or else as it is now.
+    written = os.path.join(os.path.realpath(folder), os.path.basename(path))
+    inner, now = (
+        os.path.relpath(file, os.path.realpath(top)).replace(os.sep, "/")
+        for file in (written, os.path.realpath(path))
+    )
+    past = _PastFiles(top, name, revision)
+    if past.find(inner) is None and past.find(now) is not None:
+        inner = now
     label = f"{revision}:{inner}"
+    if past.find(inner) is None:
+        return PastTaxonomy(label, None, note)
     with tempfile.TemporaryDirectory(prefix="faultspec-") as place:
-        if not _extract(top, name, inner, Path(place)):
-            return PastTaxonomy(label, None)
+        # The folder stands for the repository: a base may lie anywhere in it.
+        (Path(place) / ".git").mkdir()
+        _extract(past, inner, Path(place))
         loaded = read(os.path.join(place, inner))
-        return PastTaxonomy(label, _with_names(loaded, place, revision))
+        return PastTaxonomy(label, _with_names(loaded, place, revision), note)
 
 
 def _git(folder: str, *arguments: str) -> bytes | None:
@@ -95,32 +118,97 @@ def _find_commit(top: str, revision: str) -> bytes | None:
 def _missing_revision_hint(top: str, revision: str) -> str:
     shallow = _git(top, "rev-parse", "--is-shallow-repository")
     if shallow is not None and shallow.strip() == b"true":
-        return (
-            "the clone is shallow: run `git fetch --unshallow`, or `git fetch --depth 1 origin "
-            f"{revision}`"
-        )
+        return f"the clone is shallow: run `{_deepening_command(revision)}`"
     return (
         "name a branch, a tag or a commit of this repository; `git fetch` brings those of the "
         "remote"
     )
 
 
-def _extract(top: str, commit: str, inner: str, place: Path) -> bool:
-    """Write a file of a commit, and the files that it extends, below a folder."""
-    for _ in range(DEEPEST + 1):
-        content = _git(top, "cat-file", "blob", f"{commit}:{inner}")
+def _deepening_command(revision: str) -> str:
+    """The command that brings a revision and its history into a shallow clone. A clone may follow
+    one branch alone, so another branch and a tag are named; a commit cannot be.
+    """
+    remote, _, branch = revision.rpartition("origin/")
+    if re.fullmatch(r"[0-9a-f]{7,40}|HEAD", revision) or not re.fullmatch(r"[\w./-]+", revision):
+        return "git fetch --unshallow"
+    if branch and not remote and revision != branch:
+        return f"git fetch --unshallow origin {branch}:refs/remotes/{revision}"
+    return f"git fetch --unshallow origin {revision}:{revision}"
+
+
+#: Links of one path that are followed; Linux follows as many (path_resolution(7)).
+_MOST_LINKS = 40
+
+#: The modes of git for a symbolic link and for the commit of a submodule.
+_LINK, _SUBMODULE = "120000", "160000"
+
+
+class _PastFiles(NamedTuple):
+    """The files of a commit, which `revision` names."""
+
+    top: str
+    commit: str
+    revision: str
+
+    def find(self, inner: str) -> str | None:
+        """The path of the file at a path from the root, behind all links; None if there is none.
+
+        A link that leads out of the repository, and a file of a submodule, are not found.
+        """
+        for _ in range(_MOST_LINKS):
+            parts = [part for part in os.path.normpath(inner).split("/") if part != "."]
+            if parts[:1] in ([], [os.pardir], [""]):
+                return None
+            paths = ["/".join(parts[:length]) for length in range(1, len(parts) + 1)]
+            modes = self._modes(paths)
+            link = next((path for path in paths if modes.get(path) == _LINK), None)
+            if link is None:
+                mode = modes.get(paths[-1])
+                return None if mode in (None, _SUBMODULE) or _is_folder(mode) else paths[-1]
+            target = self.content(link)
+            rest = paths[-1][len(link) :]
+            inner = os.path.join(os.path.dirname(link), os.fsdecode(target or b"")) + rest
+        return None
+
+    def _modes(self, paths: Sequence[str]) -> Mapping[str, str]:
+        """The mode of each path that exists, by path."""
+        arguments = ("ls-tree", "-z", "--full-tree", self.commit, "--", *paths)
+        listed = _git(self.top, *arguments) or b""
+        lines = (os.fsdecode(line).partition("\t") for line in listed.split(b"\0") if line)
+        return {path: facts.partition(" ")[0] for facts, _, path in lines}
+
+    def content(self, inner: str) -> bytes | None:
+        """The bytes of a file; of a link its target."""
+        return _git(self.top, "cat-file", "blob", f"{self.commit}:{inner}")
+
+
+def _is_folder(mode: str) -> bool:
+    return mode.startswith("04")
+
+
+def _extract(past: _PastFiles, inner: str, place: Path) -> None:
+    """Write a file of a commit, and the files that it extends, below a folder. Raises RevisionError
+    for one that cannot be read.
+    """
+    written: set[str] = set()
+    while inner not in written and len(written) <= DEEPEST:  # the reader reports circles
+        written.add(inner)
+        found = past.find(inner)
+        content = None if found is None else past.content(found)
         if content is None:
-            return (place / inner).exists()
+            raise RevisionError(
+                f"the base {inner} cannot be read at {past.revision}",
+                "a base in a submodule or outside the repository has no revision: give both "
+                "files: faultspec diff OLD NEW",
+            )
         target = place / inner
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
         base = _base_of(target)
         if base is None:
-            return True
+            return
         inner = os.path.normpath(os.path.join(os.path.dirname(inner), base)).replace(os.sep, "/")
-        if inner.startswith("../") or (place / inner).exists():
-            return True
-    return True
 
 
 def _base_of(file: Path) -> str | None:
@@ -129,9 +217,7 @@ def _base_of(file: Path) -> str | None:
     with suppress(SourceError):
         data = load_document(str(file)).data
     base = data.get("extends") if isinstance(data, dict) else None
-    if not isinstance(base, str) or base.startswith("package:") or os.path.isabs(base):
-        return None
-    return base
+    return None if not isinstance(base, str) or base.startswith("package:") else base
 
 
 def _with_names(loaded: LoadedTaxonomy, place: str, revision: str) -> LoadedTaxonomy:
@@ -142,8 +228,6 @@ def _with_names(loaded: LoadedTaxonomy, place: str, revision: str) -> LoadedTaxo
         return f"{revision}:{inner.replace(os.sep, '/')}"
 
     def rename_diagnostic(diagnostic: Diagnostic) -> Diagnostic:
-        from dataclasses import replace
-
         return replace(diagnostic, path=rename(diagnostic.path))
 
     return loaded._replace(

@@ -11,7 +11,7 @@ from faultspec.cli.reporting import COULD_NOT, Refused
 
 
 @click.command(name="serve")
-@click.argument("taxonomy", type=click.Path(), default="taxonomy.yaml")
+@click.argument("taxonomy", required=False, type=click.Path())
 @click.option(
     "--fail",
     "faults",
@@ -57,7 +57,7 @@ from faultspec.cli.reporting import COULD_NOT, Refused
     help="The loopback port; default: a free one.",
 )
 def command(
-    taxonomy: str,
+    taxonomy: str | None,
     faults: tuple[str, ...],
     after: int,
     times: int | None,
@@ -67,6 +67,8 @@ def command(
     port: int,
 ) -> int:
     """Serve the errors that TAXONOMY declares, on 127.0.0.1, until interrupted (SIGINT or SIGTERM).
+
+    TAXONOMY is by default that of faultspec.yaml, if the file has one, else taxonomy.yaml.
 
     The address is written to standard output when the server is ready, and a line for each answer
     to standard error. A request can ask for an error: by the header `X-Fault: CODE`, the query
@@ -82,7 +84,7 @@ def command(
 
     try:
         declared, description = (
-            reporting.load_taxonomy(taxonomy),
+            reporting.load_taxonomy(taxonomy, "as the argument TAXONOMY"),
             reporting.load_description(openapi),
         )
     except Refused:

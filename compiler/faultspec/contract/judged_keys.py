@@ -24,6 +24,7 @@ _ELIGIBLE = ("client/gives-up", "upstream/not-eligible")
 _REPLAY = ("idempotency/replay",)
 _ECHO = ("correlation/echo", "correlation/generated")
 _NAVIGATION = ("navigation/offered", "navigation/not-offered")
+_RENDERED = ("rendering/form",)
 _AUDIT = ("audit/recorded",)
 _PUBLISHED = ("discovery/agrees",)
 _MARK = ("mcp/is-error",)
@@ -169,7 +170,7 @@ JUDGED: Mapping[str, tuple[str, ...]] = {
     "codes.retriable.until": ("retriable/until",),
     "codes.client_action": ("client/retries", "client/gives-up", "client/refetches"),
     "codes.retry": ("client/attempts", "client/waits"),
-    "codes.effect": ("client/unsafe",),
+    "codes.effect": ("client/unsafe", "writes/refused"),
     "codes.headers": (HEADERS,),
     "codes.details": ("details/required", "details/schema"),
     "codes.schema": ("details/schema",),
@@ -187,6 +188,9 @@ JUDGED: Mapping[str, tuple[str, ...]] = {
     "undeclared": ("service/no-crash",),
     "undeclared.becomes": ("service/no-crash", "code/original"),
     "undeclared.original_code": ("code/original",),
+    "renderings": _RENDERED,
+    "renderings.given": _RENDERED,
+    "renderings.shape": _RENDERED,
     "navigation": _NAVIGATION,
     "navigation.offers": _NAVIGATION,
     "navigation.takes": _NAVIGATION,
@@ -283,10 +287,7 @@ NOT_JUDGED: Mapping[str, str] = {
     "imported": "names codes that importers make; operations declare them under `errors`",
     "imported.pattern": "see `imported`",
     "imported.retriable": "see `imported`",
-    "renderings": _GENERATED,
     "renderings.summary": _PROSE,
-    "renderings.given": _GENERATED,
-    "renderings.shape": _GENERATED,
     "telemetry": _MONITORING,
     "telemetry.metrics": _MONITORING,
     "telemetry.metrics.kind": _MONITORING,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from faultspec.contract.clauses import Clause, service_clauses
 from faultspec.contract.judgement_cache import JudgementCache, build_cache
+from faultspec.contract.renderings import RenderingForm, compile_renderings
 from faultspec.exchange.body import read, resolve
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.language.conditions import StatusRange
@@ -90,7 +91,7 @@ class Contract:
     text. ``kinds``: the types of codes, ``string`` and ``number``. ``statuses``: the names of the
     codes that may travel under an error status. ``terms``: the members of each vocabulary that may
     be sent. ``slots``: by envelope, the schema of each slot, whatever the code. ``names``:
-    patterns of internal names.
+    patterns of internal names. ``renderings``: the forms of errors as text.
 
     ``cache``: the only mutable part. It holds header rules, harmless texts and, after
     ``with_cache``, judgements of sound errors.
@@ -108,6 +109,7 @@ class Contract:
     terms: Vocabularies
     slots: Mapping[str, Mapping[str, Schema]]
     names: tuple[Pattern, ...]
+    renderings: tuple[RenderingForm, ...] = ()
     cache: JudgementCache = field(default_factory=JudgementCache, repr=False)
 
     def claim(self, exchange: Exchange) -> Claim | None:
@@ -198,6 +200,7 @@ def build_contract(taxonomy: Taxonomy) -> Contract:
         terms=vocabularies(taxonomy, reserved=False),
         slots={name: _slots(envelope, taxonomy) for name, envelope in taxonomy.envelopes.items()},
         names=name_patterns(taxonomy.privacy.internal_names if taxonomy.privacy else ()),
+        renderings=compile_renderings(taxonomy),
     )
 
 

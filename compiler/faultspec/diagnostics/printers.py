@@ -204,15 +204,33 @@ def github(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> 
     )
 
 
-def sarif(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> str:
-    """SARIF 2.1.0; a diagnostic code is a rule."""
+def sarif(
+    diagnostics: Sequence[Diagnostic],
+    sources: Mapping[str, str],
+    /,
+    *,
+    rules: Mapping[str, Data] = {},
+    fingerprints: Mapping[Diagnostic, str] = {},
+) -> str:
+    """SARIF 2.1.0; a diagnostic code is a rule.
+
+    ``rules``: further members of the rules by code. ``fingerprints``: what identifies a diagnostic
+    across runs, where that is known.
+    """
     found = sort_diagnostics(diagnostics)
     codes = sorted({diagnostic.code for diagnostic in found})
-    return write_sarif([{"id": code} for code in codes], list(map(_sarif_result, found)))
+    return write_sarif(
+        [{"id": code, **rules.get(code, {})} for code in codes],
+        [_sarif_result(diagnostic, fingerprints.get(diagnostic)) for diagnostic in found],
+    )
 
 
-def _sarif_result(diagnostic: Diagnostic) -> SarifResult:
-    members: Data = {}
+#: The name of our fingerprint among those of other tools, with its version (section 3.27.17).
+_FINGERPRINT = "faultspec/v1"
+
+
+def _sarif_result(diagnostic: Diagnostic, identity: str | None) -> SarifResult:
+    members: Data = {} if identity is None else {"partialFingerprints": {_FINGERPRINT: identity}}
     if diagnostic.related:
         members["relatedLocations"] = [
             {

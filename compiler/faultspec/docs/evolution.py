@@ -24,18 +24,23 @@ changes, except where order has a meaning, such as in surfaces, default statuses
 | `faultspec diff --against v1.2.0 errors.yaml` | another file with itself at a git revision |
 | `faultspec diff old.json new.json` | two OpenAPI documents or models of botocore |
 
+What neither a client nor a service can observe is notation: a status that is written as a rule, a
+condition that never decides anything, the name of a parameter in a route, a bound that excludes no
+value, a delay that no attempt reaches. `notation` of the JSON report lists such places.
+
 A revision is a branch, a tag or a commit of the repository that contains the file. The files that
-it extends are read at the same revision. The command changes no file, checks nothing out and uses
-no network. If the file did not exist at the revision, everything is new. Documents are imported
-first, as by [`faultspec import`](importing.md). What the importer does not carry over is not
-compared; the notes of the report list it.
+it extends are read at the same revision, so they are in the repository. The command changes no
+file, checks nothing out and uses no network. If the branch has moved on since this one began, the
+commit where they part is compared, and a note names it. If the file did not exist at the revision,
+everything is new. Documents are imported first, as by [`faultspec import`](importing.md). What the
+importer does not carry over is not compared; the notes of the report list it.
 
 | option | effect |
 |---|---|
 | `--fail-on breaking` | Exit with 1 for breaking changes. This is the default. |
 | `--fail-on risky` | Exit with 1 for risky changes too. |
 | `--fail-on any` | Exit with 1 for every change. |
-| `--fail-on WIRE` | Exit with 1 for changes of a category. |
+| `--fail-on WIRE` | Exit with 1 for changes of a category, and hold the version to them. |
 | `--ledger FILE` | Accept the changes that the ledger lists. |
 | `--migration` | Write the migration guide for consumers, in Markdown. |
 | `--format FORMAT` | `text`, `json`, `markdown`, `github`, `sarif` or `junit`. |
@@ -47,14 +52,22 @@ compared; the notes of the report list it.
 | 2 | A taxonomy, a revision or the ledger could not be read, or the command line is wrong. |
 
 The JSON report has a [schema](../compiler/faultspec/evolution/report.schema.json). The format
-`markdown` is a comment for a pull request. `github` prints at most ten annotations; the last one is
-the summary.
+`markdown` is a comment for a pull request. `github` prints at most ten annotations, the worst of
+all taxonomies; the last one is the summary.
 
-A [project file](project.md) declares taxonomies and the revision, and the command then needs no
-arguments.
+All formats agree with the exit code: an error, or a failure in JUnit, is exactly what fails the
+command. A change below the limit is a warning, or a note if it is safe. A version that is too low
+is an error of its own, `version-too-low`. `failed` of the JSON report is the result.
+
+A [project file](project.md) declares taxonomies, the revision and the ledgers, and the command then
+needs no arguments.
 
 `faultspec changelog --since v1.2.0` writes the section of a changelog for the changes since a
 revision.
+
+A construct with another name is one change. A code is the same if its wire value is. If the wire
+value differs, but all other fields are alike, and those of no other code, the report says that the
+code *looks renamed*. An operation is the same if it claims the same requests.
 
 ## Severity
 
@@ -87,7 +100,9 @@ allowed.
 | none | none | none |
 
 `taxonomy.version` must be raised by at least the part that is due ([SemVer
-2.0.0](https://semver.org/)). A version that is not of the form x.y.z is not checked.
+2.0.0](https://semver.org/)). A prerelease such as 2.0.0-rc.1 counts as the release that it
+prepares. A version lower than the old one fails in any case. A version that is not of the form
+x.y.z is not checked.
 
 ## The ledger
 

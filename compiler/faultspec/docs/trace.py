@@ -34,10 +34,7 @@ UNJUDGED: Mapping[str, tuple[str, frozenset[str]]] = {
         "an answer alone does not show whether its offers are valid",
         frozenset({"navigation"}),
     ),
-    "renderings": (
-        "the reader of an answer writes the text, not the service",
-        frozenset(),
-    ),
+    "renderings": ("an answer need not have the error as text", frozenset({"rendering"})),
     "retry_policies": ("no code is retried by this policy", frozenset({"client", "upstream"})),
     "telemetry": ("metrics, spans and logs stay inside the service", frozenset()),
     "undeclared": ("an answer does not show the failure before it", frozenset()),

@@ -6,9 +6,6 @@ from typing import Any, NamedTuple
 from faultspec.diagnostics.model import Path
 from faultspec.language.model import Taxonomy
 
-ABSENT: Any = None
-"""In place of a record or a value that one of the taxonomies lacks."""
-
 SETS = frozenset(
     {
         "Alert.codes",
@@ -82,7 +79,7 @@ def _compare(old: Any, new: Any, path: Path, field: str) -> Iterator[Difference]
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in dict.fromkeys((*old, *new)):
             place = (*path, key)
-            yield from _compare(old.get(key, ABSENT), new.get(key, ABSENT), place, field)
+            yield from _compare(old.get(key), new.get(key), place, field)
     elif type(old) is type(new) and hasattr(old, "_fields"):
         record = type(old).__name__
         for name, before, after in zip(old._fields, old, new, strict=True):

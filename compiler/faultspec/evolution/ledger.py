@@ -1,7 +1,7 @@
 """The ledger: breaking changes that a team accepted, each with its reason and its owner."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from faultspec.diagnostics.model import Diagnostic, sort_diagnostics
@@ -54,7 +54,7 @@ def fingerprint(change: Change) -> str:
     A change at one place more is another change, which nobody has accepted yet.
     """
     places = ",".join(sorted(change.places))
-    content = "|".join((change.rule, places, str(change.before), str(change.after)))
+    content = "|".join((change.rule, places, change.identity))
     return hashlib.sha256(content.encode()).hexdigest()[:12]
 
 
@@ -66,21 +66,36 @@ def read_ledger(path: str) -> LoadedLedger:
         sources = {} if error.text is None else {path: error.text}
         return LoadedLedger(error.document, (), sort_diagnostics(error.diagnostics), sources)
     problems = list(grammar.check_data(LEDGER, document.data))
-    diagnostics = [
-        document.diagnostic(
-            p.code, p.message, p.path, key=p.on_key, severity=p.severity, hint=p.hint
-        )
-        for p in problems
-    ]
+    found = [*grammar.problem_diagnostics(document, problems)]
+    found += [] if problems else _repeated_entries(document)
+    diagnostics = sort_diagnostics(found)
     entries = (
         ()
-        if problems
+        if diagnostics
         else tuple(
             AcceptedChange(entry["change"], entry["reason"], entry["owner"], index)
             for index, entry in enumerate(document.data["accepted"])
         )
     )
-    return LoadedLedger(document, entries, sort_diagnostics(diagnostics), {path: document.text})
+    return LoadedLedger(document, entries, diagnostics, {path: document.text})
+
+
+def _repeated_entries(document: Document) -> Iterator[Diagnostic]:
+    """An error for each entry with the fingerprint of an earlier one: which reason counts?"""
+    first: dict[str, int] = {}
+    for index, entry in enumerate(document.data["accepted"]):
+        name = entry["change"]
+        if name in first:
+            before = document.related_place("first here", ("accepted", first[name]), key=False)
+            yield document.diagnostic(
+                "duplicate-acceptance",
+                f"the change {name} is accepted twice",
+                ("accepted", index),
+                key=False,
+                hint="keep one of the two",
+                related=(before,),
+            )
+        first.setdefault(name, index)
 
 
 def find_stale(ledger: LoadedLedger, changes: Iterable[Change]) -> tuple[Diagnostic, ...]:

@@ -50,7 +50,8 @@ class Change(NamedTuple):
     """One change, at one place or at several that changed alike.
 
     ``path``: the first place, in the new taxonomy, or in the old one if it is gone. ``places``: all
-    of them, as dotted names. ``before``, ``after``: the values as short text; None if absent.
+    of them, as dotted names. ``before``, ``after``: the values as text; None if absent.
+    ``identity``: both values exactly, for fingerprints.
     """
 
     rule: str
@@ -65,6 +66,7 @@ class Change(NamedTuple):
     remedy: str | None = None
     adds: bool = False
     removes: bool = False
+    identity: str = ""
 
     @property
     def bump(self) -> Bump:

@@ -1,20 +1,37 @@
 """Renamed constructs: the old taxonomy is rewritten with the new names, so that a rename is one
 change and not a removal and an addition."""
 
-from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, Literal, NamedTuple, get_args, get_type_hints
 
+from faultspec.diagnostics.model import Path
+from faultspec.evolution.notation import align_match
 from faultspec.language.model import Code, Operation, Taxonomy
 
 Section = Literal["codes", "envelopes", "surfaces", "retry_policies", "operations"]
 
 
 class Rename(NamedTuple):
-    """A construct of a section that has another name now."""
+    """A construct of a section that has another name now.
+
+    ``operation``: the new name of the operation whose own code it is; None for shared constructs.
+    ``certain``: answers look the same. Otherwise a code has another wire value, and all its other
+    fields are alike.
+    """
 
     section: Section
     old: str
     new: str
+    operation: str | None = None
+    certain: bool = True
+
+    @property
+    def path(self) -> Path:
+        """The path of the construct in the new taxonomy."""
+        if self.operation is not None:
+            return ("operations", self.operation, "errors", self.new)
+        return (self.section, self.new)
 
 
 #: The fields that name a construct of a section.
@@ -47,16 +64,26 @@ _REFERENCES: Mapping[Section, frozenset[str]] = {
 def find_renames(old: Taxonomy, new: Taxonomy) -> tuple[Rename, ...]:
     """The constructs that have another name in the new taxonomy, and are otherwise the same.
 
-    A code is the same if its wire value is, and no other code has it. Other constructs are the
+    A code is the same if its wire value or the name of its class is. If its wire value is not, and
+    no tombstone names a successor, it looks the same if all other fields are alike, and those of no
+    other code. An operation is the same if it claims the same requests. Other constructs are the
     same if all their fields are.
     """
-    renames = list(_renamed_codes(old, new))
-    sections: tuple[Section, ...] = ("envelopes", "retry_policies", "surfaces", "operations")
+    renames = list(_renamed_codes(old.codes, new.codes))
+    sections: tuple[Section, ...] = ("envelopes", "retry_policies", "surfaces")
     aligned = apply_renames(old, tuple(renames))
     for section in sections:
         found = _renamed_equals(section, getattr(aligned, section), getattr(new, section))
         aligned = apply_renames(aligned, found)
         renames += found
+    found = _renamed_operations(aligned, new)
+    aligned = apply_renames(aligned, found)
+    renames += found
+    for name, operation in aligned.operations.items():
+        after = new.operations.get(name)
+        if after is not None:
+            own = _renamed_codes(operation.errors, after.errors)
+            renames += (rename._replace(operation=name) for rename in own)
     return tuple(renames)
 
 
@@ -65,17 +92,48 @@ def has_same_class(one: str, other: str) -> bool:
     return one.replace("_", "").lower() == other.replace("_", "").lower()
 
 
-def _renamed_codes(old: Taxonomy, new: Taxonomy) -> list[Rename]:
-    added = [code for name, code in new.codes.items() if name not in old.codes and code.live]
-    renames = []
-    for name, code in old.codes.items():
-        if name in new.codes or not code.live:
-            continue
-        same = next((a for a in added if a.wire == code.wire or has_same_class(a.name, name)), None)
+def _renamed_codes(old: Mapping[str, Code], new: Mapping[str, Code]) -> Iterator[Rename]:
+    """The renames between two mappings of codes, the certain ones first."""
+    added = [code for name, code in new.items() if name not in old and code.live]
+    gone = [code for name, code in old.items() if name not in new and code.live]
+    for code in tuple(gone):
+        same = next(
+            (a for a in added if a.wire == code.wire or has_same_class(a.name, code.name)), None
+        )
         if same is not None:
             added.remove(same)
-            renames.append(Rename("codes", name, same.name))
-    return renames
+            gone.remove(code)
+            yield Rename("codes", code.name, same.name)
+    for code in gone:
+        alike = [a for a in added if _is_alike(code, a)]
+        if len(alike) == 1 and sum(_is_alike(other, alike[0]) for other in gone) == 1:
+            yield Rename("codes", code.name, alike[0].name, certain=False)
+
+
+def _is_alike(old: Code, new: Code) -> bool:
+    """Whether two codes differ in their names and their wire values alone, and none is declared the
+    successor of the other.
+    """
+    return old.replaced_by is None and old == new._replace(name=old.name, wire=old.wire)
+
+
+def _renamed_operations(old: Taxonomy, new: Taxonomy) -> tuple[Rename, ...]:
+    """The operations that claim the same requests under another name."""
+    gone = [operation for name, operation in old.operations.items() if name not in new.operations]
+    added = [operation for name, operation in new.operations.items() if name not in old.operations]
+    found = []
+    for operation in gone:
+        same = [other for other in added if _claims_the_same(operation, other)]
+        if len(same) == 1 and sum(_claims_the_same(other, same[0]) for other in gone) == 1:
+            found.append(Rename("operations", operation.name, same[0].name))
+    return tuple(found)
+
+
+def _claims_the_same(old: Operation, new: Operation) -> bool:
+    """Whether two operations claim the same requests. Without a criterion the wire name decides."""
+    has_criterion = bool(old.match.routes or old.match.tools or old.match.request)
+    same = align_match(old.match, new.match) == new.match
+    return same and (has_criterion or old.wire == new.wire)
 
 
 def _renamed_equals(
@@ -95,7 +153,11 @@ def _renamed_equals(
 def apply_renames(taxonomy: Taxonomy, renames: tuple[Rename, ...]) -> Taxonomy:
     """The taxonomy with new names, in the constructs and in all references to them."""
     for section in _REFERENCES:
-        names = {rename.old: rename.new for rename in renames if rename.section == section}
+        names = {
+            rename.old: rename.new
+            for rename in renames
+            if rename.section == section and rename.operation is None
+        }
         if names:
             renamed = {
                 names.get(name, name): _rename_record(record, names.get(name, name))
@@ -104,7 +166,29 @@ def apply_renames(taxonomy: Taxonomy, renames: tuple[Rename, ...]) -> Taxonomy:
             changed: dict[str, Any] = {section: renamed}
             taxonomy = taxonomy._replace(**changed)
             taxonomy = _rewrite(taxonomy, names, _REFERENCES[section], "")
-    return taxonomy
+    return _rename_own_codes(taxonomy, renames)
+
+
+def _rename_own_codes(taxonomy: Taxonomy, renames: tuple[Rename, ...]) -> Taxonomy:
+    """The taxonomy with new names of codes of single operations, in their operation, and in all
+    references unless a shared code has the same name.
+    """
+    operations = dict(taxonomy.operations)
+    elsewhere: dict[str, str] = {}
+    for name in {rename.operation for rename in renames if rename.operation is not None}:
+        names = {rename.old: rename.new for rename in renames if rename.operation == name}
+        operation = operations[name]
+        errors = {
+            names.get(own, own): _rename_record(code, names.get(own, own))
+            for own, code in operation.errors.items()
+        }
+        renamed = operation._replace(errors=errors)
+        operations[name] = _rewrite(renamed, names, _REFERENCES["codes"], "")
+        elsewhere |= {old: new for old, new in names.items() if old not in taxonomy.codes}
+    if not elsewhere and operations == taxonomy.operations:
+        return taxonomy
+    taxonomy = taxonomy._replace(operations=operations)
+    return _rewrite(taxonomy, elsewhere, _REFERENCES["codes"], "") if elsewhere else taxonomy
 
 
 def _rename_record(record: Any, name: str) -> Any:
@@ -126,14 +210,45 @@ def _rewrite(value: Any, names: Mapping[str, str], references: frozenset[str], f
     if isinstance(value, Mapping):
         return {key: _rewrite(item, names, references, field) for key, item in value.items()}
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        record = type(value).__name__
-        items = zip(value._fields, value, strict=True)
-        return type(value)(
-            *(_rewrite(item, names, references, f"{record}.{name}") for name, item in items)
-        )
+        record: Any = value
+        kind = type(value)
+        rewritten = {
+            name: _rewrite(getattr(record, name), names, references, f"{kind.__name__}.{name}")
+            for name in _referring_fields(kind, references)
+        }
+        return record._replace(**rewritten) if rewritten else record
     if isinstance(value, tuple):
         return tuple(_rewrite(item, names, references, field) for item in value)
     return value
+
+
+@cache
+def _referring_fields(record: type, references: frozenset[str]) -> tuple[str, ...]:
+    """The fields of a record that refer to constructs, or that lead to a field that does."""
+    return tuple(
+        field
+        for field, hint in get_type_hints(record).items()
+        if f"{record.__name__}.{field}" in references
+        or any(_refers(inner, references) for inner in _reachable_records(hint))
+    )
+
+
+def _refers(record: type, references: frozenset[str]) -> bool:
+    return any(reference.startswith(f"{record.__name__}.") for reference in references)
+
+
+@cache
+def _reachable_records(hint: Any) -> frozenset[type]:
+    """The records that values of a type can have at any depth."""
+    found: set[type] = set()
+    waiting = [hint]
+    while waiting:
+        current = waiting.pop()
+        waiting += get_args(current)
+        if hasattr(current, "_fields") and current not in found:
+            found.add(current)
+            waiting += get_type_hints(current).values()
+    return frozenset(found)
 
 
 def _renamed_reference(value: Any, names: Mapping[str, str]) -> Any:

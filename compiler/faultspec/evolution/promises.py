@@ -5,13 +5,16 @@ relied on it. One that becomes narrower breaks services that send what was allow
 never clients.
 """
 
-from collections.abc import Collection, Iterable
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, TypeVar
 
+from faultspec.diagnostics.formats.escaping import escape_line
 from faultspec.evolution.model import BOTH, Audience, Effect
 from faultspec.language.conditions import StatusRange
 from faultspec.language.model import Presence
 from faultspec.runtime import durations
+
+T = TypeVar("T")
 
 _RANK = {"required": 3, "expected": 2, "optional": 1, None: 0, "forbidden": -1}
 
@@ -20,8 +23,7 @@ def compare_allowed(
     old: Collection[object], new: Collection[object], what: str, *, any_if_empty: bool = False
 ) -> Effect | None:
     """The effect on a set of allowed values. ``any_if_empty``: an empty set allows everything."""
-    gone = [value for value in old if value not in new]
-    more = [value for value in new if value not in old]
+    gone, more = split_values(old, new)
     if not gone and not more:
         return None
     if any_if_empty and not new:
@@ -124,15 +126,27 @@ def compress(statuses: Iterable[int]) -> tuple[StatusRange, ...]:
     return tuple(ranges)
 
 
+def split_values(old: Iterable[T], new: Iterable[T]) -> tuple[list[T], list[T]]:
+    """The values that are gone and those that are new, each in order."""
+    before, after = list(old), list(new)
+    gone = [value for value in before if value not in after]
+    return gone, [value for value in after if value not in before]
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Words as a list in a sentence, as in `a, b and c`."""
+    return " and ".join((", ".join(words[:-1]), words[-1])) if len(words) > 1 else "".join(words)
+
+
 #: A longer list is cut, so that a message stays a sentence.
 _MOST_LISTED = 6
 
 
-def join_values(values: Iterable[object]) -> str:
-    """Values as a list in a sentence."""
-    texts = [format_value(value) for value in values]
-    more = len(texts) - _MOST_LISTED
-    return ", ".join(texts) if more <= 0 else f"{', '.join(texts[:_MOST_LISTED])} and {more} more"
+def join_values(values: Iterable[object], *, most: int | None = _MOST_LISTED) -> str:
+    """Values as a list in a sentence, cut after ``most``; None: whole."""
+    texts = [format_value(value, most=most) for value in values]
+    more = 0 if most is None else len(texts) - most
+    return ", ".join(texts) if more <= 0 else f"{', '.join(texts[:most])} and {more} more"
 
 
 #: Fields of records whose value is a time in seconds.
@@ -152,8 +166,10 @@ _DURATIONS = frozenset(
 )
 
 
-def format_value(value: object, field: str = "") -> str:
-    """A value in a sentence: code and names in backquotes, numbers and durations as they are."""
+def format_value(value: object, field: str = "", *, most: int | None = _MOST_LISTED) -> str:
+    """A value in a sentence: code and names in backquotes, numbers and durations as they are.
+    ``most``: the items of a list that are named; None: all.
+    """
     if isinstance(value, bool) or value is None:
         return {True: "`true`", False: "`false`", None: "nothing"}[value]
     if isinstance(value, int | float):
@@ -161,17 +177,17 @@ def format_value(value: object, field: str = "") -> str:
     if isinstance(value, StatusRange):
         return str(value)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return _format_record(value)
+        return _format_record(value, most)
     if isinstance(value, tuple | frozenset | list):
-        return join_values(value)
-    return f"`{value}`"
+        return join_values(value, most=most)
+    return f"`{escape_line(str(value)).replace('`', chr(39))}`"  # a backquote would end it
 
 
-def _format_record(record: Any) -> str:
+def _format_record(record: Any, most: int | None) -> str:
     """The fields of a record that are not their defaults, such as `max_attempts 3`."""
     defaults = record._field_defaults
     return " ".join(
-        f"{name} {format_value(value, name)}"
+        f"{name} {format_value(value, name, most=most)}"
         for name, value in record._asdict().items()
         if name not in defaults or value != defaults[name]
     )

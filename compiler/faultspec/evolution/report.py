@@ -1,17 +1,19 @@
 """The report of a comparison: what is judged by it, as data, as text and as Markdown."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from faultspec.diagnostics.formats.escaping import as_json, escape_line, visible_lines
 from faultspec.diagnostics.formats.markdown import markdown_details, markdown_table, markdown_text
-from faultspec.diagnostics.model import Diagnostic, Severity
+from faultspec.diagnostics.model import Diagnostic, Path, Severity
 from faultspec.evolution.advice import advise
 from faultspec.evolution.compare import Comparison
 from faultspec.evolution.ledger import AcceptedChange, fingerprint, ledger_entry
+from faultspec.evolution.limit import DEFAULT_LIMIT, demanded_bump, exceeds_limit
 from faultspec.evolution.model import AUDIENCES, SEVERITIES, Audience, Change
 from faultspec.evolution.places import locate
+from faultspec.evolution.promises import join_words
 from faultspec.source import Document
 
 #: The version of the JSON format; it changes with every incompatible change.
@@ -22,7 +24,7 @@ class EvolutionReport(NamedTuple):
     """A comparison with the names of its files, the places of the new one, and the ledger.
 
     ``accepted``: the entries of the ledger by fingerprint. ``stale``: errors for entries without a
-    change. ``notes``: what was not compared.
+    change. ``notes``: what was not compared. ``limit``: of ``--fail-on``.
     """
 
     old: str
@@ -32,44 +34,98 @@ class EvolutionReport(NamedTuple):
     accepted: Mapping[str, AcceptedChange] = {}
     stale: tuple[Diagnostic, ...] = ()
     notes: tuple[str, ...] = ()
+    limit: str = DEFAULT_LIMIT
 
     @property
     def open_changes(self) -> tuple[Change, ...]:
         """The changes that the ledger does not accept."""
         return tuple(c for c in self.comparison.changes if fingerprint(c) not in self.accepted)
 
+    @property
+    def failing_changes(self) -> tuple[Change, ...]:
+        """The open changes that are as bad as the limit."""
+        return tuple(change for change in self.open_changes if exceeds_limit(change, self.limit))
 
-_LEVELS: Mapping[str, Severity] = {"breaking": "error", "risky": "warning", "safe": "note"}
+    @property
+    def is_version_low(self) -> bool:
+        """Whether the version is too low for what the limit demands; accepted changes count."""
+        demanded = demanded_bump(self.comparison.changes, self.limit)
+        return not self.comparison.is_enough_for(demanded)
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether a change, the version or the ledger fails the command."""
+        return bool(self.stale or self.is_version_low or self.failing_changes)
 
 
 def as_diagnostics(report: EvolutionReport) -> tuple[Diagnostic, ...]:
-    """The changes as diagnostics at their places in the new taxonomy, worst first.
+    """The changes as diagnostics at their places in the new taxonomy, worst first; then the
+    version, if it is too low, and stale entries of the ledger.
 
-    An accepted change is a note.
+    Exactly what fails the command is an error. An accepted change is a note.
     """
     found = [_diagnostic(report, change) for change in report.comparison.changes]
-    return (*found, *report.stale)
+    return (*found, *_version_diagnostics(report), *report.stale)
+
+
+def _version_diagnostics(report: EvolutionReport) -> Iterator[Diagnostic]:
+    """An error if the version is too low."""
+    if not report.is_version_low:
+        return
+    comparison = report.comparison
+    old, new = comparison.old_version, comparison.new_version
+    if comparison.due == "none":
+        message, least = f"the version {new} is lower than {old}", old
+    else:
+        message = f"the version {new} is too low: a {comparison.due} version is due after {old}"
+        least = comparison.due_version or old
+    hint = f"raise the version to {least}"
+    place = ("taxonomy", "version")
+    yield _diagnostic_at(report, place, code="version-too-low", message=message, hint=hint)
 
 
 def _diagnostic(report: EvolutionReport, change: Change) -> Diagnostic:
     accepted = report.accepted.get(fingerprint(change))
-    severity: Severity = "note" if accepted else _LEVELS[change.severity]
     message = f"{change.message} ({_nature(change)})"
     hint = _hint(change) if accepted is None else f"accepted by {accepted.owner}: {accepted.reason}"
+    return _diagnostic_at(
+        report,
+        change.path,
+        code=change.rule,
+        message=message,
+        severity=_diagnostic_severity(report, change),
+        hint=hint,
+    )
+
+
+def _diagnostic_severity(report: EvolutionReport, change: Change) -> Severity:
+    if fingerprint(change) in report.accepted:
+        return "note"
+    if exceeds_limit(change, report.limit):
+        return "error"
+    return "note" if change.severity == "safe" else "warning"
+
+
+def _diagnostic_at(
+    report: EvolutionReport,
+    path: Path,
+    *,
+    code: str,
+    message: str,
+    severity: Severity = "error",
+    hint: str | None,
+) -> Diagnostic:
+    """A diagnostic at a path of the new taxonomy; of the whole file if it has no places."""
     if report.document is None:
-        return Diagnostic(change.rule, message, report.new, severity=severity, hint=hint)
-    place = locate(report.document, change.path)
-    return report.document.diagnostic(change.rule, message, place, severity=severity, hint=hint)
+        return Diagnostic(code, message, report.new, severity=severity, hint=hint)
+    place = locate(report.document, path)
+    return report.document.diagnostic(code, message, place, severity=severity, hint=hint)
 
 
 def _nature(change: Change) -> str:
     """`breaking for clients, WIRE` and the like."""
-    hurt = f" for {_join(change.breaks)}" if change.breaks else ""
+    hurt = f" for {join_words(change.breaks)}" if change.breaks else ""
     return f"{change.severity}{hurt}, {' '.join(change.categories)}"
-
-
-def _join(words: Sequence[str]) -> str:
-    return " and ".join((", ".join(words[:-1]), words[-1])) if len(words) > 1 else "".join(words)
 
 
 def _hint(change: Change) -> str | None:
@@ -80,9 +136,27 @@ def _hint(change: Change) -> str | None:
 
 
 def describe_verdict(report: EvolutionReport) -> str:
-    """The verdict in one line: how many changes, the version that is due, and whether it is met."""
+    """The verdict in one line: how many changes, the version that is due, whether it is met, and
+    what fails.
+    """
     comparison = report.comparison
-    return f"{_severity_counts(comparison.changes)}; {version_sentence(comparison)}"
+    parts = [_severity_counts(comparison.changes), version_sentence(comparison)]
+    if report.is_failed:
+        parts.append(_failure(report))
+    return "; ".join(parts)
+
+
+def _failure(report: EvolutionReport) -> str:
+    """The causes of a failure, as in `1 change and the version fail`, with the limit."""
+    changes, stale = len(report.failing_changes), len(report.stale)
+    causes = [
+        *([f"{changes} change{'s' if changes > 1 else ''}"] if changes else []),
+        *(["the version"] if report.is_version_low else []),
+        *([f"{stale} stale entr{'ies' if stale > 1 else 'y'} of the ledger"] if stale else []),
+    ]
+    count = changes + report.is_version_low + stale
+    verb = "fails" if count == 1 else "fail"
+    return f"{join_words(causes)} {verb} under `--fail-on {report.limit}`"
 
 
 def count_severities(changes: Iterable[Change]) -> Mapping[str, int]:
@@ -95,30 +169,15 @@ def version_sentence(comparison: Comparison) -> str:
     """The version that is due, and the declared one."""
     old, new, due = comparison.old_version, comparison.new_version, comparison.due
     if due == "none":
-        return f"no version is due (declared: {new})"
-    wanted = due_version(comparison)
+        lowered = f"lower than {old}" if comparison.is_version_lowered else ""
+        return f"no version is due (declared: {', '.join(filter(None, (new, lowered)))})"
+    wanted = comparison.due_version
     if comparison.declared is None:
         return f"a {due} version is due; `{new}` is not of the form x.y.z"
     if comparison.is_version_enough:
         return f"a {due} version is due, and {new} after {old} is one"
-    below = " (below 1.0.0)" if comparison.old_version.startswith("0.") else ""
+    below = " (below 1.0.0)" if comparison.is_below_one else ""
     return f"a {due} version is due{below}: {wanted}, and the declared version is {new}"
-
-
-def due_version(comparison: Comparison) -> str | None:
-    """The least version that is due after the old one; None if that is not of the form x.y.z."""
-    match = re.match(r"(\d+)\.(\d+)\.(\d+)", comparison.old_version)
-    if match is None or comparison.due == "none":
-        return None
-    major, minor, patch = map(int, match.groups())
-    due = comparison.due
-    if major == 0 and due != "patch":
-        due = "minor" if due == "major" else "patch"
-    return {
-        "major": f"{major + 1}.0.0",
-        "minor": f"{major}.{minor + 1}.0",
-        "patch": f"{major}.{minor}.{patch + 1}",
-    }[due]
 
 
 def as_data(report: EvolutionReport) -> dict[str, Any]:
@@ -126,12 +185,15 @@ def as_data(report: EvolutionReport) -> dict[str, Any]:
     comparison = report.comparison
     return {
         "faultspec_diff": VERSION,
+        "failed": report.is_failed,
+        "fail_on": report.limit,
         "old": {"taxonomy": report.old, "version": comparison.old_version},
         "new": {"taxonomy": report.new, "version": comparison.new_version},
         "due": comparison.due,
-        "due_version": due_version(comparison),
+        "due_version": comparison.due_version,
         "declared": comparison.declared,
         "version_enough": comparison.is_version_enough,
+        "version_fails": report.is_version_low,
         "summary": dict(count_severities(comparison.changes)),
         "changes": [_change_data(report, change) for change in comparison.changes],
         "notation": list(comparison.notation),
@@ -147,6 +209,7 @@ def _change_data(report: EvolutionReport, change: Change) -> dict[str, Any]:
         "fingerprint": fingerprint(change),
         "rule": change.rule,
         "severity": change.severity,
+        "fails": diagnostic.severity == "error",
         "categories": list(change.categories),
         "breaks": list(change.breaks),
         "message": change.message,
@@ -190,7 +253,8 @@ def as_markdown(report: EvolutionReport) -> str:
     lines = [
         f"### {_verdict(report)}",
         "",
-        f"**{_capital(_severity_counts(changes))}.** {_markdown(version)}.",
+        f"**{_capital(_severity_counts(changes))}.** {_markdown(version)}."
+        + (f" {_capital(_markdown(_failure(report)))}." if report.is_failed else ""),
         "",
     ]
     for audience in AUDIENCES:
@@ -235,12 +299,21 @@ def _offer_ledger(report: EvolutionReport) -> list[str]:
 
 
 def _verdict(report: EvolutionReport) -> str:
+    """The heading of a comment. What fails beside the open changes is named."""
+    causes = [
+        *(["the version is too low"] if report.is_version_low else []),
+        *(["the ledger is stale"] if report.stale else []),
+    ]
+    return "; ".join((_nature_of_changes(report), *causes))
+
+
+def _nature_of_changes(report: EvolutionReport) -> str:
     counts = count_severities(report.open_changes)
     name = f"`{report.new}`"
     if counts["breaking"]:
         breaking = (c for c in report.open_changes if c.severity == "breaking")
         hurt = {audience for change in breaking for audience in change.breaks}
-        return f"{name}: breaking for {_join([a for a in AUDIENCES if a in hurt])}"
+        return f"{name}: breaking for {join_words([a for a in AUDIENCES if a in hurt])}"
     if counts["risky"]:
         return f"{name}: risky, nothing breaks"
     if report.comparison.changes:
@@ -338,7 +411,8 @@ def _some(places: Sequence[str]) -> str:
 def as_migration_guide(report: EvolutionReport) -> str:
     """The guide for consumers: what breaks for whom, the values before and after, what to do."""
     comparison = report.comparison
-    lines = [f"# From {comparison.old_version} to {comparison.new_version}", ""]
+    versions = f"from {comparison.old_version} to {comparison.new_version}"
+    lines = [f"# {_code(report.new)}: {versions}", ""]
     for audience in AUDIENCES:
         hurt = [c for c in comparison.changes if audience in c.breaks and c.severity != "safe"]
         if not hurt:
@@ -364,11 +438,12 @@ def _guide_section(change: Change, audience: Audience) -> list[str]:
     return [*lines, _markdown(advise(change, audience))]
 
 
-def as_changelog(report: EvolutionReport) -> str:
-    """The section of a changelog for the new version."""
+def as_changelog(report: EvolutionReport, *, named: bool = False) -> str:
+    """The section of a changelog for the new version. ``named``: its title names the taxonomy."""
     comparison = report.comparison
     titles = {"breaking": "Breaking", "risky": "Changed", "safe": "Other"}
-    lines = [f"## {comparison.new_version}", ""]
+    name = f"{_code(report.new)} " if named else ""
+    lines = [f"## {name}{comparison.new_version}", ""]
     for severity in SEVERITIES:
         changes = [change for change in comparison.changes if change.severity == severity]
         added = [change for change in changes if severity == "safe" and change.adds]

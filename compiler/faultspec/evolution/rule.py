@@ -9,6 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from faultspec.diagnostics.model import Path
 from faultspec.evolution.model import Category, Effect
 from faultspec.evolution.pairing import Rename, successor
+from faultspec.evolution.promises import split_values
 from faultspec.language.carriers import reaches
 from faultspec.language.model import Code, Operation, Surface, Taxonomy
 
@@ -26,11 +27,10 @@ class Pair(NamedTuple, Generic[T]):
 @dataclass(frozen=True)
 class Evolution:
     """Two taxonomies to compare. ``old`` has the names of the new one where constructs were
-    renamed. ``written``: the old taxonomy as it was. ``today``: decides which sunsets are over."""
+    renamed. ``today``: decides which sunsets are over."""
 
     old: Taxonomy
     new: Taxonomy
-    written: Taxonomy
     renames: tuple[Rename, ...]
     today: date
 
@@ -104,6 +104,18 @@ class Evolution:
         """Those of the pairs of codes that differ themselves."""
         return tuple(pair for pair in self.code_pairs if pair.old != pair.new)
 
+    @cached_property
+    def closed_lists(self) -> tuple[Path, ...]:
+        """The paths of lists of codes, of closed surfaces and of operations, which change with
+        every code."""
+        surfaces = ((s.name, "surfaces", s.codes) for s in self.new.surfaces.values())
+        operations = ((o.name, "operations", o.codes) for o in self.new.operations.values())
+        return tuple(
+            (section, name, "codes")
+            for name, section, codes in (*surfaces, *operations)
+            if codes is not None
+        )
+
     def record_pairs(self, kind: type) -> Iterator[Pair[Any]]:
         """Every record of a type that both taxonomies have at the same path, and that differs."""
         return (pair for pair in self.changed_records if type(pair.old) is kind)
@@ -136,8 +148,7 @@ def _changed_records(old: Any, new: Any, path: Path) -> Iterator[Pair[Any]]:
         for name, before, after in zip(old._fields, old, new, strict=True):
             yield from _changed_records(before, after, (*path, name))
     elif isinstance(old, tuple) and isinstance(new, tuple):
-        gone = [item for item in old if item not in new]
-        more = [item for item in new if item not in old]
+        gone, more = split_values(old, new)
         if len(gone) == len(more):
             for before, after in zip(gone, more, strict=True):
                 yield from _changed_records(before, after, path)

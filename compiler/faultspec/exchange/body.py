@@ -47,10 +47,15 @@ def read(body: bytes) -> DecodedBody:
             else ""
         )
         return DecodedBody(None, f"is not JSON{where}")
-    # Each level costs a bracket, so a body with few of them is not walked.
-    if body.count(b"{") + body.count(b"[") > DEEPEST and _deeper_than(value, DEEPEST):
+    if is_too_deep(body, value):
         return DecodedBody(None, f"is nested deeper than {DEEPEST} levels")
     return DecodedBody(value, None)
+
+
+def is_too_deep(body: bytes, value: object) -> bool:
+    """Whether the value of a body has more than ``DEEPEST`` levels of nesting."""
+    # Each level costs a bracket, so a body with few of them is not walked.
+    return body.count(b"{") + body.count(b"[") > DEEPEST and _deeper_than(value, DEEPEST)
 
 
 def read_success(body: bytes) -> DecodedBody:

@@ -16,7 +16,7 @@ _NUMBERED = re.compile(r"(?<=/)[^/]*[0-9][^/]*")
 _OF_ANY_CODE = ("surface/", "envelope/", "headers/", "correlation/", "ids/", "http/")
 
 #: Families of clauses whose mistakes do not depend on its status either.
-_OF_ANY_STATUS = ("headers/", "correlation/", "ids/")
+_OF_ANY_STATUS = ("headers/", "correlation/", "ids/", "envelope/media-type")
 
 Level = Literal["error", "warning"]
 """A warning is an unmet SHOULD: it is reported and counted, but never fails a run."""
@@ -28,7 +28,8 @@ class Finding:
 
     ``statements``, ``sections``, ``rulings``: the origin of the broken rule in the taxonomy.
     ``operation``: ``METHOD /template``. ``pointer``: a JSON Pointer into the body of the last
-    exchange. ``evidence``: the exchanges in order of time, the offending one last.
+    exchange. ``evidence``: the exchanges in order of time, the offending one last. ``variant``:
+    which of several mistakes broke the clause; empty for the first of them.
     """
 
     clause: str
@@ -42,20 +43,31 @@ class Finding:
     evidence: tuple[Exchange, ...] = ()
     sections: tuple[str, ...] = ()
     rulings: tuple[str, ...] = ()
+    variant: str = ""
 
     @property
     def fingerprint(self) -> str:
         """Twelve hex digits that name the cause: the same in every run and for every operation.
 
-        They are made of clause, code, status and pointer. Code and status are left out where they
-        do not matter to the clause. Segments of the pointer with a digit are equal, as they may be
-        indexes or names of one run.
+        They are made of clause, code, status, pointer and variant. Code and status are left out
+        where they do not matter to the clause. Segments of the pointer with a digit are equal, as
+        they may be indexes or names of one run.
         """
         pointer = None if self.pointer is None else _NUMBERED.sub("*", self.pointer)
-        code = None if self.clause.startswith(_OF_ANY_CODE) else self.code
-        status = None if self.clause.startswith(_OF_ANY_STATUS) else self.status
-        text = "\x1f".join(str(part) for part in (self.clause, code, status, pointer))
+        parts = (self.clause, self.code_of_cause, self.status_of_cause, pointer)
+        # Without a variant they are those of earlier versions, which waivers name.
+        text = "\x1f".join(map(str, (*parts, *filter(None, (self.variant,)))))
         return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:12]
+
+    @property
+    def code_of_cause(self) -> str | None:
+        """The code; None if the cause may show under any code."""
+        return None if self.clause.startswith(_OF_ANY_CODE) else self.code
+
+    @property
+    def status_of_cause(self) -> int | None:
+        """The status; None if the cause may show under any status."""
+        return None if self.clause.startswith(_OF_ANY_STATUS) else self.status
 
 
 @dataclass(frozen=True, slots=True)

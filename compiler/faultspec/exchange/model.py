@@ -10,6 +10,12 @@ Headers = tuple[tuple[str, str], ...]
 """Header fields in wire order; names are compared without case."""
 
 
+ABOUT_BODY = frozenset(
+    {"body", "shape", "code", "flag", "boundary", "details", "detail-values", "ids", "message"}
+)
+"""The facts that the body of an answer gives: what an exchange lacks without a whole body."""
+
+
 @dataclass(frozen=True, slots=True)
 class Canary:
     """A value planted in a request, which no error may contain; ``kind`` is e.g. ``secret``."""
@@ -30,12 +36,16 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An answer. ``status``: None on transports without one. ``elapsed``: seconds."""
+    """An answer. ``status``: None on transports without one. ``elapsed``: seconds.
+
+    ``cut``: why ``body`` is not the whole body, as the predicate of a sentence; None if it is.
+    """
 
     status: int | None
     headers: Headers = ()
     body: bytes = b""
     elapsed: float = 0.0
+    cut: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +58,8 @@ class Exchange:
     as the caller's tenant. ``lacks``: facts and addresses of clauses (`faultspec.contract.clauses`)
     that a recording omits; clauses that need them are not judged. ``idempotent``: whether the
     operation may be repeated, and ``authenticated``: whether the credentials are valid; None is
-    unknown.
+    unknown. ``trigger``: what sets the request apart from an ordinary one, in words; empty if
+    nothing is known to.
     """
 
     request: Request
@@ -61,6 +72,7 @@ class Exchange:
     lacks: frozenset[str] = frozenset()
     idempotent: bool | None = None
     authenticated: bool | None = None
+    trigger: str = ""
 
     def request_header(self, name: str) -> str | None:
         """The first value of a request header, or None."""

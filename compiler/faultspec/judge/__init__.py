@@ -13,6 +13,8 @@ from faultspec.judge.headers import judge_headers
 from faultspec.judge.http_semantics import judge_profile, reads_headers
 from faultspec.judge.leaks import is_harmless_answer, judge_leaks
 from faultspec.judge.match_envelope import ErrorReading, match_envelope
+from faultspec.judge.nesting import holds_quotes
+from faultspec.judge.renderings import find_renderings, judge_renderings
 from faultspec.judge.success import judge_success
 from faultspec.judge.tool_result import judge_mark, judge_text
 from faultspec.language import header_syntax
@@ -38,8 +40,11 @@ def judge(contract: Contract, exchange: Exchange) -> Judgement:
     body = _decode(exchange, claim, bodiless=bodiless)
     is_error = _is_error(exchange, claim, body)
     cache, key = contract.cache, None
-    # The rules of a profile read headers that are not among the traits.
-    cacheable = not reads_headers(contract, exchange.response.status)
+    rendered = tuple(find_renderings(contract, exchange))
+    # The rules of a profile read headers, and renderings and nested errors texts, that are not
+    # among the traits.
+    is_plain = not rendered and not holds_quotes(exchange.response.body)
+    cacheable = is_plain and not reads_headers(contract, exchange.response.status)
     if cacheable and is_error and surface is not None and not bodiless and body.problem is None:
         name = operation.name if operation else None
         key = cache_key(cache.traits, exchange, body.value, surface=surface, operation=name)
@@ -53,6 +58,7 @@ def judge(contract: Contract, exchange: Exchange) -> Judgement:
         judge_crash(findings, None, body)
         judge_success(findings, claim, operation, body)
         judge_profile(findings)
+        judge_renderings(findings, rendered, None)
         return findings.judgement(surface=surface, code=None, is_error=False)
     error = _judge_error(findings, claim, operation, body, bodiless=bodiless)
     code = error.code if error else None
@@ -60,6 +66,7 @@ def judge(contract: Contract, exchange: Exchange) -> Judgement:
     judge_headers(findings, code, error)
     judge_profile(findings)
     judge_leaks(findings, body, error)
+    judge_renderings(findings, rendered, error)
     judgement = findings.judgement(surface=surface, code=code.name if code else None, is_error=True)
     cache.put(key, judgement)
     return judgement

@@ -8,6 +8,7 @@ from faultspec.judge.collector import LISTED, FindingCollector, quote_pointer, q
 from faultspec.judge.details import judge_details
 from faultspec.judge.facts import facts_of
 from faultspec.judge.match_envelope import EnvelopeMatch, ErrorReading, errors_in
+from faultspec.judge.nesting import judge_nesting
 from faultspec.judge.slots import (
     judge_actions,
     judge_fixed_slots,
@@ -88,6 +89,7 @@ def _judge_error(findings: FindingCollector, error: ErrorReading) -> ErrorReadin
         judge_retry_flag(findings, error, code, facts)
         judge_actions(findings, error, code)
         judge_details(findings, error, code)
+        judge_nesting(findings, error)
     return error
 
 

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
-from urllib.parse import unquote_plus
+from urllib.parse import parse_qsl, unquote, unquote_plus
 
 from faultspec.contract.model import Contract
 from faultspec.exchange.body import DecodedBody, read, resolve, strings
@@ -15,7 +15,14 @@ from faultspec.judge.collector import FindingCollector, quote_pointer
 from faultspec.judge.match_envelope import ErrorReading
 from faultspec.judge.tool_result import mirrors
 from faultspec.language.model import NOWHERE, Privacy
-from faultspec.leaks import JOINT, Leak, detect, find_planted
+from faultspec.leaks import (
+    JOINT,
+    UPSTREAM_ADDRESS,
+    UPSTREAM_TEXT,
+    Leak,
+    detect,
+    find_planted,
+)
 from faultspec.leaks.personal import missing_libraries
 from faultspec.runtime.nodes import child
 
@@ -48,6 +55,9 @@ _POINTER_MEMBERS = frozenset(
 _NAME_KINDS = frozenset({"id", "address"})
 """Planted values that name something. Headers such as Content-Location repeat them rightly, and so
 may every slot but the message."""
+
+_OF_UPSTREAMS = frozenset({UPSTREAM_TEXT, UPSTREAM_ADDRESS})
+"""Planted values of an upstream that the suite plays. A member with foreign text may have them."""
 
 _SECRET_MEMBER = re.compile(
     r"passw|pwd|passphrase|secret|token|api_?-?key|access_?key|private_?key|credential|authorization"
@@ -190,7 +200,8 @@ def _searches(
 ) -> Iterator[tuple[str, tuple[Canary, ...], bool, Segments]]:
     """The searches for planted values: the clause, the values, whether only whole tokens, where."""
     echoed = tuple(each for each in exchange.forbidden if each.kind in privacy.never_echoed)
-    canaries = [each for each in exchange.forbidden if each not in echoed and each.kind != "tenant"]
+    others = [each for each in exchange.forbidden if each not in echoed and each.kind != "tenant"]
+    canaries = [each for each in others if each.kind not in _OF_UPSTREAMS]
     clause = "leaks/canary"
     if "canary" not in privacy.detectors:
         # Without that detector, only a secret that the caller sent is one by its nature.
@@ -204,7 +215,12 @@ def _searches(
     if names:
         yield clause, names, True, _segments_outside_slots(segments, error)
     if echoed:
-        yield "leaks/echoed-tenant", echoed, True, segments
+        yield "leaks/echoed-tenant", echoed, True, _without_sent(segments, exchange, echoed)
+    of_upstreams = tuple(each for each in others if each.kind in _OF_UPSTREAMS)
+    if of_upstreams and "canary" in privacy.detectors:
+        exempt = _passthrough_places(error)
+        foreign = [each for each in segments if not _is_below(each.pointer, exempt)]
+        yield "leaks/canary", of_upstreams, True, foreign
 
 
 def _report(findings: FindingCollector, clause: str, leaks: list[FoundLeak]) -> None:
@@ -278,6 +294,30 @@ def _request_text(exchange: Exchange) -> str:
     plain = unquote_plus(request.target) if "%" in request.target else ""
     body = request.body[:_MAX_REQUEST].decode("utf-8", "replace")
     return "\n".join((request.target, plain, exchange.route or "", *headers, body))
+
+
+def _without_sent(
+    segments: Segments, exchange: Exchange, planted: Iterable[Canary]
+) -> list[TextSegment]:
+    """The segments without the longer texts of the request that contain a planted value.
+
+    The caller wrote such a text, for example a name with its tenant in it. The bare value stays.
+    """
+    target, _, query = exchange.request.target.partition("?")
+    body = read(exchange.request.body[:_MAX_REQUEST])
+    sent = [target, unquote(target), *(value for _, value in parse_qsl(query))]
+    texts = strings(body.value) if body.problem is None else []
+    sent += [line for _, text in texts for line in (text, *text.splitlines())]
+    values = [each.value for each in planted]
+    own = sorted(
+        {text for text in sent if any(value in text and value != text for value in values)},
+        key=len,
+        reverse=True,
+    )
+    if not own:
+        return list(segments)
+    pattern = re.compile("|".join(map(re.escape, own)))
+    return [segment._replace(text=pattern.sub(JOINT, segment.text)) for segment in segments]
 
 
 def _segments_outside_slots(segments: Segments, error: ErrorReading | None) -> list[TextSegment]:

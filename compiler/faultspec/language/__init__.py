@@ -64,21 +64,35 @@ def read(text: str, path: str) -> LoadedTaxonomy:
     return _resolve_layers(document, diagnostics)._replace(sources={path: text})
 
 
-def _load(path: str, overlays: tuple[str, ...]) -> LoadedTaxonomy:
-    """`overlays`: the files that extend this one, outermost first."""
+def _load(path: str, overlays: tuple[str, ...], root: str | None = None) -> LoadedTaxonomy:
+    """`overlays`: the files that extend this one, outermost first; `root`: the folder of the
+    package that has it.
+    """
     try:
         document = load_document(path)
     except SourceError as error:
+        if overlays and error.text is not None and not layers.is_taxonomy_text(error.text):
+            return _foreign_base(path)
         sources = {} if error.text is None else {path: error.text}
         return _resolve_layers(error.document, error.diagnostics)._replace(sources=sources)
-    return _read_layers(document, (*overlays, path))
+    if overlays and not layers.is_taxonomy_text(document.text):
+        return _foreign_base(path)
+    return _read_layers(document, (*overlays, path), root)
 
 
-def _read_layers(document: Document, files: tuple[str, ...]) -> LoadedTaxonomy:
+def _foreign_base(path: str) -> LoadedTaxonomy:
+    """The result of a base that is not a taxonomy. Its text is secret: any file can be named."""
+    message = "this file is not a taxonomy: it has no key `faultspec`"
+    return LoadedTaxonomy(None, None, (Diagnostic("bad-base", message, path),))
+
+
+def _read_layers(
+    document: Document, files: tuple[str, ...], root: str | None = None
+) -> LoadedTaxonomy:
     """A document over its base; `files`: its own and its overlays'."""
     name = document.data.get("extends") if isinstance(document.data, dict) else None
     return (
-        _read_over_base(document, name, files)
+        _read_over_base(document, name, files, root)
         if isinstance(name, str)
         else _resolve_layers(document)
     )
@@ -88,14 +102,17 @@ def _bad_base(document: Document, message: str, hint: str) -> Diagnostic:
     return document.diagnostic("bad-base", message, ("extends",), key=False, hint=hint)
 
 
-def _read_over_base(document: Document, name: str, files: tuple[str, ...]) -> LoadedTaxonomy:
+def _read_over_base(
+    document: Document, name: str, files: tuple[str, ...], root: str | None
+) -> LoadedTaxonomy:
     """A document over the base `name`; if the base is broken, only its errors are reported."""
-    file = layers.locate_base(name, document.path)
-    problem = _base_problem(name, file, files)
-    if problem is not None or file is None:
+    found = None if "\0" in name else layers.locate_base(name, document.path, root)
+    problem = _base_problem(name, found, files)
+    if problem is not None or found is None:
         diagnostic = _bad_base(document, problem or "", "name a file beside this one")
         return LoadedTaxonomy(document, None, (diagnostic,), {document.path: document.text})
-    base = _load(file, files)
+    within = found.root if root is not None or name.startswith("package:") else None
+    base = _load(found.file, files, within)
     sources = {**base.sources, document.path: document.text}
     if base.taxonomy is None or base.document is None:
         diagnostic = _bad_base(
@@ -103,8 +120,8 @@ def _read_over_base(document: Document, name: str, files: tuple[str, ...]) -> Lo
             f"the base `{name}` cannot be used",
             "correct its errors, which are listed here",
         )
-        found = sort_diagnostics((*base.diagnostics, diagnostic))
-        return LoadedTaxonomy(base.document and document, None, found, sources)
+        all_found = sort_diagnostics((*base.diagnostics, diagnostic))
+        return LoadedTaxonomy(base.document and document, None, all_found, sources)
     data, problems = layers.merge_layers(base.document.data, document.data)
     below = base.document.base
     while below is not None:
@@ -116,12 +133,14 @@ def _read_over_base(document: Document, name: str, files: tuple[str, ...]) -> Lo
     return _resolve_layers(layered, diagnostics)._replace(sources=sources)
 
 
-def _base_problem(name: str, file: str | None, files: tuple[str, ...]) -> str | None:
+def _base_problem(name: str, base: layers.BaseFile | None, files: tuple[str, ...]) -> str | None:
     if "://" in name:
         return "a base is a file, or part of an installed package; nothing is fetched"
-    if file is None:
+    if base is None:
         return f"no installed package has `{name.removeprefix('package:')}`"
-    if os.path.realpath(file) in map(os.path.realpath, files):
+    if not base.is_inside:
+        return "a base lies in the same repository as this file, or in an installed package"
+    if os.path.realpath(base.file) in map(os.path.realpath, files):
         return "this taxonomy extends itself"
     if len(files) > layers.DEEPEST:
         return f"the chain of bases is longer than {layers.DEEPEST}"

@@ -23,7 +23,7 @@ CODES: Mapping[str, str] = {
     "unknown-method": "A misspelled HTTP method.",
     "unknown-slot": "A `$slot` in a shape that is not declared.",
     "unused-field": "A field for a slot that the shape does not have.",
-    "bad-base": "A base that is missing, has errors, or extends itself.",
+    "bad-base": "A base that is missing, has errors, extends itself, or leaves the repository.",
     "not-extensible": "A change of the base that the base does not allow.",
     # values
     "bad-duration": "A text that is not a duration.",

@@ -126,6 +126,17 @@ def tested_facts(rules: Iterable[ConditionalRule]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(test.fact for rule in rules for test in rule.when))
 
 
+def narrow_rules(
+    rules: Iterable[ConditionalRule], status: int | None
+) -> tuple[ConditionalRule, ...]:
+    """The rules that may hold under a status, without their tests of it; all if it is unknown."""
+    return tuple(
+        rule._replace(when=tuple(test for test in rule.when if test.fact != "status"))
+        for rule in rules
+        if status is None or all(t.includes(status) for t in rule.when if t.fact == "status")
+    )
+
+
 def _result(test: Test, facts: ConditionFacts) -> bool | None:
     """Whether the test holds; None if its fact is unknown."""
     known, value = facts.value(test.fact)

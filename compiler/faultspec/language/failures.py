@@ -1,6 +1,5 @@
 """Codes, their examples, and operations with codes of their own."""
 
-import re
 from collections.abc import Mapping
 from datetime import date
 from typing import Literal
@@ -8,6 +7,7 @@ from typing import Literal
 from faultspec.language.conditions import ConditionalRule, Retriable, StatusRange
 from faultspec.language.grammar import Path, closest
 from faultspec.language.model import Code, Deadline, DetailKey, Example, Mcp, Operation, Schema
+from faultspec.language.pictures import has_unclosed_parameter, message_parameters
 from faultspec.language.schemas import read_details
 from faultspec.language.scope import Data, Known, Scope, placed_items
 from faultspec.language.values import foreign_schema_problem
@@ -176,7 +176,7 @@ class CodeReader:
 
     def _check_parameters(self, message: str | None, known_details: Known, path: Path) -> None:
         """Report parameters that are not details of the code, so that nothing else can leak."""
-        for key in re.findall(r"\$\{([^}]*)\}?", message or ""):
+        for key in message_parameters(message):
             if known_details is not None and key not in known_details:
                 problem = f"`${{{key}}}` is not one of this code's details"
                 hint = (
@@ -184,6 +184,9 @@ class CodeReader:
                     or "messages are built from declared details only; a dollar is `$$`"
                 )
                 self.scope.report(path, "unknown-parameter", problem, hint)
+        if has_unclosed_parameter(message):
+            problem, hint = "`${` has no `}`", "close the parameter; a dollar is `$$`"
+            self.scope.report(path, "unknown-parameter", problem, hint)
 
     def _foreign_schema(self, data: Data, path: Path) -> Schema | None:
         if "schema" not in data:

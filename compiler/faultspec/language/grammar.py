@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
-from faultspec.diagnostics.model import Remedy, Severity
-from faultspec.source import UNREADABLE
+from faultspec.diagnostics.model import Diagnostic, Remedy, Severity
+from faultspec.source import UNREADABLE, Document
 
 Path = tuple[str | int, ...]
 Kind = Literal["string", "integer", "number", "boolean", "null", "list", "mapping"]
@@ -133,6 +133,24 @@ class GrammarProblem(NamedTuple):
     on_key: bool = True
     severity: Severity = "error"
     remedy: Remedy | None = None
+
+
+def problem_diagnostics(document: Document, problems: Iterable[GrammarProblem]) -> list[Diagnostic]:
+    """The problems as diagnostics at their places in a document that is not a taxonomy.
+
+    They have no fix: `faultspec lint --fix` repairs taxonomies only.
+    """
+    return [
+        document.diagnostic(
+            problem.code,
+            problem.message,
+            problem.path,
+            key=problem.on_key,
+            severity=problem.severity,
+            hint=problem.hint,
+        )
+        for problem in problems
+    ]
 
 
 #: The kinds by the Python types of YAML data; every other type is a mapping.

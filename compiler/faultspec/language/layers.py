@@ -1,16 +1,18 @@
 """`extends`: an overlay extends a base taxonomy where the base allows it.
 
 A base is a file, named by its path, or by `package:name/path` in an installed package. Nothing is
-fetched. The base lists paths under `extensible`: an overlay may add to mappings there, and replace
-other values. Lists are replaced whole. The overlay has its own header. If a base has a base, each
-of them protects the paths that it does not list, whatever the ones between allow.
+fetched or imported, and a file that leaves the repository or the package is refused. The base lists
+paths under `extensible`: an overlay may add to mappings there, and replace other values. Lists are
+replaced whole. The overlay has its own header. If a base has a base, each of them protects the
+paths that it does not list, whatever the ones between allow.
 """
 
 import importlib.util
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path as File
-from typing import Any
+from typing import Any, NamedTuple
 
 from faultspec.language.grammar import GrammarProblem, Path
 
@@ -21,20 +23,62 @@ DEEPEST = 8
 """The longest chain of bases; beyond it, nobody knows the origin of a value."""
 
 
-def locate_base(name: str, overlay: str) -> str | None:
-    """The file of `extends: name` in the file `overlay`; None if its package is not installed."""
+class BaseFile(NamedTuple):
+    """The file of a base. It and its bases lie in ``root``, or are refused."""
+
+    file: str
+    root: str
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether the file lies in the root, links followed."""
+        return File(os.path.realpath(self.file)).is_relative_to(os.path.realpath(self.root))
+
+
+def locate_base(name: str, overlay: str, root: str | None) -> BaseFile | None:
+    """The file of `extends: name` in the file `overlay`; None if its package is not installed.
+
+    ``root``: the folder of the package that has the overlay; None if it is not in a package.
+    Nothing of the package is imported, nor of those above it.
+    """
     if not name.startswith("package:"):
-        return os.path.normpath(os.path.join(os.path.dirname(overlay), name))
+        file = os.path.normpath(os.path.join(os.path.dirname(overlay), name))
+        return BaseFile(file, root or find_root(overlay))
     package, _, inner = name.removeprefix("package:").partition("/")
+    top, *below = package.split(".")
+    inside = File(inner)
+    if not all(map(str.isidentifier, (top, *below))) or inside.is_absolute():
+        return None
+    if ".." in inside.parts:
+        return None
     try:
-        spec = importlib.util.find_spec(package)
+        spec = importlib.util.find_spec(top)  # without a dot in the name nothing is imported
     except (ImportError, ValueError):
         return None
-    folders = spec.submodule_search_locations if spec is not None else None
-    inside = File(inner)
-    if not folders or inside.is_absolute() or ".." in inside.parts:
-        return None
-    return str(File(next(iter(folders))) / inside)
+    folders = [] if spec is None else [*(spec.submodule_search_locations or ())]
+    found = [BaseFile(str(File(folder, *below) / inside), folder) for folder in folders]
+    return next((base for base in found if os.path.lexists(base.file)), (*found, None)[0])
+
+
+def find_root(overlay: str) -> str:
+    """The folder that the bases of a file must not leave.
+
+    It is the nearest folder above the file with `.git`, or else with `faultspec.yaml`. Without
+    both it is the working directory if it has the file, or else the folder of the file.
+    """
+    folder = File(os.path.realpath(overlay)).parent
+    above = (folder, *folder.parents)
+    for mark in (".git", "faultspec.yaml"):
+        for place in above:
+            if os.path.lexists(place / mark):
+                return str(place)
+    here = File(os.path.realpath(os.curdir))
+    return str(here if here in above and here != here.parent else folder)
+
+
+def is_taxonomy_text(text: str) -> bool:
+    """Whether a text has the key that every taxonomy has; of others nothing is shown."""
+    return re.search(r"""(?m)^[ \t]*\{?[ \t]*["']?faultspec["']?[ \t]*:""", text) is not None
 
 
 def merge_layers(

@@ -794,9 +794,13 @@ class Taxonomy(NamedTuple):
         claimed = tuple(code.name for code in self.shared_live_codes() if code.http.allows(status))
         if claimed:
             return claimed
+        fallback = self.fallback_for(status)
+        return (fallback.code,) if fallback and fallback.code is not None else ()
+
+    def fallback_for(self, status: int) -> Fallback | None:
+        """The fallback of an HTTP status: the one with the narrowest range; None if none has it."""
         matching = (fallback for fallback in self.fallbacks if status in fallback.on)
-        narrowest = min(matching, key=lambda fallback: fallback.on.width, default=None)
-        return (narrowest.code,) if narrowest and narrowest.code is not None else ()
+        return min(matching, key=lambda fallback: fallback.on.width, default=None)
 
     def header_rules(self, code: Code | None, status: int | None) -> tuple[HeaderRule, ...]:
         """The rules for an answer: those of the taxonomy, then the more specific of the code."""

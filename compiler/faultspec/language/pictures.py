@@ -1,7 +1,8 @@
 """Pictures of the wire as the YAML has them: the slots, parameters and envelopes that they name."""
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from faultspec.language.grammar import Path
 from faultspec.runtime import shape
@@ -38,6 +39,33 @@ def find_parameters(picture: object, path: Path) -> Iterator[tuple[Path, str]]:
         for braced, plain in _PARAMETER.findall(text):
             if braced or plain:
                 yield place, braced or plain
+
+
+#: A parameter of a message; the first alternative is a dollar.
+_MESSAGE_PARAMETER = re.compile(r"\$\$|\$\{([^}]*)\}")
+
+
+def message_parameters(message: str | None) -> tuple[str, ...]:
+    """The details that the message of a code contains, each once, in order. `$$` is a dollar, so
+    that `$${key}` names none.
+    """
+    matches = _MESSAGE_PARAMETER.finditer(message or "")
+    return tuple(dict.fromkeys(match[1] for match in matches if match[1] is not None))
+
+
+def has_unclosed_parameter(message: str | None) -> bool:
+    """Whether a message has a `${` without a `}`, which generated code would show as it is."""
+    return "${" in _MESSAGE_PARAMETER.sub("", message or "")
+
+
+def fill_message(message: str, details: Mapping[str, object]) -> str:
+    """The message of a code with the values of its details. An unknown parameter stays."""
+
+    def value(match: re.Match[str]) -> str:
+        found = "$" if match[1] is None else details.get(match[1], match[0])
+        return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+
+    return _MESSAGE_PARAMETER.sub(value, message)
 
 
 def used_envelopes(picture: object) -> Iterator[str]:

@@ -39,5 +39,17 @@ def compile_route(pattern: str) -> Route:
 
 
 def compile_name(pattern: str) -> re.Pattern[str]:
-    """Compile the name of a tool or a JSON-RPC method, in which ``*`` matches any text."""
-    return re.compile(re.escape(pattern).replace(r"\*", ".*"))
+    """Compile the name of a tool or a JSON-RPC method, in which ``*`` matches any text.
+
+    Each part is taken at its first place and not tried at others, so many ``*`` cost no more.
+    """
+    first, *parts = map(re.escape, pattern.split("*"))
+    if not parts:
+        return re.compile(first)
+    inner = "".join(f"(?>.*?{part})" for part in parts[:-1])
+    return re.compile(f"{first}{inner}.*{parts[-1]}")
+
+
+def without_parameter_names(route: str) -> str:
+    """A route without the names of its parameters, which claim nothing."""
+    return re.sub(r"\{[^}/]*\}", "{}", route)

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from faultspec.language import formats
+from faultspec.language.expressions import search
 from faultspec.language.model import Schema, Taxonomy, Term
 from faultspec.runtime.nodes import child
 
@@ -254,7 +255,10 @@ def _check_imported(schema: Any, value: Any, path: tuple[Step, ...]) -> Iterator
     try:
         kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
         # The default registry would fetch unknown references.
-        validator = kind(schema, registry=referencing.Registry())
+        bounded = jsonschema.validators.extend(  # type: ignore[no-untyped-call]  # it has no types
+            kind, {"pattern": _check_pattern, "patternProperties": _check_pattern_properties}
+        )
+        validator = bounded(schema, registry=referencing.Registry())
         errors = sorted(
             validator.iter_errors(value),
             key=lambda error: [str(step) for step in error.absolute_path],
@@ -268,6 +272,24 @@ def _check_imported(schema: Any, value: Any, path: tuple[Step, ...]) -> Iterator
     for breach in errors:
         problem = f"breaks `{breach.validator}` of the imported schema: {shorten(breach.message)}"
         yield ValueProblem((*path, *breach.absolute_path), problem, "imported")
+
+
+def _check_pattern(validator: Any, pattern: str, value: Any, _: Any) -> Iterator[Any]:
+    """The keyword `pattern`. Raises UncheckableExpression."""
+    import jsonschema
+
+    if validator.is_type(value, "string") and not search(pattern, value):
+        yield jsonschema.ValidationError(f"{value!r} does not match {pattern!r}")
+
+
+def _check_pattern_properties(
+    validator: Any, patterns: Mapping[str, Any], value: Any, _: Any
+) -> Iterator[Any]:
+    """The keyword `patternProperties`. Raises UncheckableExpression."""
+    for pattern, schema in patterns.items() if validator.is_type(value, "object") else ():
+        for name, member in value.items():
+            if search(pattern, name):
+                yield from validator.descend(member, schema, path=name, schema_path=pattern)
 
 
 def foreign_schema_problem(schema: Any) -> tuple[tuple[Step, ...], str] | None:

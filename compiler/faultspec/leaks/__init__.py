@@ -21,8 +21,8 @@ from itertools import chain
 from typing import NamedTuple
 
 from faultspec.exchange.model import Canary
-from faultspec.leaks import evidence
 from faultspec.leaks.detectors import DETECTORS
+from faultspec.leaks.evidence import callers, context
 from faultspec.leaks.layers import Layer, is_dressed, undress
 from faultspec.leaks.pattern import Pattern
 
@@ -69,6 +69,9 @@ _TRACE_PARTS = frozenset({"path", "sql"})
 
 _MAY_BE_OF_CALLER = frozenset({"stack-trace", "sql", "internal-name", "path"})
 """Leaks that a title of the caller's resource, or an answer about a program of theirs, contains."""
+
+_MAY_BE_SAMPLE = frozenset({"secret", "personal-data", "email", "connection-string"})
+"""Leaks of values that documentation shows, and that callers copy from there."""
 
 _ALLOWED_IF_SENT = frozenset({"path", "private-address"})
 """Leaks that an answer may contain if the request did, such as the address of the service."""
@@ -119,7 +122,9 @@ def _scan(text: str, kinds: frozenset[str], names: tuple[Pattern, ...], sent: st
         for match in _matches(pattern, text):
             if kind in _ALLOWED_IF_SENT and _place(match) in sent:
                 continue
-            if kind in _MAY_BE_OF_CALLER and evidence.is_of_caller(match):
+            if kind in _MAY_BE_OF_CALLER and callers.is_of_caller(match):
+                continue
+            if kind in _MAY_BE_SAMPLE and context.is_called_sample(match):
                 continue
             start, end = match.span()
             leak = Leak(kind, pattern.what, _glimpse(match[0]), start=start, end=end)
@@ -138,6 +143,16 @@ def _is_known(leak: Leak, found: list[Leak], text: str) -> bool:
     )
 
 
+#: Kinds of planted values that are not in the request: a text in the answer of an upstream that the
+#: suite plays, and the address of that upstream.
+UPSTREAM_TEXT, UPSTREAM_ADDRESS = "upstream-text", "upstream-address"
+
+_ELSEWHERE = {
+    UPSTREAM_TEXT: "text from the answer of an upstream",
+    UPSTREAM_ADDRESS: "the address of an upstream",
+}
+
+
 def find_planted(text: str, canaries: Iterable[Canary], *, whole: bool) -> tuple[Leak, ...]:
     """The planted values in ``text``, verbatim or encoded; ``whole``: only whole tokens.
 
@@ -149,7 +164,7 @@ def find_planted(text: str, canaries: Iterable[Canary], *, whole: bool) -> tuple
         at = next(_places(canary.value, text, lowered, whole), None)
         if at is not None:
             how, start, end = at
-            what = f"the {canary.kind} of the request{how}"
+            what = _ELSEWHERE.get(canary.kind, f"the {canary.kind} of the request") + how
             found.append(Leak(canary.kind, what, "", start=start, end=end))
     return tuple(found)
 

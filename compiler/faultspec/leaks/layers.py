@@ -6,6 +6,7 @@ A value found in an inner text is reported by its place in the source.
 import base64
 import html
 import re
+import zlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -40,7 +41,7 @@ _TAG = re.compile(_TAGS, re.IGNORECASE)
 #: An escape, or a run of hexadecimal or base64 digits, also of the alphabet for URLs.
 _DRESS = re.compile(
     rf"{_ESCAPES}"
-    r"| (?<![\w.+/-])(?:(?:[0-9a-f]{2}){16,4000}|(?:[0-9A-F]{2}){16,4000})(?![\w-])"
+    r"| (?<![\w.+/-])(?:0x)?(?:(?:[0-9a-f]{2}){16,4000}|(?:[0-9A-F]{2}){16,4000})(?![\w-])"
     r"| (?<![A-Za-z0-9+/_.-])(?:[A-Za-z0-9+/_-]{4}){5,}(?:[A-Za-z0-9+/_-]{2,3}={0,2})?",
     re.VERBOSE | re.DOTALL,
 )
@@ -55,7 +56,7 @@ _SHORTEST = 22
 _RUN = re.compile(r"[A-Za-z0-9+/_-]{22,}")
 
 #: Bytes of printable ASCII text, in hexadecimal.
-_HEXADECIMAL = re.compile(r"(?:[2-7][0-9a-fA-F]|0[aAdD9]){16}")
+_HEXADECIMAL = re.compile(r"(?:0x)?(?:[2-7][0-9a-fA-F]|0[aAdD9]){16}")
 
 #: Tags that separate words; others may stand inside a word.
 _BREAK = re.compile(
@@ -65,6 +66,9 @@ _BREAK = re.compile(
 #: A string in a binary message, and what is none.
 _STRING = re.compile(r"[ -~]{16,}")
 _BINARY = re.compile(r"[^ -~\r\n\t]")
+
+#: Characters that compressed text may have: more would be slow to search.
+_INFLATED = 64 * 1024
 
 #: The least share of strings in a binary message that is searched.
 _TEXTUAL = 0.6
@@ -171,7 +175,12 @@ def _undress(dress: str) -> Pieces:
         # A blank that does not break is a blank to patterns.
         yield from ((letter.replace("\xa0", " "), width) for letter, width in _decode(dress))
     elif text := _decode_hexadecimal(dress):
-        yield from ((letter, 2) for letter in text)
+        prefix = len(dress) - 2 * len(text)
+        yield from ((letter, 2 + prefix * (at == 0)) for at, letter in enumerate(text))
+    elif text := _decompress(dress):
+        # Every character stands for the whole run: compressed text has no places.
+        yield from ((letter, 0) for letter in text[:-1])
+        yield text[-1], len(dress)
     else:
         text = _decode_base64(dress)
         # Three characters come from four.
@@ -191,10 +200,26 @@ def _decode_base64(run: str) -> str:
     return _printable(raw)
 
 
+def _decompress(run: str) -> str:
+    """The ASCII text of a run of base64 that is compressed by gzip or zlib; empty for others."""
+    if not run.startswith(("H4sI", "eJ", "eN", "eA")):
+        return ""
+    try:
+        raw = base64.b64decode(
+            run + "=" * (-len(run) % 4), b"-_" if "-" in run or "_" in run else None
+        )
+        inflater = zlib.decompressobj(zlib.MAX_WBITS | 32)  # the header says which of the two
+        return _printable(inflater.decompress(raw, _INFLATED))
+    except (ValueError, zlib.error):
+        return ""
+
+
 def _decode_hexadecimal(run: str) -> str:
     """The ASCII text of a run of hexadecimal digits; empty if it encodes something else."""
     return (
-        _printable(bytes.fromhex(run)) if _HEXADECIMAL.match(run) and _is_hexadecimal(run) else ""
+        _printable(bytes.fromhex(run.removeprefix("0x")))
+        if _HEXADECIMAL.match(run) and _is_hexadecimal(run.removeprefix("0x"))
+        else ""
     )
 
 

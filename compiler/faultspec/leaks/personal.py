@@ -10,7 +10,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 
-from faultspec.leaks import evidence
+from faultspec.leaks.evidence import persons
 from faultspec.leaks.pattern import Expression, Pattern
 from faultspec.leaks.pattern import pattern as _pattern
 
@@ -151,7 +151,7 @@ def _is_id(*modules: str) -> Callable[[re.Match[str]], bool]:
             return False
         if missing_libraries() or _EXAMPLE.search(_text_before(match)):
             return False
-        return evidence.is_issued(match) and any(
+        return persons.is_issued(match) and any(
             _is_valid(module, form) for module in modules for form in (number, bare)
         )
 
@@ -164,7 +164,7 @@ def _is_of_person(match: re.Match[str]) -> bool:
     return (
         not missing_libraries()
         and not _EXAMPLE.search(_text_before(match))
-        and evidence.is_issued(match)
+        and persons.is_issued(match)
         and len(set(re.sub(r"\D", "", value))) > 2
     )
 
@@ -174,7 +174,7 @@ def _is_person_with_fact(match: re.Match[str]) -> bool:
     return (
         not missing_libraries()
         and not _EXAMPLE.search(_text_before(match))
-        and evidence.is_name_of_person(match)
+        and persons.is_name_of_person(match)
     )
 
 
@@ -216,7 +216,7 @@ def _is_bare_ssn(match: re.Match[str]) -> bool:
         not missing_libraries()
         and not _OTHER_NUMBER.search(before)
         and not _EXAMPLE.search(before)
-        and evidence.is_issued(match)
+        and persons.is_issued(match)
         and _is_valid("us.ssn", match[0])
     )
 

@@ -2,7 +2,7 @@
 
 import re
 
-from faultspec.leaks import evidence
+from faultspec.leaks.evidence import keys
 from faultspec.leaks.pattern import pattern as _pattern
 
 # A row is one pattern, on one line however long: what it finds, its needles, the expression.
@@ -43,7 +43,7 @@ def _whole_word(expression: str) -> str:
 
 
 PREFIXES = tuple(
-    _pattern("a token that names its vendor", needles, _whole_word(expression), accept=evidence.is_mixed)
+    _pattern("a token that names its vendor", needles, _whole_word(expression), accept=keys.is_mixed)
     for needles, expression in _VENDORS
 )
 # fmt: on

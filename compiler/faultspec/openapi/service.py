@@ -6,11 +6,12 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 from faultspec.openapi.nodes import Json, first_json, mapping, sequence
+from faultspec.openapi.paths import PLACEHOLDER, RouteIndex, segment_values, shape_segments
 from faultspec.openapi.reader import DocumentReader, PathItem, resolve
 from faultspec.openapi.swagger import openapi_3
 
@@ -103,7 +104,7 @@ class Scheme:
     name: str = "Authorization"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # with a dictionary, for what is computed once
 class Description:
     """Everything read from the document.
 
@@ -124,18 +125,25 @@ class Description:
 
     def find(self, method: str, template: str) -> ServiceOperation | None:
         """The operation of that method and template, whatever the names of its placeholders."""
-        wanted = shape_of(template)
-        for operation in self.operations:
-            if operation.method == method and shape_of(operation.template) == wanted:
-                return operation
-        return None
+        return self._by_shape.get((method, shape_of(template)))
 
     def operation_at(self, method: str, path: str) -> ServiceOperation | None:
         """The operation of a concrete path or a template.
 
         A literal segment wins over a placeholder.
         """
-        return self.find(method, path) or best_match(self.operations, method, path)
+        return self.find(method, path) or best_match(self._routes.find(path), method, path)
+
+    @cached_property
+    def _by_shape(self) -> Mapping[tuple[str, str], ServiceOperation]:
+        found: dict[tuple[str, str], ServiceOperation] = {}
+        for operation in self.operations:
+            found.setdefault((operation.method, shape_of(operation.template)), operation)
+        return found
+
+    @cached_property
+    def _routes(self) -> RouteIndex[ServiceOperation]:
+        return RouteIndex(self.operations)
 
     def methods(self, template: str) -> tuple[str, ...]:
         """The methods declared for a path."""
@@ -180,11 +188,17 @@ def matches(template: str, path: str) -> bool:
 
 def path_values(template: str, path: str) -> dict[str, str] | None:
     """The values of a template's placeholders in a path, decoded; None if the path does not fit."""
-    parts = re.split(r"({[^{}]*})", template)
-    pattern = "".join("([^/]+)" if part.startswith("{") else re.escape(part) for part in parts)
-    found = re.fullmatch(pattern, path)
-    names = [part[1:-1] for part in parts if part.startswith("{")]
-    return dict(zip(names, map(unquote, found.groups()), strict=True)) if found else None
+    expected, segments = shape_segments(template), path.split("/")
+    if len(expected) != len(segments):
+        return None
+    values: list[str] = []
+    for shape, segment in zip(expected, segments, strict=True):
+        found = segment_values(shape, segment)
+        if found is None:
+            return None
+        values += found
+    names = (part[1:-1] for part in re.findall(PLACEHOLDER, template))
+    return dict(zip(names, map(unquote, values), strict=True))
 
 
 def read(document: Json, *, base: str | None = None) -> Description:

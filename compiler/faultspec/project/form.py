@@ -24,6 +24,7 @@ _TAXONOMY = Record(
         "templates": Key(
             _PATH, "A folder with templates that replace shipped ones or add targets."
         ),
+        "ledger": Key(_PATH, "The ledger of the changes that `faultspec diff` accepts."),
     },
 )
 PROJECT = Record(
@@ -41,6 +42,11 @@ PROJECT = Record(
         "against": Key(
             Text(r"[^\s-]\S*", "a git revision, such as `main` or `origin/main`"),
             "The git revision that `faultspec diff` compares with.",
+        ),
+        "ledger": Key(
+            _PATH,
+            "The ledger of the changes that `faultspec diff` accepts, if the file has one "
+            "taxonomy. Of several, each has its own.",
         ),
         "conformance": Key(
             Either((_PATH, Many(_PATH, 1))),

@@ -29,13 +29,14 @@ class ProjectTaxonomy(NamedTuple):
     """A taxonomy, and where it is compiled to. Paths are relative to the project.
 
     ``declared``: the file has `targets` or `out`, so the manifest need not say which targets are
-    compiled.
+    compiled. ``ledger``: the file of the changes that a diff accepts.
     """
 
     path: str
     destinations: tuple[Destination, ...]
     templates: str | None = None
     declared: bool = False
+    ledger: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

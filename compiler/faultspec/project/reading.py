@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
+from keyword import iskeyword
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -16,6 +17,9 @@ from faultspec.source import Document, SourceError, load_document
 
 #: The name of the project file.
 FILE = "faultspec.yaml"
+
+#: The taxonomy, if the file names none.
+_TAXONOMY = "taxonomy.yaml"
 
 #: The folder of all targets, if the file names none.
 _OUT = "generated"
@@ -45,7 +49,12 @@ def read_project(path: str) -> LoadedProject:
     loaded = parse_project(document)
     if loaded.project is None:
         return loaded
-    more = (*_missing_files(loaded.project), *_bad_folders(loaded.project), *_unknown_names(loaded))
+    more = (
+        *_missing_files(loaded.project),
+        *_bad_folders(loaded.project),
+        *_bad_packages(loaded.project),
+        *_unknown_names(loaded),
+    )
     if not more:
         return loaded
     return LoadedProject(None, sort_diagnostics(more), loaded.sources)
@@ -58,19 +67,14 @@ def parse_project(document: Document) -> LoadedProject:
     names = data.get("conformance", [])
     project = Project(
         document,
-        taxonomies=tuple(_taxonomies(data.get("taxonomies", ["taxonomy.yaml"]))),
+        taxonomies=_with_ledger(tuple(_taxonomies(data.get("taxonomies", [_TAXONOMY]))), data),
         severities=dict(data.get("lint", {})),
         against=data.get("against"),
         conformance=tuple([names] if isinstance(names, str) else names),
         gitattributes=data.get("gitattributes", False),
     )
-    found = [
-        document.diagnostic(
-            problem.code, problem.message, problem.path, key=problem.on_key, hint=problem.hint
-        )
-        for problem in problems
-    ]
-    found += _repeated_taxonomies(project)
+    found = grammar.problem_diagnostics(document, problems)
+    found += (*_repeated_taxonomies(project), *_misplaced_ledgers(project, data))
     diagnostics = sort_diagnostics(found)
     return LoadedProject(
         None if diagnostics else project, diagnostics, {document.path: document.text}
@@ -85,7 +89,17 @@ def _taxonomies(data: Iterable[str] | Mapping[str, Any]) -> Iterator[ProjectTaxo
             destinations=tuple(_destinations(path, settings)),
             templates=settings.get("templates"),
             declared="targets" in settings or "out" in settings,
+            ledger=settings.get("ledger"),
         )
+
+
+def _with_ledger(
+    taxonomies: tuple[ProjectTaxonomy, ...], data: Mapping[str, Any]
+) -> tuple[ProjectTaxonomy, ...]:
+    """The taxonomies; the only one has the ledger of the file, unless it has its own."""
+    if len(taxonomies) != 1 or taxonomies[0].ledger is not None:
+        return taxonomies
+    return (taxonomies[0]._replace(ledger=data.get("ledger")),)
 
 
 def _destinations(path: str, settings: Mapping[str, Any]) -> Iterator[Destination]:
@@ -123,6 +137,37 @@ def _repeated_taxonomies(project: Project) -> Iterator[Diagnostic]:
         first.setdefault(name, index)
 
 
+def _misplaced_ledgers(project: Project, data: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """A ledger of the file that is not that of its only taxonomy, and one that two share: an entry
+    for a change of one is stale for the other.
+    """
+    document = project.document
+    shared = data.get("ledger")
+    if shared is not None and any(taxonomy.ledger != shared for taxonomy in project.taxonomies):
+        yield document.diagnostic(
+            "ambiguous-ledger",
+            "this ledger is that of one taxonomy",
+            ("ledger",),
+            hint="write `ledger` under the taxonomy whose changes it accepts",
+        )
+    first: dict[str, int] = {}
+    for index, taxonomy in enumerate(project.taxonomies):
+        if taxonomy.ledger is None:
+            continue
+        name = os.path.normpath(taxonomy.ledger)
+        if name in first:
+            before = _place(project, first[name], "ledger")
+            yield document.diagnostic(
+                "duplicate-ledger",
+                f"two taxonomies have the ledger `{taxonomy.ledger}`",
+                _place(project, index, "ledger"),
+                key=False,
+                hint="give each its own; an entry for one taxonomy is stale for the other",
+                related=(document.related_place("first here", before),),
+            )
+        first.setdefault(name, index)
+
+
 def _missing_files(project: Project) -> Iterator[Diagnostic]:
     """The files and folders that the project file names and that do not exist."""
     document = project.document
@@ -135,6 +180,10 @@ def _missing_files(project: Project) -> Iterator[Diagnostic]:
         named.append((_place(project, index), True, taxonomy.path))
         if taxonomy.templates is not None:
             named.append((_place(project, index, "templates"), False, taxonomy.templates))
+        if taxonomy.ledger is not None:
+            once = "ledger" in document.data
+            place = ("ledger",) if once else _place(project, index, "ledger")
+            named.append((place, False, taxonomy.ledger))
     for place, key, path in named:
         if not os.path.exists(project.locate(path)):
             yield document.diagnostic(
@@ -191,6 +240,22 @@ def _bad_folders(project: Project) -> Iterator[Diagnostic]:
             hint="give each taxonomy, and each target with a folder of its own, another folder",
             related=(document.related_place("the other folder", first.place, key=False),),
         )
+
+
+def _bad_packages(project: Project) -> Iterator[Diagnostic]:
+    """Folders of Python packages by whose name no program can import them."""
+    for index, taxonomy in enumerate(project.taxonomies):
+        for destination in taxonomy.destinations:
+            name = Path(os.path.realpath(project.locate(destination.folder))).name
+            if destination.target == "python" and (not name.isidentifier() or iskeyword(name)):
+                yield project.document.diagnostic(
+                    "bad-package-name",
+                    f"`{name}` is not the name of a Python package",
+                    _place(project, index, "targets", "python"),
+                    key=False,
+                    hint="Python imports the folder by its name: letters, digits and `_`, and no "
+                    "keyword",
+                )
 
 
 def _folders(project: Project) -> Iterator[_Folder]:

@@ -10,4 +10,6 @@ def path_problem(path: str) -> str | None:
     parts = path.split("/")
     if any(part in ("", ".", "..") for part in parts):
         return "leaves the output folder, or names a folder"
+    if any(part.casefold() in (".git", ".faultspec-compile") for part in parts):
+        return "is in a folder that belongs to git or to a compile"
     return None

@@ -19,12 +19,16 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from faultspec.diagnostics.model import Diagnostic, Span
 from faultspec.language.model import Taxonomy
 from faultspec.render.environment import bytecode, environment, shipped_templates
+from faultspec.render.ownership import COPY_HEADER
 from faultspec.render.paths import path_problem
 from faultspec.targets import CompileTarget, Context, Output, TargetError
 from faultspec.targets.model import model_of
 
 RenderedFile = tuple[str, Iterable[str]]
 """The POSIX path of a file, relative to the output folder, and its text in pieces."""
+
+_COMMENT_SIGNS = {".py": "#", ".ts": "//"}
+"""The beginning of a comment in a copied file."""
 
 _PIECES = 2_000
 """Pieces of a template's output that are joined to one: enough for speed, and a few megabytes."""
@@ -93,7 +97,8 @@ def _outputs(
                 path = _path(templates, output.path, names)
                 yield path, _pieces(template.generate(names), output.template, folders)
     for path, origin in target.copies(context):
-        yield path, (origin.read_text(encoding="utf-8"),)
+        sign = _COMMENT_SIGNS[origin.suffix]
+        yield path, (f"{sign} {COPY_HEADER}\n", origin.read_text(encoding="utf-8"))
 
 
 def _pieces(texts: Iterator[str], template: str, folders: Sequence[Path]) -> Iterator[str]:

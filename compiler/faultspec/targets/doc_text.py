@@ -11,6 +11,13 @@ from faultspec.targets.literals import Verbatim
 NO_MESSAGE = "The answer is not a known error"
 
 
+def message_template(code: Code) -> str:
+    """The message of a code with its parameters: as declared, else the summary, in which a dollar
+    is `$$`.
+    """
+    return code.message or code.summary.replace("$", "$$")
+
+
 def code_paragraphs(code: Code, mark: str) -> list[str]:
     """The paragraphs about a code: its meaning, its facts, and behind ``mark`` its deprecation."""
     paragraphs = [code.summary]
@@ -45,11 +52,10 @@ def deprecation_notes(code: Code, mark: str) -> list[str]:
 
 
 def deprecation_terms(code: Code) -> str | None:
-    """``since 2.0.0, use gone, not sent after 2027-01-31``; None if the code is not deprecated."""
+    """``use gone, not sent after 2027-01-31``; None if the code is not deprecated."""
     if code.lifecycle != "deprecated":
         return None
     terms = [
-        *([f"since {code.since}"] if code.since else []),
         f"use {code.replaced_by}" if code.replaced_by else "without a replacement",
         *([f"not sent after {code.sunset}"] if code.sunset else []),
     ]

@@ -13,12 +13,14 @@ from typing import NamedTuple
 
 from faultspec.language.conditions import StatusRange
 from faultspec.language.model import Code, Envelope, Example, Field, HeaderRule, Schema, Taxonomy
+from faultspec.language.pictures import fill_message
 from faultspec.language.spelling import pascal
 from faultspec.language.values import check_value
 from faultspec.runtime import ids
 from faultspec.runtime import shape as shapes
 from faultspec.runtime.shape import Object, Slot
 from faultspec.targets import schema as schemas
+from faultspec.targets.doc_text import message_template
 from faultspec.targets.filters import take_unique
 from faultspec.targets.json_text import Fragment
 from faultspec.targets.memo import memoize
@@ -475,10 +477,8 @@ def slots(
     """The slots of the envelope for an example of a code; missing values are made up. Raises
     ValueError.
     """
-    message = example.message or code.message or code.summary
     details = dict(example.details) if example.details is not None else None
-    for key, value in (details or {}).items():
-        message = message.replace(f"${{{key}}}", str(value))
+    message = example.message or fill_message(message_template(code), details or {})
     decided: dict[str, object] = {
         "code": code.wire,
         "message": message,

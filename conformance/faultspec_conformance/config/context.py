@@ -100,6 +100,27 @@ class ReadingContext:
 
         return VARIABLE.sub(replacement, text)
 
+    def expand_body(self, node: Node, place: Place) -> Node:
+        """A call with the values of the variables in its query, body and params, which reports
+        mask.
+        """
+        found = dict(node)
+        for key in ("query", "body", "raw", "params"):
+            if key in node:
+                texts = (text for _, text in texts_in(node[key], ()))
+                self.secrets += self.variables(texts)
+                found[key] = self._expand_texts(node[key], (*place, key))
+        return found
+
+    def _expand_texts(self, value: object, place: Place) -> object:
+        if isinstance(value, str):
+            return self.expand(value, place)
+        if isinstance(value, dict):
+            return {name: self._expand_texts(item, (*place, name)) for name, item in value.items()}
+        if isinstance(value, list):
+            return [self._expand_texts(item, (*place, index)) for index, item in enumerate(value)]
+        return value
+
     def variables(self, texts: Iterable[str]) -> list[tuple[str, str]]:
         """The values that texts take from the environment, each with its replacement in reports."""
         names = (name for text in texts for name in VARIABLE.findall(text))
@@ -110,18 +131,16 @@ class ReadingContext:
         ]
 
     def reject_variables(self, value: object, place: Place) -> None:
-        """Report variables in every text of a value: reports mask them only in headers, addresses
-        and tenants.
-        """
+        """Report variables in every text of a value that takes none from the environment."""
         for path, text in texts_in(value, place):
             if match := VARIABLE.search(text):
                 self.report(
                     "misplaced-variable",
                     path,
-                    f"`{match[0]}` is not replaced here: only headers, the address and tenants "
-                    "take values from the environment",
+                    f"`{match[0]}` is not replaced here: only headers, queries, bodies, the "
+                    "address and tenants take values from the environment",
                     key=False,
-                    hint="move it into `headers`, or write the value",
+                    hint="move it into `headers` or `body`, or write the value",
                 )
 
     def known_identity(self, node: Node, place: Place) -> str | None:

@@ -32,7 +32,9 @@ _POINTER = Text(r"(/([^~/]|~[01])*)*", "a JSON Pointer such as /id (RFC 6901)")
 _VARIABLE_NAME = Text(r"[A-Za-z_][A-Za-z0-9_]*", "the name of an environment variable")
 #: Classes of statuses, a connection that ends without an answer, and bodies of a 200 that cannot be
 #: used.
-_WORDS = Choice(("4xx", "5xx", "closed", "truncated", "html", "empty", "mistyped"))
+_WORDS = Choice(
+    ("4xx", "5xx", "closed", "silent", "slow", "truncated", "html", "empty", "mistyped")
+)
 _FAILURE = Either(
     (
         _WORDS,
@@ -48,6 +50,10 @@ _FAILURE = Either(
                     "The calls that fail; default all. `*` stands for any text.",
                 ),
                 "after": Key(Integer(0, 1000), "How many of these calls succeed before."),
+                "within": Key(
+                    Number(0),
+                    "Seconds in which the service must answer; default 15, as for any request.",
+                ),
             },
         ),
     )
@@ -105,13 +111,23 @@ _CREATE_KEYS = {
     ),
 }
 _CREATE = Either((_REQUEST, Record("a creation", _CREATE_KEYS)))
+_SCALAR = Either((Text(blank=True), Number(), Flag()))
 _REPEAT = Record(
     "a repetition",
     {
         "until": Key(
-            Integer(100, 599), "The status that ends it. Without HTTP, the code of the recipe does."
+            Either(
+                (
+                    Integer(100, 599),
+                    Named(Either((_SCALAR, Many(_SCALAR, 1))), _POINTER, least=1),
+                )
+            ),
+            "What ends it: a status, or a state of the answer. A state has its values by JSON "
+            "Pointer, such as `{/state: [failed, done]}`. Without HTTP and without a state, the "
+            "code of the recipe ends it.",
         ),
         "at_most": Key(Integer(1, 100_000), "The highest number of requests."),
+        "seconds": Key(Number(0), "How long the state may take; default 5."),
     },
 )
 _PLACE = Text(
@@ -157,7 +173,6 @@ _STEP_KEYS = {
         "Send the request several times at the same time. Those that do not succeed get the code.",
     ),
 }
-_SCALAR = Either((Text(blank=True), Number(), Flag()))
 _EXPECT = Record(
     "an expectation",
     {
@@ -214,6 +229,11 @@ _RECIPE = Record(
             "The surface of a failure whose name is not a code of the taxonomy. The answer has "
             "`status` and belongs to this surface.",
         ),
+        "rendering": Key(
+            Text(),
+            "The rendering of the taxonomy that tells the code, in place of an envelope: a tool "
+            "message in a chat, for example.",
+        ),
     },
 )
 _UPSTREAM_CALL = Record(
@@ -240,8 +260,9 @@ _UPSTREAM = Record(
         "fails": Key(
             Named(Either((_FAILURE, Many(_FAILURE, 1)))),
             "Codes that the service answers, each with the behaviour of the upstream: "
-            "a status or a class of statuses such as `4xx`, `closed` for no answer, or a 200 whose "
-            "body is `truncated`, `html`, `empty` or `mistyped`.",
+            "a status or a class of statuses such as `4xx`, `closed` for a connection that ends, "
+            "`silent` for one without an answer, `slow` for an answer that never ends, or a 200 "
+            "whose body is `truncated`, `html`, `empty` or `mistyped`.",
             True,
         ),
         "answer": Key(
@@ -380,7 +401,11 @@ _OPERATION = Text(
 _SWEEP = Record(
     "a sweep",
     {
-        "requests": Key(Integer(1), "The highest number of generated requests; default 300."),
+        "requests": Key(
+            Integer(0),
+            "The highest number of generated requests; default 300. With 0 only the probes of all "
+            "operations run.",
+        ),
         "checks": Key(
             Many(Choice(SCHEMATHESIS_CHECKS)),
             "Checks of schemathesis that conclude from several answers or from generated data. "
@@ -401,6 +426,11 @@ _LIMITS = Record(
         "rate": Key(
             Number(0),
             "The highest number of requests a second. Limits of the service are not tested then.",
+        ),
+        "settle": Key(
+            Number(0),
+            "Seconds until reads show what was written, for services that are eventually "
+            "consistent.",
         ),
         "writes": Key(
             Flag(), "Whether a run may send more than GET, HEAD, OPTIONS and `safe` calls."

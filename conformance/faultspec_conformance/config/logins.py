@@ -9,7 +9,6 @@ from faultspec_conformance.config.context import (
     Node,
     ReadingContext,
     child_mapping,
-    texts_in,
 )
 from faultspec_conformance.config.model import Login
 from faultspec_conformance.config.requests import read_call, read_saved_part
@@ -24,12 +23,7 @@ def read_login_request(
         message = "`login` belongs to services over HTTP"
         context.report("misplaced-key", at, message, hint="remove the key")
         return None
-    node = dict(child_mapping(identity, "login"))
-    for key in ("query", "body", "raw"):
-        texts = list(texts_in(node.get(key), (*at, key)))
-        context.secrets += context.variables(text for _, text in texts)
-        if key in node:
-            node[key] = _expand(context, node[key], (*at, key))
+    node = child_mapping(identity, "login")
     save = {
         name: read_saved_part(context, value, (*at, "save", name))
         for name, value in child_mapping(node, "save").items()
@@ -44,14 +38,3 @@ def read_login_request(
         message = f"no header of the identity uses `${{{name}}}`"
         context.report("unused-name", (*at, "save", name), message, hint=hint)
     return Login(read_call(context, node, at), save)
-
-
-def _expand(context: ReadingContext, value: object, place: Place) -> object:
-    """The value with the variables of the environment in all its texts."""
-    if isinstance(value, str):
-        return context.expand(value, place)
-    if isinstance(value, dict):
-        return {name: _expand(context, item, (*place, name)) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_expand(context, item, (*place, index)) for index, item in enumerate(value)]
-    return value

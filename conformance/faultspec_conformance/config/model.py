@@ -1,5 +1,6 @@
 """The configuration as values: the service, identities, resources, recipes, limits."""
 
+import json
 import re
 import shlex
 from collections.abc import Mapping
@@ -142,6 +143,23 @@ class SavedPart:
         return self.place
 
 
+@dataclass(frozen=True, slots=True)
+class AwaitedState:
+    """A state that repeated answers reach. ``values``: those that end the wait, by JSON Pointer.
+
+    ``seconds``: how long the state may take.
+    """
+
+    values: Mapping[str, tuple[object, ...]]
+    seconds: float
+
+    def __str__(self) -> str:
+        return " and ".join(
+            f"`{pointer}` {' or '.join(map(json.dumps, values))}"
+            for pointer, values in self.values.items()
+        )
+
+
 class Parallel(NamedTuple):
     """Requests at the same time, and how many of them succeed."""
 
@@ -155,7 +173,7 @@ class Step:
 
     Without HTTP, the code of the recipe ends the repetition. ``save``: parts of the answer, by
     name. ``status``: that of the answer; None: a success. ``parallel``: send it several times at
-    the same time.
+    the same time. ``state``: repeat it until the answer has this state.
     """
 
     call: ConfiguredCall
@@ -165,6 +183,7 @@ class Step:
     save: Mapping[str, SavedPart] = field(default_factory=dict)
     status: int | None = None
     parallel: Parallel | None = None
+    state: AwaitedState | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +221,7 @@ class Recipe:
 
     ``place``: its place in the file. ``values``: made up once, before the first step, by name.
     ``action``: the steps after which the code no longer comes. ``surface``: that of the answer, if
-    ``code`` is only a name.
+    ``code`` is only a name. ``rendering``: the one that has the code, in place of an envelope.
     """
 
     code: str
@@ -214,6 +233,7 @@ class Recipe:
     values: Mapping[str, object] = field(default_factory=dict)
     action: tuple[Step, ...] = ()
     surface: str | None = None
+    rendering: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,9 +262,13 @@ class UpstreamCall:
     idempotent: bool | None = None
 
 
-#: What an upstream answers: a status, or a class that stands for several; no answer; or a 200 whose
-#: body cannot be used.
-Behaviour = int | Literal["4xx", "5xx", "closed", "truncated", "html", "empty", "mistyped"]
+#: What an upstream answers: a status, or a class that stands for several; no answer, as the
+#: connection ends or nothing ever comes; a body that never ends; or a 200 whose body cannot be
+#: used.
+Behaviour = (
+    int
+    | Literal["4xx", "5xx", "closed", "silent", "slow", "truncated", "html", "empty", "mistyped"]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,12 +276,13 @@ class UpstreamFailure:
     """A failure of an upstream. ``answer``: what it does.
 
     ``path``: the calls that fail; ``*`` stands for any text. ``after``: how many of them succeed
-    before.
+    before. ``within``: seconds in which the service must answer; None: as for any request.
     """
 
     answer: Behaviour
     path: str = "*"
     after: int = 0
+    within: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,11 +108,7 @@ def _read(
     remains = prune(CONFIGURATION, document.data, problems)
     context = ReadingContext(document, environment, remains.lost)
     target = _read_service(context, remains.data)
-    found = [
-        document.diagnostic(each.code, each.message, each.path, key=each.on_key, hint=each.hint)
-        for each in problems
-    ]
-    return target, [*found, *context.diagnostics]
+    return target, [*grammar.problem_diagnostics(document, problems), *context.diagnostics]
 
 
 def check_config(
@@ -169,6 +165,14 @@ def _check_recipe(
         hint = grammar.closest(recipe.surface, surfaces) or f"it has {', '.join(surfaces)}"
         place = (*recipe.place, "surface")
         yield document.diagnostic("unknown-surface", message, place, key=False, hint=hint)
+    renderings = tuple(taxonomy.renderings)
+    if recipe.rendering is not None and recipe.rendering not in renderings:
+        message = f"the taxonomy {taxonomy.name} has no rendering `{recipe.rendering}`"
+        hint = grammar.closest(recipe.rendering, renderings) or (
+            f"it has {', '.join(renderings)}" if renderings else "declare it under `renderings`"
+        )
+        place = (*recipe.place, "rendering")
+        yield document.diagnostic("unknown-rendering", message, place, key=False, hint=hint)
     if recipe.action and codes and not any(code.retriable.until for code in codes):
         message = f"the taxonomy declares no action after which `{recipe.code}` is gone"
         hint = "add `retriable: {until: ACTION}` to the code, or remove `action`"
@@ -322,6 +326,7 @@ def _read_limits(context: ReadingContext, node: Node) -> Limits:
         seconds=float(cast(float, node.get("seconds", default.seconds))),
         writes=node.get("writes") is True,
         rate=float(cast(float, node["rate"])) if node.get("rate") else None,
+        settle=float(cast(float, node.get("settle", default.settle))),
     )
 
 
@@ -369,9 +374,13 @@ def _read_upstream(
         name=name,
         calls=tuple(calls),
         fails=tuple(
-            (code, _upstream_failure(item))
+            (code, _upstream_failure(context, item, (*place, "fails", code, *index)))
             for code, value in child_mapping(node, "fails").items()
-            for item in (value if isinstance(value, list) else [value])
+            for index, item in (
+                (((number,), item) for number, item in enumerate(value))
+                if isinstance(value, list)
+                else [((), value)]
+            )
         ),
         port=port,
         env=cast(str | None, node.get("env")),
@@ -380,13 +389,15 @@ def _read_upstream(
     )
 
 
-def _upstream_failure(item: object) -> UpstreamFailure:
+def _upstream_failure(context: ReadingContext, item: object, place: Place) -> UpstreamFailure:
     if not isinstance(item, dict):
         return UpstreamFailure(cast(Behaviour, item))
+    seconds = context.positive_number(item, "within", place, 0.0)
     return UpstreamFailure(
         cast(Behaviour, item.get("answer")),
         path=str(item.get("path", "*")),
         after=cast(int, item.get("after", 0)),
+        within=seconds or None,
     )
 
 

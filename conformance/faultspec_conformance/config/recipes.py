@@ -15,6 +15,7 @@ from faultspec_conformance.config.context import (
     wire_text,
 )
 from faultspec_conformance.config.model import (
+    AwaitedState,
     ConfiguredCall,
     Expectation,
     Parallel,
@@ -33,6 +34,9 @@ from faultspec_conformance.config.requests import (
 
 #: Requests of a repetition without `at_most`.
 _AT_MOST = 60
+
+#: Seconds that a state may take without `seconds`. Jobs of tests end at once.
+_STATE_SECONDS = 5.0
 
 _WAYS = ("request", "steps", "not_provokable")
 
@@ -91,6 +95,7 @@ def _read_recipe(context: ReadingContext, code: str, data: Node, place: Place) -
         values=_read_values(context, data, place),
         action=tuple(_read_action(context, data, place)),
         surface=cast(str | None, data.get("surface")),
+        rendering=cast(str | None, data.get("rendering")),
         expect=Expectation(
             slots=child_mapping(expect, "slots"),
             details=child_mapping(expect, "details"),
@@ -109,7 +114,7 @@ def _report_http_keys(context: ReadingContext, data: Node, place: Place) -> None
     """
     if context.transport == "http":
         return
-    own = ("expect", "action", "surface", *(() if "request" in data else ("status",)))
+    own = ("expect", "action", "surface", "rendering", *(() if "request" in data else ("status",)))
     for key in own:
         if key in data:
             message = f"`{key}` belongs to recipes over HTTP"
@@ -138,6 +143,7 @@ def _read_steps(context: ReadingContext, data: Node, place: Place) -> tuple[Step
             message = f"`{key}` belongs to one of the steps, not to the recipe"
             hint = f"move `{key}` into its step"
             context.report("conflicting-keys", (*place, key), message, hint=hint)
+    data = context.expand_body(data, place)
     identity = context.known_identity(data, place)
     recipe_call = ConfiguredCall(
         "GET", "/", headers=context.headers(data, place), query=query_texts(data)
@@ -158,19 +164,9 @@ def _read_steps(context: ReadingContext, data: Node, place: Place) -> tuple[Step
 
 
 def _read_step(context: ReadingContext, data: Node, place: Place, *, is_last: bool = True) -> Step:
-    repeat = cast(Mapping[str, int], child_mapping(data, "repeat"))
-    at = (*place, "repeat")
-    if repeat and context.transport == "http" and "until" not in repeat:
-        context.report(
-            "missing-key",
-            at,
-            "`repeat` lacks the key `until`",
-            hint="add `until: 429`",
-            needs=((*at, "until"),),
-        )
-    if "until" in repeat and context.transport != "http":
-        message = "`until` is an HTTP status; here the code ends the repetition"
-        context.report("misplaced-key", (*at, "until"), message, hint="remove the key")
+    repeat = child_mapping(data, "repeat")
+    until, at_most = repeat.get("until"), repeat.get("at_most", _AT_MOST if repeat else 1)
+    _check_repeat(context, repeat, (*place, "repeat"))
     parallel = cast(Mapping[str, int], child_mapping(data, "parallel"))
     if parallel and (context.transport != "http" or repeat or not is_last):
         message = "`parallel` belongs to the last step of a recipe over HTTP, without `repeat`"
@@ -179,15 +175,49 @@ def _read_step(context: ReadingContext, data: Node, place: Place, *, is_last: bo
     return Step(
         call=read_call(context, data, place, in_recipe=True),
         identity=context.known_identity(data, place),
-        until=repeat.get("until"),
-        at_most=repeat.get("at_most", _AT_MOST if repeat else 1),
+        until=until if isinstance(until, int) else None,
+        at_most=cast(int, at_most),
         save={
             name: read_saved_part(context, value, (*place, "save", name))
             for name, value in child_mapping(data, "save").items()
         },
         status=status if isinstance(status, int) else None,
         parallel=Parallel(parallel["requests"], parallel.get("succeed", 1)) if parallel else None,
+        state=_read_state(context, repeat, (*place, "repeat")),
     )
+
+
+def _check_repeat(context: ReadingContext, repeat: Node, place: Place) -> None:
+    """Report keys of a repetition that are missing or misplaced."""
+    until = repeat.get("until")
+    if repeat and context.transport == "http" and "until" not in repeat:
+        context.report(
+            "missing-key",
+            place,
+            "`repeat` lacks the key `until`",
+            hint="add `until: 429`",
+            needs=((*place, "until"),),
+        )
+    if isinstance(until, int) and context.transport != "http":
+        message = "`until` is an HTTP status; here the code ends the repetition"
+        context.report("misplaced-key", (*place, "until"), message, hint="remove the key")
+    if "seconds" in repeat and not isinstance(until, dict):
+        message = "`seconds` belongs to a repetition until a state"
+        hint = "write `until: {/state: done}`, or remove the key"
+        needs = ((*place, "until"),)
+        context.report("misplaced-key", (*place, "seconds"), message, hint=hint, needs=needs)
+
+
+def _read_state(context: ReadingContext, repeat: Node, place: Place) -> AwaitedState | None:
+    """The state that ends a repetition; None if it has none."""
+    until = repeat.get("until")
+    if not isinstance(until, dict):
+        return None
+    values = {
+        str(pointer): tuple(value) if isinstance(value, list) else (value,)
+        for pointer, value in until.items()
+    }
+    return AwaitedState(values, context.positive_number(repeat, "seconds", place, _STATE_SECONDS))
 
 
 def _read_action(context: ReadingContext, data: Node, place: Place) -> Iterator[Step]:

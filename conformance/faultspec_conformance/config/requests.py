@@ -42,6 +42,7 @@ def read_call(
     ``in_recipe``: its path may be a URL that an earlier step saved.
     """
     node = cast(Node, {"request": data} if isinstance(data, str) else data)
+    node = context.expand_body(node, place)
     if context.transport != "http":
         return _read_named_call(context, node, place)
     if "params" in node:
@@ -58,8 +59,6 @@ def read_call(
         method, path = line.partition(" ")[0].upper(), line.partition(" ")[2].strip()
     else:
         method, path = read_request_line(context, line, at)
-    for key in ("query", "body", "raw"):
-        context.reject_variables(node.get(key), (*place, key))
     check_new_values(context, path, at)
     for key in ("query", "headers", "body", "raw"):
         check_new_values(context, node.get(key), (*place, key))
@@ -105,8 +104,6 @@ def _read_named_call(context: ReadingContext, node: Node, place: Place) -> Confi
             context.report("misplaced-key", (*place, key), message, hint=hint)
     name = str(node["request"]).strip()
     context.reject_variables(name, (*place, "request"))
-    for key in ("query", "body", "raw", "params"):
-        context.reject_variables(node.get(key), (*place, key))
     check_new_values(context, node.get("params"), (*place, "params"))
     return ConfiguredCall("POST", name, body=node.get("params", ABSENT))
 

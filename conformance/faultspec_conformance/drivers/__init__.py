@@ -14,6 +14,10 @@ from faultspec.exchange.model import Request
 #: Bytes of a body that are read. Errors have a few kilobytes; lists of resources may have more.
 BODY_LIMIT = 4 * 1024 * 1024
 
+#: Bytes of all bodies of a run after which only the beginning of each is read, and its size. A run
+#: keeps what it judges, so they bound its memory.
+ALL_BODIES, LATER_BODY_LIMIT = 48 * 1024 * 1024, 64 * 1024
+
 #: Seconds for one answer: enough for a cold start behind a gateway, and cheap for a hanging route.
 TIMEOUT = 15.0
 
@@ -55,13 +59,15 @@ class Limits:
     """The limits of a run. ``seconds``: wall time. ``writes``: it may send methods that
     change something.
 
-    ``rate``: requests a second at most; None for no limit.
+    ``rate``: requests a second at most; None for no limit. ``settle``: seconds until reads show
+    what was written.
     """
 
     requests: int = 400
     seconds: float = 120.0
     writes: bool = False
     rate: float | None = None
+    settle: float = 0.0
 
 
 class Timing(TypedDict, total=False):
@@ -101,12 +107,14 @@ class LoggedRequest:
 
 class Driver:
     """A connection to one service, and a context manager. It logs its requests and enforces the
-    limits of the run. ``part`` and ``purpose``: those of the next request.
+    limits of the run. ``part`` and ``purpose``: those of the next request. ``received``: bytes of
+    all bodies.
     """
 
     def __init__(self, limits: Limits, **timing: Unpack[Timing]) -> None:
         self.limits = limits
         self.requests = 0
+        self.received = 0
         self.log: list[LoggedRequest] = []
         self.part = ""
         self.purpose: Purpose = "test"
@@ -149,6 +157,11 @@ class Driver:
     def answer_timeout(self) -> float:
         """Seconds that one answer may take within what is left of the run."""
         return max(_SHORTEST, min(self.timeout, self.remaining))
+
+    @property
+    def body_limit(self) -> int:
+        """Bytes of the next body that are read."""
+        return BODY_LIMIT if self.received < ALL_BODIES else LATER_BODY_LIMIT
 
     def pause(self, seconds: float) -> bool:
         """Wait, if the run has so much time left. Returns whether it had."""

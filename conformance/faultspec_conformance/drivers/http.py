@@ -20,8 +20,14 @@ from urllib.parse import urlsplit, urlunsplit
 
 import httpx
 
-from faultspec.exchange.model import Request, Response
-from faultspec_conformance.drivers import BODY_LIMIT, Driver, Limits, NoAnswer, Timing
+from faultspec.exchange.decoding import (
+    DecodedContent,
+    UndecodableBody,
+    content_codings,
+    decode_content,
+)
+from faultspec.exchange.model import Headers, Request, Response
+from faultspec_conformance.drivers import Driver, Limits, NoAnswer, Timing
 from faultspec_conformance.drivers.head import exchange_head, parse_answer, service_address
 
 #: RFC 9110, 9.2.1, without TRACE, which servers refuse.
@@ -211,26 +217,38 @@ class HttpDriver(Driver):
         media_type = answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
         is_stream = media_type in _ENDLESS
         deadline = began + (_STREAM if is_stream else seconds)
-        body_so_far = bytearray()
-        try:
-            _read_body(answer, body_so_far, lambda: self._clock() > deadline)
-        except httpx.TimeoutException:
-            if not is_stream:  # a stream that waits for its next event has answered
-                return NoAnswer(request, "timeout", f"the answer did not end within {seconds:g} s")
-        except (httpx.TransportError, httpx.DecodingError) as error:
-            if not (is_stream and self._clock() - began >= seconds):
-                return NoAnswer(request, "garbled", f"the answer broke off: {_describe(error)}")
-        finally:
-            answer.close()
-        content = bytes(body_so_far[:BODY_LIMIT])
-        length = answer.headers.get("Content-Length", "")
-        missing = length.isdigit() and answer.num_bytes_downloaded < int(length)
-        if missing and len(content) < BODY_LIMIT:
-            return NoAnswer(request, "timeout", f"the answer did not end within {seconds:g} s")
         headers = tuple(
             (name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers.raw
         )
-        return Response(answer.status_code, headers, content, self._clock() - began)
+        limit, received = self.body_limit, bytearray()
+        try:
+            chunks = _read_body(answer, lambda: self._clock() > deadline)
+            decoded = decode_content(
+                _keep(chunks, received, limit), content_codings(headers), limit
+            )
+        except httpx.TimeoutException:
+            if not is_stream:  # a stream that waits for its next event has answered
+                return NoAnswer(request, "timeout", f"the answer did not end within {seconds:g} s")
+            decoded = _decode_stream(received, headers, limit)
+        except UndecodableBody as error:
+            if not is_stream:
+                return NoAnswer(request, "garbled", f"the answer broke off: {error}")
+            decoded = _decode_stream(received, headers, limit)
+        except httpx.TransportError as error:
+            if not (is_stream and self._clock() - began >= seconds):
+                return NoAnswer(request, "garbled", f"the answer broke off: {_describe(error)}")
+            decoded = _decode_stream(received, headers, limit)
+        finally:
+            answer.close()
+        length = answer.headers.get("Content-Length", "")
+        missing = length.isdigit() and answer.num_bytes_downloaded < int(length)
+        if missing and decoded.cut is None:
+            return NoAnswer(request, "timeout", f"the answer did not end within {seconds:g} s")
+        self.received += len(decoded.content)
+        elapsed = self._clock() - began
+        return Response(
+            answer.status_code, headers, decoded.content, elapsed=elapsed, cut=decoded.cut
+        )
 
     def _classify(self, request: Request, error: Exception, seconds: float) -> NoAnswer:
         """Why a request got no answer, by the error of the client library."""
@@ -359,12 +377,26 @@ class _Alarm:
         self._timer.cancel()
 
 
-def _read_body(answer: httpx.Response, body: bytearray, is_late: Callable[[], bool]) -> None:
-    """Append the part of the body that comes in time, up to the limit. A stream need not end."""
-    for chunk in answer.iter_bytes():
-        body += chunk
-        if len(body) >= BODY_LIMIT or is_late():
+def _read_body(answer: httpx.Response, is_late: Callable[[], bool]) -> Iterator[bytes]:
+    """The part of the body that comes in time. A stream need not end."""
+    for chunk in answer.iter_raw():
+        yield chunk
+        if is_late():
             break
+
+
+def _decode_stream(received: bytearray, headers: Headers, limit: int) -> DecodedContent:
+    """The received part of a stream that did not end."""
+    if content_codings(headers):
+        return DecodedContent(b"", "is a compressed stream that did not end")
+    return DecodedContent(bytes(received[:limit]))
+
+
+def _keep(chunks: Iterator[bytes], received: bytearray, limit: int) -> Iterator[bytes]:
+    """The chunks, which are also appended to ``received`` up to a limit."""
+    for chunk in chunks:
+        received += chunk[: limit - len(received)]
+        yield chunk
 
 
 def _describe(error: Exception) -> str:

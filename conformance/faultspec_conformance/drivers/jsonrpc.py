@@ -96,5 +96,7 @@ class Remote(Peer):
         answer = self._http.transmit(request)
         if isinstance(answer, NoAnswer):
             return NoAnswer(message.request, answer.kind, answer.reason)
+        if answer.cut is not None:
+            return NoAnswer(message.request, "garbled", f"the body of the answer {answer.cut}")
         headers = ((":status", str(answer.status)), *answer.headers)
         return ReceivedMessage(Response(None, headers, answer.body, answer.elapsed))

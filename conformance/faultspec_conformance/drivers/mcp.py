@@ -28,11 +28,19 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server import Server
 from mcp.server.mcpserver import MCPServer
-from mcp.types import CallToolRequest, CallToolRequestParams
+from mcp.types import CONNECTION_CLOSED, CallToolRequest, CallToolRequestParams
 from pydantic import TypeAdapter, ValidationError
 
+from faultspec.exchange.decoding import UndecodableBody, content_codings, decode_content
 from faultspec.exchange.model import Headers, Request, Response
-from faultspec_conformance.drivers import Driver, Limits, NoAnswer, Timing
+from faultspec_conformance.drivers import (
+    ALL_BODIES,
+    BODY_LIMIT,
+    Driver,
+    Limits,
+    NoAnswer,
+    Timing,
+)
 from faultspec_conformance.drivers.http import HttpDriver, is_loopback_host
 
 logging.getLogger("mcp").addHandler(logging.NullHandler())  # errors are returned as values
@@ -42,6 +50,9 @@ _RAW: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
 #: Seconds that the library gets beyond our own deadline, so that ours is the one that is reported.
 _BEYOND = 5.0
 
+
+#: The error that the library makes up if a body cannot be read to its end.
+_LOST = CONNECTION_CLOSED, "Connection closed"
 
 _Result = TypeVar("_Result")
 
@@ -178,6 +189,8 @@ class McpDriver(Driver):
         except TimeoutError:
             return NoAnswer(request, "timeout", f"no answer within {seconds:g} s")
         except MCPError as error:
+            if (error.code, error.message) == _LOST:
+                return NoAnswer(request, "closed", "the answer broke off, or is longer than 4 MB")
             data = {} if error.data is None else {"data": error.data}
             envelope = {
                 "jsonrpc": "2.0",
@@ -235,12 +248,61 @@ async def _connect(server: str | Local, headers: Headers, seconds: float) -> Asy
         if isinstance(server, str):
             # A proxy in the environment serves other machines.
             direct = is_loopback_host(urlsplit(server).hostname or "")
-            http = httpx2.AsyncClient(headers=list(headers), timeout=seconds, trust_env=not direct)
+            http = httpx2.AsyncClient(
+                headers=list(headers),
+                timeout=seconds,
+                trust_env=not direct,
+                event_hooks={"response": [_limit_body]},
+            )
             transport = streamable_http_client(
                 server, http_client=await stack.enter_async_context(http)
             )
         client = Client(transport, mode="legacy", cache=None, read_timeout_seconds=seconds)
         yield await stack.enter_async_context(client)
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    """A body that breaks off with an error at a limit."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, limit: int) -> None:
+        self._stream = stream
+        self._limit = limit
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._stream:
+            size += len(chunk)
+            if size > self._limit:
+                raise httpx2.ReadError(f"the body is longer than {self._limit} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+async def _limit_body(answer: httpx2.Response) -> None:
+    """Bound the body of an answer before the library reads it. One with content codings is decoded
+    here, since the library would decode it without a limit.
+    """
+    assert isinstance(answer.stream, httpx2.AsyncByteStream)
+    headers = tuple(
+        (name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers.raw
+    )
+    is_stream = answer.headers.get("Content-Type", "").startswith("text/event-stream")
+    answer.stream = _BoundedStream(answer.stream, ALL_BODIES if is_stream else BODY_LIMIT)
+    codings = content_codings(headers)
+    if not codings:
+        return
+    packed = [chunk async for chunk in answer.stream]
+    try:
+        decoded = decode_content(packed, codings, BODY_LIMIT)
+    except UndecodableBody as error:
+        raise httpx2.ReadError(str(error)) from None
+    if decoded.cut is not None:
+        raise httpx2.ReadError(f"the body {decoded.cut}")
+    await answer.stream.aclose()
+    del answer.headers["Content-Encoding"]
+    answer.stream = httpx2.ByteStream(decoded.content)
 
 
 def _json(value: object) -> bytes:

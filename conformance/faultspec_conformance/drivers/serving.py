@@ -1,9 +1,10 @@
 """Serving an ASGI application on loopback, from a thread of this process."""
 
+import asyncio
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,6 +22,11 @@ HEAD_BYTES = 256 * 1024
 
 #: The extension of the scope by which an application ends the connection without an answer.
 HANG_UP = "faultspec.hang_up"
+
+
+#: Seconds between two bytes of an answer that never ends, and between two looks whether an open
+#: connection is over.
+_DRIP, _LOOK = 0.5, 0.05
 
 
 class _Protocol(H11Protocol):
@@ -45,6 +51,26 @@ async def read_body(receive: Receive) -> bytes:
         body += message.get("body", b"")
         if message["type"] != "http.request" or not message.get("more_body", False):
             return bytes(body)
+
+
+async def wait_for_disconnect(receive: Receive) -> None:
+    """Return when the client has closed the connection."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def keep_open(receive: Receive, send: Send | None, is_over: Callable[[], bool]) -> None:
+    """Return when the client has closed the connection, or ``is_over``. ``send``: sends a byte of
+    the answer now and then; None sends nothing.
+    """
+    gone = asyncio.ensure_future(wait_for_disconnect(receive))
+    due = time.monotonic()
+    while not gone.done() and not is_over():
+        if send is not None and time.monotonic() >= due:
+            due += _DRIP
+            await send({"type": "http.response.body", "body": b" ", "more_body": True})
+        await asyncio.wait({gone}, timeout=_LOOK)
+    gone.cancel()
 
 
 @contextmanager

@@ -30,6 +30,15 @@ _KEPT = 50
 #: Messages that are read ahead; then the process has to wait.
 _WAITING = 1000
 
+#: Bytes of messages that are read ahead.
+_WAITING_BYTES = 16 * 1024 * 1024
+
+#: Seconds between two looks at them.
+_PAUSE = 0.02
+
+#: Refusals that wait to be written. A process that reads nothing gets no more of them.
+_OUTGOING = 1000
+
 #: Characters at the end of the standard error that a report quotes.
 _QUOTED = 200
 
@@ -69,6 +78,8 @@ class Process(Peer):
         self._outgoing: queue.SimpleQueue[tuple[bytes, threading.Event] | None] = (
             queue.SimpleQueue()
         )
+        self._ahead = 0
+        self._ahead_changes = threading.Lock()
         self._late: set[str] = set()
         self._over: _Ended | _Garbled | None = None
         self._stderr = b""
@@ -125,14 +136,14 @@ class Process(Peer):
     def linger(self, seconds: float) -> tuple[bytes, ...]:
         """The requests and notifications of the process that arrive within ``seconds``."""
         deadline = time.monotonic() + min(seconds, max(self.remaining, 0.0))
-        unprompted = []
+        unprompted: list[bytes] = []
         while (left := deadline - time.monotonic()) > 0:
             received = self._next_message(left)
             if received is None or isinstance(received, _Ended | _Garbled):
                 break
             value = _parse(received)
             if isinstance(value, dict) and "method" in value:
-                unprompted.append(received)
+                unprompted += [received][: _KEPT - len(unprompted)]
                 self._decline(value)
         return tuple(unprompted)
 
@@ -147,6 +158,7 @@ class Process(Peer):
             return NoAnswer(message.request, "timeout", reason)
         deadline = (began + seconds) if message.due else time.monotonic() + SILENCE
         unprompted: list[bytes] = []
+        arrived = 0
         answer: bytes | None = None
         while answer is None and (left := deadline - time.monotonic()) > 0:
             received = self._next_message(left)
@@ -156,18 +168,18 @@ class Process(Peer):
                 return self._explain_end(message, received)
             value = _parse(received)
             if isinstance(value, dict) and "method" in value:
-                unprompted.append(received)
+                arrived += 1
+                unprompted += [received][: _KEPT - len(unprompted)]
                 self._decline(value)
             elif not self._is_late(value, message):
                 answer = received
         if answer is None and message.due:
             self._late |= {_id_key(id) for id in message.ids}
-            more = f", and {len(unprompted)} messages that are not answers" if unprompted else ""
+            more = f", and {arrived} messages that are not answers" if arrived else ""
             reason = f"no answer within {seconds:g} s{more}"
             return NoAnswer(message.request, "timeout", reason)
-        kept = tuple(unprompted[:_KEPT])
         response = Response(None, (), answer or b"", time.monotonic() - began)
-        return ReceivedMessage(response, kept, len(unprompted) - len(kept))
+        return ReceivedMessage(response, tuple(unprompted), arrived - len(unprompted))
 
     def _is_late(self, value: object, message: Message) -> bool:
         """Whether a message answers an earlier request whose time was over."""
@@ -187,6 +199,9 @@ class Process(Peer):
             return None
         if isinstance(received, _Ended | _Garbled):
             self._over = received
+        else:
+            with self._ahead_changes:
+                self._ahead -= len(received)
         return received
 
     def _explain_end(self, message: Message, over: _Ended | _Garbled) -> NoAnswer:
@@ -204,7 +219,7 @@ class Process(Peer):
 
     def _decline(self, message: Mapping[str, object]) -> None:
         """Answer a request of the process with an error, so that it does not wait."""
-        if "id" in message:
+        if "id" in message and self._outgoing.qsize() < _OUTGOING:
             error = {"code": -32601, "message": "the conformance suite has no methods"}
             answer = json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}).encode()
             self._outgoing.put((self._frame(answer), threading.Event()))
@@ -237,6 +252,11 @@ class Process(Peer):
         self._put(_Ended())
 
     def _put(self, message: bytes | _Ended | _Garbled) -> None:
+        if isinstance(message, bytes):
+            while self._ahead > _WAITING_BYTES and not self._closing.wait(_PAUSE):
+                pass
+            with self._ahead_changes:
+                self._ahead += len(message)
         while not self._closing.is_set():
             with contextlib.suppress(queue.Full):
                 self._received.put(message, timeout=0.1)

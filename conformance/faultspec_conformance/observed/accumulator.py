@@ -20,6 +20,8 @@ from faultspec_conformance.observed.memory import OperationNames, RecentIds, sam
 from faultspec_conformance.results.code_coverage import coverable_codes, covered_code
 from faultspec_conformance.results.findings import (
     cause_of,
+    example_key,
+    join_counts,
     join_pair,
     join_texts,
     sort_findings,
@@ -102,6 +104,7 @@ class Accumulator:
         self._levels: Counter[tuple[str, str]] = Counter()
         self._used: Counter[Waiver] = Counter()
         self._findings: dict[Hashable, ReportedFinding] = {}
+        self._examples: dict[Hashable, set[Hashable]] = {}
         self._unlisted: Counter[str] = Counter()
         self._codes: dict[str, Coverage] = {}
         self._skipped: dict[tuple[str, str], tuple[int, str]] = {}
@@ -249,13 +252,19 @@ class Accumulator:
         reported = ReportedFinding(finding, waived=excuse, places=places)
         key = cause_of(reported)
         known = self._findings.get(key)
-        if known is not None:
+        example = example_key(finding)
+        if known is not None and example in self._examples[key]:
+            # Most records: nothing has to be masked or compared.
             again = replace(known, count=1, places=places, operations=reported.operations)
-            self._findings[key] = join_pair(known, again)
+            self._findings[key] = join_counts(known, again)
             return again
         masked = mask_recorded(finding.evidence).finding(finding)
         new = replace(reported, finding=masked)
-        if len(self._findings) < _FINDINGS:
+        if known is not None:
+            self._examples[key].add(example)
+            self._findings[key] = join_pair(known, new)
+        elif len(self._findings) < _FINDINGS:
+            self._examples[key] = {example}
             self._findings[key] = new
         else:
             self._unlisted[finding.clause] += 1

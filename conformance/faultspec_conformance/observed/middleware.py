@@ -9,8 +9,8 @@ import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from faultspec.exchange.model import Exchange, Headers, Request, Response
-from faultspec_conformance.observed.formats.record import ABOUT_BODY, ALWAYS
+from faultspec.exchange.model import ABOUT_BODY, Exchange, Headers, Request, Response
+from faultspec_conformance.observed.formats.record import ALWAYS
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from faultspec_conformance.probes import (
+    accepted_writes,
     audit,
     auth,
     batch,
     bodies,
     calls,
     concurrency,
+    conditional,
     confidential,
     constraints,
     discovery,
@@ -37,6 +39,7 @@ from faultspec_conformance.probes import (
     streams,
     tenancy,
     upstreams,
+    whole_batches,
 )
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.calls import CallSession, RpcSession, ToolSession
@@ -101,7 +104,13 @@ PROBES: tuple[Probe[HttpSession], ...] = (
     Probe(
         "stale-writes",
         concurrency.stale_writes,
-        ("preconditions/stale", "preconditions/recovers"),
+        concurrency.CLAUSES,
+        within="resources",
+    ),
+    Probe(
+        "conditional-reads",
+        conditional.conditional_reads,
+        ("http/not-modified",),
         within="resources",
     ),
     Probe(
@@ -118,10 +127,17 @@ PROBES: tuple[Probe[HttpSession], ...] = (
         within="resources",
     ),
     Probe(
+        "accepted-writes",
+        accepted_writes.accepted_writes,
+        accepted_writes.CLAUSES,
+        within="resources",
+    ),
+    Probe(
         "batches",
         batch.batches,
-        ("batch/mixed-only", "batch/items", "batch/bad-items", "batch/named-items"),
+        ("batch/mixed-only", "batch/items", "batch/bad-items", "batch/named-items", batch.COMPLETE),
     ),
+    Probe("whole-batches", whole_batches.whole_batches, (batch.COMPLETE, "writes/refused")),
     Probe("streams", streams.broken_streams, ("stream/announced", "stream/offset")),
     Probe("replays-below", idempotency.replays_below, ("idempotency/replay",)),
     Probe("published-errors", discovery.published_errors, ("discovery/agrees",)),
@@ -133,7 +149,7 @@ PROBES: tuple[Probe[HttpSession], ...] = (
     Probe("audit-of-upstreams", audit.upstream_failures, ("audit/recorded",), within="upstreams"),
     Probe("listed-actions", listed.listed_actions),
     Probe("late-replays", idempotency.late_replays, ("idempotency/replay",), within="resources"),
-    Probe("refused-writes", refused_writes.refused_writes, ("writes/refused",), everywhere=True),
+    Probe(refused_writes.NAME, refused_writes.refused_writes, ("writes/refused",), everywhere=True),
     Probe("limits", provoke.limits, ("provoke/code", "retry/recovers", "retry/limit")),
 )
 
@@ -141,7 +157,16 @@ PROBES: tuple[Probe[HttpSession], ...] = (
 OF_ALL_OPERATIONS: tuple[Probe[HttpSession], ...] = (
     Probe("media-types-of-others", media.media_types_of_others, ("framework/media-type",)),
     Probe("oversized-of-others", limits.oversized_bodies_of_others, ("framework/oversized",)),
-    Probe("constraints", constraints.constraints, ("framework/invalid-input", "details/field")),
+    Probe(
+        "constraints",
+        constraints.constraints,
+        ("framework/invalid-input", "details/field", "document/bounds"),
+    ),
+)
+
+#: Probes that look back at the probes of all operations and at the generated traffic.
+AFTER_ALL_OPERATIONS: tuple[Probe[HttpSession], ...] = (
+    Probe(f"{refused_writes.NAME}-of-all-operations", refused_writes.refused_writes_since),
 )
 
 #: The units that are dealt out to shards, in order; the sweep comes after them.
@@ -158,6 +183,7 @@ OF_A_KIND: tuple[Probe[HttpSession], ...] = tuple(
         "other-tenants",
         "stale-writes",
         "replays-below",
+        "accepted-writes",
     )
 )
 

@@ -1,8 +1,10 @@
 """The audit read back: it has one record of each exchange, which agrees with the answer."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from faultspec.judge.collector import describe_problem
+from faultspec.judge.renderings import find_renderings
 from faultspec.language.model import Audit, Lookup
 from faultspec.language.values import are_equal, check_value, vocabularies
 from faultspec.runtime import ids
@@ -27,8 +29,15 @@ _CLAUSE = "audit/recorded"
 #: records.
 _LAST = 10
 
-#: A failure and the id of its record.
-_Failure = tuple[Observation, str]
+
+class _Failure(NamedTuple):
+    """A failure and the id of its record. ``rendering``: the parameters of its text, if it is one
+    in place of an envelope.
+    """
+
+    answer: Observation
+    id: str
+    rendering: Mapping[str, object] | None = None
 
 
 def failures(session: HttpSession) -> Iterator[Outcome]:
@@ -60,14 +69,15 @@ def upstream_failures(session: HttpSession) -> Iterator[Outcome]:
         return
     known = _identified_failures(session, audit, session.knowledge.own.exchanges)
     sorts: dict[tuple[object, ...], _Failure] = {}
-    for failure, id in known:
-        if failure.exchange.identity is None and not session.caller.anonymous:
+    for failure in known:
+        answer = failure.answer
+        if answer.exchange.identity is None and not session.caller.anonymous:
             continue
         meanings = (_meaning_value(session, failure, means) for means in audit.means.values())
         numbers = (value for value in meanings if not isinstance(value, str))
-        sort = (failure.exchange.operation, failure.code, *map(str, numbers))
+        sort = (answer.exchange.operation, answer.code, *map(str, numbers))
         sorts.pop(sort, None)
-        sorts[sort] = failure, id
+        sorts[sort] = failure
     chosen = list(sorts.values())[-_LAST:]
     if chosen:
         yield from _check_records(session, audit, audit.lookup, chosen)
@@ -95,21 +105,22 @@ def _check_records(
         yield failed(_CLAUSE, f"the audit cannot be read: {how}", page)
         return
     ids = [point(record, lookup.id) for record in records]
-    for failure, id in known:
-        name = f"{audit.id.removeprefix('$')} {id}"
-        own = [record for record, found in zip(records, ids, strict=True) if are_equal(found, id)]
+    for failure in known:
+        name = f"{audit.id.removeprefix('$')} {failure.id}"
+        pairs = zip(records, ids, strict=True)
+        own = [record for record, found in pairs if are_equal(found, failure.id)]
         if len(own) == 1:
-            yield _compare(_problem(session, audit, own[0], failure), failure, page)
+            yield _compare(_problem(session, audit, own[0], failure), failure.answer, page)
         elif not own and _may_be_later(session, audit, failure, ids=ids):
             reason = f"the record of {name} may be on a later page than the first"
             yield not_exercised(_CLAUSE, reason)
         else:
             what = "no record" if not own else f"{len(own)} records"
-            yield failed(_CLAUSE, f"the audit has {what} of {name}", failure, page)
+            yield failed(_CLAUSE, f"the audit has {what} of {name}", failure.answer, page)
 
 
 def _may_be_later(
-    session: HttpSession, audit: Audit, failure: Observation, ids: Sequence[object]
+    session: HttpSession, audit: Audit, failure: _Failure, ids: Sequence[object]
 ) -> bool:
     """Whether the record of a failure may be on a later page than that of the ``ids``.
 
@@ -118,10 +129,10 @@ def _may_be_later(
     recorded = [
         seen
         for seen in session.knowledge.exchanges
-        if audit.per == "exchange" or seen.code is not None
+        if audit.per == "exchange" or seen.code is not None or _renderings(session, seen)
     ]
-    turn = next(turn for turn, seen in enumerate(recorded) if seen is failure)
-    before = [id for _, id in _identified_failures(session, audit, recorded[:turn])]
+    turn = next(turn for turn, seen in enumerate(recorded) if seen is failure.answer)
+    before = [one.id for one in _identified_failures(session, audit, recorded[:turn])]
     shows_earlier = any(are_equal(found, id) for found in ids for id in before)
     return len(recorded) - turn > max(len(ids), _LAST) and not shows_earlier
 
@@ -129,14 +140,23 @@ def _may_be_later(
 def _identified_failures(
     session: HttpSession, audit: Audit, exchanges: Sequence[Observation]
 ) -> list[_Failure]:
-    """Return the failures whose answer has the id of its record."""
-    name = (audit.id or "").removeprefix("$")
-    pairs = (
-        (observation, slot_value(session.taxonomy, observation, name))
-        for observation in exchanges
-        if observation.code is not None
-    )
-    return [(failure, id) for failure, id in pairs if isinstance(id, str)]
+    """Return the failures whose answer has the id of its record: in its envelope, or in a text."""
+    name, found = (audit.id or "").removeprefix("$"), []
+    for seen in exchanges:
+        if seen.code is not None:
+            id = slot_value(session.taxonomy, seen, name)
+            found += [_Failure(seen, id)] if isinstance(id, str) else []
+            continue
+        for values in _renderings(session, seen):
+            id = values.get(name)
+            found += [_Failure(seen, id, values)] if isinstance(id, str) else []
+    return found
+
+
+def _renderings(session: Session, seen: Observation) -> list[Mapping[str, object]]:
+    """Return the parameters of each sound rendering in an answer without an envelope."""
+    found = find_renderings(session.contract, seen.exchange)
+    return [one.values for one in found if one.code is not None and not one.problems]
 
 
 def exchanges(
@@ -161,14 +181,15 @@ def exchanges(
         yield failed(_CLAUSE, message, *observations[-1:], page)
         return
     for record, observation in zip(records, expected, strict=True):
-        yield _compare(_problem(session, audit, record, observation), observation, page)
+        failure = _Failure(observation, "")
+        yield _compare(_problem(session, audit, record, failure), observation, page)
 
 
 def _compare(problem: str | None, answer: Observation, page: Observation) -> Outcome:
     return passed(_CLAUSE) if problem is None else failed(_CLAUSE, problem, answer, page)
 
 
-def _problem(session: Session, audit: Audit, record: object, answer: Observation) -> str | None:
+def _problem(session: Session, audit: Audit, record: object, failure: _Failure) -> str | None:
     """Return what is wrong with a record, or None."""
     if not isinstance(record, dict):
         return "a record is not an object"
@@ -185,14 +206,18 @@ def _problem(session: Session, audit: Audit, record: object, answer: Observation
         if misfit is not None:
             return f"the record: {describe_problem(misfit, f'/{name}')}"
     for name, meaning in audit.means.items():
-        expected = _meaning_value(session, answer, meaning)
+        expected = _meaning_value(session, failure, meaning)
         if expected is not None and not are_equal(record.get(name), expected):
             return f"`{name}` of the record is {record.get(name)!r}; the answer has {expected!r}"
     return None
 
 
-def _meaning_value(session: Session, answer: Observation, meaning: str) -> object:
-    """Return the value of a slot or detail of an answer; None if it has none, like a success."""
+def _meaning_value(session: Session, failure: _Failure, meaning: str) -> object:
+    """Return the value of a slot or detail of a failure; None if it has none, like a success."""
+    answer = failure.answer
+    if failure.rendering is not None:
+        value = failure.rendering.get(meaning.removeprefix("$"))
+        return value if meaning.startswith("$") else None  # details are numbers in the record
     if answer.code is None:
         return None
     if meaning.startswith("$"):

@@ -76,6 +76,7 @@ def missing_credentials(session: HttpSession) -> Iterator[ProbeResult]:
     if read is not None:
         # Without a body only the header has the correlation id; without an id, the service has to
         # generate one.
+        what = "with HEAD and without credentials"
         answer = session.call(
             RequestSpec(
                 "HEAD",
@@ -83,16 +84,17 @@ def missing_credentials(session: HttpSession) -> Iterator[ProbeResult]:
                 identity=_anonymous_caller(session),
                 values=values_for(session, read),
                 correlation="none",
+                trigger=what,
             )
         )
-        what = "with HEAD and without credentials"
         yield _check_401(session, answer, read, what, clause=_MISSING)
 
 
 def _call_as_nobody(session: HttpSession, operation: ServiceOperation) -> Iterator[Outcome]:
+    what = "without credentials"
     spec = replace(ordinary_request(session, operation), identity=_anonymous_caller(session))
-    answer = session.call(spec)
-    yield _check_401(session, answer, operation, "without credentials", clause=_MISSING)
+    answer = session.call(replace(spec, trigger=what))
+    yield _check_401(session, answer, operation, what, clause=_MISSING)
 
 
 def garbage_credentials(session: HttpSession) -> Iterator[ProbeResult]:
@@ -120,7 +122,8 @@ def garbage_credentials(session: HttpSession) -> Iterator[ProbeResult]:
 def _show_garbage(
     session: HttpSession, operation: ServiceOperation, spec: RequestSpec, what: str
 ) -> Iterator[Outcome]:
-    yield _check_401(session, session.call(spec), operation, what, clause=_GARBAGE)
+    answer = session.call(replace(spec, trigger=what))
+    yield _check_401(session, answer, operation, what, clause=_GARBAGE)
 
 
 def _worthless_credentials(scheme: str | None, token: str, index: int) -> tuple[str, str]:

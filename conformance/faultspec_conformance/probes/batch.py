@@ -36,6 +36,9 @@ _ITEMS = 5
 
 _BAD_ITEMS, _MIXED, _NAMED = "batch/bad-items", "batch/mixed-only", "batch/named-items"
 
+#: The clause about bad items that an answer does not show.
+COMPLETE = "batch/complete"
+
 
 def batches(session: HttpSession) -> Iterator[Outcome]:
     """Send batches of good items, of bad items, and of both."""
@@ -43,15 +46,15 @@ def batches(session: HttpSession) -> Iterator[Outcome]:
     rule = next((surface.batch for surface in surfaces if surface.batch is not None), None)
     if rule is None:
         return
-    operations = list(_operations(session))
+    operations = list(batch_operations(session))
     if not operations:
         reason = "no operation documents 207, and no resource has a `batch`"
-        yield from (not_exercised(clause, reason) for clause in (_MIXED, _BAD_ITEMS))
+        yield from (not_exercised(clause, reason) for clause in (_MIXED, _BAD_ITEMS, COMPLETE))
     for operation, call, owner in operations:
         yield from _batch(session, rule, operation, call=call, owner=owner)
 
 
-def _operations(
+def batch_operations(
     session: HttpSession,
 ) -> Iterator[tuple[ServiceOperation, ConfiguredCall | None, Identity]]:
     """Yield the batch operations with their configured call and the identity that may use them."""
@@ -77,28 +80,23 @@ def _batch(
     call: ConfiguredCall | None,
     owner: Identity,
 ) -> Iterator[Outcome]:
-    def new_body() -> object:
-        if call is not None and call.body is not ABSENT:
-            return fill_in_call(session, call).body
-        return unlike_example(session, operation)
-
     def request(body: object) -> RequestSpec:
         return replace(request_to(session, operation, {}), identity=owner, body=body)
 
-    first, second = new_body(), new_body()
-    items = _first_item(first), _first_item(second)
+    first, second = (new_body(session, operation, call) for _ in range(2))
+    items = first_item(first), first_item(second)
     if None in items:
         yield not_exercised(_MIXED, f"the body of {operation.name} has no list of items")
         return
-    more = [_first_item(new_body()) for _ in range(2)]
+    more = [first_item(new_body(session, operation, call)) for _ in range(2)]
     yield from _check_bad_items(
         session,
         rule,
         operation,
-        send=lambda batch: request(_with_items(first, batch)),
+        send=lambda batch: request(with_items(first, batch)),
         good=[*items, *more],
     )
-    good = request(_with_items(second, [items[1], _first_item(new_body())]))
+    good = request(with_items(second, [items[1], first_item(new_body(session, operation, call))]))
     key = session.taxonomy.idempotency
     replayed = key is not None and takes_key(session, key, operation)
     headers: Mapping[str, str | None] = {}
@@ -118,6 +116,15 @@ def _batch(
         yield check_refused_key(session, key, good, answer)
 
 
+def new_body(
+    session: HttpSession, operation: ServiceOperation, call: ConfiguredCall | None
+) -> object:
+    """Return a body of a batch with new values."""
+    if call is not None and call.body is not ABSENT:
+        return fill_in_call(session, call).body
+    return unlike_example(session, operation)
+
+
 def _check_bad_items(
     session: HttpSession,
     rule: Batch,
@@ -129,14 +136,16 @@ def _check_bad_items(
     """Send a batch of bad items, and one of good and bad items. ``send``: the request with some
     items. ``good``: four good items.
     """
-    bad = _spoil(good[0])
-    mixed = [good[0], bad, *good[2:], _spoil(good[1])][: _most_items(session, operation)]
+    bad = spoil_item(good[0])
+    mixed = [good[0], bad, *good[2:], spoil_item(good[1])][: _most_items(session, operation)]
     if mixed[:1] == mixed[2:3]:  # equal items may be refused as duplicates
         mixed = mixed[:2]
     for batch in ([bad, bad], mixed):
         answer = session.call(send(batch))
-        wrong = frozenset(i for i, item in enumerate(batch) if _spoil(item) == item)
+        wrong = frozenset(i for i, item in enumerate(batch) if spoil_item(item) == item)
         sent = SentBatch(tuple(batch), wrong)
+        if batch is mixed and wrong and is_reported(answer):
+            yield passed(COMPLETE)
         if answer.status != 207 and batch is mixed:  # otherwise the judge checks it
             yield _check_mixed(session, operation, answer)
         elif answer.status != 207:
@@ -180,14 +189,21 @@ def _check_mixed(session: HttpSession, operation: ServiceOperation, answer: Obse
     if not answer.ok:
         reason = f"{operation.name} fails as a whole if one item is bad ({answer})"
         return not_exercised(_MIXED, reason)
-    if not _has_failure(answer.json, {code.wire for code in session.taxonomy.shared_live_codes()}):
+    if not has_failure(answer.json, {code.wire for code in session.taxonomy.shared_live_codes()}):
         return not_exercised(_MIXED, f"{operation.name} accepted the item that was made bad")
     what = f"{operation.name} with a good and a bad item"
     message = f"the service answered {answer} to {what}; expected 207"
     return failed(_MIXED, message, answer)
 
 
-def _has_failure(body: object, wires: set[str | int]) -> bool:
+def is_reported(answer: Observation) -> bool:
+    """Whether the answer to a batch reports a bad item: it refuses all, or has a failure."""
+    if not answer.ok:
+        return answer.status < 500 and answer.status not in (401, 403, 404, 415, 429)
+    return answer.status == 207 or has_failure(answer.json, set())
+
+
+def has_failure(body: object, wires: set[str | int]) -> bool:
     """Whether a body has a failure in it: an error status or a wire code."""
     if isinstance(body, dict):
         status, code = body.get("status", body.get("status_code")), body.get("code")
@@ -195,11 +211,11 @@ def _has_failure(body: object, wires: set[str | int]) -> bool:
             return True
         if isinstance(code, str) and code in wires:
             return True
-        return any(_has_failure(member, wires) for member in body.values())
-    return isinstance(body, list) and any(_has_failure(item, wires) for item in body)
+        return any(has_failure(member, wires) for member in body.values())
+    return isinstance(body, list) and any(has_failure(item, wires) for item in body)
 
 
-def _first_item(body: object) -> object:
+def first_item(body: object) -> object:
     """Return the first item of the first list in a body, or None."""
     if isinstance(body, dict):
         body = next((value for value in body.values() if isinstance(value, list) and value), [])
@@ -215,7 +231,7 @@ def _most_items(session: HttpSession, operation: ServiceOperation) -> int:
     return max(2, next((limit for limit in limits if isinstance(limit, int)), _ITEMS))
 
 
-def _with_items(body: object, items: list[object]) -> object:
+def with_items(body: object, items: list[object]) -> object:
     """Return the body with these items in its first list."""
     if isinstance(body, list):
         return items
@@ -224,7 +240,7 @@ def _with_items(body: object, items: list[object]) -> object:
     return {**body, name: items}
 
 
-def _spoil(item: object) -> object:
+def spoil_item(item: object) -> object:
     """Return an item none of whose members has its type."""
     if isinstance(item, dict) and item:
         return {name: {"unexpected": True} for name in item}

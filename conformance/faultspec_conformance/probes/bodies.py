@@ -200,6 +200,7 @@ def _send_faulty(session: HttpSession, fault: _Fault, operation: ServiceOperatio
             raw=fault.raw(session, operation),
             headers={**spec.headers, **fault.headers},
             content_type=f"{content_type(operation)}{fault.parameter}",
+            trigger=fault.what,
         )
     )
     if answer.status == 415 and "utf-8" in fault.parameter:
@@ -224,10 +225,9 @@ def _send_broken_off(
     if not_utf8:
         start += b'"odd": "' + _NOT_UTF8 + b'", '
     raw = start + b'"list": ' + b"[" * _DEPTH
-    answer = session.call(
-        replace(request_to(session, operation), raw=raw, canaries=(secret, email))
-    )
     what = "JSON that nests deeply and breaks off" + (", and is not UTF-8" if not_utf8 else "")
+    spec = request_to(session, operation)
+    answer = session.call(replace(spec, raw=raw, canaries=(secret, email), trigger=what))
     return _unreadable(answer, what, wrong_if_accepted=needs_body(session, operation))
 
 
@@ -297,7 +297,7 @@ def _invalid_body(
     def with_body(body: object) -> RequestSpec:
         return replace(spec, body={**body, **more} if isinstance(body, dict) else body)
 
-    answer = session.call(with_body(violation.body))
+    answer = session.call(replace(with_body(violation.body), trigger=violation.what))
     if answer.ok and not violation.sure:
         reason = f"{violation.what} is accepted, as a service that does not check formats may"
         yield not_exercised(_INVALID, reason)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from faultspec.contract.crashes import may_fail
 from faultspec_conformance.config import ABSENT, Recipe, SampleCall, Step
 from faultspec_conformance.probes.provoke import carry_out, report_unmet
+from faultspec_conformance.probes.states import await_state, reached_states
 from faultspec_conformance.session.calls import CallSession
 from faultspec_conformance.session.observation import (
     Observation,
@@ -51,7 +52,7 @@ def recipes(session: CallSession) -> Iterator[ProbeResult]:
     """
 
     def exhausts(recipe: Recipe) -> bool:
-        return any(step.at_most > 1 for step in recipe.steps)
+        return any(step.at_most > 1 and step.state is None for step in recipe.steps)
 
     for recipe in sorted(session.config.recipes, key=exhausts):
         if recipe.steps:
@@ -64,7 +65,7 @@ def _provoke_code(session: CallSession, recipe: Recipe) -> Iterator[ProbeResult]
     saved = {**session.constants, **session.make_values(recipe.values, session.constants)}
     *steps, last = recipe.steps
     for index, step in enumerate(steps, start=1):
-        answer = _step(session, step, saved, recipe.code)
+        answer = _step(session, step, saved, recipe.code, is_last=False)
         where = f"step {index} of the recipe for {recipe.code}"
         values = saved_values(step.save, answer, where)
         if not answer.ok:
@@ -74,28 +75,44 @@ def _provoke_code(session: CallSession, recipe: Recipe) -> Iterator[ProbeResult]
             yield from report_unmet(recipe, values)
             return
         saved |= values
-    answer = _step(session, last, saved, recipe.code)
+    answer = _step(session, last, saved, recipe.code, is_last=True)
+    yield from reached_states(recipe, answer, None)
     line = f"the service answered {answer} to the recipe for {recipe.code}"
     if answer.code == recipe.code:
         yield passed(_CLAUSE)
     elif answer.code is None and not answer.sound:
         yield not_exercised(_CLAUSE, f"{line}, and the answer has no readable code")
     else:
-        times = f" after {last.at_most} requests" if last.at_most > 1 else ""
+        repeated = last.at_most > 1 and last.state is None
+        times = f" after {last.at_most} requests" if repeated else ""
         yield failed(_CLAUSE, f"{line}{times}; expected {recipe.code}", answer)
 
 
-def _step(session: CallSession, step: Step, saved: Mapping[str, object], code: str) -> Observation:
-    """Make the call of a step until the answer has the code, as often as the step allows."""
+def _step(
+    session: CallSession,
+    step: Step,
+    saved: Mapping[str, object],
+    code: str,
+    *,
+    is_last: bool,
+) -> Observation:
+    """Make the call of a step until the answer has its state or the code, as often as the step
+    allows. Raises StateMissedError.
+    """
     name = fill_in_text(session.source, step.call.path, saved)
-    for _ in range(step.at_most):
-        params = _params(session, step.call.body, saved)
-        answer = session.call(
+
+    def call() -> Observation:
+        return session.call(
             name,
-            params,
+            _params(session, step.call.body, saved),
             identity=session.identity(step.identity),
             may_fail=may_fail(session.taxonomy, code),
         )
+
+    if step.state is not None:
+        return await_state(session, step, call, code=code if is_last else None)
+    for _ in range(step.at_most):
+        answer = call()
         if answer.code == code:
             break
     return answer

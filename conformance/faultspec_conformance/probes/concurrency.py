@@ -1,14 +1,16 @@
 """Preconditions: a stale write is refused, changes nothing, and succeeds after a refetch."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from faultspec.openapi.service import ServiceOperation
-from faultspec_conformance.probes.idempotency import change_body, changes
+from faultspec_conformance.probes.effects import may_be_pending
+from faultspec_conformance.probes.updates import change_body, changes
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import request_to, take_untouched
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
+    KEEPS_RATE,
     Observation,
     differing_pointers,
     failed,
@@ -18,9 +20,16 @@ from faultspec_conformance.session.observation import (
     passed,
 )
 from faultspec_conformance.session.requests import RequestSpec
-from faultspec_conformance.session.resources import CreatedResource, ResourceKind
+from faultspec_conformance.session.resources import CreatedResource, ResourceKind, lies_below
 
 _STALE, _RECOVERS = "preconditions/stale", "preconditions/recovers"
+_CONCURRENT = "preconditions/concurrent"
+
+#: The clauses about conditional writes.
+CLAUSES = (_STALE, _RECOVERS, _CONCURRENT)
+
+#: Writes at the same time with one validator.
+_AT_ONCE = 2
 
 #: A validator that no service has given out.
 _NEVER_GIVEN = '"faultspec-never-given"'
@@ -38,17 +47,43 @@ def stale_writes(session: HttpSession) -> Iterator[Outcome]:
         return
     found = False
     for kind in session.turn:
-        resource = session.knowledge.created.get(kind.name)
-        if resource is None:
+        if kind.name not in session.knowledge.created:
             continue
-        for operation in changes(session, kind):
+        for operation in (*changes(session, kind), *_actions(session, kind)):
             found = True
             yield from _start(session, kind, operation)
+        resource = session.knowledge.created[kind.name]
         delete = kind.operation("delete")
-        if delete is not None and delete.parameter("If-Match", "header") is not None:
+        if delete is not None and _takes_validator(session, delete, resource):
             yield from _delete_stale(session, delete, resource)
     if not found:
         yield not_exercised(_STALE, "no resource could be made and changed")
+
+
+def _actions(session: HttpSession, kind: ResourceKind) -> list[ServiceOperation]:
+    """Return the documented actions on an item by POST that take a validator."""
+    return [
+        operation
+        for operation in session.description.operations
+        if operation.method == "POST"
+        and kind.item is not None
+        and lies_below(operation, kind)
+        and operation.parameter("If-Match", "header") is not None
+    ]
+
+
+def _takes_validator(
+    session: HttpSession, operation: ServiceOperation, resource: CreatedResource
+) -> bool:
+    """Whether an operation takes a validator: by the document or, if it names `If-Match` nowhere,
+    because the resource has an ETag (RFC 9110, 13.1.1).
+    """
+    if operation.parameter("If-Match", "header") is not None or "412" in operation.responses:
+        return True
+    return resource.creation.header("ETag") is not None and not any(
+        other.parameter("If-Match", "header") is not None or "412" in other.responses
+        for other in session.description.operations
+    )
 
 
 def _start(
@@ -60,6 +95,8 @@ def _start(
         yield not_exercised(_STALE, resource)
     elif read is None:
         yield not_exercised(_STALE, f"no operation is known that reads `{kind.name}`")
+    elif operation.method == "POST":
+        yield from _Cycle(session, resource, operation, read).outcomes_of_action()
     else:
         yield from _Cycle(session, resource, operation, read).outcomes()
 
@@ -105,24 +142,93 @@ class _Cycle:
             return
         yield from self._refetch(now, current, stale, old)
 
+    def outcomes_of_action(self) -> Iterator[Outcome]:
+        """Send an action with a validator that was never given out, then with the current one.
+
+        A second action may be refused for the state that the first one left.
+        """
+        before = self.get()
+        tag = before.header("ETag")
+        if not before.ok or tag is None:
+            yield self._judge_missing_etag(before)
+            return
+        stale = self.write(_NEVER_GIVEN)
+        outcome = self._check_stale(before, before, stale)
+        if outcome is None:
+            yield from self._refetch(before, tag, stale, tag)
+        elif stale.ok:
+            yield outcome
+        else:
+            yield not_exercised(_STALE, f"the service answered {stale} to {self.operation.name}")
+
     def get(self) -> Observation:
         """Read the resource."""
         resource = self.resource
         return self.session.call(
-            RequestSpec("GET", self.read.template, identity=resource.owner, values=resource.values)
+            RequestSpec(
+                "GET",
+                self.read.template,
+                identity=resource.owner,
+                values=resource.item_values(self.read),
+            )
         )
 
     def write(self, validator: str) -> Observation:
         """Change the resource if the validator matches."""
-        spec = request_to(self.session, self.operation, self.resource.values)
-        return self.session.call(
-            replace(
-                spec,
-                identity=self.resource.owner,
-                headers={**spec.headers, "If-Match": validator},
-                body=change_body(self.session, self.resource.kind, self.operation),
-            )
+        return self.session.call(self._change(validator))
+
+    def _change(self, validator: str) -> RequestSpec:
+        spec = request_to(self.session, self.operation, self.resource.item_values(self.operation))
+        return replace(
+            spec,
+            identity=self.resource.owner,
+            headers={**spec.headers, "If-Match": validator},
+            trigger="If-Match",
+            body=change_body(self.session, self.resource.kind, self.operation),
         )
+
+    def _write_together(self, validator: str, shown: Observation) -> Outcome | None:
+        """Send two changes at once with the current validator: one of them is refused.
+
+        ``shown``: what the resource is. None if no change was accepted, or if the changes are alike
+        or leave the resource as it is: then both may be accepted (RFC 9110, 13.1.1).
+        """
+        specs = [self._change(validator) for _ in range(_AT_ONCE)]
+        state = dict(leaves(shown.json))
+        if not _differ_from(state, *specs):
+            earlier = self._bodies_of_creation(specs[0].body)
+            specs = [replace(spec, body=body) for spec, body in zip(specs, earlier, strict=False)]
+        if len(specs) < _AT_ONCE or not _differ_from(state, *specs):
+            return None
+        answers = self.session.call_together(*specs)
+        good = [answer for answer in answers if answer.ok]
+        if not good:
+            return None
+        name, kind = self.operation.name, self.resource.kind.name
+        if len(good) < _AT_ONCE:
+            return passed(_CONCURRENT)
+        after = self.get()
+        if after.header("ETag") in (None, validator) or any(map(may_be_pending, answers)):
+            return not_exercised(_CONCURRENT, f"the changes by {name} left the ETag as it was")
+        message = (
+            f"{_AT_ONCE} {name} at once with the same If-Match were both accepted ({answers[0]}); "
+            f"expected one refusal: a change of the {kind} is lost"
+        )
+        return failed(_CONCURRENT, message, after, *answers)
+
+    def _bodies_of_creation(self, body: object) -> list[object]:
+        """Return variants of a body, each with the value of another member as the creation sent
+        it; a PATCH sends that member alone.
+        """
+        created = self.resource.body
+        if not isinstance(body, dict) or not isinstance(created, dict):
+            return []
+        whole = {} if self.operation.method == "PATCH" else body
+        return [
+            {**whole, name: created[name]}
+            for name, value in body.items()
+            if name in created and created[name] != value
+        ]
 
     def _judge_missing_etag(self, before: Observation) -> Outcome:
         reads = f"{self.read.name} gives no ETag"
@@ -164,6 +270,14 @@ class _Cycle:
         if named is not None and actual is not None and _opaque_tag(named) != _opaque_tag(actual):
             message = "the refusal has a different ETag from the refetched resource"
             yield failed(_RECOVERS, message, stale, after, pointer="ETag")
+            return
+        together = None
+        if self.session.driver.limits.rate is not None:
+            yield not_exercised(_CONCURRENT, KEEPS_RATE)
+        elif actual is not None and self.operation.method != "POST":
+            together = self._write_together(actual, after)
+        if together is not None:
+            yield from (passed(_RECOVERS), together)
             return
         again = self.write(actual or old)
         line = f"after a refetch, the service answered {again} to {name}"
@@ -213,9 +327,10 @@ class _Cycle:
 def _delete_stale(
     session: HttpSession, operation: ServiceOperation, resource: CreatedResource
 ) -> Iterator[Outcome]:
-    spec = request_to(session, operation, resource.values)
+    spec = request_to(session, operation, resource.item_values(operation))
     headers = {**spec.headers, "If-Match": _NEVER_GIVEN}
-    answer = session.call(replace(spec, identity=resource.owner, headers=headers))
+    asked = replace(spec, identity=resource.owner, headers=headers, trigger="a stale If-Match")
+    answer = session.call(asked)
     if answer.ok:
         what = f"{operation.name} with a stale If-Match"
         message = f"the service answered {answer} to {what}; expected 412"
@@ -226,13 +341,26 @@ def _delete_stale(
             yield not_exercised(_STALE, f"no operation reads what {operation.name} left")
             return
         after = session.call(
-            RequestSpec("GET", read.template, identity=resource.owner, values=resource.values)
+            RequestSpec(
+                "GET",
+                read.template,
+                identity=resource.owner,
+                values=resource.item_values(read),
+            )
         )
         if after.status in (404, 410):
             message = f"{operation.name} was refused ({answer}), but it deleted the resource"
             yield failed(_STALE, message, *(resource.creation, answer, after))
         else:
             yield passed(_STALE)
+
+
+def _differ_from(state: Mapping[str, object], *specs: RequestSpec) -> bool:
+    """Whether the bodies differ, and each would change the resource with these values."""
+    sent = [dict(leaves(spec.body)) for spec in specs]
+    return all(body != sent[0] for body in sent[1:]) and all(
+        any(state.get(place, value) != value for place, value in body.items()) for body in sent
+    )
 
 
 def _members(observation: Observation) -> object:

@@ -1,11 +1,16 @@
-"""Each constraint of the OpenAPI document, broken once: in bodies and in queries."""
+"""Each constraint of the OpenAPI document, broken once and met exactly at its bound.
 
+The two kinds of request share one budget.
+"""
+
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 
 from faultspec.exchange.model import Canary
 from faultspec.openapi.service import OperationParameter, ServiceOperation
+from faultspec_conformance.probes.bounds import AllowedInput, allowed_inputs, send_allowed
 from faultspec_conformance.probes.named_inputs import WrongInput, check_named_input
 from faultspec_conformance.probes.operations import json_writes
 from faultspec_conformance.probes.refusals import check_invalid_input, is_checked_first
@@ -19,7 +24,7 @@ from faultspec_conformance.session.parameters import likely_values
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.sampling import BrokenConstraint
 
-_CLAUSE = "framework/invalid-input"
+_CLAUSE, _BOUNDS = "framework/invalid-input", "document/bounds"
 
 #: Requests of all operations together, and of one of them.
 _REQUESTS, _OF_ONE = 120, 24
@@ -43,33 +48,48 @@ class _ForbiddenInput:
 
 def constraints(session: HttpSession) -> Iterator[ProbeResult]:
     """Break each constraint of each operation in a request of its own, with a canary in each wrong
-    text; the operations take turns.
+    text, and send each value at a bound in another one; the operations take turns.
     """
     operations = [
         operation
         for operation in session.inventory.operations
         if session.writable or not operation.writes
     ]
-    left, refused = _REQUESTS, dict.fromkeys((one.name for one in operations), 0)
+    left, refused = _REQUESTS, Counter[tuple[str, type]]()
     rounds = zip_longest(*(islice(_inputs(session, one), _OF_ONE) for one in operations))
-    for forbidden in (one for turn in rounds for one in turn if one is not None):
-        name = f"{forbidden.spec.method} {forbidden.spec.template}"
-        if refused[name] >= _FUTILE:
+    for sent in (one for turn in rounds for one in turn if one is not None):
+        key = f"{sent.spec.method} {sent.spec.template}", type(sent)
+        if refused[key] >= _FUTILE:
             continue
         if not left:
             yield Note(f"the constraints beyond {_REQUESTS} requests are left out")
             return
         left -= 1
-        outcomes = tuple(attempt(_send(session, forbidden), _CLAUSE))
+        if isinstance(sent, _ForbiddenInput):
+            outcomes = tuple(attempt(_send(session, sent), _CLAUSE))
+        else:
+            outcomes = tuple(attempt(send_allowed(session, sent), _BOUNDS))
         early = any(isinstance(one, Outcome) and is_checked_first(one) for one in outcomes)
-        refused[name] = refused[name] + 1 if early else 0
+        # What is refused early of one kind is refused early of both; an acceptance counts alone.
+        for kind in (_ForbiddenInput, AllowedInput) if early else ():
+            refused[key[0], kind] += 1
+        if not early:
+            refused[key] = 0
         yield from outcomes
     if left == _REQUESTS:
         yield not_exercised(_CLAUSE, "no schema of a body or a query has a constraint")
 
 
-def _inputs(session: HttpSession, operation: ServiceOperation) -> Iterator[_ForbiddenInput]:
-    """Yield the requests of an operation, those of its body first."""
+def _inputs(
+    session: HttpSession, operation: ServiceOperation
+) -> Iterator[_ForbiddenInput | AllowedInput]:
+    """Yield the requests of an operation: a forbidden and an allowed one in turn."""
+    for pair in zip_longest(_forbidden(session, operation), allowed_inputs(session, operation)):
+        yield from (one for one in pair if one is not None)
+
+
+def _forbidden(session: HttpSession, operation: ServiceOperation) -> Iterator[_ForbiddenInput]:
+    """Yield requests that each break a constraint, those of the body first."""
     if operation.writes and operation.name in {one.name for one in json_writes(session)}:
         yield from _bodies(session, operation)
     for parameter in operation.parameters:
@@ -118,7 +138,7 @@ def _send(session: HttpSession, forbidden: _ForbiddenInput) -> Iterator[Outcome]
     constraint = forbidden.constraint
     name = constraint.path[-1] if constraint.path else "the body"
     what = f"`{name}` with {constraint.what}"
-    answer = session.call(forbidden.spec)
+    answer = session.call(replace(forbidden.spec, trigger=what))
     if answer.ok and not constraint.sure:
         yield not_exercised(_CLAUSE, f"{answer.exchange.operation} accepts {what}")
         return

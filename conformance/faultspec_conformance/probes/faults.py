@@ -10,6 +10,11 @@ from faultspec.language.model import Idempotency
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import FaultSwitchConfig
 from faultspec_conformance.config.context import wire_text
+from faultspec_conformance.probes.failed_effects import (
+    REFUSED,
+    has_no_effect,
+    readable_target,
+)
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import body_for, ordinary_request
 from faultspec_conformance.session.http import HttpSession
@@ -28,7 +33,7 @@ from faultspec_conformance.session.resources import is_json_write
 _CODE, _RECOVERS = "provoke/code", "fault/recovers"
 _RETRIED = "idempotency/after-failure"
 
-CLAUSES = (_CODE, _RECOVERS, _RETRIED)
+CLAUSES = (_CODE, _RECOVERS, _RETRIED, REFUSED)
 
 #: Requests that fail by one switch, dealt out to the operations in turn.
 _FAILURES = 40
@@ -49,13 +54,17 @@ def switched_faults(session: HttpSession) -> Iterator[ProbeResult]:
 class _Faults:
     """The failures of one switch. ``shown``: the codes that an operation answered.
 
-    ``ignored``: the codes that an operation answered with a success.
+    ``ignored``: the codes that an operation answered with a success. ``replayed``: the creations
+    that were replayed after a failure and a success. ``compared``: the operations whose failures
+    were compared with reads.
     """
 
     session: HttpSession
     switch: FaultSwitchConfig
     shown: set[str] = field(default_factory=set)
     ignored: dict[str, Observation] = field(default_factory=dict)
+    replayed: set[str] = field(default_factory=set)
+    compared: set[str] = field(default_factory=set)
 
     def outcomes(self) -> Iterator[ProbeResult]:
         """Deal the codes out to the operations, so that each operation gets one before any gets
@@ -95,6 +104,9 @@ class _Faults:
         plain = ordinary_request(session, operation)
         if self.switch.identity is not None:
             plain = replace(plain, identity=session.identity(self.switch.identity))
+        reads = operation.name not in self.compared and has_no_effect(session, code)
+        target = readable_target(session, plain) if reads else None
+        before = target.show() if target is not None else None
         answer = session.call(self._add_switch(plain, code))
         what = f"{operation.name} with {self.switch.name}: {self.switch.values[code]}"
         outcome = self._check_code(answer, code, what)
@@ -102,6 +114,9 @@ class _Faults:
         if outcome.kind != "passed":
             return
         self.shown.add(code)
+        if target is not None:
+            self.compared.add(operation.name)
+            yield target.judge(before, answer)
         if operation.method == "DELETE":  # the other codes need the resource
             return
         again = session.call(plain)
@@ -169,7 +184,8 @@ class _Faults:
     ) -> Outcome:
         """Check that a write that failed and was repeated under its key took effect once.
 
-        It is looked for in the list of its kind, by a text of its body that no other body has.
+        The first time, it is repeated once more. It is looked for in the list of its kind, by a
+        text of its body that no other body has.
         ``pair``: the failure and the success.
         """
         session, (answer, again) = self.session, pair
@@ -181,6 +197,9 @@ class _Faults:
         if listing is None or text is None:
             reason = f"no list shows how often {operation.name} took effect"
             return not_exercised(_RETRIED, reason)
+        if operation.name not in self.replayed:  # a failed key may be forgotten after its success
+            self.replayed.add(operation.name)
+            session.call(spec)
         page = session.call(
             RequestSpec("GET", listing.template, identity=spec.identity, values=spec.values)
         )

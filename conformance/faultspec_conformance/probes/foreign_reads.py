@@ -179,10 +179,10 @@ def _check_read(
         what, act = traces[text]
         message = f"{operation.name} shows {what} to {stranger.name}"
         yield failed(_CLAUSE, message, act, page)
-    elif (
-        page.ok and _first_trace_in(traces, session.call(replace(spec, identity=owner))) is not None
-    ):
-        yield passed(_CLAUSE)
+    elif page.ok and operation.secured is not False:  # else both callers get the same
+        own = session.call(replace(spec, identity=owner))
+        if _first_trace_in(traces, own) is not None:
+            yield passed(_CLAUSE)
 
 
 def _first_trace_in(traces: Traces, page: Observation) -> str | None:

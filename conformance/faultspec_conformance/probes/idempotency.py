@@ -9,12 +9,11 @@ from itertools import islice
 
 from faultspec.language.model import Idempotency
 from faultspec.openapi.service import ServiceOperation
-from faultspec_conformance.config import ABSENT
 from faultspec_conformance.probes.ownership import Evidence, marks
 from faultspec_conformance.probes.resources import existing_ids
+from faultspec_conformance.probes.updates import change_body, changes
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
-from faultspec_conformance.session.configured import fill_in_call
 from faultspec_conformance.session.correlation import new_id
 from faultspec_conformance.session.fixtures import (
     identities_for,
@@ -28,6 +27,7 @@ from faultspec_conformance.session.fixtures import (
 )
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
+    KEEPS_RATE,
     Observation,
     difference,
     differing_pointers,
@@ -113,7 +113,7 @@ def replays(session: HttpSession) -> Iterator[ProbeResult]:
     for kind in kinds:
         yield from _change(session, rule, kind)
         yield from _delete(session, rule, kind)
-        if rule.refusals == "stored":
+        if rule.refusals != "unspecified":
             yield from attempt(_replay_refusal(session, rule, kind), _REPLAY)
 
 
@@ -147,7 +147,7 @@ class _Creation:
         if self.operation.method != "POST":
             return f"{self.operation.name} has the same effect however often it is sent"
         if self.session.driver.limits.rate is not None:
-            return "the run keeps to a rate, so no requests are sent at the same time"
+            return KEEPS_RATE
         return None
 
     def outcomes(self, *, at_once: bool) -> Iterator[ProbeResult]:
@@ -454,7 +454,7 @@ def _change(session: HttpSession, rule: Idempotency, kind: ResourceKind) -> Iter
             operation.method,
             operation.template,
             identity=resource.owner,
-            values=resource.values,
+            values=resource.item_values(operation),
             headers={"If-Match": resource.creation.header("ETag")},
             body=change_body(session, kind, operation),
         )
@@ -480,7 +480,7 @@ def _replay_refusal(
     session: HttpSession, rule: Idempotency, kind: ResourceKind
 ) -> Iterator[Outcome]:
     """Create a resource with values that are taken; free the values and replay the creation: it is
-    refused again, because the refusal is stored under its key.
+    refused again if refusals are stored under their key, else it is handled anew.
     """
     create, delete = kind.operation("create"), kind.operation("delete")
     if create is None or delete is None or not takes_key(session, rule, create):
@@ -503,7 +503,11 @@ def _replay_refusal(
         reason = f"the service answered {refused} to the values of another `{kind.name}`, and"
         yield not_exercised(_REPLAY, f"{reason} {gone} to {delete.name}")
         return
-    yield _check_stored(rule, taken, refused, session.call(spec))
+    again = session.call(spec)
+    if rule.refusals == "stored":
+        yield _check_stored(rule, taken, refused, again)
+    else:
+        yield _check_retried(creation, spec, refused, again)
 
 
 def _check_stored(
@@ -518,6 +522,28 @@ def _check_stored(
         return passed(_REPLAY)
     message = f"the service answered {again} to {what}; expected {refused} as before, stored under"
     return failed(_REPLAY, f"{message} {rule.key}", *(taken.creation, refused, again))
+
+
+def _check_retried(
+    creation: _Creation, spec: RequestSpec, refused: Observation, again: Observation
+) -> Outcome:
+    """Check that a refused creation succeeds under its key after its reason is gone.
+
+    A creation with a new key shows whether the reason is gone: a service may reserve the values of
+    what was deleted.
+    """
+    session, rule, taken = creation.session, creation.rule, creation.existing
+    what = f"the replay of a refused {again.exchange.operation} after its reason was gone"
+    message = f"the service answered {again} to {what}"
+    if again.ok:
+        return passed(_REPLAY)
+    if again.status != refused.status or again.code != refused.code:
+        return not_exercised(_REPLAY, message)
+    anew = session.call(creation.request(new_key(session), spec.body))
+    if not anew.ok:
+        return not_exercised(_REPLAY, f"{message}, and {anew} to another key")
+    message = f"{message}; expected a success, because refusals are not stored under {rule.key}"
+    return failed(_REPLAY, message, *(taken.creation, refused, anew, again))
 
 
 def replays_below(session: HttpSession) -> Iterator[ProbeResult]:
@@ -630,31 +656,3 @@ def check_refused_key(
         return not_exercised(_REPLAY, reason)
     message = f"{reason} with {rule.key}, but {keyless} without it"
     return failed(_REPLAY, message, keyless, refused)
-
-
-def changes(session: HttpSession, kind: ResourceKind) -> list[ServiceOperation]:
-    """Return the operations that change an item: the configured one, and those of the document on
-    the same path.
-    """
-    operations = [kind.operation("update")]
-    if kind.item is not None:
-        operations += [session.description.find(method, kind.item) for method in ("PUT", "PATCH")]
-    found: list[ServiceOperation] = []
-    for operation in operations:
-        if operation is not None and operation not in found:
-            found.append(operation)
-    return found
-
-
-def change_body(session: HttpSession, kind: ResourceKind, operation: ServiceOperation) -> object:
-    """Return a body for a change: the configured one of the operation, else a body that the schema
-    allows.
-    """
-    update, call = kind.operation("update"), kind.call("update")
-    is_configured = update is not None and update.name == operation.name
-    if is_configured and call is not None and call.body is not ABSENT:
-        return fill_in_call(session, call).body
-    create = kind.call("create")
-    if operation.method == "PUT" and create is not None and create.body is not ABSENT:
-        return fill_in_call(session, create).body
-    return likely_body(session, operation)

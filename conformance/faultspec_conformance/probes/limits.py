@@ -33,6 +33,8 @@ _INVALID, _OVERSIZED, _HEAD = (
     "framework/large-head",
 )
 
+_BROKEN = "a query that the document forbids"
+
 #: Operations that get an oversized body, until one of them looks at it.
 _CANDIDATES = 3
 
@@ -77,9 +79,10 @@ def invalid_queries(session: HttpSession) -> Iterator[ProbeResult]:
                 operation.template,
                 query={**broken, "contact": email.value, "access_key": secret.value},
                 canaries=(mark, email, secret),
+                trigger=_BROKEN,
             )
         )
-        yield check_invalid_input(session, answer, "a query that the document forbids")
+        yield check_invalid_input(session, answer, _BROKEN)
     for operation, parameter in _bounded_parameters(session)[:_BOUNDS]:
         yield from attempt(_send_beyond(session, operation, parameter), _INVALID)
 
@@ -140,7 +143,7 @@ def _send_beyond(
     )
     shown = f"{value}" if isinstance(value, int) else "text"
     what = f"`{parameter.name}` beyond its bounds ({shown})"
-    answer = session.call(spec)
+    answer = session.call(replace(spec, trigger=what))
     yield check_invalid_input(session, answer, what)
     names = {other.name for other in operation.parameters if other.where == "query"}
     wrong = WrongInput(parameter.name, frozenset(names), what)
@@ -167,9 +170,11 @@ def _search(
     session: HttpSession, operation: ServiceOperation, texts: Mapping[str, object]
 ) -> Iterator[Outcome]:
     query = {**required_query(session, operation), **texts}
-    answer = session.call(RequestSpec("GET", operation.template, query=query))
+    searched = "a string that occurs nowhere"
+    spec = RequestSpec("GET", operation.template, query=query, trigger=searched)
+    answer = session.call(spec)
     if answer.status >= 500:
-        what = f"{operation.name} for a string that occurs nowhere"
+        what = f"{operation.name} for {searched}"
         message = f"the service answered {answer} to {what}; expected a status below 500"
         yield failed(_INVALID, message, answer)
 
@@ -192,7 +197,7 @@ def long_requests(session: HttpSession) -> Iterator[Outcome]:
     plain = RequestSpec("GET", operation.template, query=query)
     padded = {**query, "padding": "x" * _LONG}
     what = f"a query of {_LONG} characters"
-    answer = session.try_call(replace(plain, query=padded, may_disconnect=True))
+    answer = session.try_call(replace(plain, query=padded, may_disconnect=True, trigger=what))
     if isinstance(answer, NoAnswer) or answer.ok:
         yield not_exercised(_OVERSIZED, f"the service accepts {what}")
     elif answer.status not in CHECKED_FIRST:
@@ -212,7 +217,7 @@ def _large_head(session: HttpSession, plain: RequestSpec, size: int) -> Iterator
     what = f"a header section of {size // 1024} KiB"
     headers = {"X-Padding": "x" * size}
     spec = replace(plain, headers=headers, correlation="valid", server_may_refuse=True)
-    answer = session.try_call(spec)
+    answer = session.try_call(replace(spec, trigger=what))
     if isinstance(answer, NoAnswer):
         yield not_exercised(_HEAD, f"{what}: {answer.reason}")
     elif answer.ok:
@@ -274,7 +279,7 @@ def _too_large(
 ) -> Outcome | None:
     """Return the outcome of a large body; None if it was refused for another reason."""
     what = f"a body of {size // 1024} KiB"
-    answer = session.try_call(spec)
+    answer = session.try_call(replace(spec, trigger=what))
     if isinstance(answer, NoAnswer):
         return not_exercised(_OVERSIZED, f"{what}: {answer.reason}")
     if answer.status in (400, 415, 422, *CHECKED_FIRST):

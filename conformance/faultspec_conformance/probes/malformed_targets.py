@@ -190,6 +190,7 @@ def _check(session: HttpSession, clause: str, spec: RequestSpec, what: str) -> O
     the application sees it.
     """
     broken = _BROKEN_ESCAPE in spec.template
+    spec = replace(spec, trigger=what)
     answer = session.call(replace(spec, server_may_refuse=broken))
     if broken and session.is_from_server(answer.exchange):
         if answer.status == 400:

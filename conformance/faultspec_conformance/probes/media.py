@@ -24,6 +24,8 @@ from faultspec_conformance.session.requests import RequestSpec
 
 _ACCEPT, _MEDIA_TYPE = "framework/not-acceptable", "framework/media-type"
 
+_AS_TEXT = "JSON sent as text/plain"
+
 
 def not_acceptable(session: HttpSession) -> Iterator[Outcome]:
     """Ask for a representation that no service offers."""
@@ -37,6 +39,7 @@ def not_acceptable(session: HttpSession) -> Iterator[Outcome]:
             operation.template,
             query=required_query(session, operation),
             accept="application/x-faultspec-nothing",
+            trigger="an unknown Accept",
         )
     )
     if answer.ok:
@@ -72,7 +75,8 @@ def _send_as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
         return not_exercised(_MEDIA_TYPE, f"{operation.name} accepts text as well")
     spec = request_to(session, operation)
     body = body_for(session, operation)
-    answer = session.call(replace(spec, body=body, content_type="text/plain"))
+    sent = replace(spec, body=body, content_type="text/plain", trigger=_AS_TEXT)
+    answer = session.call(sent)
     codes = (code.name for code in session.taxonomy.shared_live_codes() if code.http.allows(415))
     code = next(codes, None)
     if answer.status in CHECKED_FIRST:
@@ -85,10 +89,8 @@ def _send_as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
     if answer.ok and code is None:
         reason = f"{operation.name} reads any media type, and no code means an unknown media type"
         return not_exercised(_MEDIA_TYPE, reason)
-    outcome = check_refusal(_MEDIA_TYPE, answer, "JSON sent as text/plain")
+    outcome = check_refusal(_MEDIA_TYPE, answer, _AS_TEXT)
     if outcome.kind == "passed" and code is not None and answer.status != 415:
-        message = (
-            f"the service answered {answer} to JSON sent as text/plain; expected `{code}` (415)"
-        )
+        message = f"the service answered {answer} to {_AS_TEXT}; expected `{code}` (415)"
         return failed(_MEDIA_TYPE, message, answer)
     return outcome

@@ -5,10 +5,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from faultspec.contract.crashes import may_fail
+from faultspec.judge.collector import join_or
+from faultspec.judge.renderings import find_renderings
 from faultspec.language.values import are_equal
 from faultspec_conformance.config import Parallel, Recipe, Step
 from faultspec_conformance.drivers.http import is_loopback_host
 from faultspec_conformance.probes.rate_limits import RateLimit, round_of
+from faultspec_conformance.probes.states import (
+    STATE,
+    StateMissedError,
+    await_state,
+    reached_states,
+)
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.configured import fill_in_call
 from faultspec_conformance.session.credentials import allows_401, confirm_refusal, refusal
@@ -40,7 +48,7 @@ _CLAUSE, _RECOVERS, _EXPECTED = "provoke/code", "retry/recovers", "provoke/expec
 _PARALLEL, _UNTIL = "provoke/parallel", "retriable/until"
 
 #: The clauses of recipes that exhaust nothing.
-CLAUSES = (_CLAUSE, _EXPECTED, _PARALLEL, _UNTIL)
+CLAUSES = (_CLAUSE, _EXPECTED, _PARALLEL, _UNTIL, STATE)
 
 #: Why no limit is exhausted if the run keeps to a rate.
 _KEPT = "the run keeps to a rate, so no limit of the service is exhausted"
@@ -75,7 +83,7 @@ def limits(session: HttpSession) -> Iterator[ProbeResult]:
 def carry_out(recipe: Recipe, results: Iterable[ProbeResult], clause: str) -> Iterator[ProbeResult]:
     """Yield the results of a recipe.
 
-    If a request gets no answer, the recipe is unmet. Raises Unanswered.
+    If a request gets no answer, or a state never comes, the recipe is unmet. Raises Unanswered.
     """
     try:
         yield from results
@@ -84,6 +92,9 @@ def carry_out(recipe: Recipe, results: Iterable[ProbeResult], clause: str) -> It
         if error.no_answer.kind != "read-only":
             raise
         yield not_exercised(clause, error.no_answer.reason)
+    except StateMissedError as missed:
+        yield UnmetRecipe(recipe.code, missed.reason)
+        yield missed.outcome
 
 
 def report_unmet(recipe: Recipe, reason: str) -> Iterator[ProbeResult]:
@@ -159,14 +170,15 @@ def _provoke_code(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]
             yield from report_unmet(recipe, burst)
             return
         answer, at_once = burst, True
-    outcome = _check(recipe, answer)
+    yield from reached_states(recipe, answer, failure)
+    outcome = _check(session, recipe, answer)
     if outcome.kind == "failed":
         reason = failure or _refused_identity(session, recipe, answer)
         if reason:
             yield from report_unmet(recipe, reason)
             return
     yield outcome
-    if outcome.kind == "passed" and recipe.surface is None:
+    if outcome.kind == "passed" and recipe.surface is None and recipe.rendering is None:
         yield from _check_expectation(session, recipe, answer, saved=saved, before=before)
     if outcome.kind == "passed" and recipe.action:
         yield from _take_action(session, recipe, answer, saved=saved)
@@ -198,9 +210,16 @@ def _step(
     *,
     is_last: bool,
 ) -> Observation:
-    """Send the request of a step; repeat it until its status or the code comes, as often as the
-    step allows.
+    """Send the request of a step; repeat it until its status, its state or the code comes, as often
+    as the step allows. Raises StateMissedError.
     """
+    if step.state is not None:
+        return await_state(
+            session,
+            step,
+            lambda: session.call(_request(session, step, saved, code, wait_when_limited=True)),
+            code=code if is_last else None,
+        )
     # A throttle in place of another code proves nothing.
     wait = step.until != 429 and not (is_last and _may_be_429(session, code))
     answer = session.call(_request(session, step, saved, code, wait_when_limited=wait))
@@ -341,7 +360,7 @@ def _local_target(session: HttpSession, path: str) -> str:
     return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
-def _check(recipe: Recipe, answer: Observation) -> Outcome:
+def _check(session: HttpSession, recipe: Recipe, answer: Observation) -> Outcome:
     """Check that the last answer of a recipe has its code."""
     observations = (answer, *answer.inner)
     codes = [seen.code for seen in observations if seen.code is not None]
@@ -349,6 +368,8 @@ def _check(recipe: Recipe, answer: Observation) -> Outcome:
     until = recipe.steps[-1].until
     if recipe.surface is not None:
         return _check_surface(recipe, recipe.surface, answer)
+    if recipe.rendering is not None:
+        return _check_rendering(session, recipe, recipe.rendering, answer)
     if recipe.code in codes and recipe.status in (None, answer.status):
         return passed(_CLAUSE)
     if until is not None and answer.status != until:
@@ -382,6 +403,29 @@ def _check_surface(recipe: Recipe, surface: str, answer: Observation) -> Outcome
     return passed(_CLAUSE)
 
 
+def _check_rendering(
+    session: HttpSession, recipe: Recipe, name: str, answer: Observation
+) -> Outcome:
+    """Check that the last answer of a recipe has its rendering, and its status if it has one."""
+    what = f"the recipe for {recipe.code}"
+    if recipe.status not in (None, answer.status):
+        message = f"the service answered {answer} to {what}; expected {recipe.status}"
+        return failed(_CLAUSE, message, answer)
+    found = [
+        (reading.form.rendering.name, reading.code.name)
+        for reading in find_renderings(session.contract, answer.exchange)
+        if reading.code is not None
+    ]
+    if (name, recipe.code) in found:
+        return passed(_CLAUSE)
+    if found:
+        has = f"has {join_or(f'`{rendering}` of {code}' for rendering, code in found)}"
+    else:
+        has = "has no rendering of a code"
+    message = f"the answer ({answer}) to {what} {has}; expected `{name}` of {recipe.code}"
+    return failed(_CLAUSE, message, answer)
+
+
 def _send_at_once(
     session: HttpSession,
     recipe: Recipe,
@@ -410,7 +454,7 @@ def _send_at_once(
     line = f"{line}; expected {parallel.succeed}"
     if len(good) > parallel.succeed:
         yield failed(_PARALLEL, line, *refused, *good)
-    outcomes = [_check(recipe, answer) for answer in refused]
+    outcomes = [_check(session, recipe, answer) for answer in refused]
     if any(outcome.kind == "failed" for outcome in outcomes) and failure is not None:
         yield from report_unmet(recipe, failure)
         return

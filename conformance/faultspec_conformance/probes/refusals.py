@@ -5,6 +5,8 @@ from dataclasses import replace
 
 from faultspec.exchange.finding import Finding, Level
 from faultspec.language.model import Code, Taxonomy
+from faultspec.openapi.service import ServiceOperation
+from faultspec_conformance.probes.effects import GONE, may_be_pending
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
@@ -15,6 +17,10 @@ from faultspec_conformance.session.observation import (
     not_exercised,
     passed,
 )
+from faultspec_conformance.session.requests import RequestSpec
+from faultspec_conformance.session.resources import ResourceKind
+
+_UNKNOWN_ID = "framework/unknown-id"
 
 #: Statuses that say nothing about the body: the service checked something else first.
 CHECKED_FIRST = frozenset({401, 403, 404, 405, 406, 409, 410, 412, 428, 429})
@@ -73,7 +79,7 @@ def is_checked_first(outcome: Outcome) -> bool:
 
 def unknown_id(answer: Observation) -> Outcome:
     """Check the answer to a request for an id without a resource."""
-    clause, operation = "framework/unknown-id", answer.exchange.operation
+    clause, operation = _UNKNOWN_ID, answer.exchange.operation
     if answer.ok and answer.exchange.request.method in ("PUT", "DELETE"):
         reason = (
             f"the service answered {answer} to {operation} without a resource: the method allows it"
@@ -82,6 +88,41 @@ def unknown_id(answer: Observation) -> Outcome:
     if answer.status in (401, 403, 405, 412, 428):
         return checked_first(clause, answer)
     return check_refusal(clause, answer, "an id without a resource")
+
+
+def check_absent_item(
+    session: HttpSession, kind: ResourceKind, operation: ServiceOperation, answer: Observation
+) -> Outcome:
+    """Check the answer to a request for an id without a resource.
+
+    A deletion may succeed there, and a PUT may create (RFC 9110, 9.3.4 and 9.3.5). Where the
+    operation has an error for a missing resource, a success is a finding: an error if the taxonomy
+    declares it for the operation, else a warning. A PUT that made a resource is none.
+    """
+    method = answer.exchange.request.method
+    if method not in ("PUT", "DELETE") or may_be_pending(answer) or answer.status == 201:
+        return unknown_id(answer)
+    declared = session.contract.find_operation(operation.name)
+    own = declared.named_codes if declared is not None else ()
+    codes = {**session.taxonomy.codes, **(declared.errors if declared is not None else {})}
+    named = [name for name in own if name in codes and any(map(codes[name].http.allows, GONE))]
+    if not named and not {"404", "410"} & set(operation.responses):
+        return unknown_id(answer)
+    read = kind.operation("read")
+    if method == "PUT":
+        if read is None:
+            return unknown_id(answer)
+        path = answer.exchange.request.target.partition("?")[0]
+        caller = session.config.identity(answer.exchange.identity)
+        shown = session.call(RequestSpec("GET", path, identity=caller, route=read.template))
+        if shown.status not in GONE:
+            return unknown_id(answer)
+    # In a path with several ids, the documented 404 may be about another one.
+    certain = bool(named) and len(operation.placeholders) == 1
+    expected = " or ".join(named) or "404, which the document lists"
+    message = f"the service answered {answer} to {operation.name} with an id without a resource"
+    level: Level = "error" if certain else "warning"
+    return failed(_UNKNOWN_ID, f"{message}; expected {expected}", answer, level=level)
 
 
 def check_invalid_input(session: HttpSession, answer: Observation, what: str) -> Outcome:

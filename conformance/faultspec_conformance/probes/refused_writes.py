@@ -4,8 +4,9 @@ The exchanges of the run show most of it. What they leave open is read once. A w
 something differs is sent again to a new resource, between two reads.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import compress
 
 from faultspec.exchange.model import Request
 from faultspec.openapi.service import ServiceOperation, shape_of
@@ -16,6 +17,7 @@ from faultspec_conformance.session.fixtures import make
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
+    Unanswered,
     differing_pointers,
     failed,
     leaves,
@@ -24,7 +26,7 @@ from faultspec_conformance.session.observation import (
     parse_body,
     passed,
 )
-from faultspec_conformance.session.observations import ProbeResult, attempt
+from faultspec_conformance.session.observations import Note, ProbeResult, attempt
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import (
     CreatedResource,
@@ -35,6 +37,9 @@ from faultspec_conformance.session.resources import (
 
 _CLAUSE = "writes/refused"
 
+#: The name of the probe.
+NAME = "refused-writes"
+
 _WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 #: Resources, and lists, that are read at the end of the run.
@@ -43,6 +48,9 @@ _READS = 6
 #: Refused writes that are sent again because something differs, and because nothing was read before
 #: them.
 _SUSPECTS, _UNREAD = 10, 2
+
+#: Different refused writes of one operation that are sent to one new resource, between two reads.
+_TOGETHER = 12
 
 #: Statuses of requests that do not write the resource: another method, and a throttle.
 _NO_WRITE = frozenset({405, 429})
@@ -101,12 +109,14 @@ class _RefusedWrite:
 class _WatchedItem:
     """An item that can be read. ``state``: what it was when it was last shown; None if unknown.
 
-    ``written``: writes that succeeded. ``pending``: writes that were refused since ``state``.
+    ``is_owned``: ``owner`` is known; an anonymous owner is None. ``written``: writes that
+    succeeded. ``pending``: writes that were refused since ``state``.
     """
 
     operation: ServiceOperation
     path: str
     owner: str | None = None
+    is_owned: bool = False
     state: Observation | None = None
     written: tuple[Observation, ...] = ()
     pending: list[_RefusedWrite] = field(default_factory=list)
@@ -141,7 +151,51 @@ class _Review:
 
 def refused_writes(session: HttpSession) -> Iterator[ProbeResult]:
     """Compare what refused writes left behind with what was there before."""
-    review = _review_exchanges(session)
+    yield from _check(session, _review_exchanges(session))
+
+
+def refused_writes_since(session: HttpSession) -> Iterator[ProbeResult]:
+    """Do the same for the writes that were refused since ``refused_writes``: those of the probes of
+    all operations, and of generated traffic.
+
+    A spent limit ends it: the earlier writes are judged.
+    """
+    parts = session.observations.parts
+    reviewed = [turn for turn, part in enumerate(parts[:-1]) if part.name.startswith(NAME)]
+    earlier = {
+        id(one) for part in parts[: reviewed[-1] + 1 if reviewed else 0] for one in part.exchanges
+    }
+    try:
+        review = _leave_out(_review_exchanges(session), earlier)
+        unread = [write for write in review.unread if _is_repeatable(write.refused)]
+        rest = [write for write in review.unread if write not in unread]
+        yield from attempt(_send_together(session, unread), _CLAUSE)
+        yield from _check(session, replace(review, unread=rest))
+    except Unanswered as error:
+        if error.no_answer.kind != "budget":
+            raise
+        yield Note("the limits leave out reads after writes that were refused late in the run")
+
+
+def _leave_out(review: _Review, earlier: Collection[int]) -> _Review:
+    """The review without the refused writes of these identities."""
+
+    def late(writes: Iterable[_RefusedWrite]) -> list[_RefusedWrite]:
+        return [write for write in writes if id(write.refused) not in earlier]
+
+    for item in review.items.values():
+        item.pending = late(item.pending)
+    for listed in review.lists.values():
+        listed.pending = late(listed.pending)
+    return replace(
+        review,
+        harmless=late(review.harmless),
+        suspects=late(review.suspects),
+        unread=late(review.unread),
+    )
+
+
+def _check(session: HttpSession, review: _Review) -> Iterator[ProbeResult]:
     for item in [one for one in review.items.values() if one.pending and one.state][:_READS]:
         identity = session.config.identity(item.owner)
         _compare_item(review, item, _read(session, item.path, item.operation, identity))
@@ -184,7 +238,7 @@ def _review_exchanges(session: HttpSession) -> _Review:
         write
         for item in review.items.values()
         for write in item.pending
-        if item.owner is not None and item.state is None
+        if item.is_owned and item.state is None
     )
     review.explained = frozenset(explained)
     return review
@@ -195,8 +249,9 @@ def _review_item(review: _Review, item: _WatchedItem, observation: Observation) 
     exchange = observation.exchange
     identity, exact = exchange.identity, _path(exchange.request) == item.path
     if exchange.request.method == "GET":
-        if exact and (identity == item.owner or (item.owner is None and observation.ok)):
-            item.owner = identity
+        same = item.is_owned and identity == item.owner
+        if exact and (same or (not item.is_owned and observation.ok)):
+            item.owner, item.is_owned = identity, True
             _compare_item(review, item, observation)
     elif _is_refused(observation):
         item.pending.append(_RefusedWrite(observation, item.written))
@@ -207,9 +262,24 @@ def _review_item(review: _Review, item: _WatchedItem, observation: Observation) 
             observation.ok and item.state is not None and _names(item.state) <= _names(observation)
         )
         if whole or exact:  # else a part below it was written, which may leave the item as it is
-            review.unread += item.pending if item.owner is not None else ()
-            item.pending, item.owner = [], item.owner or identity
+            if whole:
+                seen = [_add_states(write, item.state, observation) for write in item.pending]
+                proven = [write.proving_place() is not None for write in seen]
+                review.suspects += compress(seen, proven)
+                item.pending = [
+                    one for one, bad in zip(item.pending, proven, strict=True) if not bad
+                ]
+            review.unread += item.pending if item.is_owned else ()
+            item.owner = item.owner if item.is_owned else identity
+            item.pending, item.is_owned = [], True
             item.state = observation if whole else None
+
+
+def _add_states(
+    write: _RefusedWrite, before: Observation | None, accepted: Observation
+) -> _RefusedWrite:
+    """A refused write whose item the answer to a later, accepted write shows."""
+    return replace(write, before=before, after=accepted, written=(*write.written, accepted))
 
 
 def _compare_item(review: _Review, item: _WatchedItem, now: Observation) -> None:
@@ -273,7 +343,9 @@ def _note_creation(
         read = kind.operation("read")
         if path is not None and read is not None and read in reads and path not in review.items:
             owner = observation.exchange.identity
-            review.items[path] = _WatchedItem(read, path, owner, observation)
+            review.items[path] = _WatchedItem(
+                read, path, owner=owner, is_owned=True, state=observation
+            )
 
 
 def _locate(
@@ -378,6 +450,50 @@ def _send_to_new(session: HttpSession, write: _RefusedWrite) -> Iterator[Outcome
             yield passed(_CLAUSE)
             return
     yield _change_failure(refused, kind, min(moved or ()), evidence)
+
+
+def _is_repeatable(refused: Observation) -> bool:
+    """Whether a write was refused for its body, which is small."""
+    size = len(refused.exchange.request.body)
+    return 0 < size <= _LARGEST and refused.status not in _EARLY
+
+
+def _send_together(session: HttpSession, unread: Iterable[_RefusedWrite]) -> Iterator[Outcome]:
+    """Send different refused writes of each operation to one new resource, between two reads.
+
+    Later writes have overwritten what these left behind. If the new resource differs, each write is
+    sent to a new one.
+    """
+    groups: dict[str, dict[bytes, _RefusedWrite]] = {}
+    for write in unread:
+        exchange = write.refused.exchange
+        groups.setdefault(exchange.operation or "", {})[exchange.request.body] = write
+    for name, writes in [*groups.items()][:_UNREAD]:
+        kind = _kind_of(session, name.partition(" ")[2])
+        chosen = [*writes.values()][:_TOGETHER]
+        resource = make(session, kind) if kind is not None else None
+        if kind is None or not isinstance(resource, CreatedResource):
+            continue
+        before = _read_resource(session, resource)
+        tag = before.header("ETag")
+        answers = [
+            _send_again(session, one.refused, _new_path(one.refused, kind, resource), tag=tag)
+            for one in chosen
+        ]
+        if not before.ok or not all(answers):
+            continue  # an accepted write explains a difference
+        after = _read_resource(session, resource)
+        if after.ok and not differing_pointers(before.json, after.json):
+            yield passed(_CLAUSE)
+            continue
+        shown = dict(leaves(after.json))
+        chosen.sort(
+            key=lambda one: all(
+                shown.get(place) != value for place, value in _request_leaves(one.refused).items()
+            )
+        )
+        for write in chosen[:_UNREAD]:
+            yield from _send_to_new(session, replace(write, written=()))
 
 
 def _judge_seen(write: _RefusedWrite, kind: ResourceKind) -> Outcome:

@@ -7,10 +7,12 @@ from faultspec.exchange.model import Canary
 from faultspec.openapi.service import ServiceOperation, shape_of
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.probes.refusals import (
+    check_absent_item,
     check_refusal,
     unknown_id,
 )
 from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session import sampling
 from faultspec_conformance.session.fixtures import (
     fixture,
     likely_body,
@@ -21,6 +23,7 @@ from faultspec_conformance.session.fixtures import (
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     INVALID_INPUT,
+    KEEPS_RATE,
     Observation,
     error_details,
     failed,
@@ -54,6 +57,9 @@ DUPLICATES = (_REFUSED, _EXISTING, _CONCURRENT)
 #: Creations at the same time. Three are enough if all of them arrive while the first is written.
 _AT_ONCE = 3
 
+#: Unique members that an update repeats one by one.
+_MEMBERS = 3
+
 #: How many operations outside the kinds of resource get a request for an id without a resource.
 _OTHERS = 12
 
@@ -77,19 +83,20 @@ def unknown_ids(session: HttpSession) -> Iterator[Outcome]:
             allowed = session.writable or not operation.writes
             if operation.placeholders and allowed and operation.name not in asked:
                 asked.add(operation.name)
-                yield _ask_absent(session, operation, below_created=exists)
+                answer = _ask_absent(session, operation, below_created=exists)
+                yield check_absent_item(session, kind, operation, answer)
     for operation in session.inventory.operations:
         reads = operation.method == "GET" and operation.placeholders
         if reads and operation.name not in asked and len(asked) < _OTHERS:
             asked.add(operation.name)
-            yield _ask_absent(session, operation, below_created=False)
+            yield unknown_id(_ask_absent(session, operation, below_created=False))
     if not asked:
         yield not_exercised(_UNKNOWN_ID, "no path has an id in it")
 
 
 def _ask_absent(
     session: HttpSession, operation: ServiceOperation, *, below_created: bool
-) -> Outcome:
+) -> Observation:
     """Ask for an id without a resource.
 
     ``below_created``: the other ids of the path are those of created resources.
@@ -101,7 +108,9 @@ def _ask_absent(
         for name in operation.placeholders:
             values.setdefault(name, absent_value(session, operation, name))
     spec = ordinary_request(session, operation, values)
-    return unknown_id(session.call(replace(spec, canaries=(Canary("id", str(values[last])),))))
+    canary = Canary("id", str(values[last]))
+    asked = replace(spec, canaries=(canary,), trigger="an id without a resource")
+    return session.call(asked)
 
 
 def duplicates(session: HttpSession) -> Iterator[ProbeResult]:
@@ -138,8 +147,7 @@ def _create_at_once(session: HttpSession, kind: ResourceKind) -> Iterator[Outcom
     operation, first = kind.operation("create"), session.knowledge.created[kind.name]
     assert operation is not None, kind.name
     if session.driver.limits.rate is not None:
-        reason = "the run keeps to a rate, so no requests are sent at the same time"
-        yield not_exercised(_CONCURRENT, reason)
+        yield not_exercised(_CONCURRENT, KEEPS_RATE)
         return
     body, known = (
         likely_body(session, operation, kind.call("create")),
@@ -200,11 +208,28 @@ def _update_to_duplicate(session: HttpSession, kind: ResourceKind) -> Iterator[O
     ]
     body = existing.body if isinstance(existing.body, dict) else {}
     values = {name: body[name] for name in kind.config.unique if name in body}
+    updates = [operation for operation in updates if _carried_members(session, operation, values)]
     other = make(session, kind, owner=existing.owner) if updates and values else None
     if not isinstance(other, CreatedResource):
         return
     for operation in updates:
-        yield _update(session, operation, existing, other, values=values)
+        outcome = _update(session, operation, existing, other, values=values)
+        yield outcome
+        carried = _carried_members(session, operation, values)
+        if outcome.kind == "passed" and len(carried) > 1:
+            for name in carried[:_MEMBERS]:
+                yield _update(session, operation, existing, other, values={name: values[name]})
+
+
+def _carried_members(
+    session: HttpSession, operation: ServiceOperation, values: Mapping[str, object]
+) -> list[str]:
+    """Return the members that the document allows in the body of an operation; all if it describes
+    none.
+    """
+    schema = operation.body.schema if operation.body is not None else {}
+    documented = sampling.properties_of(sampling.merge_all_of(session.description.document, schema))
+    return [name for name in values if not documented or name in documented]
 
 
 def _update(
@@ -215,9 +240,9 @@ def _update(
     values: Mapping[str, object],
 ) -> Outcome:
     """Check that an update to the unique ``values`` of the existing resource is refused."""
-    spec = request_to(session, operation, other.values)
+    spec = request_to(session, operation, other.item_values(operation))
     body = other.body if operation.method == "PUT" and isinstance(other.body, dict) else {}
-    tag = other.creation.header("ETag")
+    tag = _current_tag(session, operation, other)
     headers = {**spec.headers, **({"If-Match": tag} if tag is not None else {})}
     answer = session.call(
         replace(spec, identity=other.owner, headers=headers, body={**body, **values})
@@ -241,6 +266,20 @@ def _update(
         return not_exercised(_REFUSED, f"the service ignored the values of {what}")
     message = f"the service accepted {what} ({answer}); expected a refusal"
     return failed(_REFUSED, message, *(existing.creation, answer, after))
+
+
+def _current_tag(
+    session: HttpSession, operation: ServiceOperation, resource: CreatedResource
+) -> str | None:
+    """Return the ETag of an unchanged resource: that of its creation or, if the operation takes
+    `If-Match`, of a read.
+    """
+    tag, read = resource.creation.header("ETag"), resource.kind.operation("read")
+    if tag is not None or read is None or operation.parameter("If-Match", "header") is None:
+        return tag
+    values = resource.item_values(read)
+    spec = RequestSpec("GET", read.template, identity=resource.owner, values=values)
+    return session.call(spec).header("ETag")
 
 
 def _create_again(

@@ -176,8 +176,9 @@ def _wrong_method(
 ) -> Iterator[Outcome]:
     known = session.description.find(declared[0], path) or ServiceOperation(method, path)
     body: object = {} if method in ("PATCH", "PUT", "POST") else ABSENT
-    answer = session.call(RequestSpec(method, path, values=values_for(session, known), body=body))
     what = f"{method} on a path that has {', '.join(declared)}"
+    values = values_for(session, known)
+    answer = session.call(RequestSpec(method, path, values=values, body=body, trigger=what))
     if answer.ok and method != "TRACE":
         reason = f"the service answered {answer} to {method} {path}: the method exists, undeclared"
         yield not_exercised(_METHOD, reason)

@@ -17,7 +17,6 @@ from faultspec.openapi.service import ServiceOperation, shape_of
 from faultspec_conformance.config import Identity
 from faultspec_conformance.probes.foreign_reads import check_reads
 from faultspec_conformance.probes.foreign_references import check_filters, check_references
-from faultspec_conformance.probes.idempotency import change_body
 from faultspec_conformance.probes.ownership import (
     Evidence,
     evidence_of,
@@ -26,7 +25,8 @@ from faultspec_conformance.probes.ownership import (
     ids_of_tenant,
     unguessable,
 )
-from faultspec_conformance.probes.refusals import unknown_id
+from faultspec_conformance.probes.refusals import check_absent_item
+from faultspec_conformance.probes.updates import change_body
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import pagination, sampling
 from faultspec_conformance.session.fixtures import body_for, request_to, take_untouched
@@ -201,7 +201,8 @@ class _Comparison:
         """Compare one operation. ``condition``: the value of `If-Match` of a write."""
         resource, kind = self.resource, self.resource.kind
         foreign = _Answer(self._ask(operation, resource.id, condition), resource.id)
-        yield AbsentIdRequest(operation.name)
+        if operation.method != "DELETE" or not {"404", "410"} & set(operation.responses):
+            yield AbsentIdRequest(operation.name)  # else its success is judged by `unknown-ids`
         # A change of an item is compared with one of a missing item, because services often look
         # for it elsewhere.
         changes_it = operation.method in ("PUT", "PATCH") and not lies_below(operation, kind)
@@ -210,7 +211,7 @@ class _Comparison:
             yield passed(_CLAUSE)
             return
         nothing = self._ask_absent(operation, condition)
-        yield unknown_id(nothing.observation)
+        yield check_absent_item(self.session, kind, operation, nothing.observation)
         if operation.method == "GET":
             self.known = nothing
         excuse = self._excuse(operation, foreign.observation, nothing.observation)

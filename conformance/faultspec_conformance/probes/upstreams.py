@@ -10,7 +10,8 @@ from statistics import median
 
 from faultspec.contract.clauses import upstream_policy
 from faultspec.contract.crashes import crash_level
-from faultspec.exchange.model import first_header
+from faultspec.exchange.finding import Finding, Level
+from faultspec.exchange.model import Exchange, Response, first_header
 from faultspec.language.conditions import ConditionFacts, tested_facts
 from faultspec.language.model import Code, RetryPolicy
 from faultspec.runtime.retry import Failure
@@ -37,6 +38,12 @@ from faultspec_conformance.faults.retry_observer import (
     observe_retries,
     scale_policy,
 )
+from faultspec_conformance.probes.failed_effects import (
+    REFUSED,
+    has_no_effect,
+    readable_target,
+)
+from faultspec_conformance.probes.upstream_healing import HEALS, Healing
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.attendance import ONCE
 from faultspec_conformance.session.configured import fill_in_call
@@ -44,6 +51,7 @@ from faultspec_conformance.session.declared_facts import may_be_repeated
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
+    Unanswered,
     error_details,
     failed,
     not_exercised,
@@ -52,7 +60,13 @@ from faultspec_conformance.session.observation import (
 )
 from faultspec_conformance.session.observations import Note, ProbeResult, attempt
 from faultspec_conformance.session.requests import RequestSpec
-from faultspec_conformance.session.upstreams import FINE, GOOD, ScriptedUpstream, UpstreamRequest
+from faultspec_conformance.session.upstreams import (
+    FINE,
+    GOOD,
+    STALLING,
+    ScriptedUpstream,
+    UpstreamRequest,
+)
 
 CLAUSES = (
     "upstream/attempts",
@@ -62,6 +76,8 @@ CLAUSES = (
     "upstream/unsafe",
     "upstream/key",
     "upstream/recovers",
+    HEALS,
+    REFUSED,
     "upstream/surfaces",
     "upstream/stops",
     "upstream/retried",
@@ -79,6 +95,10 @@ _OF: Mapping[Kind, str] = {
     "hint": "upstream/delays",
     "late": "upstream/delays",
 }
+
+#: Breaches of one clause that are mistakes of their own. The others have the fingerprint of the
+#: clause alone.
+_VARIANTS: Mapping[Kind, str] = {"abandoned": "abandoned", "hint": "hint", "late": "late"}
 
 #: The detail with the upstream's status, if a code declares it and the taxonomy names no other
 #: detail.
@@ -104,11 +124,20 @@ _GARBAGE: tuple[Behaviour, ...] = ("truncated", "html", "empty", "mistyped")
 #: Failures in words.
 _DID: Mapping[Behaviour, str] = {
     "closed": "hung up",
+    "silent": "accepted the request and did not answer",
+    "slow": "sent an answer that never ends",
     "truncated": "answered 200 with a body that breaks off",
     "html": "answered 200 with HTML",
     "empty": "answered 200 without a body",
     "mistyped": "answered 200 with JSON of another type",
 }
+
+#: Later calls of a request that makes several, of which each fails once.
+_LATER = 3
+
+#: Seconds without a call upstream after which an unanswered request is over, and how often that is
+#: looked for.
+_QUIET, _LOOKS = 2.0, 5
 
 #: Seconds of a `Retry-After` from upstream: the shortest wait that a clock can tell from none.
 _WAIT = 1
@@ -148,6 +177,10 @@ class _UpstreamWatch:
         self.punctual = True
         self.intents: dict[str, Observation] = {}
         self.owns: list[float] = []
+        self.later: list[int] = []
+        self.repeatable = False
+        self.compared: set[str | None] = set()
+        self.upstream.mark = session.canary("value").value
 
     def outcomes(self, *, is_first: bool) -> Iterator[ProbeResult]:
         """Make the call with each failure. ``is_first``: also with failures that the configuration
@@ -155,23 +188,42 @@ class _UpstreamWatch:
         """
         yield from self.check_counts()
         retried: UpstreamFailure | None = None
+        known: list[tuple[bool, Code, UpstreamFailure]] = []
+        healing = Healing(self.session, self.upstream, self.request, self.repeatable)
         for name, failure in self.failures(sampled=is_first):
-            answer, requests = self.provoke(failure)
-            name = self.name_of(answer) if name is None else name
-            if not any(request.behaviour == failure.answer for request in requests):
-                line = f"the service answered {answer} to {answer.exchange.operation}"
-                missing = "a call upstream" if not requests else "one that fails"
-                yield not_exercised("upstream/attempts", f"{line} without {missing}")
+            spec = self.keyed_request()
+            target = readable_target(self.session, spec) if self.reads_effect(name) else None
+            before = target.show() if target is not None else None
+            found = self.provoke_in_time(failure, spec)
+            if isinstance(found, Outcome):
+                yield found
                 continue
+            answer, requests = found
+            if not any(request.behaviour == failure.answer for request in requests):
+                yield self.explain_missing(failure, answer, requests, is_named=name is not None)
+                continue
+            name = self.name_of(answer) if name is None else name
             if name is None:
                 reason = f"{self.where(failure.answer)}, and the service answered {answer}"
                 yield not_exercised("upstream/attempts", reason)
                 continue
             code = self.code(name, answer)
             yield from self.check_failure(code, failure.answer, answer, requests)
+            if target is not None:
+                self.compared.add(name)
+                yield target.judge(before, answer)
+            yield from healing.outcomes(answer, spec, self.where(failure.answer))
+            if failure.answer in STALLING:
+                continue
             eligible = self.is_eligible(code, failure.answer, answer, idempotent=self.idempotent)
+            if failure == UpstreamFailure(failure.answer):
+                known.append((eligible is not False, code, failure))
             if retried is None and eligible:
                 retried = failure
+        if known:
+            # What is not retried takes the least time.
+            _, code, failure = min(known, key=lambda entry: entry[0])
+            yield from self.check_later_calls(code, failure)
         if is_first:
             yield from self.check_garbage()
         if retried is not None and self.idempotent:
@@ -225,16 +277,107 @@ class _UpstreamWatch:
             wait_when_limited=False,
         )
 
+    def reads_effect(self, name: str | None) -> bool:
+        """Whether the effect of a failure is read: once for each code that has none."""
+        return name not in self.compared and has_no_effect(self.session, name)
+
+    def keyed_request(self) -> RequestSpec:
+        """Return the request, under a new idempotency key if refusals are retried under it."""
+        spec, rule = self.request(), self.session.taxonomy.idempotency
+        keyed = rule is not None and rule.refusals == "retried" and spec.method in rule.methods
+        if rule is None or not keyed or self.session.knowledge.keyless or rule.key in spec.headers:
+            return spec
+        return replace(spec, headers={**spec.headers, rule.key: self.session.tokens.id("uuid4")})
+
+    def explain_missing(
+        self,
+        failure: UpstreamFailure,
+        answer: Observation,
+        requests: Sequence[UpstreamRequest],
+        *,
+        is_named: bool,
+    ) -> Outcome:
+        """Return the outcome of a failure that no call met.
+
+        The configuration asks for the failures that it names, unless only some calls meet them.
+        """
+        missing = "a call upstream" if not requests else "one that fails"
+        line = f"the service answered {answer} to {answer.exchange.operation} without {missing}"
+        if requests or not is_named or failure.path != "*" or failure.after:
+            return not_exercised("upstream/attempts", line)
+        reason = f"{self.upstream.config.name} was to fail ({failure.answer}), but {line}"
+        return Outcome("upstream/surfaces", "could_not_run", reason)
+
+    def provoke_in_time(
+        self, failure: UpstreamFailure, spec: RequestSpec
+    ) -> tuple[Observation, list[UpstreamRequest]] | Outcome:
+        """Make the service call the upstream, which fails; if no answer comes while the upstream
+        stalls, return that failure.
+        """
+        driver = self.session.driver
+        before = driver.timeout
+        driver.timeout = failure.within or before
+        try:
+            return self.provoke(failure, spec=spec)
+        except Unanswered as error:
+            stalls = failure.answer in STALLING and self.upstream.calls
+            if not stalls or error.no_answer.kind not in ("timeout", "closed", "garbled"):
+                raise
+            message = (
+                f"{self.where(failure.answer)}, and the service gave no answer: "
+                f"{error.no_answer.reason}; expected an answer with a code"
+            )
+            asked = Exchange(error.no_answer.request, Response(None), operation=spec.operation)
+            finding = Finding(
+                "upstream/surfaces",
+                message,
+                operation=spec.operation,
+                evidence=(asked,),
+                variant="no-answer",
+            )
+            self.wait_for_quiet()
+            return Outcome("upstream/surfaces", "failed", finding=finding)
+        finally:
+            driver.timeout = before
+            self.upstream.script(FINE)
+
+    def wait_for_quiet(self) -> None:
+        """Wait until the service has ended the request that it did not answer. Its later tries
+        would count as those of the next request.
+        """
+        self.upstream.script(FINE)  # ends the stalled calls
+        for _ in range(_LOOKS):
+            received = self.upstream.received
+            if not self.session.driver.pause(_QUIET) or self.upstream.received == received:
+                return
+
     def provoke(
-        self, failure: UpstreamFailure, times: int | None = None, wait: int | None = None
+        self,
+        failure: UpstreamFailure,
+        times: int | None = None,
+        wait: int | None = None,
+        spec: RequestSpec | None = None,
     ) -> tuple[Observation, list[UpstreamRequest]]:
         """Make the service call the upstream, which fails ``times`` times (None: always); return
         the answer and the upstream's requests.
+
+        The suite sends no request twice while the upstream fails: the calls upstream would count as
+        tries of the service.
         """
+        fails = failure.answer != GOOD
+        spec = replace(
+            spec or self.request(),
+            may_fail=fails,
+            may_be_refused=fails,
+            may_disconnect=failure.answer in STALLING,
+            canaries=tuple(self.upstream.canaries()) if fails else (),
+        )
         self.upstream.script(failure, times, wait)
-        answer = self.session.call(replace(self.request(), may_fail=failure.answer != GOOD))
+        answer = self.session.call(spec)
+        if answer.status == 401 and not self.upstream.calls:  # the credentials may have ended
+            answer = self.session.call(replace(spec, may_be_refused=False))
         requests = list(self.upstream.calls)
-        if len(requests) == 1:
+        if len(requests) == 1 and failure.answer not in STALLING:
             # What the call took besides the upstream's own time, for it was not retried.
             spent = sum(request.until - request.at for request in requests)
             self.owns.append(max(0.0, answer.exchange.response.elapsed - spent))
@@ -247,10 +390,17 @@ class _UpstreamWatch:
         and without credentials. The session counts the calls upstream for each request.
         """
         answer, requests = self.provoke(FINE)
+        if answer.ok:
+            self.later = [
+                at
+                for at, request in enumerate(requests)
+                if at and not any(_is_repetition(request, before) for before in requests[:at])
+            ]
         if not answer.ok or not requests:
             reason = f"the service answered {answer} with {len(requests)} calls upstream"
             yield not_exercised(ONCE, f"{reason}, which answers well")
             return
+        self.repeatable = self.provoke(FINE)[0].ok
         spec, rule = self.request(), self.session.taxonomy.idempotency
         if rule is not None and spec.method in rule.methods and not self.session.knowledge.keyless:
             key = {rule.key: self.session.tokens.id("uuid4")}
@@ -275,7 +425,8 @@ class _UpstreamWatch:
             assert self.session.taxonomy.idempotency is not None
             keyed = operation.parameter(self.session.taxonomy.idempotency.key, "header") is not None
             # Without the header in the document, the operation may not take keys.
-            yield failed(ONCE, message, first, again, level="error" if keyed else "warning")
+            level: Level = "error" if keyed else "warning"
+            yield failed(ONCE, message, first, again, level=level, variant="replay")
         else:
             yield passed(ONCE)
 
@@ -295,9 +446,29 @@ class _UpstreamWatch:
             crashed = answer.status >= 500 and crash_level(taxonomy, code, answer.status) == "error"
             if crashed:
                 message = f"{self.where(behaviour)}, and the service crashed ({answer})"
-                yield failed("upstream/surfaces", message, answer)
+                yield failed("upstream/surfaces", message, answer, variant="garbage")
             else:
                 yield passed("upstream/surfaces")
+
+    def check_later_calls(self, code: Code, failure: UpstreamFailure) -> Iterator[Outcome]:
+        """Fail only a later call of a request that makes several: the last, then those before.
+
+        A failure without a path brings its code about at any of them.
+        """
+        for after in self.later[: -_LATER - 1 : -1]:
+            answer, requests = self.provoke(replace(failure, after=after))
+            if not any(request.behaviour == failure.answer for request in requests):
+                yield not_exercised("upstream/surfaces", f"the service made {len(requests)} calls")
+            elif answer.code == code.name:
+                yield passed("upstream/surfaces")
+            else:
+                call = next(one.request for one in requests if one.behaviour == failure.answer)
+                message = (
+                    f"{self.where(failure.answer)} to {call.method} {call.target} after {after} "
+                    f"good answers, and the service answered {answer}; expected {code.name} (or a "
+                    "`path` in `fails`, if this call may fail)"
+                )
+                yield failed("upstream/surfaces", message, answer, variant="later-call")
 
     # ---- what is expected
 
@@ -369,7 +540,7 @@ class _UpstreamWatch:
                 True, idempotent=not unsafe, eligible=eligible or unsafe, effect="unknown"
             )
             seen = [Try(request.at, request.until, failure) for request in tries]
-            yield from self.check_tries(seen, where, answer)
+            yield from self.check_tries(seen, where, answer, timed=behaviour not in STALLING)
         other = next((request for request in since if request not in tries), None)
         if other is None:
             yield passed("upstream/stops")
@@ -391,19 +562,25 @@ class _UpstreamWatch:
         yield from self.check_key(tries, answer)
 
     def check_tries(
-        self, tries: Sequence[Try], where: str, answer: Observation
+        self, tries: Sequence[Try], where: str, answer: Observation, *, timed: bool = True
     ) -> Iterator[Outcome]:
-        """Compare the tries with the policy."""
+        """Compare the tries with the policy. ``timed``: it is known when each try failed."""
         report = observe_retries(self.scaled, tries)
-        self.waits += report.waits
-        self.witness = answer
         wrong = {_OF[breach.kind]: breach for breach in reversed(report.breaches)}
-        self.punctual = self.punctual and "upstream/delays" not in wrong
-        for clause in dict.fromkeys(_OF[kind] for kind in sorted(report.exercised)):
+        exercised = dict.fromkeys(_OF[kind] for kind in sorted(report.exercised))
+        if timed:
+            self.waits += report.waits
+            self.witness = answer
+            self.punctual = self.punctual and "upstream/delays" not in wrong
+        else:
+            wrong.pop("upstream/delays", None)
+            exercised.pop("upstream/delays", None)
+        for clause in exercised:
             if clause not in wrong:
                 yield passed(clause)
         for clause, breach in wrong.items():
-            yield failed(clause, f"{where}, {breach.message}", answer)
+            variant = _VARIANTS.get(breach.kind, "")
+            yield failed(clause, f"{where}, {breach.message}", answer, variant=variant)
 
     def check_details(
         self, behaviour: Behaviour, retries: int, answer: Observation
@@ -431,12 +608,17 @@ class _UpstreamWatch:
             yield failed(clause, message, answer, pointer=f"/{key}")
 
     def check_key(self, tries: Sequence[UpstreamRequest], answer: Observation) -> Iterator[Outcome]:
-        """Check that the tries carry one key, which no other call has."""
+        """Check that the tries carry one key, which no other call has.
+
+        A call that is never sent twice needs no key.
+        """
         names, clause = self.declared.keys if self.declared is not None else (), "upstream/key"
         method = tries[0].request.method
         if not names or method in SAFE_METHODS:
             return
         keys = [_key(request, names) for request in tries]
+        if None in keys and len(tries) == 1 and not self.idempotent:
+            return
         if None in keys:
             message = f"the {method} request upstream has no {' or '.join(names)}"
             yield failed(clause, message, answer)
@@ -445,11 +627,10 @@ class _UpstreamWatch:
             message = (
                 f"the {len(keys)} tries of one call upstream have {count} keys; expected one key"
             )
-            yield failed(clause, message, answer)
+            yield failed(clause, message, answer, variant="several")
         elif (earlier := self.intents.setdefault(str(keys[0]), answer)) is not answer:
-            yield failed(
-                clause, "two calls upstream have the same key; expected two keys", earlier, answer
-            )
+            message = "two calls upstream have the same key; expected two keys"
+            yield failed(clause, message, earlier, answer, variant="shared")
         else:
             yield passed(clause)
 
@@ -508,7 +689,7 @@ class _UpstreamWatch:
         if found.note is not None or hidden is not None:
             yield Note(found.note or str(hidden))
         for message in found.late:
-            yield failed("upstream/delays", message, self.witness)
+            yield failed("upstream/delays", message, self.witness, variant="late")
         if not jitters:
             return
         match found.jitter:

@@ -59,6 +59,9 @@ _FULL_FINDINGS = 3
 #: Operations of one cause that are listed; the JSON report has them all.
 _OPERATIONS = 5
 
+#: Further examples of one cause that are listed, and characters of the request of one.
+_EXAMPLES, _REQUEST = 10, 100
+
 #: Characters of one command line; the JSON report has longer ones.
 _COMMAND = 1_000
 
@@ -209,6 +212,8 @@ def _finding(report: Report, reported: ReportedFinding, colour: bool) -> list[st
         more = ", …" if reported.count > len(reported.places) else ""
         out.append(f"  at {escape_line(', '.join(reported.places))}{more}")
     out.append(f"  {escape_line(finding.message)}")
+    if trigger := trigger_text(finding):
+        out.append(f"  {escape_line(trigger)}")
     if reported.excuse is not None:
         return [*out, f"  known: {escape_line(reported.excuse)}"]
     if standing == "flaky":
@@ -223,8 +228,40 @@ def _finding(report: Report, reported: ReportedFinding, colour: bool) -> list[st
     for place, command in curl.numbered_commands(base, finding.evidence):
         order = f"({place}) " if place else ""
         out.append(f"  {order}$ {_shorten(escape_line(command), _COMMAND)}")
+    out += [f"  {escape_line(line)}" for line in example_lines(reported, _EXAMPLES)]
     line = waiver_line(finding, reported.operations, report.day)
     return [*out, f"  to waive it: {escape_line(line)}"]
+
+
+def example_lines(reported: ReportedFinding, most: int) -> list[str]:
+    """A line for each further example: its ID for `faultspec replay`, and what was sent; none for a
+    finding with one example.
+    """
+    others = [*enumerate(reported.examples, 1)][1:]
+    lines = [
+        f"{reported.example_id(number)}  {example_text(example)}"
+        for number, example in others[:most]
+    ]
+    if len(others) > most:
+        lines.append(f"and {len(others) - most} more; the JSON and HTML reports have them all")
+    return ["also, for `faultspec replay REPORT ID`:", *lines] if lines else []
+
+
+def example_text(example: Finding) -> str:
+    """The answer, the line of the last request, and what sets it apart."""
+    answer = " ".join(filter(None, (str(example.status or ""), example.code)))
+    if not example.evidence:
+        return " ".join(filter(None, (example.operation, answer)))
+    last = example.evidence[-1]
+    body = re.sub(r"\s+", " ", last.request.body[:_COMMAND].decode("utf-8", "replace"))
+    line = _shorten(f"{last.request.method} {last.request.target} {body}".strip(), _REQUEST)
+    return f"{answer} to {line}" + (f": {last.trigger}" if last.trigger else "")
+
+
+def trigger_text(finding: Finding) -> str:
+    """A line about the trigger of the last request; empty if none is known."""
+    trigger = finding.evidence[-1].trigger if finding.evidence else ""
+    return f"sent: {trigger}" if trigger else ""
 
 
 def source_text(finding: Finding) -> str:

@@ -164,10 +164,37 @@ def _finding(report: Report, reported: ReportedFinding) -> dict[str, object]:
         "baseline": reported.baseline,
         "form": reported.form,
         "waiver": waiver_line(finding, reported.operations, report.day),
+        **({"variant": finding.variant} if finding.variant else {}),
         **({"places": list(reported.places)} if reported.places else {}),
         "exchange": _exchange(last) if last is not None else None,
         "before": [_exchange(exchange) for exchange in before if exchange is not None],
         "curl": list(curl.command_lines(base, finding.evidence)),
+        "examples": [
+            _example(report, reported, number) for number in range(1, len(reported.examples) + 1)
+        ],
+    }
+
+
+def _example(report: Report, reported: ReportedFinding, number: int) -> dict[str, object]:
+    """One occurrence of a cause. The exchanges of the first are those of the finding."""
+    finding = reported.examples[number - 1]
+    *before, last = finding.evidence or (None,)
+    found: dict[str, object] = {
+        "id": reported.example_id(number),
+        "operation": finding.operation,
+        "status": finding.status,
+        "code": finding.code,
+        "message": finding.message,
+        "trigger": last.trigger if last is not None else "",
+        "pointer": finding.pointer,
+    }
+    if number == 1:
+        return found
+    return {
+        **found,
+        "exchange": _exchange(last) if last is not None else None,
+        "before": [_exchange(exchange) for exchange in before if exchange is not None],
+        "curl": list(curl.command_lines(report.base, finding.evidence)),
     }
 
 
@@ -178,6 +205,7 @@ def _exchange(value: Exchange) -> dict[str, object]:
         "route": value.route,
         "operation": value.operation,
         "identity": value.identity,
+        "trigger": value.trigger,
         "request": {
             "method": request.method,
             "target": request.target,

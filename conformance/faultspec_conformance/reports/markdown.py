@@ -3,7 +3,12 @@
 from collections.abc import Sequence
 
 from faultspec.diagnostics.formats.markdown import markdown_details, markdown_table, markdown_text
-from faultspec_conformance.reports.console import WORDS, operations_text, remarks
+from faultspec_conformance.reports.console import (
+    WORDS,
+    example_lines,
+    operations_text,
+    remarks,
+)
 from faultspec_conformance.results.enabling import next_steps
 from faultspec_conformance.results.model import (
     VERDICTS,
@@ -16,8 +21,11 @@ from faultspec_conformance.results.model import (
 #: Rows of a table. A job summary may have 1 MiB, and few people read a hundred rows.
 _ROWS = 60
 
-#: Characters of a cell.
-_CELL = 600
+#: Further examples of one finding.
+_EXAMPLES = 5
+
+#: Characters of a cell: the message, and as many examples.
+_CELL = 1_500
 
 _OVERALL = {0: "passed", 1: "failed", 2: "could not run"}
 
@@ -88,7 +96,7 @@ def _findings(title: str, findings: Sequence[ReportedFinding], *, folded: bool) 
         (
             _cell(reported.finding.clause),
             _cell(_place(reported)),
-            _cell("\n".join(filter(None, (reported.finding.message, reported.excuse)))),
+            _cell(_what(reported)),
             str(reported.count),
         )
         for reported in findings
@@ -97,6 +105,12 @@ def _findings(title: str, findings: Sequence[ReportedFinding], *, folded: bool) 
     if folded:
         return markdown_details(f"{len(findings)} {title.lower()}", table)
     return [f"### {title}", "", *table, ""]
+
+
+def _what(reported: ReportedFinding) -> str:
+    """The message, the reason of a known finding, and the other examples."""
+    examples = () if reported.excuse else example_lines(reported, _EXAMPLES)
+    return "\n".join(filter(None, (reported.finding.message, reported.excuse, *examples)))
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

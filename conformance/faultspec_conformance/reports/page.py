@@ -4,14 +4,22 @@ The template ``page.html.jinja`` loops over the rows prepared here, with autoesc
 """
 
 import json as _json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from faultspec.exchange.model import Exchange, Headers
 from faultspec_conformance.reports import curl
-from faultspec_conformance.reports.console import STATES, WORDS, remarks, run_cost, source_text
+from faultspec_conformance.reports.console import (
+    STATES,
+    WORDS,
+    example_text,
+    remarks,
+    run_cost,
+    source_text,
+)
 from faultspec_conformance.reports.data import SHOWN, shortened_headers
 from faultspec_conformance.results.enabling import (
     enablings,
@@ -30,8 +38,21 @@ from faultspec_conformance.results.model import (
 )
 from faultspec_conformance.results.waivers import waiver_line
 
+#: Characters of a body with its indentation, which deep nesting makes a thousand times the body.
+_LAID_OUT = 4 * SHOWN
+
 #: The verdict on the whole run, by its exit code.
 _OVERALL: Mapping[int, Verdict] = {0: "passed", 1: "failed", 2: "could_not_run"}
+
+
+class ExampleRow(NamedTuple):
+    """A further example of a finding. ``id``: its ID for `faultspec replay`."""
+
+    id: str
+    operation: str
+    text: str
+    exchanges: tuple[tuple[str, str], ...]
+    commands: tuple[tuple[str, str], ...]
 
 
 class FindingRow(NamedTuple):
@@ -43,6 +64,7 @@ class FindingRow(NamedTuple):
     exchanges: tuple[tuple[str, str], ...]
     commands: tuple[tuple[str, str], ...]
     operations: tuple[str, ...]
+    examples: tuple[ExampleRow, ...]
     source: str
     waiver: str
 
@@ -153,9 +175,21 @@ def _finding_row(report: Report, reported: ReportedFinding) -> FindingRow:
         exchanges=tuple(map(_exchange_texts, finding.evidence)),
         commands=curl.numbered_commands(report.base, finding.evidence),
         operations=reported.operations if len(reported.operations) > 1 else (),
+        examples=tuple(_example_rows(report, reported)),
         source=source_text(finding),
         waiver=waiver_line(finding, reported.operations, report.day),
     )
+
+
+def _example_rows(report: Report, reported: ReportedFinding) -> Iterator[ExampleRow]:
+    for number, example in [*enumerate(reported.examples, 1)][1:]:
+        yield ExampleRow(
+            id=reported.example_id(number),
+            operation=example.operation or "",
+            text=example_text(example),
+            exchanges=tuple(map(_exchange_texts, example.evidence)),
+            commands=curl.numbered_commands(report.base, example.evidence),
+        )
 
 
 def _exchange_texts(exchange: Exchange) -> tuple[str, str]:
@@ -174,7 +208,18 @@ def _message_text(start: str, headers: Headers, body: bytes) -> str:
 
 def _body_text(body: bytes) -> str:
     text = body[:SHOWN].decode("utf-8", "replace")
-    try:
-        return _json.dumps(_json.loads(text), indent=2, ensure_ascii=False)
-    except (ValueError, RecursionError):
-        return text if len(body) <= SHOWN else f"{text}… ({len(body)} bytes)"
+    with suppress(ValueError, RecursionError):
+        laid_out = _lay_out(_json.loads(text))
+        return laid_out or f"{text}… (too deep to be laid out)"
+    return text if len(body) <= SHOWN else f"{text}… ({len(body)} bytes)"
+
+
+def _lay_out(value: object) -> str | None:
+    """A JSON value with indentation; None if that would be many times the value."""
+    parts, size = [], 0
+    for part in _json.JSONEncoder(indent=2, ensure_ascii=False).iterencode(value):
+        parts.append(part)
+        size += len(part)
+        if size > _LAID_OUT:
+            return None
+    return "".join(parts)

@@ -8,7 +8,7 @@ import base64
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import date
 from typing import Any, TypeVar
 
@@ -140,17 +140,27 @@ def _clause(found: Data) -> ClauseResult:
 
 
 def _read_finding(found: Data) -> ReportedFinding:
-    last = [] if found["exchange"] is None else [found["exchange"]]
-    evidence = tuple(map(_exchange, (*found["before"], *last)))
     source = found.get("source", {})
     finding = _build(
         Finding,
         found,
-        evidence=evidence,
+        evidence=_evidence(found),
         sections=tuple(source.get("sections", ())),
         rulings=tuple(source.get("rulings", ())),
     )
-    return _build(ReportedFinding, found, finding=finding)
+    others = (_build_example(finding, example) for example in found.get("examples", ())[1:])
+    return _build(ReportedFinding, found, finding=finding, examples=(finding, *others))
+
+
+def _build_example(finding: Finding, found: Data) -> Finding:
+    names = ("operation", "status", "code", "message", "pointer")
+    own = {name: found[name] for name in names}
+    return replace(finding, **own, evidence=_evidence(found))
+
+
+def _evidence(found: Data) -> tuple[Exchange, ...]:
+    last = [] if found["exchange"] is None else [found["exchange"]]
+    return tuple(map(_exchange, (*found["before"], *last)))
 
 
 def _exchange(found: Data) -> Exchange:
@@ -169,6 +179,7 @@ def _exchange(found: Data) -> Exchange:
         route=found["route"],
         operation=found["operation"],
         identity=found["identity"],
+        trigger=found.get("trigger", ""),
     )
 
 

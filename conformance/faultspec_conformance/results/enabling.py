@@ -50,13 +50,46 @@ _CONFIDENTIAL = "confidential: [/password]"
 _RECIPE = "provoke: {CODE: {request: GET /path}}"
 _CALLS = "calls: {sample: {request: METHOD, params: {}, safe: true}}"
 _DOCUMENT = "target: {openapi: openapi.json}"
+_NAMED_RECIPE = "provoke: {CODE: {request: METHOD, params: {}}}"
+
+_LIMITED = "provoke: {CODE: {request: GET /path, repeat: {until: 429, at_most: 60}}}"
+_UPSTREAM = (
+    "upstreams: {payments: {listen: '127.0.0.1:9900', calls: [{request: POST /orders}],"
+    " fails: {CODE: [500, closed]}}}"
+)
+
+#: The line of the conformance file by the address of the clause; None: no line makes a service
+#: give the occasion. The beginning of an address ends with a slash.
+_BY_ADDRESS: Mapping[str, str | None] = {
+    "upstream/": _UPSTREAM,
+    "retry/recovers": _LIMITED,
+    "retry/limit": _LIMITED,
+    "headers/retry-after": _LIMITED,
+    "preconditions/": _RESOURCE,
+    "writes/refused": _RESOURCE,
+    "rendering/": "provoke: {CODE: {request: POST /chat, body: {}, rendering: tool_text}}",
+    "service/no-crash": None,
+    "fault/recovers": "faults: {header: X-Fault, values: [CODE]}",
+    "provoke/expected": (
+        "provoke: {CODE: {request: GET /path, expect: {headers: {X-Reason: quota}}}}"
+    ),
+    "document/sequences": "sweep: {requests: 300}",
+    "document/": None,
+    "framework/large-head": None,
+}
+
+#: Reasons that only another document of the service would change.
+_NO_LINE = re.compile(r"names none under `security`")
+
+#: Clauses that a call shows without HTTP, right or wrong.
+_OF_CALLS = ("service/no-crash", "success/requires", "discovery/agrees", "mcp/text")
 
 #: The line of the conformance file by the reason that a probe gives; the first that matches.
 _BY_REASON: tuple[tuple[str, str], ...] = (
     (r"writes: true|may not write|nothing may be written|may write", _WRITES),
     (r"different tenants|another tenant is declared|two tenants|whose tenant is known", _TENANTS),
     (
-        r"no identity declares `scopes`|beyond the declared scopes",
+        r"no identity declares `scopes`",
         (
             "identities: {reader: {scopes: ['orders:read'],"
             " headers: {Authorization: 'Bearer ${READER_TOKEN}'}}}"
@@ -69,7 +102,10 @@ _BY_REASON: tuple[tuple[str, str], ...] = (
     ),
     (
         r"no `unique` members",
-        ("resources: {order: {create: {request: POST /orders, body: {}, unique: [name]}}}"),
+        (
+            "resources: {order: {create: {request: POST /orders, body: {name: '${unique}'},"
+            " unique: [name]}}}"
+        ),
     ),
     (r"no member of a request is confidential", _CONFIDENTIAL),
     (
@@ -79,18 +115,19 @@ _BY_REASON: tuple[tuple[str, str], ...] = (
     (r"`calls`", _CALLS),
     (r"no resource could be made|no operation is known that|no path has an id", _RESOURCE),
     (r"[Oo]penAPI document", _DOCUMENT),
-    (
-        r"upstream",
-        (
-            "upstreams: {payments: {env: PAYMENTS_URL, calls: [{request: POST /orders}],"
-            " fails: {bad_gateway: [500, closed]}}}"
-        ),
-    ),
+    (r"upstream", _UPSTREAM),
     (r"limit of requests|budget of .* requests", "limits: {requests: 2000}"),
     (r"budget of .* seconds|too long", "limits: {seconds: 600}"),
     (
         r"needed: A recipe with `parallel`",
         "provoke: {CODE: {request: POST /orders, parallel: {requests: 4, succeed: 1}}}",
+    ),
+    (
+        r"needed: A recipe with a step that waits",
+        (
+            "provoke: {CODE: {steps: [{request: POST /jobs, save: {job: /id}},"
+            " {request: 'GET /jobs/{job}', repeat: {until: {/state: [failed, done]}}}]}}"
+        ),
     ),
     (
         r"needed: A recipe with `action`",
@@ -133,17 +170,31 @@ def enablings(result: Result) -> dict[str, Enabling]:
         for clause in result.clauses.values()
         for reason in clause.not_exercised
     )
+    code = next((found.code for found in result.unobserved), next(iter(result.coverage), None))
+    is_named = speaks_by_name(result)
     found = {
-        address: find_enabling(clause, read_only=read_only)
+        address: find_enabling(clause, read_only=read_only, code=code, is_named=is_named)
         for address, clause in result.clauses.items()
     }
     return {address: line for address, line in found.items() if line is not None}
 
 
-def find_enabling(clause: ClauseResult, *, read_only: bool = False) -> Enabling | None:
+def speaks_by_name(result: Result) -> bool:
+    """Whether the service of a result is called by names of methods or tools, not over HTTP."""
+    return any(other_transport(clause) == "HTTP" for clause in result.clauses.values())
+
+
+def find_enabling(
+    clause: ClauseResult,
+    *,
+    read_only: bool = False,
+    code: str | None = None,
+    is_named: bool = False,
+) -> Enabling | None:
     """The key that switches on a clause that was not checked, or None.
 
-    ``read_only``: the run may not write.
+    ``read_only``: the run may not write. ``code``: one of the taxonomy, for recipes.
+    ``is_named``: requests are calls by name, not over HTTP.
     """
     if clause.verdict not in ("not_exercised", "not_checkable"):
         return None
@@ -156,10 +207,39 @@ def find_enabling(clause: ClauseResult, *, read_only: bool = False) -> Enabling 
             return Enabling("taxonomy.yaml", line)
     if read_only and clause.address.startswith(_OF_WRITES):
         return Enabling("conformance.yaml", _WRITES)
-    for pattern, line in _BY_REASON:
-        if any(re.search(pattern, reason) for reason in reasons):
-            return Enabling("conformance.yaml", line)
-    return None
+    line = _configuration_line(clause.address, tuple(filter(None, reasons)))
+    if is_named and clause.address in _OF_CALLS:
+        line = _CALLS
+    elif is_named and line == _RECIPE:
+        line = _NAMED_RECIPE
+    if line is None:
+        return None
+    # The action of a recipe belongs to the codes with `until`, which a result does not know.
+    known = code if "action:" not in line else None
+    return Enabling("conformance.yaml", line if known is None else _fill_in(line, known))
+
+
+def _configuration_line(address: str, reasons: Sequence[str]) -> str | None:
+    """The line of the conformance file for a clause that nothing exercised."""
+    if any(map(_NO_LINE.search, reasons)):
+        return None
+    specific = [
+        (pattern, line)
+        for pattern, line in _BY_REASON
+        if line != _RECIPE and any(re.search(pattern, reason) for reason in reasons)
+    ]
+    for name in (address, f"{address.partition('/')[0]}/"):
+        if name in _BY_ADDRESS and not any(line == _WRITES for _, line in specific):
+            return _BY_ADDRESS[name] or (specific[0][1] if specific else None)
+    if specific:
+        return specific[0][1]
+    pattern = next(pattern for pattern, line in _BY_REASON if line == _RECIPE)
+    return _RECIPE if any(re.search(pattern, reason) for reason in reasons) else None
+
+
+def _fill_in(line: str, code: str) -> str:
+    """A line with a code of the taxonomy: the name alone, if an operation declares it."""
+    return line.replace("CODE", _quote(code.rpartition("/")[2]))
 
 
 def next_steps(result: Result) -> tuple[NextStep, ...]:
@@ -170,7 +250,7 @@ def next_steps(result: Result) -> tuple[NextStep, ...]:
     for address, found in enablings(result).items():
         general = found.file != "taxonomy.yaml" or found.line.startswith(_GENERAL)
         # Codes without a recipe are a step of their own, and few services have secret members.
-        if general and found.line not in (_RECIPE, _CONFIDENTIAL):
+        if general and not _is_about_one_code(found) and found.line != _CONFIDENTIAL:
             groups.setdefault(found, []).append(address)
     ranked = [
         (min(map(severity, addresses)), -len(addresses), _step(found, addresses, "clause"))
@@ -178,10 +258,19 @@ def next_steps(result: Result) -> tuple[NextStep, ...]:
     ]
     codes = [coverage.code for coverage in result.unobserved]
     if codes:
-        line = f"provoke: {{{_quote(codes[0])}: {{request: GET /path}}}}"
-        step = _step(Enabling("conformance.yaml", line), codes, "code")
+        is_named = speaks_by_name(result)
+        enabling = Enabling(
+            "conformance.yaml", _fill_in(_NAMED_RECIPE if is_named else _RECIPE, codes[0])
+        )
+        step = _step(enabling, codes, "code")
         ranked.append((severity("code/declared"), -len(codes), step))
     return tuple(step for *_, step in sorted(ranked, key=lambda entry: entry[:2])[:_STEPS])
+
+
+def _is_about_one_code(found: Enabling) -> bool:
+    """Whether a line is the plain recipe of one code."""
+    parts = (recipe.partition("CODE") for recipe in (_RECIPE, _NAMED_RECIPE))
+    return any(found.line.startswith(begin) and found.line.endswith(end) for begin, _, end in parts)
 
 
 def _quote(code: str) -> str:

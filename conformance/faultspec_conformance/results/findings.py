@@ -32,7 +32,22 @@ _SEVERITIES = (
 _PARTICULARS = re.compile(r"(?<=\d) to [^;:]+|`[^`]*`|\b[A-Z]{3,7} /\S*|'[^']*'|\"[^\"]*\"|\d+")
 
 #: Clauses about the form of a body: bodies of two forms are two causes.
-_ABOUT_BODIES = ("surface/", "envelope/json", "envelope/shape", "envelope/additional")
+_ABOUT_BODIES = (
+    *("surface/", "envelope/json", "envelope/shape", "envelope/additional"),
+    "envelope/media-type",
+)
+
+#: Clauses whose failures have a cause in the service for each trigger, which no rule names.
+_OF_TRIGGERS = ("service/",)
+
+#: Bytes of two answers that are compared, and what differs between two answers of one failure: ids
+#: and times.
+_COMPARED, _CHANGING = 2_000, re.compile(r"[\w.:-]*\d[\w.:-]*")
+
+_NUMBERS = re.compile(r"\d+")
+
+#: Examples of one operation. Beyond them a trigger needs no second one.
+_EXAMPLES = 12
 
 #: The count of a clause that findings of a standing belong to.
 _COUNTS: Mapping[Standing, str] = {
@@ -73,13 +88,18 @@ def cause_of(reported: ReportedFinding) -> Hashable:
 
 
 def _kind_of_body(finding: Finding) -> Hashable:
-    """The media type of the last answer and the members of its body."""
+    """The media type of the last answer and the members of its body; where the media type alone is
+    wrong, that.
+    """
     if not finding.evidence:
         return ()
     last = finding.evidence[-1]
+    media_type = (last.response_header("Content-Type") or "").partition(";")[0].strip().lower()
+    if finding.clause == "envelope/media-type":
+        return media_type
     body = read(last.response.body).value
     members = frozenset(body) if isinstance(body, dict) else type(body).__name__
-    return (last.response_header("Content-Type") or "").partition(";")[0].strip().lower(), members
+    return media_type, members
 
 
 def join_pair(first: ReportedFinding, second: ReportedFinding) -> ReportedFinding:
@@ -87,13 +107,52 @@ def join_pair(first: ReportedFinding, second: ReportedFinding) -> ReportedFindin
     all operations. It is flaky if both are.
     """
     same = first.finding.operation == second.finding.operation
+    shown = min(first.finding, second.finding, key=_size) if same else first.finding
+    examples = _join_examples(shown, (*first.examples, *second.examples))
+    return replace(join_counts(first, second), finding=shown, examples=examples)
+
+
+def join_counts(first: ReportedFinding, second: ReportedFinding) -> ReportedFinding:
+    """Join two reports of one cause, of which the first has all examples already."""
     return replace(
-        min(first, second, key=_size) if same else first,
+        first,
         count=first.count + second.count,
         flaky=first.flaky and second.flaky,
         places=join_texts(first.places, second.places)[:_PLACES],
         operations=join_texts(first.operations, second.operations),
     )
+
+
+def example_key(finding: Finding) -> Hashable:
+    """The key that equal examples of one cause share: the operation and the status.
+
+    That of a crash has its trigger and the text of the answer too.
+    """
+    if not finding.clause.startswith(_OF_TRIGGERS) or not finding.evidence:
+        return finding.operation, finding.status
+    last = finding.evidence[-1]
+    text = last.response.body[:_COMPARED].decode("utf-8", "replace")
+    trigger = _NUMBERS.sub("*", last.trigger)
+    return finding.operation, trigger, _CHANGING.sub("*", _PARTICULARS.sub("*", text))
+
+
+def _join_examples(shown: Finding, examples: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The smallest example of each key, that of the finding first. Of an operation with many, only
+    those with a trigger of their own are kept.
+    """
+    kept: dict[Hashable, Finding] = {example_key(shown): shown}
+    triggers: dict[str | None, list[str]] = {}
+    for example in examples:
+        key, operation = example_key(example), example.operation
+        known = kept.get(key)
+        trigger = example.evidence[-1].trigger if example.evidence else ""
+        seen = triggers.setdefault(operation, [])
+        if known is not None:
+            kept[key] = min(known, example, key=_size)
+        elif len(seen) < _EXAMPLES or trigger not in seen:
+            kept[key] = example
+        seen.append(trigger)
+    return tuple(kept.values())
 
 
 def sort_findings(findings: Iterable[ReportedFinding]) -> tuple[ReportedFinding, ...]:
@@ -119,7 +178,7 @@ def join_texts(first: Iterable[str], second: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*first, *second)))
 
 
-def _size(reported: ReportedFinding) -> int:
+def _size(finding: Finding) -> int:
     """Bytes of the requests that show a finding. Of two examples, readers want the smaller."""
-    requests = (exchange.request for exchange in reported.finding.evidence)
+    requests = (exchange.request for exchange in finding.evidence)
     return sum(len(request.target) + len(request.body) for request in requests)

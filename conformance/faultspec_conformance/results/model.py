@@ -129,7 +129,8 @@ class ReportedFinding:
     run repeated the same requests. ``baseline``: whether an earlier report has it; None without a
     baseline. ``form``: as in `Outcome`. ``places``: where the first few are recorded, as
     ``file:line``; empty for requests of the run itself. ``operations``: all operations with the
-    same cause, in the order of their first occurrence.
+    same cause, in the order of their first occurrence. ``examples``: one occurrence of each
+    operation and status, of a crash one of each trigger too; ``finding`` is the first.
     """
 
     finding: Finding
@@ -140,15 +141,21 @@ class ReportedFinding:
     form: str | None = None
     places: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
+    examples: tuple[Finding, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.operations and self.finding.operation is not None:
             object.__setattr__(self, "operations", (self.finding.operation,))
+        object.__setattr__(self, "examples", (self.finding, *self.examples[1:]))
 
     @property
     def level(self) -> Level:
         """Error or warning."""
         return self.finding.level
+
+    def example_id(self, number: int) -> str:
+        """The id by which `faultspec replay` finds an example; numbers start at 1."""
+        return f"{self.finding.fingerprint}:{number}"
 
     @property
     def standing(self) -> Standing:

@@ -137,7 +137,7 @@ def read_waivers(path: str) -> LoadedWaivers:
     place: Place = ()
     if isinstance(data, dict):
         if "target" not in data:  # in a conformance file, `config` reports what is around the list
-            problems = _check_grammar(document, FILE, data, ())
+            problems = grammar.problem_diagnostics(document, grammar.check_data(FILE, data))
             before += tuple(each for each in problems if each.pointer[:1] != ("waivers",))
         data, place = data.get("waivers", []), ("waivers",)
     waivers, found = parse_waivers(document, data, place)
@@ -157,7 +157,7 @@ def parse_waivers(
     """The waivers of the list at ``place`` of a document, without the broken ones, and their
     diagnostics.
     """
-    found = list(_check_grammar(document, LIST, data, place))
+    found = grammar.problem_diagnostics(document, grammar.check_data(LIST, data, place))
     broken = {diagnostic.pointer[: len(place) + 1] for diagnostic in found}
     waivers: list[Waiver] = []
     for index, item in enumerate(data if isinstance(data, list) else ()):
@@ -289,8 +289,8 @@ def waiver_line(finding: Finding, operations: Sequence[str], day: date) -> str:
         "clause": _escape_pattern(finding.clause),
         "cause": finding.fingerprint,
         "operation": None if operation is None else _escape_pattern(operation),
-        "code": finding.code,
-        "status": finding.status,
+        "code": finding.code_of_cause,
+        "status": finding.status_of_cause,
         "reason": TO_FILL_IN,
         "owner": TO_FILL_IN,
     }
@@ -329,12 +329,3 @@ def unused_waivers(used: Mapping[Waiver, int], exercised: Iterable[str]) -> Iter
                 f"the waiver {waiver} is no longer needed: its clause was exercised and "
                 "no finding matched it"
             )
-
-
-def _check_grammar(
-    document: Document, wanted: grammar.Type, data: object, place: Place
-) -> tuple[Diagnostic, ...]:
-    return sort_diagnostics(
-        document.diagnostic(each.code, each.message, each.path, key=each.on_key, hint=each.hint)
-        for each in grammar.check_data(wanted, data, place)
-    )

@@ -8,18 +8,18 @@ import re
 from collections.abc import Collection, Iterator
 from random import Random
 
-from faultspec.language.model import Code, Taxonomy
+from faultspec.language.model import Taxonomy
 from faultspec.openapi.resources import DocumentedResource, resources
 from faultspec.openapi.service import (
     Description,
     Scheme,
     ServiceOperation,
 )
+from faultspec_conformance.run.draft_failures import draft_recipes, draft_upstreams, quote_scalar
+from faultspec_conformance.run.draft_logins import DraftedLogin, find_login
+from faultspec_conformance.run.draft_unique import find_unique
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.resources import names_of, refers_to
-
-#: Statuses that the probes provoke on any service with a route, a body and a token.
-_GENERAL = frozenset({400, 401, 404, 405, 406, 413, 415})
 
 #: Resources of a draft. A person can add others in the same way.
 _RESOURCES = 4
@@ -35,15 +35,16 @@ def draft(
             "# check the values, and complete the comments. The run changes nothing until "
             "`writes` is true."
         ),
-        f"taxonomy: {_quote(taxonomy_path)}",
-        f"target: {{http: {_quote(http)}, openapi: {_quote(openapi)}}}",
+        f"taxonomy: {quote_scalar(taxonomy_path)}",
+        f"target: {{http: {quote_scalar(http)}, openapi: {quote_scalar(openapi)}}}",
         "",
         *_identities(description),
         "",
-        *_resources(description),
+        *_resources(description, taxonomy),
         "",
-        *_provoke(description, taxonomy),
+        *draft_recipes(description, taxonomy),
         "",
+        *draft_upstreams(description, taxonomy),
         (
             "limits: {requests: 400, seconds: 120, writes: false}   # true: create, change and "
             "delete resources"
@@ -71,26 +72,40 @@ def _identities(description: Description) -> Iterator[str]:
         yield '#   first: {tenant: a, headers: {Authorization: "Bearer ${FIRST_TOKEN}"}}'
         yield '#   second: {tenant: b, headers: {Authorization: "Bearer ${SECOND_TOKEN}"}}'
         return
+    login = find_login(description)
     yield (
         "# The most ordinary caller comes first. `tenant`: the real id of the tenant, which no "
         "answer may contain."
     )
+    if login is not None:
+        yield f"# Each caller logs in by POST {login.path}; `save` is the place of the token."
     yield "identities:"
     for name, tenant in (("first", "a"), ("second", "b")):
-        yield f"  {name}: {{tenant: {tenant}, headers: {{{_credential(schemes[0], name)}}}}}"
+        yield from _identity(schemes[0], login, name, tenant)
     yield (
         f"  # reader: {{tenant: a, scopes: [read], headers: "
         f"{{{_credential(schemes[0], 'reader')}}}}}   # a caller with fewer scopes"
     )
 
 
+def _identity(scheme: Scheme, login: DraftedLogin | None, name: str, tenant: str) -> Iterator[str]:
+    if login is None or scheme.kind == "basic":
+        yield f"  {name}: {{tenant: {tenant}, headers: {{{_credential(scheme, name)}}}}}"
+        return
+    value = quote_scalar(("Bearer " if scheme.kind == "bearer" else "") + "${token}")
+    yield f"  {name}:"
+    yield f"    tenant: {tenant}"
+    yield f"    headers: {{{scheme.name}: {value}}}"
+    yield f"    login: {login.line(name)}"
+
+
 def _credential(scheme: Scheme, name: str) -> str:
     variable = "${" + f"{name.upper()}_TOKEN" + "}"
     prefix = {"bearer": "Bearer ", "basic": "Basic "}.get(scheme.kind, "")
-    return f"{scheme.name}: {_quote(prefix + variable)}"
+    return f"{scheme.name}: {quote_scalar(prefix + variable)}"
 
 
-def _resources(description: Description) -> Iterator[str]:
+def _resources(description: Description, taxonomy: Taxonomy) -> Iterator[str]:
     found = [found for found in resources(description) if found.create is not None][:_RESOURCES]
     if not found:
         yield (
@@ -101,17 +116,27 @@ def _resources(description: Description) -> Iterator[str]:
     yield "resources:"
     for resource in found:
         yield f"  {resource.name}:"
-        yield from _resource(description, resource)
+        yield from _resource(description, taxonomy, resource)
 
 
-def _resource(description: Description, resource: DocumentedResource) -> Iterator[str]:
+def _resource(
+    description: Description, taxonomy: Taxonomy, resource: DocumentedResource
+) -> Iterator[str]:
     assert resource.create is not None
+    unique = find_unique(description, taxonomy, resource.create)
+    member = unique.member if unique is not None else None
     create = [f"request: {_request(resource.create)}"]
     if resource.create.body is not None:
-        create.append(f"body: {_body(description, resource.create)}")
+        create.append(f"body: {_body(description, resource.create, unique=member)}")
     create.append("id: /id")
+    if unique is not None and unique.certain:
+        create.append(f"unique: [{quote_scalar(unique.member)}]")
+        yield f"    # `{unique.member}` is unique: {unique.reason}; if not, remove `unique`"
     yield f"    create: {{{', '.join(create)}}}"
-    if "409" in resource.create.responses:
+    if unique is not None and not unique.certain:
+        yield f"    # to test duplicates, add to `create`: unique: [{quote_scalar(unique.member)}]"
+        yield f"    # ({unique.reason})"
+    elif unique is None and "409" in resource.create.responses:
         yield (
             "    # to test duplicates, add the members that must be unique to `create`: `unique: "
             "[name]`"
@@ -135,10 +160,12 @@ def _resource(description: Description, resource: DocumentedResource) -> Iterato
 
 
 def _request(operation: ServiceOperation) -> str:
-    return _quote(operation.name)
+    return quote_scalar(operation.name)
 
 
-def _body(description: Description, operation: ServiceOperation) -> str:
+def _body(
+    description: Description, operation: ServiceOperation, *, unique: str | None = None
+) -> str:
     assert operation.body is not None
     source = sampling.ValueSource(description.document, Random(0))
     schema = operation.body.schema
@@ -149,6 +176,8 @@ def _body(description: Description, operation: ServiceOperation) -> str:
         body = {
             key: _placeholder(description, operation, key)
             or (f"{value}-${{unique}}" if _is_new(key, value, free) else value)
+            if key != unique or key in free
+            else "${unique}"  # it fits the format and the pattern of the member
             for key, value in body.items()
         }
     return json.dumps(body, ensure_ascii=False)
@@ -166,77 +195,3 @@ def _placeholder(description: Description, operation: ServiceOperation, key: str
         if is_other and refers_to(key, names_of(resource.name, resource.item)):
             return "${" + resource.name + ".id}"
     return None
-
-
-def _provoke(description: Description, taxonomy: Taxonomy) -> Iterator[str]:
-    wanted = [code for code in taxonomy.shared_live_codes() if not _is_general(code, description)]
-    switched: dict[str, dict[str, str | int]] = {}
-    for code in wanted:
-        header = _switch(description, code)
-        if header is not None:
-            switched.setdefault(header, {})[code.name] = code.wire
-    if switched:
-        yield "# The document has a header that makes operations fail. Not all need to obey it."
-        yield "faults:"
-        for header, values in switched.items():
-            yield f"  - {{header: {header}, values: {json.dumps(values, ensure_ascii=False)}}}"
-        yield ""
-    yield (
-        "# Codes that no general probe brings about: write a recipe, or why it is impossible "
-        "(`not_provokable`)."
-    )
-    yield "# provoke:"
-    known = {name for values in switched.values() for name in values}
-    for code in wanted:
-        if code.name not in known:
-            yield f"  # {code.name}: {_suggestion(description, code)}"
-
-
-def _is_general(code: Code, description: Description) -> bool:
-    statuses = set(code.http.allowed_statuses())
-    if not statuses:
-        return True  # never sent over HTTP
-    able = set(_GENERAL)
-    if any("409" in operation.responses for operation in description.operations):
-        able.add(409)
-    if any(
-        operation.parameter("If-Match", "header") is not None or "412" in operation.responses
-        for operation in description.operations
-    ):
-        able.add(412)
-    return bool(statuses & able)
-
-
-def _switch(description: Description, code: Code) -> str | None:
-    """The header that makes operations fail with the code: its schema lists the name of the
-    code.
-    """
-    for operation in description.operations:
-        for parameter in operation.parameters:
-            values = description.schema(parameter.schema).get("enum")
-            if parameter.where == "header" and isinstance(values, list) and code.wire in values:
-                return parameter.name
-    return None
-
-
-def _suggestion(description: Description, code: Code) -> str:
-    status = code.http.default or next(iter(code.http.allowed_statuses()), 500)
-    documented = next(
-        (operation for operation in description.operations if str(status) in operation.responses),
-        None,
-    )
-    request = _request(documented) if documented is not None else _quote("GET /path")
-    if status == 429:
-        return f"{{request: {request}, repeat: {{until: 429, at_most: 60}}}}"
-    if status == 403:
-        return f"{{request: {request}, as: reader}}"
-    return f"{{request: {request}}}   # or {{not_provokable: the reason}}"
-
-
-def _quote(text: str) -> str:
-    """The text as YAML, in quotes if it needs them."""
-    return (
-        text
-        if re.fullmatch(r"[A-Za-z/][\w./\-]*( /[\w./\-]*)?", text)
-        else json.dumps(text, ensure_ascii=False)
-    )

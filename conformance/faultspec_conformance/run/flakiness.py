@@ -24,7 +24,8 @@ from faultspec_conformance.session.requests import RequestSpec
 #: leaked, a resource exists twice, two answers have one id.
 _PROVEN = (
     *(crashes.CLAUSE, "leaks/", "correlation/unique"),
-    *("idempotency/concurrent", "duplicates/concurrent", "provoke/parallel"),
+    *("idempotency/concurrent", "duplicates/concurrent", "preconditions/concurrent"),
+    "provoke/parallel",
 )
 
 #: Clauses about input that the document forbids. Once accepted, it is accepted.

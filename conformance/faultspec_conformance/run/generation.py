@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from faultspec.exchange.model import Headers, Request, Response
 from faultspec.language.values import shorten
@@ -27,6 +27,7 @@ from faultspec_conformance.config import METHODS
 #: Names that `faultspec_conformance.schemathesis.relay` has as well. Importing it here would import
 #: schemathesis, which takes a second.
 PHASE, FINDINGS, NOT_SENT = "X-Faultspec-Phase", "X-Faultspec-Findings", "X-Faultspec-Not-Sent"
+TRIGGER = "X-Faultspec-Trigger"
 RELAY = "faultspec_conformance.schemathesis.relay"
 
 #: The header in which schemathesis names the case of a request.
@@ -45,6 +46,7 @@ _CONNECTION_HEADERS = frozenset(
         "te",
         _CASE,
         PHASE.lower(),
+        TRIGGER.lower(),
     }
 )
 
@@ -88,13 +90,14 @@ _TROUBLE = re.compile(r"^\W*(\S.*\b(?:[Ee]rror|failed|invalid)\b.*)$", re.MULTIL
 class GeneratedRequest:
     """A request as it arrived. ``case``: its name for schemathesis. ``phase``: the phase it belongs
     to; empty if it is unknown. ``planned``: the requests of that phase for the operation; 0 if
-    unknown.
+    unknown. ``trigger``: what sets it apart from an ordinary request, in words.
     """
 
     request: Request
     case: str = ""
     phase: str = ""
     planned: int = 0
+    trigger: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,6 +357,7 @@ class _Gateway(HTTPServer):
                 case=sent.get(_CASE, ""),
                 phase=phase,
                 planned=int(planned) if planned.isdigit() else 0,
+                trigger=unquote(sent.get(TRIGGER.lower(), "")),
             )
         )
 

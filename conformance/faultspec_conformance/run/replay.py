@@ -124,13 +124,13 @@ def _decide(reported: ReportedFinding, contract: Contract, answered: Sequence[Ex
         if last.response.status is not None or last.transport != "http":
             return Replay("gone", pairs)
         again = replace(finding, evidence=tuple(answered))
-        return Replay("reproduced", pairs, finding=replace(reported, finding=again, count=1))
+        return Replay("reproduced", pairs, finding=_only(reported, again))
     judgement = judge(contract, last)
     same = (new for new in judgement.findings if new.fingerprint == finding.fingerprint)
     found = next(same, None)
     if found is not None:
         again = replace(found, evidence=tuple(answered))
-        return Replay("reproduced", pairs, finding=replace(reported, finding=again, count=1))
+        return Replay("reproduced", pairs, finding=_only(reported, again))
     clause = contract.clauses.get(finding.clause)
     if clause is None or clause.relation:
         return Replay(
@@ -147,6 +147,11 @@ def _decide(reported: ReportedFinding, contract: Contract, answered: Sequence[Ex
         reason = f"{answer} gave no occasion to check `{finding.clause}`"
         return Replay("undecided", pairs, reason)
     return Replay("gone", pairs)
+
+
+def _only(reported: ReportedFinding, again: Finding) -> ReportedFinding:
+    """The finding with one occurrence, that of the replay."""
+    return replace(reported, finding=again, count=1, examples=())
 
 
 def _mask(found: Replay, config: ServiceConfig) -> Replay:

@@ -15,11 +15,12 @@ from faultspec_conformance.probes import (
     Probe,
     SessionT,
 )
+from faultspec_conformance.results.defects import describe_defect
 from faultspec_conformance.results.model import Outcome, Shard
 from faultspec_conformance.session.fixtures import restore
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Unanswered, not_exercised
-from faultspec_conformance.session.observations import PartRecord
+from faultspec_conformance.session.observations import NotRun, PartRecord
 from faultspec_conformance.session.options import RunOptions
 from faultspec_conformance.session.resources import ResourceKind
 
@@ -110,23 +111,31 @@ def run_probe(session: HttpSession, probe: Probe[HttpSession], options: RunOptio
 def play(session: SessionT, probe: Probe[SessionT]) -> None:
     """Play one probe and record its results.
 
-    If a request gets no answer, its clauses could not run.
+    If a request gets no answer, its clauses could not run. Neither could they after an exception,
+    which is a defect of ours. The run goes on.
     """
     observations = session.observations
     try:
         session.record_results(probe.run(session))
     except Unanswered as error:
-        answer = error.no_answer
-        if answer.kind == "budget":
-            observations.mark_incomplete()
-        if answer.kind != "read-only":
-            observations.add(
-                Outcome(clause, "could_not_run", answer.reason) for clause in probe.clauses
-            )
-            return
-        reached = {outcome.clause for outcome in observations.current.outcomes}
+        _record_unanswered(session, probe, error)
+    except Exception as error:
+        reason = describe_defect(error, probe.name)
+        observations.add([NotRun(reason)])
+        observations.add(Outcome(clause, "could_not_run", reason) for clause in probe.clauses)
+
+
+def _record_unanswered(session: SessionT, probe: Probe[SessionT], error: Unanswered) -> None:
+    observations = session.observations
+    answer = error.no_answer
+    if answer.kind == "budget":
+        observations.mark_incomplete()
+    if answer.kind != "read-only":
         observations.add(
-            not_exercised(clause, answer.reason)
-            for clause in probe.clauses
-            if clause not in reached
+            Outcome(clause, "could_not_run", answer.reason) for clause in probe.clauses
         )
+        return
+    reached = {outcome.clause for outcome in observations.current.outcomes}
+    observations.add(
+        not_exercised(clause, answer.reason) for clause in probe.clauses if clause not in reached
+    )

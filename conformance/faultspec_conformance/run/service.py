@@ -4,7 +4,7 @@ Nothing that a service does raises an exception.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
@@ -21,6 +21,7 @@ from faultspec_conformance.drivers.jsonrpc import Peer, Remote
 from faultspec_conformance.drivers.processes import Running, StartFailed
 from faultspec_conformance.drivers.stdio import Process
 from faultspec_conformance.probes import (
+    AFTER_ALL_OPERATIONS,
     OF_A_KIND,
     OF_ALL_OPERATIONS,
     OF_CALLS,
@@ -32,8 +33,10 @@ from faultspec_conformance.probes import (
     Probe,
 )
 from faultspec_conformance.results.conclusion import conclude, fail_expired_waivers
+from faultspec_conformance.results.defects import describe_defect
 from faultspec_conformance.results.model import Outcome, Report
-from faultspec_conformance.run.document import hold_to_document
+from faultspec_conformance.run.deadline import DeadlineReached, RunDeadline
+from faultspec_conformance.run.document import DocumentHold, hold_to_document
 from faultspec_conformance.run.flakiness import RESERVE, flaky_places, renew_session
 from faultspec_conformance.run.schedule import (
     ProbeRun,
@@ -74,6 +77,10 @@ AnyCallSession = TypeVar("AnyCallSession", bound=CallSession)
 #: tested later.
 _KINDS = 4
 
+#: One of this many requests of the limit is kept by the generated traffic for the probes after it,
+#: but at most half of those that are left.
+_LOOK_BACK = 16
+
 #: Why probes send nothing to some operations.
 _ENDING = "each may end the session of the caller, remove the caller or change credentials"
 
@@ -86,6 +93,8 @@ def run(
         return judge_calls(target, taxonomy, options)
     try:
         with run_upstreams(target) as around:
+            if around.started is not None:
+                options.announce("process", around.started.process.pid)
             return judge_http(target, taxonomy, options, around.upstreams, started=around.started)
     except StartFailed as error:
         hint = error.hint or "check `target` and `upstreams` in the configuration"
@@ -115,63 +124,128 @@ def judge_http(
     parts = urlsplit(target.http)
     base = f"{parts.scheme}://{parts.netloc}"
     with connect(base, target.limits) as driver:
-        driver.part = "document"
-        with driver.log_as("document"):
-            described = fetch_description(target, driver, parts.path)
-        if isinstance(described, Unreachable):
-            return described
-        description, notes = Description(), tuple[str, ...]()
-        if not isinstance(described, NoAnswer):
-            description, notes = without_skipped(target, *described)
-        session = HttpSession(
-            contract=build_contract(taxonomy),
-            config=target,
-            driver=driver,
-            description=description,
-            upstreams=upstreams,
-            started=started,
-        )
+        deadline = RunDeadline(driver.remaining)
+        options.announce("deadline", driver.remaining)
+        session = HttpSession(build_contract(taxonomy), target, driver, Description())
+        try:
+            with deadline:
+                opened = _open_session(session, started, upstreams, parts.path)
+        except DeadlineReached:
+            opened = _Opened(session)
+            _end_by_deadline(session, "while it read the OpenAPI document")
+        if isinstance(opened, Unreachable):
+            return opened
+        session, held = opened.session, opened.held
         known = session.contract.clauses
-        session.observations.add(map(Note, notes))
-        held = hold_to_document(session)
-        session.observations.add(held.contradictions() if held is not None else ())
-        interrupted, generated = False, 0
-        flaky: frozenset[Place] = frozenset()
-        if isinstance(described, NoAnswer):
-            session.record_missing(Exchange(described.request, Response(None)), described)
-            session.observations.end(
-                f"the service did not answer the first request: {described.reason}"
-            )
-        else:
-            done: list[ProbeRun] = []
-            limits = driver.limits
-            kept = limits.requests // RESERVE
-            driver.limits = replace(limits, requests=limits.requests - kept)
-            probed = _describe_probed(session)
-            try:
-                session.description = probed
-                done += run_probes(session, options, known)
-                session.description = description
-                if options.sweep and (options.shard is None or options.shard.has(len(UNITS))):
-                    session.description = probed
-                    done += run_probes_of_all_operations(session, options, known)
-                    session.description = description
-                    generated = run_sweep(session, options)
-                session.description = probed
-                flaky = flaky_places(session, done, options)
-            except KeyboardInterrupt:
-                interrupted = True
-                session.observations.end("the run was interrupted")
-            driver.limits = limits
-            session.description = description
+        done = _Done()
+        if session.observations.ended is None:
+            _run_parts(session, options, deadline, done)
+        options.announce("report", 0)
         session.observations.add(map(NotRun, report_refused_identities(session)))
         session.observations.add(unended_logins(session))
         session.check_process()
         session.observations.add(held.check_observed() if held is not None else ())
         report = build_report(
-            session, known, options, base=base, flaky=flaky, interrupted=interrupted
+            session, known, options, base=base, flaky=done.flaky, interrupted=done.interrupted
         )
-        return replace(report, result=replace(report.result, generated=generated))
+        return replace(report, result=replace(report.result, generated=done.generated))
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A session that knows the document of its service, and what holds answers to the document."""
+
+    session: HttpSession
+    held: DocumentHold | None = None
+
+
+@dataclass(slots=True)
+class _Done:
+    """How far a run came. ``generated``: requests of the sweep."""
+
+    interrupted: bool = False
+    generated: int = 0
+    flaky: frozenset[Place] = frozenset()
+
+
+def _run_parts(
+    session: HttpSession, options: RunOptions, deadline: RunDeadline, done: _Done
+) -> None:
+    """Run the probes and the sweep, and repeat what failed, until the deadline or Ctrl-C."""
+    driver, known = session.driver, session.contract.clauses
+    limits, description = driver.limits, session.description
+    kept = limits.requests // RESERVE
+    driver.limits = replace(limits, requests=limits.requests - kept)
+    played: list[ProbeRun] = []
+    try:
+        with deadline:
+            probed = _describe_probed(session)
+            session.description = probed
+            played += run_probes(session, options, known)
+            session.description = description
+            if options.sweep and (options.shard is None or options.shard.has(len(UNITS))):
+                session.description = probed
+                played += run_probes_of_all_operations(session, options, known, OF_ALL_OPERATIONS)
+                session.description = description
+                done.generated = run_sweep(session, options)
+                session.description = probed
+                played += run_probes_of_all_operations(
+                    session, options, known, AFTER_ALL_OPERATIONS
+                )
+            session.description = probed
+            done.flaky = flaky_places(session, played, options)
+    except DeadlineReached:
+        _end_by_deadline(session, f"during {driver.part or 'the probes'}")
+    except KeyboardInterrupt:
+        done.interrupted = True
+        session.observations.end("the run was interrupted")
+    driver.limits = limits
+    session.description = description
+
+
+def _open_session(
+    bare: HttpSession,
+    started: Running | None,
+    upstreams: Mapping[str, ScriptedUpstream],
+    path: str,
+) -> _Opened | Unreachable:
+    """Fetch the document of the service, and open the session of the run with it. ``bare``: a
+    session without it.
+    """
+    driver, target = bare.driver, bare.config
+    driver.part = "document"
+    with driver.log_as("document"):
+        described = fetch_description(target, driver, path)
+    if isinstance(described, Unreachable):
+        return described
+    description, notes = Description(), tuple[str, ...]()
+    if not isinstance(described, NoAnswer):
+        description, notes = without_skipped(target, *described)
+    session = HttpSession(
+        contract=bare.contract,
+        config=target,
+        driver=driver,
+        description=description,
+        upstreams=upstreams,
+        started=started,
+    )
+    session.observations.add(map(Note, notes))
+    held = hold_to_document(session)
+    session.observations.add(held.contradictions() if held is not None else ())
+    if isinstance(described, NoAnswer):
+        session.record_missing(Exchange(described.request, Response(None)), described)
+        session.observations.end(
+            f"the service did not answer the first request: {described.reason}"
+        )
+    return _Opened(session, held)
+
+
+def _end_by_deadline(session: Session, when: str) -> None:
+    """Record that the time of the run was spent before its work was done."""
+    seconds = f"{session.driver.limits.seconds:g} seconds"
+    session.observations.end(f"the budget of {seconds} is spent")
+    session.observations.mark_incomplete()
+    session.observations.add([Note(f"the run was stopped at its limit of {seconds}, {when}")])
 
 
 def _describe_probed(session: HttpSession) -> Description:
@@ -193,14 +267,19 @@ def judge_calls(
         with create_driver(target) as driver:
             if not driver.listens():
                 return Unreachable(f"cannot connect to {target.address}")
+            options.announce("deadline", driver.remaining)
             session, parts = start_call_session(driver, rules, target, options)
             interrupted = False
             try:
-                for part in parts:
-                    part()
+                with RunDeadline(driver.remaining):
+                    for part in parts:
+                        part()
+            except DeadlineReached:
+                _end_by_deadline(session, f"during {driver.part}")
             except KeyboardInterrupt:
                 interrupted = True
                 session.observations.end("the run was interrupted")
+            options.announce("report", 0)
     except ImportError as error:
         return Unreachable(
             f"judging MCP needs {error.name or 'mcp'}", "pip install 'faultspec[conformance,mcp]'"
@@ -307,11 +386,14 @@ def run_probes(
 
 
 def run_probes_of_all_operations(
-    session: HttpSession, options: RunOptions, known: Iterable[str]
+    session: HttpSession,
+    options: RunOptions,
+    known: Iterable[str],
+    probes: tuple[Probe[HttpSession], ...],
 ) -> Iterator[ProbeRun]:
-    """Run the probes that ask every operation, which is part of the generated traffic."""
+    """Run probes that ask every operation, or look back at the generated traffic."""
     session.turn = session.kinds[:_KINDS]
-    for probe in select(OF_ALL_OPERATIONS, options.only, known):
+    for probe in select(probes, options.only, known):
         options.progress(probe.name)
         yield run_probe(session, probe, options)
 
@@ -320,15 +402,26 @@ def run_sweep(session: HttpSession, options: RunOptions) -> int:
     """Send generated traffic if a chosen clause can be judged from it alone. Returns the number of
     requests.
     """
-    if not needs_sweep(options.only, session.contract.clauses):
+    wanted = session.config.sweep.requests > 0
+    if not wanted or not needs_sweep(options.only, session.contract.clauses):
         return 0
     # A run of probes only needs no schemathesis.
     from faultspec_conformance.run.sweep import sweep
 
     options.progress("sweep")
-    before = session.driver.requests
+    driver = session.driver
+    before, limits = driver.requests, driver.limits
+    kept = max(0, min(limits.requests // _LOOK_BACK, (limits.requests - before) // 2))
+    driver.limits = replace(limits, requests=limits.requests - kept)
     session.begin(SWEEP, options.seed, SWEEP)
-    swept = sweep(session, seed=options.seed or 0)
+    try:
+        swept = sweep(session, seed=options.seed or 0)
+    except Exception as error:  # the run goes on without it
+        session.observations.add([NotRun(describe_defect(error, SWEEP))])
+        session.observations.mark_incomplete()
+        return session.driver.requests - before
+    finally:
+        driver.limits = limits
     session.observations.add(map(Note, swept.notes))
     session.observations.add(map(NotRun, swept.not_run))
     if not swept.complete:

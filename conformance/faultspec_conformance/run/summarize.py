@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from faultspec.contract import crashes
 from faultspec.contract.clauses import Clause
 from faultspec.exchange.finding import Finding, Judgement
+from faultspec.judge.renderings import find_renderings
 from faultspec_conformance.drivers import LoggedRequest
 from faultspec_conformance.results.code_coverage import coverable_codes, covered_code
 from faultspec_conformance.results.findings import count_finding, join_findings, sort_findings
@@ -307,6 +308,14 @@ def count_judged(observations: Iterable[Observation]) -> tuple[int, int]:
     return errors, held
 
 
+def _observed_codes(session: Session, observation: Observation) -> tuple[str, ...]:
+    """The code of an answer, else those that it has as text."""
+    if observation.code is not None:
+        return (observation.code,)
+    found = find_renderings(session.contract, observation.exchange)
+    return tuple(dict.fromkeys(one.code.name for one in found if one.code is not None))
+
+
 def coverage(session: Session, day: date) -> dict[str, Coverage]:
     """Return the coverage of every code, shared or of an operation, in the order of declaration.
 
@@ -317,15 +326,14 @@ def coverage(session: Session, day: date) -> dict[str, Coverage]:
     operations: dict[str, dict[str, None]] = {}
     counts: Counter[str] = Counter()
     for observation in observations.exchanges:
-        if observation.code is None:
-            continue
         exchange = observation.exchange
-        name = covered_code(session.contract, exchange, observation.code)
-        counts[name] += 1
-        if exchange.response.status is not None:
-            statuses.setdefault(name, set()).add(exchange.response.status)
-        if exchange.operation is not None:
-            operations.setdefault(name, {})[exchange.operation] = None
+        for observed in _observed_codes(session, observation):
+            name = covered_code(session.contract, exchange, observed)
+            counts[name] += 1
+            if exchange.response.status is not None:
+                statuses.setdefault(name, set()).add(exchange.response.status)
+            if exchange.operation is not None:
+                operations.setdefault(name, {})[exchange.operation] = None
     declared = {recipe.code: recipe.not_provokable or None for recipe in config.recipes}
     tried = {recipe.code for recipe in config.recipes if recipe.steps}
     found: dict[str, Coverage] = {}
@@ -367,8 +375,9 @@ def mask_result(hidden: Masking, result: Result) -> Result:
     gave away.
     """
     findings = tuple(
-        (hidden | mask_answered(finding.finding.evidence)).mask_finding(finding)
-        for finding in result.findings
+        (hidden | mask_answered(exchanges)).mask_finding(reported)
+        for reported in result.findings
+        for exchanges in [[one for example in reported.examples for one in example.evidence]]
     )
     return replace(hidden.result(replace(result, findings=())), findings=findings)
 

@@ -5,6 +5,7 @@ what the generator learns of the answer. So limits, credentials, the judge and t
 same as for probes.
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -38,6 +39,10 @@ from faultspec_conformance.session.observation import (
 from faultspec_conformance.session.parameters import known_values
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import path_of
+
+#: Requests of a sweep that a remedy allows for; the factor for those that other parts keep, such as
+#: repeated failures (one in ten) and the last reads; and the multiple that a person would write.
+_SWEPT, _KEPT, _ROUND = 120, 1.2, 50
 
 #: The share of the time that is left which the sweep may take. The rest repeats failures.
 _TIME = 3 / 4
@@ -107,9 +112,7 @@ def sweep(session: HttpSession, *, seed: int) -> Swept:
         session.driver.limits.requests - session.driver.requests, session.config.sweep.requests
     )
     if budget <= 0 or session.driver.remaining <= 0:
-        return Swept(
-            not_run=("the sweep: the probes have spent the limits of requests or seconds",)
-        )
+        return Swept(not_run=(f"the sweep: {_describe_spent_limit(session)}",))
     if find_spec("schemathesis") is None:
         return Swept(
             not_run=(
@@ -137,6 +140,18 @@ def sweep(session: HttpSession, *, seed: int) -> Swept:
         notes = (*notes, f"the sweep is not complete: {generated.trouble}")
     complete = not (generated.trouble or not_run) and session.driver.remaining > 0
     return Swept(notes, not_run, complete)
+
+
+def _describe_spent_limit(session: HttpSession) -> str:
+    """Name the limit that the probes have spent, with the line that leaves enough for a sweep."""
+    driver, limits = session.driver, session.config.limits
+    if driver.remaining <= 0:
+        needed = math.ceil(2 * limits.seconds)
+        spent = f"the probes have spent {limits.seconds:g} seconds"
+        return f"{spent}: write `limits: {{seconds: {needed}}}`"
+    needed = math.ceil((driver.requests + _SWEPT) * _KEPT / _ROUND) * _ROUND
+    spent = f"the probes have spent {driver.requests} of {limits.requests} requests"
+    return f"{spent}: write `limits: {{requests: {needed}}}`"
 
 
 def take_part(session: HttpSession) -> tuple[tuple[ServiceOperation, ...], tuple[str, ...]]:
@@ -273,9 +288,10 @@ class Gateway:
         caller = self.session.caller
         as_caller = add_headers(self.session, request, caller, self.random)
         before = self.session.driver.requests
-        observation = self._ask(as_caller, caller, template)
+        trigger = generated.trigger or "generated data"
+        observation = self._ask(as_caller, caller, template, trigger)
         if observation is not None and phase != _STATEFUL:
-            self._send_copies(request, as_caller, template, observation)
+            self._send_copies(request, as_caller, template, observation, trigger=trigger)
         self.shares.spend(phase, name, self.session.driver.requests - before)
         if observation is None:
             return GatewayAnswer(None)
@@ -362,12 +378,16 @@ class Gateway:
         self._arrived[name] += 1
         return (position + share) // planned > position // planned
 
-    def _ask(self, request: Request, caller: Identity, template: str) -> Observation | None:
+    def _ask(
+        self, request: Request, caller: Identity, template: str, trigger: str
+    ) -> Observation | None:
         patient = self._waits < _PATIENT
         driver = self.session.driver
         before = driver.requests
         try:
-            spec = RequestSpec(request.method, template, caller, wait_when_limited=patient)
+            spec = RequestSpec(
+                request.method, template, caller, wait_when_limited=patient, trigger=trigger
+            )
             return self.session.ask(request, spec)
         except Unanswered as error:
             answer = error.no_answer
@@ -379,7 +399,13 @@ class Gateway:
             self._waits += patient and driver.requests > before + 1
 
     def _send_copies(
-        self, request: Request, as_caller: Request, template: str, observation: Observation
+        self,
+        request: Request,
+        as_caller: Request,
+        template: str,
+        observation: Observation,
+        *,
+        trigger: str,
     ) -> None:
         """Send some requests again: with the ids of an existing resource, so that more than absence
         is tested, and without credentials. DELETE is not sent again, since it may succeed.
@@ -391,10 +417,10 @@ class Gateway:
             operation = ServiceOperation(request.method, template)
             target = _fill_path(session, operation, request.target)
             if target != request.target:
-                self._ask(replace(as_caller, target=target), caller, template)
+                self._ask(replace(as_caller, target=target), caller, template, trigger)
         if not caller.anonymous and self.random.randrange(_ANONYMOUS) == 0:
             anonymous = add_headers(session, request, NOBODY, self.random)
-            self._ask(anonymous, NOBODY, template)
+            self._ask(anonymous, NOBODY, template, "without credentials")
 
     def _mask_answer(self, response: Response) -> Response:
         """The answer without the secrets of the run, since it leaves this process."""

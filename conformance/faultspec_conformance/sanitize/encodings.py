@@ -5,10 +5,13 @@ source.
 """
 
 import base64
+import html
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from urllib.parse import quote
 
 from faultspec.leaks import fold_case
 from faultspec.leaks.layers import Layer, unescape
@@ -78,6 +81,10 @@ def forms_of(value: str) -> tuple[Form, ...]:
     while decoded != before and len(plain) <= _LAYERS:
         plain.append(decoded)
         before, decoded = decoded, _unescape(decoded)
+    # A layer undoes all escapes at once, also those that the value itself consists of. So the value
+    # is also looked for as it is escaped.
+    plain += [json.dumps(value)[1:-1], html.escape(value)]
+    plain += [quote(value, safe, errors="surrogatepass") for safe in ("", "/")]
     plain += [text.replace(" ", "+") for text in plain if " " in text]
     plain += [" ".join(text.split()) for text in plain if len(text.split()) > 1]  # in one line
     raw = value.encode("utf-8", "surrogatepass")

@@ -128,6 +128,7 @@ class Masking:
             ),
             route=self._mask_optional(exchange.route),
             operation=self._mask_optional(exchange.operation),
+            trigger=self.text(exchange.trigger),
             forbidden=(),
         )
 
@@ -142,10 +143,12 @@ class Masking:
         )
 
     def mask_finding(self, reported: ReportedFinding) -> ReportedFinding:
-        """The finding and the reason of its waiver without secrets."""
+        """The finding, its examples and the reason of its waiver without secrets."""
+        examples = tuple(map(self.finding, reported.examples))
         return replace(
             reported,
-            finding=self.finding(reported.finding),
+            finding=examples[0],
+            examples=examples,
             waived=self._mask_optional(reported.waived),
             operations=self._mask_all(reported.operations),
         )

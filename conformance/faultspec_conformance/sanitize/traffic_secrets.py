@@ -3,9 +3,10 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from urllib.parse import parse_qsl, urlsplit
 
-from faultspec.exchange.body import steps
+from faultspec.exchange.body import is_too_deep, steps
 from faultspec.exchange.model import Exchange, Headers
 from faultspec.leaks import detect
 from faultspec_conformance.config import CREDENTIALS
@@ -78,14 +79,15 @@ def _message_secrets(headers: Headers, body: bytes) -> Iterator[str]:
         yield from _detect(value)
     text = body[:_SEARCHED].decode("utf-8", "replace")
     yield from _detect(text)
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+    members = None
+    with suppress(ValueError, RecursionError):
+        members = json.loads(text)
+    if members is None or is_too_deep(body, members):
         yield from _quoted_members(text)
         if "=" in text[:_FORM] and "<" not in text[:64]:
             yield from _named_parameters(text[:_FORM])
     else:
-        yield from _named_members(value)
+        yield from _named_members(members)
 
 
 def _quoted_members(text: str) -> Iterator[str]:

@@ -19,7 +19,6 @@ from faultspec.openapi.nodes import Json, is_json, mapping
 from faultspec.openapi.reader import resolve
 from faultspec.openapi.service import Description, placeholders, shape_of
 from faultspec.runtime.nodes import child
-from faultspec_conformance.drivers import BODY_LIMIT
 
 #: The check behind each clause. They conclude from one answer, and guess nothing.
 _CHECKS: Mapping[str, Any] = {
@@ -55,7 +54,6 @@ class DocumentJudge:
 
     description: Description
     _operations: dict[str, Any] = field(default_factory=dict)
-    _paths: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def _schema(self) -> Any:
@@ -113,12 +111,17 @@ class DocumentJudge:
 
     def _path(self, template: str) -> str:
         """The path of the document for a template, which has the base path before it."""
-        if template not in self._paths:  # every answer asks, and a document may have many paths
-            wanted = {shape_of(template), shape_of(template.removeprefix(self.description.base))}
-            paths = mapping(self.description.document.get("paths"))
-            found = (path for path in paths if shape_of(path) in wanted)
-            self._paths[template] = next(found, template)
-        return self._paths[template]
+        shorter = template.removeprefix(self.description.base)
+        known = (self._by_shape.get(shape_of(each)) for each in (template, shorter))
+        return next((path for path in known if path is not None), template)
+
+    @cached_property
+    def _by_shape(self) -> Mapping[str, str]:
+        """The paths of the document, each by its shape."""
+        found: dict[str, str] = {}
+        for path in mapping(self.description.document.get("paths")):
+            found.setdefault(shape_of(path), path)
+        return found
 
 
 def _applies(clause: str, exchange: Exchange, described: Json | None) -> bool:
@@ -128,7 +131,7 @@ def _applies(clause: str, exchange: Exchange, described: Json | None) -> bool:
     if clause == "document/status":
         return True
     response = exchange.response
-    if described is None or len(response.body) >= BODY_LIMIT:
+    if described is None or response.cut is not None:
         return False
     if clause == "document/headers":
         return bool(described.get("headers"))

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import schemathesis
 from schemathesis.core.failures import Failure, FailureGroup
@@ -18,6 +19,9 @@ from schemathesis.specs.openapi import checks as builtin
 #: The header of a request to the gateway: the phase, and the number of requests that the phase has
 #: for the operation, 0 if it is unknown.
 PHASE = "X-Faultspec-Phase"
+
+#: The header of a request to the gateway: what sets it apart from an ordinary one, percent-encoded.
+TRIGGER = "X-Faultspec-Trigger"
 
 #: The header of an answer of the gateway: the fingerprints of its findings.
 FINDINGS = "X-Faultspec-Findings"
@@ -47,6 +51,16 @@ def phase_of(case: Any) -> str:
     return str(getattr(name, "value", name))
 
 
+def trigger_of(case: Any) -> str:
+    """The description of the data of a case, by schemathesis; empty if it has none."""
+    # The meta data of a case are not documented.
+    data = getattr(getattr(getattr(case, "meta", None), "phase", None), "data", None)
+    texts = (getattr(data, name, None) for name in ("description", "parameter", "location"))
+    words, parameter, location = (text if isinstance(text, str) else "" for text in texts)
+    place = parameter or location
+    return f"{words} (`{place}`)" if words and place else words
+
+
 @schemathesis.hook
 def filter_case(context: Any, case: Any) -> bool:
     """Count the requests of the coverage phase, which exist before the first one is sent; without
@@ -61,7 +75,11 @@ def filter_case(context: Any, case: Any) -> bool:
 def before_call(context: Any, case: Any, kwargs: dict[str, Any]) -> None:
     """Name the phase to the gateway."""
     value = f"{phase_of(case) or 'unknown'} {_planned[case.operation.label]}"
-    case.headers = {**(case.headers or {}), PHASE: value}
+    case.headers = {
+        **(case.headers or {}),
+        PHASE: value,
+        TRIGGER: quote(trigger_of(case), safe=" "),
+    }
 
 
 @schemathesis.hook

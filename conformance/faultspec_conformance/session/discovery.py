@@ -67,7 +67,7 @@ def fetch_description(
         answer = driver.send(_get(place))
         if isinstance(answer, NoAnswer):
             return _classify_silence(answer)
-        if answer.status == 200:
+        if answer.status == 200 and answer.cut is None:
             found, _ = parse_leniently(answer.body.decode("utf-8", "replace"))
             if found is not None:
                 return read_at(found, path)
@@ -109,7 +109,9 @@ def _describe_configured(
             return Unreachable(answer.reason) if is_url else _classify_silence(answer)
         url = _full_url(candidate, driver)
         document, problem = None, str(answer.status or 0)
-        if answer.status == 200:
+        if answer.cut is not None:
+            problem = f"the body {answer.cut}"
+        elif answer.status == 200:
             document, problem = parse_leniently(answer.body.decode("utf-8", "replace"))
         if document is not None:
             return read_at(document, path)

@@ -85,7 +85,7 @@ def _make(
     refusals: list[tuple[bool, str]] = []
     for identity in [owner] if owner is not None else _likely_owners(session, kind, operation):
         for body, literal in _likely_bodies(session, operation, call):
-            sent = _filled_head(session, call)
+            sent = fill_in_call(session, replace(call, body=ABSENT)) if call is not None else None
             new = (name for name in operation.placeholders if name not in parents)
             values = parents | {name: f"made-{session.tokens.hex(5)}" for name in new}
             spec = RequestSpec(
@@ -103,6 +103,7 @@ def _make(
                     ),
                 },
                 body=body,
+                raw=sent.raw.encode() if sent is not None and sent.raw is not None else None,
                 content_type=content_type(operation),
             )
             creation = _create(session, operation, spec)

@@ -13,7 +13,7 @@ from typing import Literal
 
 from faultspec.contract import crashes
 from faultspec.exchange.finding import Judgement
-from faultspec.exchange.model import Canary, Exchange, Request, Response
+from faultspec.exchange.model import ABOUT_BODY, Canary, Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.openapi.service import Description, ServiceOperation
 from faultspec.runtime import retry_after
@@ -49,6 +49,7 @@ from faultspec_conformance.session.logins import (
 from faultspec_conformance.session.observation import (
     Observation,
     Unanswered,
+    describe_cut,
     failed,
     passed,
     stream_errors,
@@ -245,9 +246,7 @@ class HttpSession(Session):
         """
         caller = self.caller if spec.identity is None else spec.identity
         self.observations.plant(spec.canaries)
-        asked = self._begin_exchange(
-            request, caller, spec.reported_route, spec.canaries, may_fail=spec.may_fail
-        )
+        asked = self._begin_exchange(request, caller, spec)
         may_disconnect = spec.may_disconnect or spec.server_may_refuse
         before = attend(self.upstreams)
         exchange = self._complete_exchange(asked, may_disconnect)
@@ -387,9 +386,7 @@ class HttpSession(Session):
         for spec in specs:
             caller = self.caller if spec.identity is None else spec.identity
             request = self._wire(spec, caller)
-            asked = self._begin_exchange(
-                request, caller, spec.reported_route, may_fail=spec.may_fail
-            )
+            asked = self._begin_exchange(request, caller, replace(spec, canaries=()))
             self.check_running(asked)
             sent.append(asked)
         wired = [self._with_credentials(asked) for asked in sent]
@@ -505,16 +502,9 @@ class HttpSession(Session):
         )
         return wire_request(spec, caller, pair)
 
-    def _begin_exchange(
-        self,
-        request: Request,
-        caller: Identity,
-        route: str | None,
-        canaries: tuple[Canary, ...] = (),
-        *,
-        may_fail: bool = False,
-    ) -> Exchange:
-        switched = may_fail or any(switch.is_on(request) for switch in self.switches)
+    def _begin_exchange(self, request: Request, caller: Identity, spec: RequestSpec) -> Exchange:
+        route = spec.reported_route
+        switched = spec.may_fail or any(switch.is_on(request) for switch in self.switches)
         template = None if route is None else self.inventory.template(request.method, route)
         return Exchange(
             request=request,
@@ -522,10 +512,11 @@ class HttpSession(Session):
             route=template,
             operation=f"{request.method} {template}" if template is not None else None,
             identity=None if caller.anonymous else caller.name,
-            forbidden=(*self._forbidden_values(caller), *canaries),
+            forbidden=(*self._forbidden_values(caller), *spec.canaries),
             lacks=frozenset({crashes.CLAUSE} if switched else ()),
             idempotent=self.idempotent_calls.get(f"{request.method} {route}"),
             authenticated=is_authenticated(self.config, self.refused, caller, request),
+            trigger=spec.trigger,
         )
 
     def _complete_exchange(self, asked: Exchange, may_disconnect: bool) -> Exchange:
@@ -565,7 +556,11 @@ class HttpSession(Session):
         """Return the exchange with its answer, in which the credentials must not come back."""
         secrets = self.logins.secrets(asked.identity or "")
         forbidden = (*asked.forbidden, *(Canary("secret", secret) for secret in secrets))
-        return replace(asked, response=answer, forbidden=forbidden)
+        if answer.cut is None:
+            return replace(asked, response=answer, forbidden=forbidden)
+        self.observations.add([Note(describe_cut(asked, answer.cut))])
+        lacks = asked.lacks | ABOUT_BODY
+        return replace(asked, response=answer, forbidden=forbidden, lacks=lacks)
 
     def _log_in(self, identity: Identity) -> None:
         """Send the login request of an identity and save the values of its answer, or the reason

@@ -4,9 +4,11 @@ the configured calls.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from faultspec.contract.crashes import may_fail
 from faultspec.language.model import Taxonomy
+from faultspec.openapi.paths import RouteIndex
 from faultspec.openapi.service import (
     Description,
     RequestBody,
@@ -34,7 +36,7 @@ class NamedCall:
     sound: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # with a dictionary, for what is computed once
 class Inventory:
     """``operations``: those of the document first. ``calls``: sound calls by operation name.
 
@@ -57,10 +59,18 @@ class Inventory:
 
     def template(self, method: str, path: str) -> str:
         """The template of the operation that a path is for; without one, the path itself."""
-        if any(one.template == path for one in self.operations if one.method == method):
+        if (method, path) in self._templates:
             return path
-        found = best_match(self.operations, method, path)
+        found = best_match(self._routes.find(path), method, path)
         return path if found is None else found.template
+
+    @cached_property
+    def _templates(self) -> frozenset[tuple[str, str]]:
+        return frozenset((one.method, one.template) for one in self.operations)
+
+    @cached_property
+    def _routes(self) -> RouteIndex[ServiceOperation]:
+        return RouteIndex(self.operations)
 
     def methods(self, template: str) -> tuple[str, ...]:
         """The methods that a path certainly has."""
@@ -153,7 +163,7 @@ def _configured_calls(taxonomy: Taxonomy, config: ServiceConfig) -> Iterator[Nam
         yield from (NamedCall(asked.call, asked.identity) for asked in upstream.calls)
     for recipe in config.recipes:
         for step in (*recipe.steps[:-1], *recipe.action):
-            sound = _is_whole(step.call) and (step.status or 200) < 300
+            sound = is_whole(step.call) and (step.status or 200) < 300
             yield NamedCall(step.call, step.identity, sound=sound)
         yield from _last_step_calls(taxonomy, recipe)
 
@@ -167,10 +177,10 @@ def _last_step_calls(taxonomy: Taxonomy, recipe: Recipe) -> Iterator[NamedCall]:
         yield NamedCall(last.call, last.identity, sound=False)
     elif last.call.headers or last.call.query:
         plain = replace(last.call, headers={}, query={}, path=last.call.path.partition("?")[0])
-        yield NamedCall(plain, last.identity, sound=_is_whole(plain))
+        yield NamedCall(plain, last.identity, sound=is_whole(plain))
 
 
-def _is_whole(call: ConfiguredCall) -> bool:
+def is_whole(call: ConfiguredCall) -> bool:
     """Whether a call needs no value of an earlier step, apart from the placeholders of its path."""
     names = set(NAMES.findall(f"{call.body} {call.raw} {call.query}"))
     return all(name == "unique" or set(name) & set(":.") for name in names)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from faultspec.exchange.body import resolve
+from faultspec.exchange.body import is_too_deep, resolve
 from faultspec.exchange.finding import Finding, Judgement, Level
 from faultspec.exchange.model import Exchange
 from faultspec.language.model import Taxonomy
@@ -31,6 +31,9 @@ FORM = ENVELOPE | {"code/declared", "code/reserved", "code/status"}
 
 #: The statuses of invalid input (RFC 9110, 15.5.1 and 15.5.21).
 INVALID_INPUT = (400, 422)
+
+#: Why a clause about simultaneous requests was not exercised.
+KEEPS_RATE = "the run keeps to a rate, so no requests are sent at the same time"
 
 #: Characters of a value that a message quotes.
 _BRIEF = 60
@@ -101,6 +104,12 @@ class Observation:
         return f"{self.status} {self.code}" if self.code else str(self.status)
 
 
+def describe_cut(asked: Exchange, cut: str) -> str:
+    """Return a sentence about a body that was not read to its end. ``cut``: its predicate."""
+    name = asked.operation or asked.request.method
+    return f"an answer to {name} is not judged by its body, which {cut}"
+
+
 def protocol_error(body: object) -> object:
     """Return the number of a JSON-RPC error; None if the body is not one."""
     error = body.get("error") if isinstance(body, dict) else None
@@ -108,10 +117,10 @@ def protocol_error(body: object) -> object:
 
 
 def parse_body(body: bytes) -> object:
-    """Return a body as JSON; None if it is not JSON."""
+    """Return a body as JSON; None if it is not JSON, or nested too deeply."""
     with suppress(ValueError, RecursionError):
         value: object = json.loads(body)
-        return value
+        return None if is_too_deep(body, value) else value
     return None
 
 
@@ -267,10 +276,12 @@ def failed(
     level: Level = "error",
     pointer: str | None = None,
     operation: str | None = None,
+    variant: str = "",
 ) -> Outcome:
     """Return the outcome that the last exchange of the evidence broke the clause.
 
-    ``operation``: where to report it; None: at the operation of that exchange.
+    ``operation``: where to report it; None: at the operation of that exchange. ``variant``: which
+    of several mistakes broke the clause.
     """
     last = evidence[-1]
     finding = Finding(
@@ -282,6 +293,7 @@ def failed(
         status=last.exchange.response.status,
         pointer=pointer,
         evidence=tuple(observation.exchange for observation in evidence),
+        variant=variant,
     )
     return Outcome(clause, "failed", finding=finding)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
+from typing import Literal
 
 from faultspec_conformance.results.model import Shard
 from faultspec_conformance.results.waivers import Waiver
@@ -12,10 +13,22 @@ def ignore_progress(name: str) -> None:
     """Show no progress."""
 
 
+Event = Literal["deadline", "process", "report"]
+"""An event of a run that it announces, with a number. ``deadline``: the seconds that are left of
+the run. ``process``: the id of the process of the service, which the suite started. ``report``: all
+requests are sent.
+"""
+
+
+def ignore_event(event: Event, number: float) -> None:
+    """Announce nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunOptions:
     """The options of a run. ``only``: a pattern of clause addresses. ``progress`` is called with
-    the name of each part.
+    the name of each part, ``announce`` for the process that ends a run which does not end by
+    itself.
 
     ``seed``: two runs with one seed send the same requests to a service in the same state; None:
     new values in every run. ``waivers``: those in force. ``shard``: which part of the run this is;
@@ -29,6 +42,7 @@ class RunOptions:
     waivers: tuple[Waiver, ...] = ()
     today: date | None = None
     progress: Callable[[str], None] = ignore_progress
+    announce: Callable[[Event, float], None] = ignore_event
 
 
 @dataclass(frozen=True, slots=True)

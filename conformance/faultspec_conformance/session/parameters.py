@@ -14,7 +14,7 @@ from faultspec_conformance.session.observation import list_items
 from faultspec_conformance.session.resources import ResourceKind, refers_to
 
 #: Names of headers whose value is a credential, which an example cannot be.
-_CREDENTIAL = re.compile(r"auth|token|secret|signature|key|session", re.IGNORECASE)
+CREDENTIAL = re.compile(r"auth|token|secret|signature|key|session", re.IGNORECASE)
 
 
 def values_for(session: HttpSession, operation: ServiceOperation) -> dict[str, object]:
@@ -163,7 +163,7 @@ def required_request_headers(
             continue
         value = _documented_value(session, parameter)
         value = referred_id(session, name) if value is None else value
-        if value is not None and not _CREDENTIAL.search(name):
+        if value is not None and not CREDENTIAL.search(name):
             found[name] = wire_text(value)
     return found
 

@@ -31,7 +31,7 @@ class RequestSpec:
     ``may_disconnect``: servers may close the connection on such a request as long as they keep
     listening. ``may_fail``: the request makes the service fail on purpose, so a crash is not a
     finding. ``server_may_refuse``: they may also refuse it before the application sees it; that
-    answer is not recorded.
+    answer is not recorded. ``trigger``: what sets it apart from an ordinary request, in words.
     """
 
     method: str
@@ -52,6 +52,7 @@ class RequestSpec:
     may_fail: bool = False
     may_be_refused: bool = False
     server_may_refuse: bool = False
+    trigger: str = ""
 
     @property
     def path(self) -> str:

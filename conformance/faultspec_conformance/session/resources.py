@@ -103,6 +103,10 @@ class CreatedResource:
         path = self.creation.exchange.request.target.partition("?")[0]
         return path_values(template, path) or self.values
 
+    def item_values(self, operation: ServiceOperation) -> Mapping[str, object]:
+        """Return the values for an operation on the item, whatever it calls its placeholders."""
+        return dict(zip(operation.placeholders, self.values.values(), strict=False))
+
 
 def find_resource_kinds(
     config: ServiceConfig, description: Description

@@ -1,9 +1,9 @@
 """Values of answers that the configuration keeps: of a login, and of the steps of a recipe."""
 
-import re
 from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
 
+from faultspec.language.expressions import UncheckableExpression, search
 from faultspec_conformance.config import SavedPart
 from faultspec_conformance.session.observation import Observation, point
 
@@ -29,7 +29,10 @@ def _part(part: SavedPart, answer: Observation) -> object:
         value = answer.header(name) if kind == "header" else _cookie(answer, name)
     if part.match is None or value is None:
         return value
-    found = re.search(part.match, str(value))
+    try:
+        found = search(part.match, str(value))
+    except UncheckableExpression:
+        return None
     return None if found is None else found[1] if found.re.groups else found[0]
 
 

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from starlette.types import Receive, Scope, Send
 
-from faultspec.exchange.model import Request
+from faultspec.exchange.model import Canary, Request
+from faultspec.leaks import UPSTREAM_ADDRESS, UPSTREAM_TEXT
 from faultspec_conformance.config import (
     Behaviour,
     ServiceConfig,
@@ -27,7 +28,13 @@ from faultspec_conformance.drivers.processes import (
     run_process,
     wait_until_listening,
 )
-from faultspec_conformance.drivers.serving import HANG_UP, read_body, serving
+from faultspec_conformance.drivers.serving import (
+    HANG_UP,
+    keep_open,
+    read_body,
+    serving,
+    wait_for_disconnect,
+)
 
 #: The status of a good answer.
 GOOD = 200
@@ -37,6 +44,12 @@ FINE = UpstreamFailure(GOOD)
 
 #: Bytes of a body, of which half may be JSON as well.
 _SHORT = 4
+
+#: Failures that end only when the service hangs up. Nothing tells when it gave up waiting.
+STALLING: frozenset[Behaviour] = frozenset({"silent", "slow"})
+
+#: The length that a slow answer announces. Nobody waits for so many bytes.
+_ENDLESS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +72,8 @@ class ScriptedUpstream:
 
     ``wait``: the `Retry-After` of its failures, in seconds. ``calls``: the requests since the last
     `script`, in order. ``received``: how many requests came in total. ``passed``: the requests that
-    succeed before the failure.
+    succeed before the failure. ``mark``: a text in the bodies of failures. ``url``: its address;
+    empty if nobody serves it.
     """
 
     config: UpstreamConfig
@@ -70,6 +84,15 @@ class ScriptedUpstream:
     clock: Callable[[], float] = time.monotonic
     received: int = 0
     passed: int = 0
+    mark: str = ""
+    url: str = ""
+
+    def canaries(self) -> Iterator[Canary]:
+        """Yield what no answer of the service may repeat: the text of failures, and the address."""
+        if self.mark:
+            yield Canary(UPSTREAM_TEXT, self.mark)
+        if self.url:
+            yield Canary(UPSTREAM_ADDRESS, self.url.partition("://")[2])
 
     def script(
         self, failing: UpstreamFailure, times: int | None = None, wait: int | None = None
@@ -105,10 +128,13 @@ class ScriptedUpstream:
         calls.append(UpstreamRequest(request, at, self.clock(), behaviour))
         if behaviour == "closed":
             scope["extensions"][HANG_UP]()
-            while (await receive())["type"] != "http.disconnect":
-                pass
+            await wait_for_disconnect(receive)
             return
-        media_type, body = _content(behaviour, self.config.answer)
+        if behaviour in STALLING:
+            await self._stall(calls, slow=behaviour == "slow", receive=receive, send=send)
+            scope["extensions"][HANG_UP]()
+            return
+        media_type, body = _content(behaviour, self.config.answer, self.mark)
         fields = [
             (b"content-type", media_type),
             (b"content-length", str(len(body)).encode()),
@@ -121,13 +147,31 @@ class ScriptedUpstream:
         await send({"type": "http.response.start", "status": status, "headers": fields})
         await send({"type": "http.response.body", "body": body})
 
+    async def _stall(
+        self, calls: list[UpstreamRequest], *, slow: bool, receive: Receive, send: Send
+    ) -> None:
+        """Keep the connection without an answer, or with one that never ends, until the service
+        hangs up or the next script begins.
+        """
+        if slow:
+            fields = [
+                (b"content-type", b"application/json"),
+                (b"content-length", str(_ENDLESS).encode()),
+                (b"connection", b"close"),
+            ]
+            await send({"type": "http.response.start", "status": GOOD, "headers": fields})
+        await keep_open(receive, send if slow else None, is_over=lambda: self.calls is not calls)
 
-def _content(behaviour: Behaviour, good: object) -> tuple[bytes, bytes]:
-    """Return the media type and the body of an answer. ``good``: the JSON body of a success."""
+
+def _content(behaviour: Behaviour, good: object, mark: str) -> tuple[bytes, bytes]:
+    """Return the media type and the body of an answer. ``good``: the JSON body of a success.
+    ``mark``: a text in the body of a failure.
+    """
     body = json.dumps(good).encode()
     match behaviour:
         case "html":
-            return b"text/html", b"<!doctype html><title>Sign in</title><p>Sign in to go on"
+            page = f"<!doctype html><title>Sign in</title><p>Sign in to go on {mark}".rstrip()
+            return b"text/html", page.encode()
         case "empty":
             return b"application/json", b""
         case "truncated":
@@ -135,7 +179,8 @@ def _content(behaviour: Behaviour, good: object) -> tuple[bytes, bytes]:
         case "mistyped":
             return b"application/json", b"7" if isinstance(good, list) else b"[7]"
     if behaviour != GOOD:
-        body = json.dumps({"error": f"scripted {behaviour}"}).encode()
+        text = " ".join(filter(None, (f"scripted {behaviour}", mark)))
+        body = json.dumps({"error": text}).encode()
     return b"application/json", body
 
 
@@ -169,6 +214,7 @@ def run_upstreams(target: ServiceConfig) -> Iterator[Surroundings]:
             except OSError as error:
                 place = f"the upstream {config.name} can't listen on port {config.port}"
                 raise StartFailed(f"{place}: {error.strerror}") from None
+            upstream.url = url
             if config.env is not None:
                 environment[config.env] = url
         if target.command:

@@ -1335,13 +1335,17 @@ def default_message(
     kind: type[PlatformError],
     details: Mapping[str, object],
 ) -> str:
-    """The default message with each ``${key}`` replaced by that detail; the summary if
-    one is missing.
+    """The default message with each ``${key}`` replaced by that detail, and ``$$`` by a
+    dollar; the summary if a detail is missing.
     """
-    template = kind.default_message
-    if any(details.get(key) is None for key in re.findall(r"\$\{(\w+)\}", template)):
+    template, parameter = kind.default_message, r"\$\$|\$\{(\w+)\}"
+    if any(key and details.get(key) is None for key in re.findall(parameter, template)):
         return kind.summary
-    return re.sub(r"\$\{(\w+)\}", lambda match: _text(details[match[1]]), template)
+    return re.sub(
+        parameter,
+        lambda match: _text(details[match[1]]) if match[1] else "$",
+        template,
+    )
 
 
 def _text(value: object) -> str:

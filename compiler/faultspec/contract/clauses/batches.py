@@ -53,6 +53,14 @@ CLAUSES = (
             ),
         ),
     ),
+    Clause(
+        address="batch/complete",
+        title="A batch with a bad item does not succeed as if it had none",
+        why="The caller takes an item for stored that the service has dropped.",
+        occasion="A batch with a good and a bad item.",
+        reads=("sequence", "status", "body"),
+        transports=HTTP,
+    ),
     _batch(
         address="batch/named-items",
         title="The items that a batch reports as bad are the bad ones",

@@ -54,6 +54,13 @@ CLAUSES = (
         reads=("operation", "method", "status", "header-values"),
     ),
     _document(
+        address="document/bounds",
+        title="A value exactly at a documented bound is accepted",
+        why="Clients check their input by the document, and are refused for what it allows.",
+        occasion="A request with one value at a bound of the document, and the value next to it.",
+        reads=("sequence", "request", "status"),
+    ),
+    _document(
         address="document/sequences",
         title="Schemathesis finds nothing wrong with a sequence of generated requests",
         why="A resource that is read after its deletion was not deleted.",

@@ -78,6 +78,15 @@ CLAUSES = (
         ),
     ),
     _in_body(
+        address="envelope/nested",
+        title="An error contains no other error of the taxonomy",
+        why="A layer that wraps an error hides its code, and the caller acts on the wrong one.",
+        occasion="An error with a declared code.",
+        presupposes=(*JSON_BODY, "envelope/shape"),
+        reads=("code", "message", "detail-values"),
+        needs=("code",),
+    ),
+    _in_body(
         address="envelope/status",
         title="The status inside the body is the status of the response",
         why="Logs and clients that read different statuses disagree on what happened.",

@@ -82,6 +82,13 @@ _PROFILE = (
         occasion="A GET, a HEAD and a GET of the same path (RFC 9110, 9.3.2).",
         reads=("sequence", "method", "status", "headers", "header-values"),
     ),
+    _profile(
+        address="http/not-modified",
+        title="A 304 is about the copy that the caller has, and has its headers",
+        why="Caches keep a copy that is out of date, or lose how long they may keep it.",
+        occasion="A read with the ETag or the Last-Modified of an earlier one (RFC 9110, 15.4.5).",
+        reads=("sequence", "method", "status", "headers", "header-values"),
+    ),
 )
 
 CLAUSES = (

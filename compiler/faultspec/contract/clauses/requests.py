@@ -34,6 +34,12 @@ _precondition = partial(
     sources=validator_sources,
     transports=HTTP,
 )
+_write = partial(
+    Clause,
+    requires=(HTTP_SURFACE,),
+    reads=("sequence", "request", "status", "body"),
+    transports=HTTP,
+)
 _CONFLICT = status_in_use(409)
 
 CLAUSES = (
@@ -170,14 +176,38 @@ CLAUSES = (
         presupposes=("preconditions/stale",),
         reads=("sequence", "request", "status"),
     ),
-    Clause(
+    _precondition(
+        address="preconditions/concurrent",
+        title="Of two different writes at once with one validator, one is refused",
+        why="A service that compares the validator before the first write is stored loses it.",
+        occasion="Two updates of one resource at the same time with its current validator.",
+        presupposes=("preconditions/stale",),
+        reads=("sequence", "request", "status", "header-values"),
+    ),
+    _write(
         address="writes/refused",
-        title="A refused write changes nothing",
+        title="A refused write, or one that failed with `effect: none`, changes nothing",
         why="A client sends a refused write again, corrected, and both take effect.",
-        occasion="A write that got 4xx, and reads of the resource or the list before and after.",
-        reads=("sequence", "request", "status", "body"),
-        requires=(HTTP_SURFACE,),
-        transports=HTTP,
+        occasion="A write that got 4xx, or a failure upstream or by a fault switch whose code has "
+        "`effect: none`; and reads of the resource or the list before and after.",
+    ),
+    _write(
+        address="writes/created",
+        title="An accepted creation stores one resource",
+        why="The caller goes on with a resource that is not there, or pays for two.",
+        occasion="A creation that succeeded, and reads of the new resource and the list.",
+    ),
+    _write(
+        address="writes/updated",
+        title="An accepted update stores the members that it sends, and resets no other text",
+        why="The caller believes in a change that is lost, or loses what another caller wrote.",
+        occasion="An update by PUT or PATCH that succeeded, and reads before and after.",
+    ),
+    _write(
+        address="writes/deleted",
+        title="An accepted deletion removes its resource and no other",
+        why="What the caller has deleted is still shown, or what they need is gone.",
+        occasion="A deletion that succeeded, and reads of the resource, the list and another one.",
     ),
     Clause(
         address="duplicates/refused",

@@ -1,7 +1,7 @@
 """Surfaces, codes under recipes, and successes: clauses that need no envelope."""
 
 from faultspec.contract import crashes
-from faultspec.contract.clauses.clause import HTTP, Clause
+from faultspec.contract.clauses.clause import HTTP, Clause, Requirement
 from faultspec.contract.clauses.constructs import any_surface, surface_sources
 
 CLAUSES = (
@@ -67,6 +67,13 @@ CLAUSES = (
         transports=HTTP,
     ),
     Clause(
+        address="provoke/state",
+        title="A job ends within the time that the recipe gives it",
+        why="A client waits for ever for a job that has failed without a trace.",
+        occasion="A recipe with a step that waits for a state.",
+        reads=("sequence", "body", "elapsed"),
+    ),
+    Clause(
         address="success/requires",
         title="A success has its required members",
         why="A client that continues from the answer finds nothing to continue with.",
@@ -78,5 +85,20 @@ CLAUSES = (
             for surface in taxonomy.surfaces.values()
             for member in surface.success.values()
         ),
+    ),
+    Clause(
+        address="rendering/form",
+        title="An error as text has the form of its rendering",
+        why="A reader without the envelope, such as a model, finds neither code nor id.",
+        occasion=(
+            "A text anywhere in an answer that begins as a rendering does, or has its constants, "
+            "and names a code."
+        ),
+        reads=("body", "request"),
+        needs=("body",),
+        requires=(
+            Requirement("the taxonomy has no `renderings`", lambda each: bool(each.renderings)),
+        ),
+        sources=lambda taxonomy: (rendering.source for rendering in taxonomy.renderings.values()),
     ),
 )

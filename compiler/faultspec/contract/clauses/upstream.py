@@ -94,6 +94,13 @@ CLAUSES = (
         presupposes=("upstream/attempts",),
     ),
     _relation(
+        address="upstream/heals",
+        title="A request succeeds again once the upstream does",
+        why="A lock, a slot or a key that a failure keeps turns a moment's failure into an outage.",
+        occasion="A failure upstream, and the same request while the upstream answers well.",
+        sources=_upstream,
+    ),
+    _relation(
         address="upstream/surfaces",
         title="After a failure upstream, the service answers with the declared code",
         why="Otherwise users find the hidden failure.",

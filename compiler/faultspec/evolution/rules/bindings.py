@@ -50,10 +50,10 @@ def _changed_arguments(path: Path, old: Signature, new: Signature) -> Iterator[O
     gone = [name for name in old.parameters if name not in new.parameters and name not in details]
     what = f"the constructor of {code_name(path)}"
     if demanded:
-        message = f"{what} demands {join_values(demanded)}"
+        message = f"{join_values(demanded)} must be given to {what}"
         effect = Effect("breaking", message, ("services",))
         yield Occurrence((*path, "constructor"), effect, None, tuple(demanded))
     if gone:
-        message = f"{what} no longer takes {join_values(gone)}"
+        message = f"{join_values(gone)} can no longer be given to {what}"
         effect = Effect("breaking", message, ("services",))
         yield Occurrence((*path, "constructor"), effect, tuple(gone), None)

@@ -1,12 +1,11 @@
 """Evolution rules about codes: which there are, how they look in answers, and their life."""
 
-import re
 from collections.abc import Iterator
 
 from faultspec.diagnostics.model import Path
-from faultspec.evolution.facts import sample_facts
+from faultspec.evolution.facts import TooManyFactsError, sample_facts
 from faultspec.evolution.model import BOTH, Effect
-from faultspec.evolution.pairing import has_same_class
+from faultspec.evolution.pairing import Rename, has_same_class, successor
 from faultspec.evolution.promises import (
     as_argument,
     compare_allowed,
@@ -16,10 +15,12 @@ from faultspec.evolution.promises import (
     format_value,
     join_values,
     replacement_message,
+    split_values,
 )
 from faultspec.evolution.rule import Evolution, Occurrence, allows_code, evolution_rule
 from faultspec.language.carriers import carriers
 from faultspec.language.model import Code, Operation, Taxonomy
+from faultspec.language.pictures import message_parameters
 from faultspec.runtime import durations
 from faultspec.runtime.nodes import slot_places
 
@@ -47,25 +48,13 @@ def code_added(evolution: Evolution) -> Iterator[Occurrence]:
             continue
         if path[0] == "codes" and code.name in evolution.successors:
             continue
-        covers = (path, *closed_lists(evolution))
+        covers = (path, *evolution.closed_lists)
         effect = _effect_of_addition(evolution, path, code)
         yield Occurrence(path, effect, None, code.wire, covers=covers)
     for path, code in evolution.new_codes.items():
         if path not in evolution.old_codes and not code.live:
             message = f"{code_name(path)} is {code.lifecycle} from the start"
             yield Occurrence(path, Effect("safe", message, adds=True))
-
-
-def closed_lists(evolution: Evolution) -> tuple[Path, ...]:
-    """The paths of lists of codes, of closed surfaces and of operations, which change with every
-    code."""
-    surfaces = ((s.name, "surfaces", s.codes) for s in evolution.new.surfaces.values())
-    operations = ((o.name, "operations", o.codes) for o in evolution.new.operations.values())
-    return tuple(
-        (section, name, "codes")
-        for name, section, codes in (*surfaces, *operations)
-        if codes is not None
-    )
 
 
 def _effect_of_addition(evolution: Evolution, path: Path, code: Code) -> Effect:
@@ -95,33 +84,57 @@ def _effect_of_addition(evolution: Evolution, path: Path, code: Code) -> Effect:
     )
 
 
-@evolution_rule("code/renamed", "SOURCE", reads=("Code.name",))
+@evolution_rule("code/renamed", "SOURCE", reads=("Code.name", "Operation.errors"))
 def code_renamed(evolution: Evolution) -> Iterator[Occurrence]:
     """A code with another name and the same wire value looks the same in answers. The names of its
-    class and its enum member change."""
+    class and its enum member change. A code with another name and another wire value looks renamed
+    if all its other fields are alike."""
     for rename in evolution.renames:
-        if rename.section == "codes" and not has_same_class(rename.old, rename.new):
-            message = f"`{rename.old}` is named `{rename.new}`; its wire value is unchanged"
+        if rename.section == "codes" and not rename.certain:
+            yield _guessed_rename(evolution, rename)
+        elif rename.section == "codes" and not has_same_class(rename.old, rename.new):
+            was, now = _both_names(rename)
+            message = f"{was} is named {now}; its wire value is unchanged"
             effect = Effect("breaking", message, BOTH)
-            path: Path = ("codes", rename.new, "name")
-            yield Occurrence(path, effect, rename.old, rename.new)
-    moved = {
-        code.wire: path for path, code in evolution.added_codes if path not in evolution.old_codes
-    }
+            yield Occurrence((*rename.path, "name"), effect, rename.old, rename.new)
+    moved = {code.wire: path for path, code in evolution.added_codes}
     for path, code in evolution.removed_codes:
-        if code.wire in moved and path[0] != moved[code.wire][0]:
-            message = (
-                f"{code_name(path)} is {code_name(moved[code.wire])}; its wire value is unchanged"
-            )
-            covers = (path, moved[code.wire])
+        place = moved.get(code.wire)
+        if place is not None and successor(evolution.old, evolution.new, code.name) is None:
+            message = f"{code_name(path)} is {code_name(place)}; its wire value is unchanged"
+            covers = (path, place, *evolution.closed_lists)
             yield Occurrence(path, Effect("breaking", message, BOTH), covers=covers)
+
+
+def _both_names(rename: Rename) -> tuple[str, str]:
+    """The old and the new name of a code in a message."""
+    return code_name((*rename.path[:-1], rename.old)), code_name(rename.path)
+
+
+def _guessed_rename(evolution: Evolution, rename: Rename) -> Occurrence:
+    """A code that is gone, and one that is new and declares the same failure otherwise."""
+    before, after = (
+        codes[rename.path].wire for codes in (evolution.old_codes, evolution.new_codes)
+    )
+    was, now = _both_names(rename)
+    message = f"{was} looks renamed to {now}, with the wire value {after!r} in place of {before!r}"
+    remedy = (
+        f"keep the wire value, or keep {was} with `lifecycle: deprecated` and "
+        f"`replaced_by: {rename.new}`"
+    )
+    effect = Effect("breaking", message, BOTH, ("SOURCE", "WIRE"), remedy=remedy)
+    covers = ((*rename.path, "name"), (*rename.path, "wire"))
+    return Occurrence((*rename.path, "name"), effect, rename.old, rename.new, covers=covers)
 
 
 @evolution_rule("code/wire", "WIRE", reads=("Code.wire",))
 def code_wire(evolution: Evolution) -> Iterator[Occurrence]:
     """The wire value is what clients compare. A service that sends another one sends another
     code."""
+    guessed = {rename.path for rename in evolution.renames if not rename.certain}
     for path, old, new in evolution.changed_codes:
+        if path in guessed:
+            continue  # code/renamed reports it
         if old.wire != new.wire or type(old.wire) is not type(new.wire):
             message = (
                 f"the wire value of {code_name(path)} is {new.wire!r} in place of {old.wire!r}"
@@ -153,9 +166,13 @@ def code_status(evolution: Evolution) -> Iterator[Occurrence]:
     """Clients, proxies, caches and alerts act on the HTTP status of a code, also where they match
     a single status of what is now a range."""
     for path, old, new in evolution.changed_codes:
-        effect = _status_effect(old, new, code_name(path))
+        name = code_name(path)
+        try:
+            effect = _status_effect(old, new, name)
+        except TooManyFactsError as error:
+            effect = error.as_effect(f"the status of {name}")
         if effect is not None:
-            before, after = (join_values(code.http.carried_statuses) or None for code in (old, new))
+            before, after = (code.http.carried_statuses for code in (old, new))
             yield Occurrence((*path, "http"), effect, before, after)
 
 
@@ -214,7 +231,7 @@ def code_carriers(evolution: Evolution) -> Iterator[Occurrence]:
                 yield Occurrence((*path, "grpc"), effect, old.grpc, new.grpc)
         if old.mcp != new.mcp:
             before, after = _marks(old), _marks(new)
-            effect = compare_allowed(before, after, f"`isError` of {name}")
+            effect = compare_allowed(before, after, f"`isError` of {name}", any_if_empty=True)
             if effect is not None:
                 yield Occurrence((*path, "mcp"), effect, before, after)
         if old.level != new.level:
@@ -225,8 +242,9 @@ def code_carriers(evolution: Evolution) -> Iterator[Occurrence]:
 
 
 def _marks(code: Code) -> tuple[bool, ...]:
+    """The allowed values of `isError`; empty if the code declares none."""
     if code.mcp is None:
-        return (True,)
+        return ()
     return tuple({mark: None for mark in code.mcp if mark is not None})
 
 
@@ -301,8 +319,7 @@ def code_actions(evolution: Evolution) -> Iterator[Occurrence]:
     """The recovery actions are what a client offers its user. One that is gone leaves the user
     without a way out."""
     for path, old, new in evolution.changed_codes:
-        gone = [action for action in old.actions if action not in new.actions]
-        more = [action for action in new.actions if action not in old.actions]
+        gone, more = split_values(old.actions, new.actions)
         name = code_name(path)
         if gone:
             message = f"{name} no longer suggests {join_values(gone)}"
@@ -327,12 +344,12 @@ def code_message(evolution: Evolution) -> Iterator[Occurrence]:
     people who read it."""
     for path, old, new in evolution.changed_codes:
         if old.message != new.message:
-            lost = _parameters(old.message) - _parameters(new.message)
+            lost, _ = split_values(*map(message_parameters, (old.message, new.message)))
             name = code_name(path)
             effect = (
                 Effect(
                     "risky",
-                    f"the message of {name} no longer contains {join_values(sorted(lost))}",
+                    f"the message of {name} no longer contains {join_values(lost)}",
                     ("clients",),
                 )
                 if lost
@@ -341,16 +358,11 @@ def code_message(evolution: Evolution) -> Iterator[Occurrence]:
             yield Occurrence((*path, "message"), effect, old.message, new.message)
 
 
-def _parameters(message: str | None) -> set[str]:
-    return set(re.findall(r"(?<!\$)\$\{([^}]*)\}", message or ""))
-
-
 @evolution_rule("code/passthrough", "BEHAVIOUR", reads=("Code.passthrough",))
 def code_passthrough(evolution: Evolution) -> Iterator[Occurrence]:
     """Detectors of leaks skip members with foreign text, so each such member weakens privacy."""
     for path, old, new in evolution.changed_codes:
-        more = [member for member in new.passthrough if member not in old.passthrough]
-        gone = [member for member in old.passthrough if member not in new.passthrough]
+        gone, more = split_values(old.passthrough, new.passthrough)
         name = code_name(path)
         if more:
             message = (

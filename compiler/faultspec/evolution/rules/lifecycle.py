@@ -7,7 +7,7 @@ from faultspec.evolution.model import BOTH, Category, Effect
 from faultspec.evolution.pairing import successor
 from faultspec.evolution.promises import format_value
 from faultspec.evolution.rule import Evolution, Occurrence, evolution_rule
-from faultspec.evolution.rules.codes import closed_lists, code_name
+from faultspec.evolution.rules.codes import code_name
 from faultspec.language.model import Code
 
 
@@ -35,14 +35,14 @@ def code_removed(evolution: Evolution) -> Iterator[Occurrence]:
             covers, wire = (path, ("codes", follower.name)), follower.wire
         elif after is not None and after.lifecycle == "reserved":
             message = f"{code_name(path)} is reserved: no longer produced"
-        covers = (*covers, *closed_lists(evolution))
+        covers = (*covers, *evolution.closed_lists)
         yield Occurrence(
             path, _removal(evolution, code, after, message), code.wire, wire, covers=covers
         )
 
 
 _SANCTION = (
-    "deprecate it with `lifecycle: deprecated`, `since`, `sunset` and `replaced_by`; after the"
+    "deprecate it with `lifecycle: deprecated`, `sunset` and `replaced_by`; after the"
     " sunset replace it by a tombstone (`lifecycle: removed`)"
 )
 
@@ -91,12 +91,10 @@ def _reuse(
             effect = Effect("breaking", message, ("clients",), remedy="choose another value")
             yield Occurrence(place, effect, code.name, other.name, covers=(path, place))
             return
-    if code.lifecycle != "removed":
-        return
     if after is None:
-        message = f"the tombstone of {code_name(path)} is gone, so its name can be reused"
-        effect = Effect("risky", message, ("clients",), ("SOURCE",), remedy="keep it")
-        yield Occurrence(path, effect, "removed", None)
+        yield from _freed_name(evolution, path, code)
+    elif code.lifecycle != "removed":
+        return
     elif after.wire != code.wire:
         message = f"the tombstone of {code_name(path)} no longer holds its wire value"
         effect = Effect("risky", message, ("clients",), remedy="keep it")
@@ -107,6 +105,19 @@ def _reuse(
         yield Occurrence((*path, "lifecycle"), effect, "removed", "reserved")
 
 
+def _freed_name(evolution: Evolution, path: Path, code: Code) -> Iterator[Occurrence]:
+    """A name that nothing keeps from being used again. A later change can do so unseen."""
+    if path[0] == "operations" and path[1] not in evolution.new.operations:
+        return  # the operation is gone, which is another rule
+    if code.lifecycle == "removed":
+        message = f"the tombstone of {code_name(path)} is gone, so its name can be reused"
+        effect = Effect("breaking", message, ("clients",), ("SOURCE",), remedy="keep it")
+    else:
+        message = f"{code_name(path)} is no longer reserved, so its name can be reused"
+        effect = Effect("risky", message, ("clients",), ("SOURCE",), remedy="keep it")
+    yield Occurrence(path, effect, code.lifecycle, None)
+
+
 @evolution_rule(
     "code/lifecycle",
     "SOURCE",
@@ -115,6 +126,10 @@ def _reuse(
 def code_lifecycle(evolution: Evolution) -> Iterator[Occurrence]:
     """A deprecation prepares clients for a removal. It names the successor of the code, its sunset
     or a reason."""
+    for path, old in evolution.old_codes.items():
+        new = evolution.new_codes.get(path)
+        if old.lifecycle == "removed" and new is not None and new.lifecycle == "removed":
+            yield from _successor_of_tombstone(path, old, new)
     for path, old, new in evolution.changed_codes:
         name = code_name(path)
         covers = tuple((*path, key) for key in ("lifecycle", "since", "sunset", "replaced_by"))
@@ -126,6 +141,18 @@ def code_lifecycle(evolution: Evolution) -> Iterator[Occurrence]:
             yield Occurrence((*path, "lifecycle"), effect, covers=covers)
         else:
             yield from _dates(path, old, new)
+
+
+def _successor_of_tombstone(path: Path, old: Code, new: Code) -> Iterator[Occurrence]:
+    """Bindings name the successor of a removed code to the clients that still receive it."""
+    if old.replaced_by == new.replaced_by:
+        return
+    before, after = format_value(old.replaced_by), format_value(new.replaced_by)
+    message = f"the replacement of {code_name(path)}, which is removed, is {after}"
+    effect = Effect("safe", message, adds=True)
+    if old.replaced_by is not None:
+        effect = Effect("risky", f"{message} in place of {before}", ("clients",))
+    yield Occurrence((*path, "replaced_by"), effect, old.replaced_by, new.replaced_by)
 
 
 def _deprecation(code: Code, name: str) -> Effect:
@@ -150,7 +177,7 @@ def _dates(path: Path, old: Code, new: Code) -> Iterator[Occurrence]:
             effect = Effect("safe", message)
         yield Occurrence((*path, "sunset"), effect, old.sunset, new.sunset)
     if old.since != new.since:
-        effect = Effect("safe", f"{name} is dated {format_value(new.since)}", (), ("DOC",))
+        effect = Effect("safe", f"{name} was introduced in {format_value(new.since)}", (), ("DOC",))
         yield Occurrence((*path, "since"), effect, old.since, new.since)
     if old.replaced_by != new.replaced_by:
         effect = Effect("safe", f"the replacement of {name} is {format_value(new.replaced_by)}")

@@ -79,10 +79,7 @@ def _claims_less(old: Operation, new: Operation) -> bool:
 )
 def operation_idempotent(evolution: Evolution) -> Iterator[Occurrence]:
     """Clients repeat an idempotent operation after a failure. If it is not, that does harm."""
-    defaults = [
-        t.idempotency is None or t.idempotency.default != "not_idempotent"
-        for t in (evolution.old, evolution.new)
-    ]
+    defaults = [is_idempotent_by_default(t) for t in (evolution.old, evolution.new)]
     for name, old in evolution.old.operations.items():
         new = evolution.new.operations.get(name)
         if new is None:
@@ -91,7 +88,9 @@ def operation_idempotent(evolution: Evolution) -> Iterator[Occurrence]:
         after = new.idempotent if new.idempotent is not None else defaults[1]
         if before == after:
             if old.idempotent != new.idempotent:
-                message = f"`{name}` says itself whether it is idempotent, which it was"
+                verdict = f"it is{'' if after else ' not'} idempotent, as before"
+                says = "no longer says" if new.idempotent is None else "says"
+                message = f"`{name}` {says} itself that {verdict}"
                 yield Occurrence(
                     ("operations", name, "idempotent"), Effect("safe", message, (), ("DOC",))
                 )
@@ -158,6 +157,25 @@ def _listed_codes(
     if gone:
         message = f"`{new.name}` may no longer return {join_values(gone)}"
         yield Occurrence((*path, "codes"), Effect("breaking", message, ("services",)))
+
+
+def is_idempotent_by_default(taxonomy: Taxonomy) -> bool:
+    """Whether an operation that says nothing is idempotent, as far as the taxonomy says."""
+    return taxonomy.idempotency is None or taxonomy.idempotency.default != "not_idempotent"
+
+
+#: The methods that are not idempotent (RFC 9110, 9.2.2; RFC 5789, 2).
+_UNSAFE = ("POST", "PATCH")
+
+
+def is_idempotent(taxonomy: Taxonomy, operation: Operation) -> bool:
+    """Whether an operation may be repeated: as it says, else by its methods and the default."""
+    if operation.idempotent is not None:
+        return operation.idempotent
+    if is_idempotent_by_default(taxonomy):
+        return True
+    methods = {*operation.match.methods, *(r.partition(" ")[0] for r in operation.match.routes)}
+    return bool(methods) and all(method.isupper() and method not in _UNSAFE for method in methods)
 
 
 def allowed_codes(taxonomy: Taxonomy, operation: Operation) -> frozenset[str] | None:

@@ -3,15 +3,18 @@
 from collections.abc import Iterator
 
 from faultspec.diagnostics.model import Path
-from faultspec.evolution.facts import sample_facts
+from faultspec.evolution.facts import TooManyFactsError, sample_facts
 from faultspec.evolution.model import BOTH, Audience, Effect
+from faultspec.evolution.notation import align_policy, longest_wait
 from faultspec.evolution.promises import (
     format_value,
     join_values,
     replacement_message,
+    split_values,
 )
 from faultspec.evolution.rule import Evolution, Occurrence, evolution_rule
 from faultspec.evolution.rules.codes import code_name
+from faultspec.evolution.rules.operations import is_idempotent
 from faultspec.language.conditions import (
     Retriable,
 )
@@ -38,7 +41,10 @@ def retry_flag(evolution: Evolution) -> Iterator[Occurrence]:
     """Clients repeat a request if its error is retriable. One that no longer is stops them; one
     that now is makes them repeat what may have taken effect already."""
     for path, old, new in evolution.changed_codes:
-        effect = _flag_effect(evolution, path, old, new)
+        try:
+            effect = _flag_effect(evolution, path, old, new)
+        except TooManyFactsError as error:
+            effect = error.as_effect(f"the retry flag of {code_name(path)}")
         if effect is not None:
             before, after = _describe(old), _describe(new)
             covers = (
@@ -101,7 +107,7 @@ def _effect_of_repeating(evolution: Evolution, path: Path, code: Code) -> Effect
     unsafe = [
         operation.name
         for operation in _operations_of(evolution.new, path, code)
-        if operation.idempotent is False and code.effect != "none"
+        if not is_idempotent(evolution.new, operation) and code.effect != "none"
     ]
     if unsafe:
         message += f", and {join_values(unsafe)} is not idempotent: a retry may take effect twice"
@@ -277,6 +283,7 @@ def _used_policies(taxonomy: Taxonomy) -> set[str | None]:
 
 
 def _policy_effects(old: Policy, new: Policy, what: str) -> Iterator[tuple[str, Effect]]:
+    old = align_policy(old, new)
     attempts = _more_or_fewer(old.max_attempts, new.max_attempts)
     if attempts:
         message = f"{what} tries {_count(new.max_attempts)} in place of {_count(old.max_attempts)}"
@@ -304,14 +311,20 @@ def _policy_effects(old: Policy, new: Policy, what: str) -> Iterator[tuple[str, 
         yield "budget", Effect("risky", message, ("services",) if grows else ("clients",))
     elapsed = _more_or_fewer(old.max_elapsed, new.max_elapsed)
     if elapsed:
-        message = f"{what} gives up {'later' if elapsed > 0 else 'earlier'}"
-        yield (
-            "max_elapsed",
-            Effect("risky", message, ("services", "clients") if elapsed > 0 else ("clients",)),
-        )
+        yield "max_elapsed", _elapsed_effect(old, new, what, later=elapsed > 0)
     kinds = _kinds_effect(old, new, what)
     if kinds is not None:
         yield "kinds", kinds
+
+
+def _elapsed_effect(old: Policy, new: Policy, what: str, *, later: bool) -> Effect:
+    """The effect of another limit of time. Waits that end before both limits end before neither,
+    unless the tries themselves take as long."""
+    limits = [policy.max_elapsed for policy in (old, new) if policy.max_elapsed is not None]
+    if max(map(longest_wait, (old, new))) <= min(limits):
+        return Effect("safe", f"{what} has another limit of time, which its waits do not reach")
+    message = f"{what} gives up {'later' if later else 'earlier'}"
+    return Effect("risky", message, ("services", "clients") if later else ("clients",))
 
 
 def _kinds_effect(old: Policy, new: Policy, what: str) -> Effect | None:
@@ -340,7 +353,9 @@ def _more_or_fewer(old: float | None, new: float | None) -> int:
 
 
 def _count(attempts: int | None) -> str:
-    return "without a limit" if attempts is None else f"{attempts} times"
+    if attempts is None:
+        return "without a limit"
+    return "once" if attempts == 1 else f"{attempts} times"
 
 
 def _waits(policy: Policy, steps: int) -> list[float]:
@@ -413,8 +428,10 @@ def retry_eligible(evolution: Evolution) -> Iterator[Occurrence]:
     for path, old, new in evolution.pairs("retry_policies"):
         what = f"the policy `{new.name}`"
         before, after = _eligible(evolution.old, old), _eligible(evolution.new, new)
-        gone = [c for c in before if c not in after and _keeps_policy(evolution, c)]
-        more = [c for c in after if c not in before and _keeps_policy(evolution, c)]
+        gone, more = (
+            [code for code in codes if _keeps_policy(evolution, code)]
+            for codes in split_values(before, after)
+        )
         if gone:
             effect = Effect(
                 "breaking", f"{what} no longer retries {join_values(gone)}", ("clients",)
@@ -423,7 +440,10 @@ def retry_eligible(evolution: Evolution) -> Iterator[Occurrence]:
         if more:
             effect = _eligible_effect(evolution, more, what)
             yield Occurrence((*path, "eligible"), effect, old.eligible, new.eligible)
-        conditions = _conditions_effect(evolution, old, new, what)
+        try:
+            conditions = _conditions_effect(evolution, old, new, what)
+        except TooManyFactsError as error:
+            conditions = error.as_effect(what)
         if conditions is not None:
             yield Occurrence((*path, "eligible_when"), conditions)
 

@@ -13,9 +13,11 @@ from faultspec.evolution.promises import (
     format_value,
     join_values,
     replacement_message,
+    split_values,
 )
 from faultspec.evolution.rule import Evolution, Occurrence, evolution_rule
 from faultspec.evolution.rules.details import as_operators_effect
+from faultspec.evolution.rules.operations import is_idempotent
 from faultspec.language.model import Idempotency, Taxonomy, Unknown
 from faultspec.runtime import durations
 
@@ -66,8 +68,7 @@ def _key_effects(old: Idempotency, new: Idempotency) -> Iterator[tuple[str, Effe
         ("headers", "equal headers of a repeated answer"),
     ):
         before, after = getattr(old, field), getattr(new, field)
-        gone = [value for value in before if value not in after]
-        more = [value for value in after if value not in before]
+        gone, more = split_values(before, after)
         if gone:
             yield (
                 field,
@@ -182,11 +183,10 @@ _UNDECLARED, _UNUSED = "not declared", "not used"
 
 
 def _fallback(taxonomy: Taxonomy, status: int) -> str:
-    matching = [f for f in taxonomy.fallbacks if status in f.on]
-    narrowest = min(matching, key=lambda f: f.on.width, default=None)
-    if narrowest is None:
+    fallback = taxonomy.fallback_for(status)
+    if fallback is None:
         return _UNDECLARED
-    return _UNUSED if narrowest.code is None else f"`{narrowest.code}`"
+    return _UNUSED if fallback.code is None else f"`{fallback.code}`"
 
 
 @evolution_rule(
@@ -278,7 +278,7 @@ def imported_codes(evolution: Evolution) -> Iterator[Occurrence]:
         return
     if old.retriable != new.retriable:
         verb = "are now" if new.retriable else "are no longer"
-        unsafe = any(o.idempotent is False for o in evolution.new.operations.values())
+        unsafe = not all(is_idempotent(evolution.new, o) for o in evolution.new.operations.values())
         effect = Effect(
             "risky" if new.retriable and not unsafe else "breaking",
             f"imported codes {verb} retriable",
@@ -309,8 +309,7 @@ def privacy_guarantee(evolution: Evolution) -> Iterator[Occurrence]:
     ):
         before = getattr(old, field) if old else ()
         after = getattr(new, field) if new else ()
-        gone = [value for value in before if value not in after]
-        more = [value for value in after if value not in before]
+        gone, more = split_values(before, after)
         if gone:
             message = f"{join_values(gone)}: no longer among the {label}"
             yield Occurrence(
@@ -365,8 +364,7 @@ def privacy_concealment(evolution: Evolution) -> Iterator[Occurrence]:
                     other.answer,
                     covers=covers,
                 )
-            gone = [code for code in one.never if code not in other.never]
-            more = [code for code in other.never if code not in one.never]
+            gone, more = split_values(one.never, other.never)
             if gone:
                 message = f"{join_values(gone)} may reveal a resource of another {across}"
                 yield Occurrence(path, Effect("risky", message, ("clients",)), covers=covers)

@@ -1,8 +1,6 @@
 """Evolution rules about surfaces: which exchanges they claim, and what their errors look like."""
 
 from collections.abc import Iterator
-from itertools import product
-from typing import NamedTuple
 
 from faultspec.diagnostics.model import Path
 from faultspec.evolution.model import BOTH, Audience, Effect
@@ -13,12 +11,18 @@ from faultspec.evolution.promises import (
     format_value,
     join_values,
     replacement_message,
+    split_values,
 )
 from faultspec.evolution.rule import Evolution, Occurrence, evolution_rule
 from faultspec.evolution.rules.details import as_operators_effect, compare_member
+from faultspec.evolution.samples import (
+    compile_surfaces,
+    describe_sample,
+    find_claiming,
+    sample_exchanges,
+)
 from faultspec.language.carriers import reaches
-from faultspec.language.model import Surface, Taxonomy
-from faultspec.language.routes import compile_name, compile_route
+from faultspec.language.model import Surface
 
 
 @evolution_rule(
@@ -70,12 +74,15 @@ def surface_match(evolution: Evolution) -> Iterator[Occurrence]:
     ]:
         return
     moved: dict[tuple[str | None, str | None], str] = {}
-    for sample in _samples(old, new):
-        before, after = _claim(old, sample), _claim(new, sample)
+    matchers = compile_surfaces(old), compile_surfaces(new)
+    for sample in sample_exchanges(old, new):
+        before, after = (find_claiming(compiled, sample) for compiled in matchers)
         if sample.transport == "log":
             continue  # its place is the sink
         if before is not after and (before and before.name) != (after and after.name):
-            moved.setdefault((before and before.name, after and after.name), _describe(sample))
+            moved.setdefault(
+                (before and before.name, after and after.name), describe_sample(sample)
+            )
     for (one, other), where in moved.items():
         appears = one is None and other not in old.surfaces
         vanishes = other is None and one not in new.surfaces
@@ -107,114 +114,17 @@ def _move_occurrence(
     return Occurrence(path, Effect("breaking", message, ("clients",)), one, other, covers=covers)
 
 
-class _Sample(NamedTuple):
-    """An exchange, as far as matches look at it. ``place``: a path, a tool or a method."""
-
-    transport: str
-    method: str
-    place: str
-    status: int | None
-    members: tuple[tuple[str, object], ...]
-
-
-#: The methods of RFC 9110 and RFC 5789 that requests of clients have.
-_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
-
-
-#: Places that no match names, in messages.
-_UNNAMED = {"/a-path-that-nobody-names": "other paths", "a-tool-that-nobody-names": "other calls"}
-
-
-def _samples(old: Taxonomy, new: Taxonomy) -> Iterator[_Sample]:
-    """An exchange for every combination of routes, methods, statuses and request members that a
-    surface or an operation of either taxonomy names."""
-    surfaces = [s for t in (old, new) for s in t.surfaces.values()]
-    matches = [s.match for s in surfaces] + [
-        o.match for t in (old, new) for o in t.operations.values()
-    ]
-    routes = dict.fromkeys(
-        ["GET /a-path-that-nobody-names", *(r for m in matches for r in m.routes)]
-    )
-    bounds = [
-        b
-        for s in surfaces
-        for span in (*s.match.statuses, *s.error_when)
-        for b in (span.low, span.high)
-    ]
-    statuses = dict.fromkeys(
-        [404, 500, *(b for b in bounds if 400 <= b < 600), *(b for b in bounds if b < 400)]
-    )
-    methods = dict.fromkeys([*_METHODS, *(x for m in matches for x in m.methods)])
-    members: list[tuple[tuple[str, object], ...]] = [()] + [
-        ((p, v),) for m in matches for p, vs in m.request.items() for v in vs
-    ]
-    tools = dict.fromkeys(["a-tool-that-nobody-names", *(t for m in matches for t in m.tools)])
-    transports = dict.fromkeys(s.transport for s in surfaces)
-    for transport in transports:
-        if transport == "http":
-            for route, method, status, member in product(routes, methods, statuses, members):
-                own, space, path = route.rpartition(" ")
-                own_method = own if space else method
-                yield _Sample(
-                    transport=transport,
-                    method=own_method,
-                    place=_concrete(path),
-                    status=status,
-                    members=member,
-                )
-        else:
-            for tool, member in product(tools, members):
-                place = tool.replace("*", "x")
-                yield _Sample(
-                    transport=transport, method="", place=place, status=None, members=member
-                )
-
-
-def _concrete(path: str) -> str:
-    return path.replace("/**", "/deep/path").replace("**", "deep/path").replace("*", "x")
-
-
-def _claim(taxonomy: Taxonomy, sample: _Sample) -> Surface | None:
-    """The first surface that claims an exchange."""
-    return next((s for s in taxonomy.surfaces.values() if _claims(s, sample)), None)
-
-
-def _claims(surface: Surface, sample: _Sample) -> bool:
-    transport, method, path, status, members = sample
-    match = surface.match
-    if surface.transport != transport:
-        return False
-    given = dict(members)
-    if any(given.get(pointer) not in values for pointer, values in match.request.items()):
-        return False
-    if transport != "http":
-        return not match.tools or any(compile_name(tool).fullmatch(path) for tool in match.tools)
-    return (
-        (not match.methods or method in match.methods)
-        and (
-            not match.routes or any(compile_route(r).claims(method, (path,)) for r in match.routes)
-        )
-        and (not match.statuses or any(status in span for span in match.statuses))
-    )
-
-
 def _heirs(evolution: Evolution, surface: Surface) -> list[Surface]:
     """The surfaces that claim what a removed one claimed; none if something is unclaimed."""
     found: dict[str, Surface] = {}
-    for sample in _samples(evolution.old, evolution.new):
-        if _claim(evolution.old, sample) is surface:
-            heir = _claim(evolution.new, sample)
+    old, new = compile_surfaces(evolution.old), compile_surfaces(evolution.new)
+    for sample in sample_exchanges(evolution.old, evolution.new):
+        if find_claiming(old, sample) is surface:
+            heir = find_claiming(new, sample)
             if heir is None:
                 return []
             found[heir.name] = heir
     return list(found.values())
-
-
-def _describe(sample: _Sample) -> str:
-    transport, method, path, status, members = sample
-    named = _UNNAMED.get(path) or (f"`{method} {path}`" if transport == "http" else f"`{path}`")
-    asked = "".join(f" with `{pointer}` {value!r}" for pointer, value in members)
-    return f"{named}{asked}" + (f" with status {status}" if status is not None else "")
 
 
 @evolution_rule(
@@ -324,8 +234,7 @@ def _required_details(evolution: Evolution, old: Surface, new: Surface) -> Effec
         [key for key in s.requires_details if not _always_required(evolution, s, key)]
         for s in (old, new)
     )
-    gone = [key for key in before if key not in after]
-    more = [key for key in after if key not in before]
+    gone, more = split_values(before, after)
     if gone:
         message = f"errors of `{new.name}` need not have the details {join_values(gone)}"
         return Effect("breaking", message, BOTH if more else ("clients",))
@@ -408,8 +317,8 @@ def _listed_codes(
         and evolution.old.codes[name].live
         and evolution.new.codes[name].live
     }
-    more = [name for name in new.codes or () if name not in (old.codes or ()) and name in kept]
-    gone = [name for name in old.codes or () if name not in (new.codes or ()) and name in kept]
+    before, after = ([n for n in s.codes or () if n in kept] for s in (old, new))
+    gone, more = split_values(before, after)
     if more:
         message = f"{join_values(more)} may now occur on `{new.name}`"
         effect = Effect("breaking", message, ("clients",), adds=True)

@@ -1,16 +1,21 @@
 """Evolution rules about telemetry: metrics, log records, spans, alerts and recorded lines."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from faultspec.diagnostics.model import Path
 from faultspec.evolution.model import Audience, Effect
 from faultspec.evolution.promises import (
     compare_presence,
+    compress,
+    expand,
     format_value,
     join_values,
     replacement_message,
+    split_values,
 )
 from faultspec.evolution.rule import Evolution, Occurrence, evolution_rule
+from faultspec.language.conditions import StatusRange
 from faultspec.language.model import Alert, Metric, Schema, Telemetry
 
 OPERATORS: tuple[Audience, ...] = ("operators",)
@@ -68,8 +73,7 @@ def _metric_effects(old: Metric, new: Metric) -> Iterator[tuple[str, Effect]]:
                 OPERATORS,
             ),
         )
-    gone = [label for label in old.labels if label not in new.labels]
-    more = [label for label in new.labels if label not in old.labels]
+    gone, more = split_values(old.labels, new.labels)
     if gone:
         yield (
             "labels",
@@ -196,16 +200,56 @@ def _alert_occurrences(path: Path, old: Alert, new: Alert) -> Iterator[Occurrenc
         lists = field in ("codes", "statuses")
         same = set(before) == set(after) if lists else (before or 0) == (after or 0)
         if not same:
-            message = (
-                f"`{field}` of the alert `{new.name}` changed, so it fires at other times or "
-                "wakes other people"
-            )
+            message = f"the alert `{new.name}` {_alert_change(field, before, after)}"
             yield Occurrence((*path, field), Effect("risky", message, OPERATORS), before, after)
     for field in ("when", "runbook"):
         before, after = getattr(old, field), getattr(new, field)
         if before != after:
             message = f"`{field}` of the alert `{new.name}` is worded differently"
             yield Occurrence((*path, field), Effect("safe", message, (), ("DOC",)), before, after)
+
+
+def _alert_change(field: str, before: Any, after: Any) -> str:
+    """The predicate of a changed alert. A larger `threshold`, `lasting` or `rise` fires later."""
+    if field == "severity":
+        return f"has the severity {format_value(after)} in place of {format_value(before)}"
+    if field in ("codes", "statuses"):
+        gone, more = split_values(before, after)
+        if field == "statuses":
+            gone, more = _split_statuses(before, after)
+        counts = f"also counts {join_values(more)}" if more else ""
+        stops = f"no longer counts {join_values(gone)}" if gone else ""
+        return " and ".join(filter(None, (counts, stops)))
+    if field == "window":
+        window = "nothing" if after is None else format_value(after, field)
+        return f"counts over {window} in place of {format_value(before, field)}"
+    if field == "rise" and before is not None and after is not None:
+        bounds = [(rise.times, rise.at_least) for rise in (before, after)]
+        later = all(b >= a for a, b in zip(*bounds, strict=True))
+        earlier = all(b <= a for a, b in zip(*bounds, strict=True))
+        when = "at other times" if later == earlier else "later" if later else "earlier"
+        return (
+            f"fires {when}: its `rise` is {format_value(after)} in place of {format_value(before)}"
+        )
+    if field == "lasting" or (before is not None and after is not None):
+        when = "later" if (after or 0) > (before or 0) else "earlier"
+        values = (format_value(value or 0, field) for value in (after, before))
+        return (
+            f"fires {when}: its `{_ALERT_KEYS.get(field, field)}` is {' in place of '.join(values)}"
+        )
+    return f"fires at other times: its `{field}` is {'gone' if after is None else 'new'}"
+
+
+#: The keys of the language for fields with another name.
+_ALERT_KEYS = {"lasting": "for"}
+
+
+def _split_statuses(
+    before: Sequence[StatusRange], after: Sequence[StatusRange]
+) -> tuple[list[StatusRange], list[StatusRange]]:
+    """The statuses that are gone and those that are new, as ranges."""
+    old, new = expand(before), expand(after)
+    return list(compress(old - new)), list(compress(new - old))
 
 
 @evolution_rule(

@@ -6,6 +6,7 @@ from faultspec.evolution.model import BOTH, Effect
 from faultspec.evolution.promises import (
     join_values,
     replacement_message,
+    split_values,
 )
 from faultspec.evolution.rule import Evolution, Occurrence, evolution_rule
 
@@ -156,8 +157,7 @@ def taxonomy_extensible(evolution: Evolution) -> Iterator[Occurrence]:
     """Taxonomies that extend this one may change what it lists. What is no longer listed stops
     them from compiling."""
     old, new = evolution.old.extensible, evolution.new.extensible
-    gone = [path for path in old if path not in new]
-    more = [path for path in new if path not in old]
+    gone, more = split_values(old, new)
     if gone:
         effect = Effect(
             "breaking", f"overlays may no longer change {join_values(gone)}", ("services",)

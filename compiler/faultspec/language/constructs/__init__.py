@@ -69,8 +69,8 @@ DOCUMENT = Record(
         ),
         "extends": Key(
             Text(),
-            "The base of this taxonomy: a path relative to this file, or `package:name/path` in "
-            "an installed package.",
+            "The base of this taxonomy: a path relative to this file, in the same repository, or "
+            "`package:name/path` in an installed package, which is not imported.",
         ),
         "extensible": Key(
             Many(Text(r"[a-z_]+(\.[^.]+)*", "a path such as codes or codes.*.message"), 1),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from faultspec.diagnostics.model import Path
 from faultspec.language.model import Code, Surface, Taxonomy
+from faultspec.language.pictures import message_parameters
 from faultspec.lint.rule import Remark, Subject, rule
 
 _SPELLINGS = (
@@ -297,7 +298,7 @@ def message_has_holes(subject: Subject) -> Iterator[Remark]:
             details: {limit: {type: integer}}
     """
     for path, code in subject.live_codes():
-        for key in re.findall(r"\$\{([^}]*)\}", code.message or ""):
+        for key in message_parameters(code.message):
             member = code.details.get(key)
             if member is None or member.presence != "required":
                 message = (

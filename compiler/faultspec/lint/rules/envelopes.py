@@ -6,7 +6,7 @@ from faultspec.diagnostics.model import Path
 from faultspec.language import values
 from faultspec.language.carriers import carriers, uses_envelope
 from faultspec.language.model import IMPLIED, Code, Envelope, Field, HeaderRule, Taxonomy
-from faultspec.language.pictures import find_parameters
+from faultspec.language.pictures import fill_message, find_parameters, message_parameters
 from faultspec.lint.places import envelopes_of, requires_slot, slots_of, surfaces_of
 from faultspec.lint.rule import Remark, Subject, rule
 from faultspec.lint.rules.headers import are_compatible
@@ -134,7 +134,8 @@ def fact_breaks_field(subject: Subject) -> Iterator[Remark]:
     for path, code in subject.live_codes():
         envelopes = envelopes_of(subject.taxonomy, path, code)
         # The length of a message with placeholders depends on the details; examples show it.
-        message = None if "${" in (code.message or "") else code.message
+        text = code.message
+        message = None if text is None or message_parameters(text) else fill_message(text, {})
         facts = (
             ("code", "wire", code.wire),
             ("message", "message", message),

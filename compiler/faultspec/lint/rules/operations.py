@@ -1,11 +1,10 @@
 """Lint rules about operations: their codes and routes, discovery and navigation."""
 
-import re
 from collections.abc import Iterator
 
 from faultspec.language.carriers import reaches, uses_envelope
 from faultspec.language.model import Code, Match, Operation, Surface, Taxonomy
-from faultspec.language.routes import compile_route
+from faultspec.language.routes import compile_route, without_parameter_names
 from faultspec.lint.rule import Remark, Subject, rule
 from faultspec.runtime.nodes import Object, child, walk
 
@@ -118,7 +117,7 @@ def operation_twice(subject: Subject) -> Iterator[Remark]:
         clashes = (
             (shared, other)
             for shared in operation.match.routes
-            for other in claimed.get(_without_names(shared), ())
+            for other in claimed.get(without_parameter_names(shared), ())
             if _may_match_both(operation.match, other.match)
         )
         for shared, other in list(clashes)[:1]:
@@ -126,7 +125,7 @@ def operation_twice(subject: Subject) -> Iterator[Remark]:
             hint = "merge them, or separate them by `methods:` or `request:`"
             related = ((f"`{other.name}` is here", ("operations", other.name)),)
             yield Remark(("operations", operation.name, "match"), message, hint, related=related)
-        for bare in dict.fromkeys(map(_without_names, operation.match.routes)):
+        for bare in dict.fromkeys(map(without_parameter_names, operation.match.routes)):
             claimed.setdefault(bare, []).append(operation)
 
 
@@ -135,11 +134,6 @@ def _may_match_both(one: Match, other: Match) -> bool:
     methods = not one.methods or not other.methods or bool(set(one.methods) & set(other.methods))
     rest = (one.request, one.tools, one.statuses) == (other.request, other.tools, other.statuses)
     return methods and rest
-
-
-def _without_names(route: str) -> str:
-    """A route without the names of its parameters."""
-    return re.sub(r"\{[^}/]*\}", "{}", route)
 
 
 @rule("discovery-without-operations", severity="warning")

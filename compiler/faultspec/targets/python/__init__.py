@@ -18,6 +18,7 @@ from faultspec.targets.doc_text import (
     code_paragraphs,
     deprecation_notes,
     deprecation_terms,
+    message_template,
     plain_policy,
 )
 from faultspec.targets.literals import Verbatim
@@ -308,15 +309,10 @@ def _internal(taxonomy: Taxonomy) -> str | None:
     """
     if taxonomy.undeclared:
         return taxonomy.undeclared.becomes
-    fallback = next(
-        (
-            fallback.code
-            for fallback in sorted(taxonomy.fallbacks, key=_width)
-            if 500 in fallback.on
-        ),
-        None,
-    )
-    return fallback or (taxonomy.unknown.becomes if taxonomy.unknown else None)
+    fallback = taxonomy.fallback_for(500)
+    if fallback is not None and fallback.code is not None:
+        return fallback.code
+    return taxonomy.unknown.becomes if taxonomy.unknown else None
 
 
 def _undeclared_key(taxonomy: Taxonomy) -> str | None:
@@ -479,7 +475,7 @@ def _error_row(
         operation=operation,
         doc=_doc(code, made.parameters),
         summary=code.summary,
-        message=code.message or code.summary,
+        message=message_template(code),
         facts=None if operation is None else facts.code_facts(code, taxonomy),
         defaults=tuple(
             (slot.attribute, code.facts[slot.slot][0])

@@ -364,9 +364,8 @@ class Constructor:
             for span in code.http.statuses
             if span.width < 100
         )
-        lending = [fallback for fallback in self.taxonomy.fallbacks if status in fallback.on]
-        narrowest = min(lending, key=lambda fallback: fallback.on.width, default=None)
-        return not named and narrowest is not None and narrowest.code == self.code.name
+        lending = self.taxonomy.fallback_for(status)
+        return not named and lending is not None and lending.code == self.code.name
 
     def _add_slot(self, slot: PythonSlotRow) -> None:
         """A slot beside the well-known ones; mandatory if the code's own envelope requires it."""

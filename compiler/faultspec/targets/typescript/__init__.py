@@ -14,6 +14,7 @@ from faultspec.targets.doc_text import (
     NO_MESSAGE,
     code_paragraphs,
     deprecation_notes,
+    message_template,
     plain_policy,
     statuses,
 )
@@ -261,7 +262,7 @@ def _facts(code: Code) -> Json:
         "rules": _rules(code.retriable.rules),
         "deprecated": code.lifecycle == "deprecated",
         "summary": code.summary,
-        "message": code.message or code.summary,
+        "message": message_template(code),
     }
 
 

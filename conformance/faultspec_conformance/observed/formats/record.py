@@ -2,24 +2,22 @@
 
 import base64
 import binascii
-import gzip
 import json
 import re
-import zlib
 from collections.abc import Iterable
-from io import BytesIO
+from contextlib import suppress
 from typing import NamedTuple
 
 from faultspec.contract.clauses import header_address
-from faultspec.exchange.model import Exchange, Headers, Request, Response, first_header
+from faultspec.exchange.decoding import (
+    UndecodableBody,
+    content_codings,
+    decode_content,
+)
+from faultspec.exchange.model import ABOUT_BODY, Exchange, Headers, Request, Response
 
 #: The facts that the headers of an answer give.
 ABOUT_HEADERS = frozenset({"headers", "header-values"})
-
-#: The facts that the body of an answer gives.
-ABOUT_BODY = frozenset(
-    {"body", "shape", "code", "flag", "boundary", "details", "detail-values", "ids", "message"}
-)
 
 #: No recording identifies the caller: credentials are what tools leave out first.
 ALWAYS = frozenset({"identity"})
@@ -127,17 +125,13 @@ def redacted_facts(headers: Headers) -> frozenset[str]:
 
 def decompress(body: bytes, headers: Headers) -> bytes | None:
     """The body without its ``Content-Encoding``; None if it cannot be decoded here."""
-    coding = (first_header(headers, "content-encoding") or "identity").strip().lower()
-    if coding in ("", "identity") or not body:
+    codings = content_codings(headers)
+    if not codings or not body:
         return body
-    try:
-        if coding in ("gzip", "x-gzip"):
-            is_packed = body.startswith(b"\x1f\x8b")
-            return gzip.GzipFile(fileobj=BytesIO(body)).read(_DECOMPRESSED) if is_packed else body
-        if coding == "deflate":
-            return zlib.decompressobj().decompress(body, _DECOMPRESSED)
-    except (OSError, EOFError, zlib.error):
-        pass
+    with suppress(UndecodableBody):
+        decoded = decode_content((body,), codings, _DECOMPRESSED)
+        if decoded.cut is None:
+            return decoded.content
     # Most tools store the decoded body with the header of the encoded one.
     return body if is_text(body) else None
 

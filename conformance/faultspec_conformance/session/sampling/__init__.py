@@ -3,6 +3,7 @@
 All randomness comes from a `ValueSource`.
 """
 
+from faultspec_conformance.session.sampling.bounds import ValueAtBound, values_at_bounds
 from faultspec_conformance.session.sampling.constraints import (
     BrokenConstraint,
     broken_constraints,
@@ -14,6 +15,7 @@ from faultspec_conformance.session.sampling.schemas import (
     kind,
     merge_all_of,
     properties_of,
+    required_names,
 )
 from faultspec_conformance.session.sampling.source import ValueSource
 from faultspec_conformance.session.sampling.values import (
@@ -35,6 +37,7 @@ from faultspec_conformance.session.sampling.violations import (
 
 __all__ = [
     "BrokenConstraint",
+    "ValueAtBound",
     "ValueSource",
     "Violation",
     "broken_constraints",
@@ -48,10 +51,12 @@ __all__ = [
     "one_change",
     "other_identifier",
     "properties_of",
+    "required_names",
     "sample_match",
     "sample_value",
     "secret_like",
     "value_out_of_bounds",
+    "values_at_bounds",
     "vary",
     "violations",
     "without_read_only",

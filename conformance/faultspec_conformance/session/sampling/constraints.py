@@ -7,20 +7,21 @@ from faultspec.openapi.nodes import Json, sequence
 from faultspec_conformance.session.sampling.patterns import compiles, fits
 from faultspec_conformance.session.sampling.schemas import (
     is_read_only,
-    merge_all_of,
+    last_within,
+    only_branch,
     properties_of,
 )
 from faultspec_conformance.session.sampling.source import ValueSource
 from faultspec_conformance.session.sampling.values import sample_value
 
 #: Longest text, and most items, that a request may have to exceed a limit.
-_LONGEST, _MOST_ITEMS = 20_000, 500
+LONGEST, MOST_ITEMS = 20_000, 500
 
 #: Digits of numbers far outside: beyond 32 bits, beyond 64 bits, beyond the exact part of a double.
 _DIGITS = (10, 20, 25)
 
 #: The largest value of the formats of integers.
-_LARGEST = {"int32": 2**31 - 1, "int64": 2**63 - 1}
+LARGEST = {"int32": 2**31 - 1, "int64": 2**63 - 1}
 
 #: Levels of a body whose members are broken.
 _DEEPEST = 3
@@ -48,7 +49,7 @@ def broken_constraints(
 
     ``valid``: a value that the schema allows. ``mark`` is part of every wrong text.
     """
-    node = merge_all_of(source.document, schema)
+    node = only_branch(source.document, schema)
     if is_read_only(node):
         return
     if isinstance(valid, list):
@@ -82,7 +83,7 @@ def _broken_list(
     source: ValueSource, node: Json, valid: list[object]
 ) -> Iterator[BrokenConstraint]:
     most, least = node.get("maxItems"), node.get("minItems")
-    if isinstance(most, int) and most < _MOST_ITEMS:
+    if isinstance(most, int) and most < MOST_ITEMS:
         more = (sample_value(source, node.get("items")) for _ in range(most + 1 - len(valid)))
         yield BrokenConstraint(
             "maxItems", f"{most + 1} items (`maxItems: {most}`)", [*valid, *more]
@@ -95,7 +96,7 @@ def _broken_list(
 
 def _broken_text(node: Json, valid: str, mark: str) -> Iterator[BrokenConstraint]:
     longest, least, pattern = node.get("maxLength"), node.get("minLength"), node.get("pattern")
-    if isinstance(longest, int) and longest < _LONGEST:
+    if isinstance(longest, int) and longest < LONGEST:
         length = max(longest + 1, len(mark))
         what = f"{length} characters (`maxLength: {longest}`)"
         yield BrokenConstraint("maxLength", what, mark.ljust(length, "x"))
@@ -109,8 +110,8 @@ def _broken_text(node: Json, valid: str, mark: str) -> Iterator[BrokenConstraint
 
 
 def _broken_number(node: Json) -> Iterator[BrokenConstraint]:
-    most, least = _last_within(node, "maximum"), _last_within(node, "minimum")
-    ceiling = most if most is not None else _LARGEST.get(str(node.get("format")))
+    most, least = last_within(node, "maximum"), last_within(node, "minimum")
+    ceiling = most if most is not None else LARGEST.get(str(node.get("format")))
     for digits in reversed(_DIGITS):
         far = 10**digits - 1
         what = f"a number of {digits} digits"
@@ -119,14 +120,3 @@ def _broken_number(node: Json) -> Iterator[BrokenConstraint]:
         yield BrokenConstraint("maximum", f"{most + 1} (`maximum`)", most + 1)
     if least is not None:
         yield BrokenConstraint("minimum", f"{least - 1} (`minimum`)", least - 1)
-
-
-def _last_within(node: Json, name: str) -> int | None:
-    """Return the last whole number within a bound; None if there is no whole bound."""
-    bound, exclusive = node.get(name), node.get(f"exclusive{name.capitalize()}")
-    inward = -1 if name == "maximum" else 1
-    if isinstance(exclusive, int) and not isinstance(exclusive, bool):
-        return exclusive + inward
-    if isinstance(bound, int) and not isinstance(bound, bool):
-        return bound + inward if exclusive is True else bound
-    return None

@@ -7,6 +7,7 @@ from importlib import import_module
 from random import Random
 from typing import Any
 
+from faultspec.language.expressions import UncheckableExpression, search, slowness
 from faultspec_conformance.session.sampling.source import ValueSource
 
 #: Repetitions beyond the least number.
@@ -36,17 +37,18 @@ class _UnsupportedPattern(Exception):
 
 
 def compiles(pattern: str) -> bool:
-    """Whether Python can read the pattern. Some constructs exist in JavaScript only."""
-    try:
-        re.compile(pattern)
-    except (re.error, OverflowError, RecursionError):
-        return False
-    return True
+    """Whether the pattern can be run: Python can read it, and it takes bounded time. Some
+    constructs exist in JavaScript only.
+    """
+    return slowness(pattern) is None
 
 
 def fits(pattern: str, text: str) -> bool:
-    """Whether the pattern matches somewhere in the text."""
-    return compiles(pattern) and re.search(pattern, text) is not None
+    """Whether the pattern matches somewhere in the text; false if it cannot be run."""
+    try:
+        return search(pattern, text) is not None
+    except UncheckableExpression:
+        return False
 
 
 def sample_match(source: ValueSource, pattern: str) -> str | None:

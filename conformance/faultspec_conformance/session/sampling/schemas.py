@@ -1,6 +1,7 @@
 """Schemas as sampling reads them: references followed, ``allOf`` merged, mistakes tolerated."""
 
 from collections.abc import Mapping
+from math import ceil, floor
 
 from faultspec.openapi.nodes import Json, mapping, sequence
 from faultspec.openapi.reader import resolve
@@ -26,6 +27,51 @@ def merge_all_of(document: Json, schema: object, depth: int = 0) -> Json:
         if required:
             result["required"] = list(dict.fromkeys(required))
     return result
+
+
+def branches_of(document: Json, schema: object) -> tuple[Json, ...]:
+    """The schemas that a value may choose from: those of ``anyOf`` or ``oneOf``, each merged into
+    the rest of the schema; without them the schema itself.
+    """
+    node = merge_all_of(document, schema)
+    branches = [*sequence(node.get("anyOf")), *sequence(node.get("oneOf"))]
+    rest = {key: value for key, value in node.items() if key not in ("anyOf", "oneOf")}
+    merged = (merge_all_of(document, {**rest, "allOf": [branch]}) for branch in branches)
+    return tuple(merged) or (node,)
+
+
+def only_branch(document: Json, schema: object) -> Json:
+    """The one branch of a schema that is not null, as generators write optional members; the schema
+    itself if it has several.
+    """
+    found = [node for node in branches_of(document, schema) if kind(node) != "null"]
+    return found[0] if len(found) == 1 else merge_all_of(document, schema)
+
+
+def allows_null(document: Json, schema: object) -> bool:
+    """Whether the schema declares null: as a type, a branch or by ``nullable`` of OpenAPI 3.0."""
+    return any(
+        "null" in types_of(node) or node.get("nullable") is True
+        for node in branches_of(document, schema)
+    )
+
+
+def last_within(node: Json, name: str) -> float | None:
+    """The last number within ``minimum`` or ``maximum``; None if there is no bound.
+
+    Bounds of whole numbers are rounded inwards. One step of 1 leads inwards from an exclusive
+    bound, which OpenAPI 3.0 marks by true.
+    """
+    bound, exclusive = node.get(name), node.get(f"exclusive{name.capitalize()}")
+    inward = -1 if name == "maximum" else 1
+    last: float | None = None
+    if isinstance(exclusive, int | float) and not isinstance(exclusive, bool):
+        last = exclusive + inward
+    elif isinstance(bound, int | float) and not isinstance(bound, bool):
+        last = bound + inward if exclusive is True else bound
+    if last is None or kind(node) != "integer":
+        return last
+    return floor(last) if name == "maximum" else ceil(last)
 
 
 def kind(node: Json) -> str | None:

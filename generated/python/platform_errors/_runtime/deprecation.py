@@ -1,3 +1,4 @@
+# Copied from faultspec; do not edit
 """Deprecated constructors: a warning at run time, and a mark that type checkers read.
 
 `typing_extensions` is imported for type checkers alone. Each has its stubs built in

@@ -1,3 +1,4 @@
+// Copied from faultspec; do not edit
 /**
  * Durations as people write them.
  *

@@ -204,12 +204,14 @@ function detailsIn(value: unknown): d.Details {
 }
 
 /**
- * The default message with each `${key}` replaced by that detail; the summary if one
- * is missing.
+ * The default message with each `${key}` replaced by that detail, and `$$` by a
+ * dollar; the summary if a detail is missing.
  */
 function defaultMessage(facts: Facts, details: d.Details): string {
   let whole = true;
-  const message = facts.message.replace(/\$\{(\w+)\}/g, (_, key: string) => {
+  const parameter = /\$\$|\$\{(\w+)\}/g;
+  const message = facts.message.replace(parameter, (_, key?: string) => {
+    if (key === undefined) return "$";
     const value = has(details, key) ? (details[key] ?? null) : null;
     whole &&= value !== null;
     return typeof value === "string" ? value : JSON.stringify(value);

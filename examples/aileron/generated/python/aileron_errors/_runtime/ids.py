@@ -1,3 +1,4 @@
+# Copied from faultspec; do not edit
 """Formats of identifiers: what they look like, whether a string is one, and how to make
 a new one.
 

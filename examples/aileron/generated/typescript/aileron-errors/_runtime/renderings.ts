@@ -1,3 +1,4 @@
+// Copied from faultspec; do not edit
 /** Errors as text: a picture with parameters in it, and their values. */
 
 import { type Picture, has } from "./shape.js";

@@ -1,3 +1,4 @@
+// Copied from faultspec; do not edit
 /**
  * An envelope is a picture of the wire with slots in it; this reads a body through
  * one.

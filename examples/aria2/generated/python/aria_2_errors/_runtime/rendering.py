@@ -1,3 +1,4 @@
+# Copied from faultspec; do not edit
 """Errors as text, for readers without an envelope: a picture in which parameters stand.
 
 | written             | means                                                       |

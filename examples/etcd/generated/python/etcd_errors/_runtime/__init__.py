@@ -1,3 +1,4 @@
+# Copied from faultspec; do not edit
 """The library of every binding: identifiers, durations, Retry-After, retries,
 envelopes, the ASGI boundary.
 

@@ -1,3 +1,4 @@
+# Copied from faultspec; do not edit
 """The error boundary of an ASGI service: whatever goes wrong behind it leaves in the
 envelope, with a correlation id.
 

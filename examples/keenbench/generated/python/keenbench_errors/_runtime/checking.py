@@ -1,3 +1,4 @@
+# Copied from faultspec; do not edit
 """Does a detail fit what was declared of it? What an exception asks before it exists.
 
 The meaning of each word is that of JSON Schema 2020-12, but for an infinite number and

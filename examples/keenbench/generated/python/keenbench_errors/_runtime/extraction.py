@@ -1,3 +1,4 @@
+# Copied from faultspec; do not edit
 """Read a body through a shape, taking what can be read and noting what departs."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# Copied from faultspec; do not edit
 """HTTP-date (RFC 9110 section 5.6.7), read strictly as a sender must write it or
 leniently as a recipient may take it.
 

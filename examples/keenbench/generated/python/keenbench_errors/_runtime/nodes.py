@@ -1,3 +1,4 @@
+# Copied from faultspec; do not edit
 """The nodes of a compiled shape, and ways to look at them. `shape` says how they are
 written.
 """

@@ -1,3 +1,4 @@
+# Copied from faultspec; do not edit
 """Durations as people write them.
 
 Read: a number with one unit (`250ms`, `2.5s`, `5m`, `24h`, `7d`), a plain number of

@@ -1,3 +1,4 @@
+# Copied from faultspec; do not edit
 """The retry planner: whether to try again after a failure, and how long to wait first.
 Pure, and it explains itself.
 

@@ -1,3 +1,4 @@
+# Copied from faultspec; do not edit
 """`Retry-After` (RFC 9110 section 10.2.3): judged strictly, or read as a client had
 better read it.
 

@@ -1,0 +1,35 @@
+"""Printing diagnostics in the format that an option names."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TextIO
+
+import click
+
+from faultspec.diagnostics import printers
+from faultspec.diagnostics.model import Diagnostic
+
+
+def print_in_format(
+    diagnostics: Sequence[Diagnostic],
+    sources: Mapping[str, str],
+    style: str,
+    *,
+    text_to_stdout: bool = False,
+) -> None:
+    """Print diagnostics: machine formats to stdout; text to stderr, unless it is the result of the
+    command. Without diagnostics no text is printed.
+    """
+    if style != "text":
+        click.echo(printers.PRINTERS[style](diagnostics, sources), nl=False)
+    elif diagnostics:
+        stream = sys.stdout if text_to_stdout else sys.stderr
+        text = text_for(stream, diagnostics, sources)
+        click.echo(text, err=not text_to_stdout, nl=False)
+
+
+def text_for(stream: TextIO, diagnostics: Sequence[Diagnostic], sources: Mapping[str, str]) -> str:
+    """Diagnostics as text, in colour for a terminal (https://no-color.org)."""
+    colour = stream.isatty() and not os.environ.get("NO_COLOR")
+    return printers.text(diagnostics, sources, colour=colour)

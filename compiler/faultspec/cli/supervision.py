@@ -1,0 +1,162 @@
+"""A run in a process of its own, so that it always ends with a report.
+
+The run ends by itself at its deadline, and writes its report. A library that computes without end
+and looks for no signal, or a process that the system ends, cannot do that. Then the process that
+waits here ends the run and writes that the run could not go on.
+"""
+
+import ctypes
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from types import FrameType
+
+import click
+
+#: Seconds beyond its limit after which a run is ended.
+_BEYOND = 1.7
+
+#: Seconds for the reports, once all requests are sent. Large ones take some on a busy machine.
+_REPORTS = 60.0
+
+#: Bytes that are read at once.
+_CHUNK = 4096
+
+#: `PR_SET_PDEATHSIG` of Linux: the signal that a process gets when its parent ends.
+_PARENT_ENDED = 1
+
+#: The variable with which an unexpected error shows its traceback.
+_DEBUG = "FAULTSPEC_DEBUG"
+
+Announce = Callable[[str, float], None]
+
+
+def supervise(
+    work: Callable[[Announce], int], report_loss: Callable[[str], int], *, isolated: bool
+) -> int:
+    """Do the work and return its exit code. ``report_loss`` writes a report for a reason, if the
+    work could not.
+
+    ``isolated``: in a process of its own, if the system can fork.
+    """
+    if not isolated or not hasattr(os, "fork"):
+        return _do(work, report_loss, lambda event, number: None)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        _run_child(work, report_loss, writer)
+    os.close(writer)
+    with suppress(OSError):
+        os.setpgid(child, child)
+    return _Supervisor(child, reader).wait(report_loss)
+
+
+def _do(
+    work: Callable[[Announce], int], report_loss: Callable[[str], int], announce: Announce
+) -> int:
+    try:
+        return work(announce)
+    except Exception as error:
+        if isinstance(error, click.ClickException | BrokenPipeError) or os.environ.get(
+            _DEBUG, "0"
+        ) not in ("", "0"):
+            raise
+        from faultspec_conformance.results.defects import describe_defect
+
+        return report_loss(describe_defect(error, "the run"))
+
+
+def _run_child(
+    work: Callable[[Announce], int], report_loss: Callable[[str], int], writer: int
+) -> None:
+    """Do the work, and end the process with its exit code."""
+    from faultspec.cli import finish
+
+    # A group of its own: the terminal signals the supervisor, which passes the signal on once.
+    with suppress(OSError):
+        os.setpgid(0, 0)
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PARENT_ENDED, signal.SIGTERM)
+
+    def announce(event: str, number: float) -> None:
+        with suppress(OSError):
+            os.write(writer, f"{event} {number}\n".encode())
+
+    code = 2
+    try:
+        code = finish(lambda: _do(work, report_loss, announce))
+    finally:
+        with suppress(OSError, ValueError):
+            sys.stderr.flush()
+        os._exit(code)
+
+
+class _Supervisor:
+    """Waits for the process of a run, passes signals on, and ends it if it is late."""
+
+    def __init__(self, child: int, reader: int) -> None:
+        self._child = child
+        self._reader = reader
+        self._deadline: float | None = None
+        self._service: int | None = None
+        self._late = False
+
+    def wait(self, report_loss: Callable[[str], int]) -> int:
+        """The exit code of the run."""
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._pass_on)
+        while self._listen():
+            if self._deadline is not None and time.monotonic() >= self._deadline:
+                self._late = True
+                self._end()
+        _, status = os.waitpid(self._child, 0)
+        if os.WIFEXITED(status):
+            return os.WEXITSTATUS(status)
+        self._end_service()
+        if self._late:
+            reason = "the run did not end at its limit of seconds: a library computes without end"
+        else:
+            name = signal.Signals(os.WTERMSIG(status)).name
+            reason = f"the process of the run was ended by {name}, perhaps for lack of memory"
+        return report_loss(reason)
+
+    def _listen(self) -> bool:
+        """Wait for the next announcement. Returns whether the process may announce more."""
+        left = 1.0
+        if self._deadline is not None:
+            left = min(left, max(0.0, self._deadline - time.monotonic()))
+        if not select.select([self._reader], [], [], left)[0]:
+            return True
+        text = os.read(self._reader, _CHUNK).decode()
+        for line in text.splitlines():
+            event, _, number = line.partition(" ")
+            if event == "deadline":
+                self._deadline = time.monotonic() + float(number) + _BEYOND
+            elif event == "report":
+                self._deadline = time.monotonic() + _REPORTS
+            elif event == "process":
+                self._service = int(float(number))
+        return bool(text)
+
+    def _pass_on(self, number: int, frame: FrameType | None) -> None:
+        with suppress(ProcessLookupError):
+            os.kill(self._child, number)
+
+    def _end(self) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._child, signal.SIGKILL)
+
+    def _end_service(self) -> None:
+        if self._service is not None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._service, signal.SIGKILL)

@@ -1,0 +1,250 @@
+"""The journal of a write: what moves where in each output folder, and finishing it after a kill.
+
+A write is committed when its journal stands in the staging folder of its first output folder. From
+then on the moves are repeated until all are done; before, the staged files are dropped. Each
+further folder points to the first one. docs/adr/0008 has the reasons.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from faultspec.render.locking import STAGING, make_parent
+from faultspec.render.ownership import is_marked, refuse_irregular, refuse_outside
+from faultspec.render.paths import path_problem
+
+_JOURNAL = "journal"
+_POINTER = "first"
+
+#: A journal of 100,000 files has about 10 MB; a larger one was not written by a compile.
+_MAX_BYTES = 1 << 26
+
+
+@dataclass(frozen=True, slots=True)
+class FolderMoves:
+    """The moves in one output folder. ``folder``: relative to the first one.
+
+    ``changed``: files that get their staged text. ``created``: those of them that were not there.
+    ``stale``: files that are removed.
+    """
+
+    folder: str
+    changed: tuple[str, ...] = ()
+    created: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """A committed write. ``number``: the name of its folder in each staging folder.
+
+    ``undone``: a move failed, and those before it are taken back.
+    """
+
+    number: str
+    folders: tuple[FolderMoves, ...]
+    undone: bool = False
+
+
+def staging_tree(folder: Path, number: str) -> Path:
+    """The staged files of a write: new ones in ``new``, and those that they replace in ``old``."""
+    return folder / STAGING / number
+
+
+def read_journal(folder: Path) -> Journal | None:
+    """The journal in a folder, or None if there is none that a compile wrote."""
+    data = _read(folder / STAGING / _JOURNAL)
+    try:
+        return Journal(
+            number=_name(data["number"]),
+            folders=tuple(_moves(moves) for moves in data["folders"]),
+            undone=bool(data["undone"]),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
+
+
+def journal_of(folder: Path) -> tuple[Path, Journal] | None:
+    """The journal that covers a folder, and the folder that has it."""
+    own = read_journal(folder)
+    if own is not None:
+        return folder, own
+    pointer = _read(folder / STAGING / _POINTER)
+    if not isinstance(pointer, dict) or not isinstance(pointer.get("folder"), str):
+        return None
+    first = Path(os.path.normpath(folder / pointer["folder"]))
+    found = read_journal(first)
+    return (first, found) if found is not None and found.number == pointer.get("number") else None
+
+
+def write_pointer(folder: Path, first: Path, number: str) -> None:
+    """Note in a further folder where the journal will be."""
+    _write(
+        folder / STAGING / _POINTER, {"folder": os.path.relpath(first, folder), "number": number}
+    )
+
+
+def write_journal(first: Path, journal: Journal) -> None:
+    """Commit a write, or the decision to undo it."""
+    _write(first / STAGING / _JOURNAL, asdict(journal))
+
+
+def complete_moves(first: Path, journal: Journal) -> None:
+    """Do all moves of a committed write that were not done, and drop its journal.
+
+    If one fails, all are undone, and the exception is raised.
+    """
+    if not journal.undone:
+        try:
+            for folder, moves in _open_folders(first, journal):
+                _move(folder, moves, staging_tree(folder, journal.number))
+        except BaseException:
+            journal = replace(journal, undone=True)
+            write_journal(first, journal)
+            complete_moves(first, journal)
+            raise
+    else:
+        for folder, moves in _open_folders(first, journal):
+            _move_back(folder, moves, staging_tree(folder, journal.number))
+    for folder, _ in _open_folders(first, journal):
+        clear(folder, keep=(_JOURNAL,))
+    with suppress(FileNotFoundError):
+        (first / STAGING / _JOURNAL).unlink()
+
+
+def clear(folder: Path, keep: Sequence[str] = ()) -> None:
+    """Remove what a write left in a staging folder, except its lock."""
+    for path in (folder / STAGING).iterdir():
+        if path.name in ("lock", *keep):
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def _open_folders(first: Path, journal: Journal) -> Iterator[tuple[Path, FolderMoves]]:
+    """The folders that are not yet done: their staged files are still there."""
+    for moves in journal.folders:
+        folder = Path(os.path.normpath(first / moves.folder))
+        if has_staged_files(folder, journal):
+            yield folder, moves
+
+
+def has_staged_files(folder: Path, journal: Journal) -> bool:
+    """Whether the staged files of a write are still in a folder."""
+    tree = staging_tree(folder, journal.number)
+    return tree.is_dir() and not tree.is_symlink()
+
+
+def _move(folder: Path, moves: FolderMoves, tree: Path) -> None:
+    """Move staged files into place and stale ones away, as far as it was not done."""
+    for path in moves.changed:
+        fresh, place = tree / "new" / path, folder / path
+        refuse_outside(tree, f"new/{path}")
+        if os.path.lexists(fresh):
+            _put_away(folder, path, tree)
+            make_parent(place)
+            os.replace(fresh, place)
+    for path in moves.stale:
+        if is_marked(folder / path):
+            _put_away(folder, path, tree)
+    sync_folders((folder / path).parent for path in (*moves.changed, *moves.stale))
+    _prune(folder, moves.stale)
+
+
+def _put_away(folder: Path, path: str, tree: Path) -> None:
+    """Keep the file that is replaced or removed until the write is finished."""
+    place, kept = folder / path, tree / "old" / path
+    refuse_outside(folder, path)
+    refuse_outside(tree, f"old/{path}")
+    if os.path.lexists(place):
+        refuse_irregular(place)
+        make_parent(kept)
+        os.replace(place, kept)
+
+
+def _move_back(folder: Path, moves: FolderMoves, tree: Path) -> None:
+    """Move the replaced and removed files back, as far as it was not done."""
+    for path in (*moves.changed, *moves.stale):
+        kept = tree / "old" / path
+        refuse_outside(folder, path)
+        refuse_outside(tree, f"old/{path}")
+        if os.path.lexists(kept):
+            make_parent(folder / path)
+            os.replace(kept, folder / path)
+    for path in moves.created:
+        if not os.path.lexists(tree / "new" / path):
+            (folder / path).unlink(missing_ok=True)
+    _prune(folder, moves.created)
+
+
+def _prune(folder: Path, paths: Iterable[str]) -> None:
+    """Remove the folders that removed files left empty."""
+    for path in paths:
+        parent = (folder / path).parent
+        while parent != folder:
+            try:
+                parent.rmdir()
+            except OSError:
+                break
+            parent = parent.parent
+
+
+def sync_folders(folders: Iterable[Path]) -> None:
+    """Make the names in folders durable, where the file system can."""
+    for folder in dict.fromkeys(folders):
+        with suppress(OSError):
+            file = os.open(folder, os.O_RDONLY)
+            try:
+                os.fsync(file)
+            finally:
+                os.close(file)
+
+
+def _write(path: Path, data: Mapping[str, Any]) -> None:
+    """Replace a file durably and at once."""
+    beside = path.with_name(f"{path.name}.new")
+    with beside.open("w", encoding="utf-8") as file:
+        json.dump(data, file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(beside, path)
+    sync_folders([path.parent])
+
+
+def _read(path: Path) -> Any:
+    try:
+        refuse = path.is_symlink() or not path.is_file() or path.stat().st_size > _MAX_BYTES
+        return None if refuse else json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def _moves(data: Mapping[str, Any]) -> FolderMoves:
+    return FolderMoves(
+        folder=str(data["folder"]),
+        changed=_paths(data["changed"]),
+        created=_paths(data["created"]),
+        stale=_paths(data["stale"]),
+    )
+
+
+def _paths(paths: Iterable[str]) -> tuple[str, ...]:
+    """Paths of a journal. Raises ValueError for one that no compile writes to."""
+    found = tuple(paths)
+    for path in found:
+        if path_problem(path) is not None:
+            raise ValueError(path)
+    return found
+
+
+def _name(number: str) -> str:
+    if not number.isalnum():
+        raise ValueError(number)
+    return number

@@ -1,0 +1,462 @@
+"""Accepted writes: whether a creation stored one resource, an update its values, and a deletion
+removed the resource and no other.
+
+One resource of each kind is created, updated and deleted, with reads in between. Updates that
+another probe has sent between two reads are judged by those exchanges.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from faultspec.openapi.service import ServiceOperation
+from faultspec_conformance.config import ABSENT
+from faultspec_conformance.probes.effects import (
+    GONE,
+    creation_id_is_certain,
+    find_representation,
+    is_equal_value,
+    is_soft_deletion,
+    lists_item,
+    lists_unchanged,
+    may_be_pending,
+    new_members,
+    reset_members,
+)
+from faultspec_conformance.probes.updates import change_body, changes
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session import sampling
+from faultspec_conformance.session.fixtures import make, request_to, written_values
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import (
+    Observation,
+    differing_pointers,
+    failed,
+    leaves,
+    list_items,
+    not_exercised,
+    parse_body,
+    passed,
+)
+from faultspec_conformance.session.observations import ProbeResult, attempt
+from faultspec_conformance.session.pagination import longest_page
+from faultspec_conformance.session.requests import RequestSpec
+from faultspec_conformance.session.resources import (
+    CreatedResource,
+    ResourceKind,
+    content_type,
+    creation_path,
+    is_json_write,
+    last_placeholder,
+    path_of,
+)
+
+_CREATED, _UPDATED, _DELETED = "writes/created", "writes/updated", "writes/deleted"
+
+#: The clauses about the effects of accepted writes.
+CLAUSES = (_CREATED, _UPDATED, _DELETED)
+
+#: Seconds before a read is repeated where the file declares no `settle`: many clocks count whole
+#: seconds.
+_TICK = 1.1
+
+#: Characters. A shorter text may occur in another resource by chance.
+_TELLING = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Update:
+    """An accepted update between two reads of its item."""
+
+    before: Observation
+    write: Observation
+    after: Observation
+
+
+def accepted_writes(session: HttpSession) -> Iterator[ProbeResult]:
+    """Create, update and delete a resource of each kind, and read it in between."""
+    if not session.turn:
+        reason = "no path creates a resource that another path reads"
+        yield from (not_exercised(clause, reason) for clause in CLAUSES)
+    for kind in session.turn:
+        if kind.operation("create") is not None:
+            yield from attempt(_follow(session, kind), *CLAUSES)
+
+
+def _follow(session: HttpSession, kind: ResourceKind) -> Iterator[Outcome]:
+    read = kind.operation("read")
+    if read is None:
+        reason = f"no operation is known that reads `{kind.name}`"
+        yield from (not_exercised(clause, reason) for clause in CLAUSES)
+        return
+    resource = make(session, kind)
+    if isinstance(resource, str):
+        yield from (not_exercised(clause, resource) for clause in CLAUSES)
+        return
+    yield from _Lifetime(session, resource, read).outcomes()
+
+
+@dataclass(frozen=True, slots=True)
+class _Lifetime:
+    """The writes to one new resource, which ``read`` reads."""
+
+    session: HttpSession
+    resource: CreatedResource
+    read: ServiceOperation
+
+    @property
+    def kind(self) -> ResourceKind:
+        """The kind of the resource."""
+        return self.resource.kind
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Read the new resource, update it by each operation and delete it."""
+        state = self.get()
+        if not state.ok:
+            yield self._check_missing(state)
+            reason = f"the service answered {state} to {self.read.name}"
+            yield from (not_exercised(clause, reason) for clause in (_UPDATED, _DELETED))
+            return
+        page = self.list_page()
+        yield self._check_listed_once(page)
+        operations = changes(self.session, self.kind)
+        for operation in operations:
+            outcome, state = self._update(operation, state)
+            yield outcome
+        if not operations:
+            yield not_exercised(_UPDATED, f"no operation is known that updates `{self.kind.name}`")
+        delete = self.kind.operation("delete")
+        if delete is None:
+            yield not_exercised(_DELETED, f"no operation is known that deletes `{self.kind.name}`")
+        elif state.ok:
+            yield from self._delete(delete, state, page)
+
+    def get(self) -> Observation:
+        """Read the resource."""
+        return self._read(self.resource)
+
+    def settle(self) -> None:
+        """Wait until reads show what was written."""
+        self.session.driver.pause(max(_TICK, self.session.config.limits.settle))
+
+    def list_page(self) -> Observation | None:
+        """Return the list that should show the resource; None if it cannot be read."""
+        listing, resource = self.kind.operation("list"), self.resource
+        if listing is None or listing.method != "GET":
+            return None
+        values = dict(resource.values_for(listing.template)) | written_values(
+            self.session, listing, self.kind.call("list")
+        )
+        if not set(listing.placeholders) <= set(values):
+            return None
+        spec = request_to(self.session, listing, values)
+        query = {**longest_page(listing), **spec.query}
+        page = self.session.call(replace(spec, identity=resource.owner, query=query))
+        return page if page.ok else None
+
+    def _read(self, resource: CreatedResource) -> Observation:
+        return self.session.call(
+            RequestSpec(
+                "GET",
+                self.read.template,
+                identity=resource.owner,
+                values=resource.item_values(self.read),
+            )
+        )
+
+    # ---- creation
+
+    def _check_missing(self, read: Observation) -> Outcome:
+        """Check a new resource that cannot be read."""
+        creation, name = self.resource.creation, self.kind.name
+        reason = f"the service answered {read} to {self.read.name} after {creation}"
+        if read.status not in GONE or may_be_pending(creation):
+            return not_exercised(_CREATED, reason)
+        if not creation_id_is_certain(self.resource) and not self._has_been_read():
+            return not_exercised(_CREATED, f"{reason}; the id of the new `{name}` is not certain")
+        self.settle()
+        again = self.get()
+        if again.status not in GONE:
+            return passed(_CREATED)
+        message = f"{creation.exchange.operation} succeeded ({creation}), but no `{name}` is stored"
+        return failed(_CREATED, message, creation, again)
+
+    def _has_been_read(self) -> bool:
+        """Whether another created resource of the kind could be read by its id."""
+        other = self.session.knowledge.created.get(self.kind.name)
+        path = path_of(self.read.template, other.values) if other is not None else None
+        return any(
+            observation.ok
+            and observation.exchange.request.method == "GET"
+            and observation.exchange.request.target == path
+            for observation in self.session.knowledge.exchanges
+        )
+
+    def _check_listed_once(self, page: Observation | None) -> Outcome:
+        """Check that the list shows one resource with the unique values of the creation."""
+        text = self._unique_text()
+        if page is None or text is None:
+            return passed(_CREATED)
+        items = [item for item in list_items(page.json) if isinstance(item, dict)]
+        equal = [item for item in items if text in item.values()]
+        last = last_placeholder(self.kind)
+        found = {
+            str(next((item[name] for name in (last, "id") if name in item), "")) for item in equal
+        }
+        if len(found) < 2:
+            return passed(_CREATED)
+        creation = self.resource.creation
+        message = f"one {creation.exchange.operation} stored {len(found)} of `{self.kind.name}`"
+        return failed(_CREATED, message, creation, page)
+
+    def _unique_text(self) -> str | None:
+        """Return a text that only this creation sent; None if there is none."""
+        body = self.resource.body
+        values = body.values() if isinstance(body, dict) else ()
+        others = (one for one in self.session.knowledge.created.values())
+        shared = {value for one in others for _, value in leaves([one.body, one.id])}
+        shared |= set(self.resource.values.values())
+        return next(
+            (
+                text
+                for text in values
+                if isinstance(text, str) and len(text) >= _TELLING and text not in shared
+            ),
+            None,
+        )
+
+    # ---- updates
+
+    def _update(
+        self, operation: ServiceOperation, state: Observation
+    ) -> tuple[Outcome, Observation]:
+        """Judge an update; return the outcome and the last read of the resource."""
+        for seen in _recorded_updates(self.session, self.kind, operation):
+            outcome = self._judge_update(operation, seen)
+            if outcome.is_decided:
+                if outcome.kind == "failed":
+                    break  # an update of this resource confirms it, after the time to settle
+                return outcome, state
+        if not is_json_write(operation) or "json-patch" in content_type(operation):
+            reason = f"no JSON body is known for {operation.name}"
+            return not_exercised(_UPDATED, reason), state
+        return self._send_update(operation, state)
+
+    def _send_update(
+        self, operation: ServiceOperation, state: Observation
+    ) -> tuple[Outcome, Observation]:
+        session, reason = self.session, ""
+        for body in self._bodies(operation):
+            spec = request_to(session, operation, self.resource.item_values(operation))
+            tag = state.header("ETag")
+            headers = {**spec.headers, **({"If-Match": tag} if tag is not None else {})}
+            write = session.call(
+                replace(spec, identity=self.resource.owner, headers=headers, body=body)
+            )
+            if write.ok:
+                after = self.get()
+                outcome = self._judge_update(operation, _Update(state, write, after))
+                if outcome.kind == "failed":
+                    self.settle()
+                    after = self.get()
+                    outcome = self._judge_update(operation, _Update(state, write, after))
+                if outcome.is_decided or not after.ok:
+                    return outcome, after
+                state, reason = after, str(outcome.reason)
+                continue
+            reason = f"the service answered {write} to {operation.name}"
+            state = self.get()
+            if not state.ok:
+                break
+        return not_exercised(_UPDATED, reason), state
+
+    def _bodies(self, operation: ServiceOperation) -> Iterator[object]:
+        """Yield the bodies of an update: for PATCH without a configured body first one new text
+        alone.
+        """
+        update, call = self.kind.operation("update"), self.kind.call("update")
+        is_configured = update == operation and call is not None and call.body is not ABSENT
+        if operation.method == "PATCH" and not is_configured:
+            yield from islice(self._bodies_of_one_text(operation), 1)
+        yield change_body(self.session, self.kind, operation)
+
+    def _bodies_of_one_text(self, operation: ServiceOperation) -> Iterator[object]:
+        """Yield bodies with one new text, which leave out a text that the creation sent.
+
+        Texts that the creation sent come first: a service certainly stores these.
+        """
+        source = self.session.source
+        schema = operation.body.schema if operation.body is not None else {}
+        properties = sampling.properties_of(sampling.merge_all_of(source.document, schema))
+        created = self.resource.body if isinstance(self.resource.body, dict) else {}
+        own = {name for name, value in created.items() if isinstance(value, str)}
+        free = sampling.free_texts(source.document, schema)
+        for name in sorted(free, key=lambda name: name not in own):
+            if own - {name} and name not in self.kind.config.unique:
+                yield {name: sampling.sample_value(source, properties[name])}
+
+    def _judge_update(self, operation: ServiceOperation, update: _Update) -> Outcome:
+        before, write, after = update.before, update.write, update.after
+        name, kind = operation.name, self.kind
+        sent = parse_body(write.exchange.request.body)
+        if not isinstance(sent, dict) or not after.ok or may_be_pending(write):
+            return not_exercised(_UPDATED, f"the service answered {write} to {name}")
+        shown, now = find_representation(before, sent), find_representation(after, sent)
+        earlier = _values_sent(self.session, kind, write)
+        new = {
+            member: value
+            for member, value in new_members(sent, shown, earlier)
+            if member in now and member not in kind.config.unique
+        }
+        if new and all(is_equal_value(now[member], shown[member]) for member in new):
+            message = (
+                f"{name} succeeded ({write}), but `{min(new)}` of the {kind.name} is as before"
+            )
+            return failed(_UPDATED, message, *(before, write, after), pointer=f"/{min(new)}")
+        if operation.method == "PATCH":
+            own = {
+                member: value
+                for member, value in shown.items()
+                if isinstance(value, str)
+                and len(value) >= _TELLING
+                and member not in sent
+                and value in earlier.get(member, ())
+            }
+            lost = reset_members(own, now)
+            if lost:
+                message = f"{name} reset `{min(lost)}` of the {kind.name}, which it did not send"
+                return failed(_UPDATED, message, *(before, write, after), pointer=f"/{min(lost)}")
+        if new:
+            return passed(_UPDATED)
+        return not_exercised(_UPDATED, f"no answer shows a member that {name} changes")
+
+    # ---- deletion
+
+    def _delete(
+        self, operation: ServiceOperation, state: Observation, page: Observation | None
+    ) -> Iterator[Outcome]:
+        """Delete the resource; then read it, and the list or another resource."""
+        other = self.session.knowledge.created.get(self.kind.name)
+        if other is not None and str(other.id) == str(self.resource.id):
+            other = None
+        listed = page is not None and other is not None and lists_item(page, other)
+        there = listed or (other is not None and self._read(other).ok)
+        answer = self._send_delete(operation, state)
+        after = self.get()
+        if not answer.ok:
+            # `writes/refused` judges what a refused deletion changed, by these reads.
+            yield not_exercised(_DELETED, f"the service answered {answer} to {operation.name}")
+            return
+        yield self._check_gone(operation, state, answer, after)
+        if after.status not in GONE:
+            return
+        now = self.list_page() if page is not None else None
+        if page is not None and now is not None and not may_be_pending(answer):
+            yield from self._check_unlisted(operation, (state, page), answer, now)
+        if other is not None and there and not (now is not None and lists_item(now, other)):
+            yield from self._check_other(operation, other, answer)
+
+    def _send_delete(self, operation: ServiceOperation, state: Observation) -> Observation:
+        spec = request_to(self.session, operation, self.resource.item_values(operation))
+        tag = state.header("ETag")
+        headers = {**spec.headers, **({"If-Match": tag} if tag is not None else {})}
+        return self.session.call(replace(spec, identity=self.resource.owner, headers=headers))
+
+    def _check_gone(
+        self,
+        operation: ServiceOperation,
+        state: Observation,
+        answer: Observation,
+        after: Observation,
+    ) -> Outcome:
+        """Check that a deleted resource cannot be read, or shows that it is deleted."""
+        line = f"{operation.name} succeeded ({answer}), and {self.read.name} is answered {after}"
+        moving: frozenset[str] = frozenset()
+        if after.ok and not is_soft_deletion(differing_pointers(state.json, after.json)):
+            self.settle()
+            first, after = after, self.get()
+            moving = differing_pointers(first.json, after.json)
+        changed = differing_pointers(state.json, after.json)
+        if after.status in GONE or (after.ok and is_soft_deletion(changed)):
+            return passed(_DELETED)
+        if not after.ok or may_be_pending(answer) or after.header("Age") not in (None, "0"):
+            return not_exercised(_DELETED, line)
+        if changed - moving:
+            return not_exercised(_DELETED, f"{line}; `{min(changed - moving)}` has changed")
+        message = f"{operation.name} succeeded ({answer}), but the {self.kind.name} can be read"
+        return failed(_DELETED, message, *(state, answer, after))
+
+    def _check_unlisted(
+        self,
+        operation: ServiceOperation,
+        shown: tuple[Observation, Observation],
+        answer: Observation,
+        now: Observation,
+    ) -> Iterator[Outcome]:
+        """Check that the list no longer shows the resource as it did.
+
+        ``shown``: the last read of the resource, and the list before.
+        """
+        if not lists_unchanged(now, self.resource, *shown):
+            return
+        self.settle()
+        again = self.list_page()
+        if again is not None and lists_unchanged(again, self.resource, *shown):
+            listing = now.exchange.operation
+            message = f"{operation.name} succeeded ({answer}), but {listing} shows the "
+            message += self.kind.name
+            yield failed(_DELETED, message, *(shown[1], answer, again))
+
+    def _check_other(
+        self, operation: ServiceOperation, other: CreatedResource, answer: Observation
+    ) -> Iterator[Outcome]:
+        """Check that another resource of the kind, which existed before, can be read."""
+        now = self._read(other)
+        if now.status in GONE:
+            message = f"{operation.name} of one {self.kind.name} removed another one"
+            yield failed(_DELETED, message, *(other.creation, answer, now))
+
+
+def _recorded_updates(
+    session: HttpSession, kind: ResourceKind, operation: ServiceOperation
+) -> Iterator[_Update]:
+    """Yield the updates of an operation that the run sent between two reads of the same item by the
+    same caller, if no other accepted write came between.
+    """
+    read = kind.operation("read")
+    reads: dict[tuple[str, str | None], Observation] = {}
+    pending: dict[tuple[str, str | None], tuple[Observation, Observation]] = {}
+    for observation in session.knowledge.exchanges:
+        exchange = observation.exchange
+        place = exchange.request.target.partition("?")[0], exchange.identity
+        if read is not None and exchange.operation == read.name and observation.ok:
+            if place in pending:
+                yield _Update(*pending.pop(place), observation)
+            reads[place] = observation
+        elif exchange.request.method not in ("GET", "HEAD") and observation.status < 400:
+            before = reads.get(place)
+            for other in [*reads, *pending]:
+                if f"{place[0]}/".startswith(f"{other[0]}/"):  # the item, or a part below it
+                    reads.pop(other, None)
+                    pending.pop(other, None)
+            if exchange.operation == operation.name and before is not None:
+                pending[place] = before, observation
+
+
+def _values_sent(
+    session: HttpSession, kind: ResourceKind, write: Observation
+) -> Mapping[str, list[object]]:
+    """Return the values that the creation and earlier updates of an item sent, by member."""
+    path = write.exchange.request.target.partition("?")[0]
+    found: dict[str, list[object]] = {}
+    for observation in session.knowledge.exchanges:
+        request = observation.exchange.request
+        if observation is write:
+            break
+        is_update = request.method in ("PUT", "PATCH") and request.target == path
+        if not (is_update or creation_path(kind, observation) == path):
+            continue
+        body = parse_body(request.body)
+        for name, value in body.items() if isinstance(body, dict) else ():
+            found.setdefault(name, []).append(value)
+    return found

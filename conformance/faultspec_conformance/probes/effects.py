@@ -1,0 +1,151 @@
+"""Effects of a write, as two reads of a resource and a list show them."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from faultspec_conformance.session.observation import Observation, leaves, list_items
+from faultspec_conformance.session.resources import (
+    CreatedResource,
+    last_placeholder,
+    objects_in,
+    refers_to,
+)
+
+#: Statuses of a read of what does not exist.
+GONE = (404, 410)
+
+#: Words of an answer to a write that takes effect later.
+_PENDING = re.compile(
+    r"pending|schedul|queue|progress|process|accepted|requested|deleting|removing|async|job|task",
+    re.IGNORECASE,
+)
+
+#: Names of members that show that a resource is deleted though it can be read.
+_MARKERS = re.compile(
+    r"delet|remov|archiv|trash|cancel|activ|enabl|disabl|stat(e|us)|clos|expir|terminat|visib"
+    r"|hidden|void|revok|valid|purge|tombstone|destroy|withdraw|end(ed)?_?at",
+    re.IGNORECASE,
+)
+
+#: Members that a service sets itself, whatever an update sends.
+_OWN = re.compile(
+    r"^_?(id|uuid|etag|version|revision)$|(created|updated|modified)(_?(at|on|by))?$"
+    r"|^(created|updated|modified|last)",
+    re.IGNORECASE,
+)
+
+#: A value that is shown in place of a secret.
+_MASKED = re.compile(r"\*\*|••|x{4}|redacted|hidden|masked", re.IGNORECASE)
+
+
+def may_be_pending(answer: Observation) -> bool:
+    """Whether the effect of an accepted write may come later (RFC 9110, 15.3.3)."""
+    if answer.status == 202 or not answer.ok:
+        return True
+    return answer.exchange.request.method == "DELETE" and any(
+        _PENDING.search(f"{pointer} {value}") for pointer, value in leaves(answer.json)
+    )
+
+
+def creation_id_is_certain(resource: CreatedResource) -> bool:
+    """Whether the id of a resource is the one that its creation gave: by the configuration, by
+    `Location`, or by the name of the placeholder.
+    """
+    kind, creation = resource.kind, resource.creation
+    if kind.config.id is not None or creation.exchange.request.method == "PUT":
+        return True
+    location = (creation.header("Location") or "").partition("?")[0].rstrip("/")
+    if location.rpartition("/")[2] == str(resource.id):
+        return True
+    name = last_placeholder(kind)
+    names = {name} | ({"id"} if refers_to(name, kind.names) else set())
+    return any(
+        members[member] == resource.id
+        for members in objects_in(creation.json)
+        for member in names & members.keys()
+    )
+
+
+def is_soft_deletion(changed: frozenset[str]) -> bool:
+    """Whether one of the changed places shows that a resource is deleted, such as `/status`."""
+    return any(_MARKERS.search(pointer.rpartition("/")[2]) for pointer in changed)
+
+
+def find_representation(answer: Observation, names: Mapping[str, object]) -> dict[str, object]:
+    """Return the object in an answer that has the most of these members: the body or one of its
+    members.
+    """
+    found = objects_in(answer.json)
+    return max(found, key=lambda members: len(members.keys() & names.keys()), default={})
+
+
+def new_members(
+    sent: Mapping[str, object],
+    shown: Mapping[str, object],
+    earlier: Mapping[str, Sequence[object]],
+) -> Iterator[tuple[str, object]]:
+    """Yield the members of an update whose value differs from the one that was shown before.
+
+    ``earlier``: the values that the item was sent, by member. Left out are members that a service
+    sets itself, and those that it shows in another form than they were sent.
+    """
+    for name, value in sent.items():
+        before, values = shown.get(name), earlier.get(name, ())
+        comparable = _is_scalar(value) and _is_scalar(before) and not _OWN.search(name)
+        if not comparable or _MASKED.search(str(before)):
+            continue
+        as_sent = not values or any(is_equal_value(before, other) for other in values)
+        if as_sent and not any(is_equal_value(value, other) for other in (before, *values)):
+            yield name, value
+
+
+def _is_scalar(value: object) -> bool:
+    return isinstance(value, str | int | float) and not isinstance(value, bool)
+
+
+def is_equal_value(one: object, other: object) -> bool:
+    """Whether two values are equal but for notation: case, spaces around, `5` and `5.0`."""
+    left, right = str(one).strip().casefold(), str(other).strip().casefold()
+    try:
+        return left == right or float(left) == float(right)
+    except ValueError:
+        return False
+
+
+def reset_members(own: Mapping[str, object], now: Mapping[str, object]) -> set[str]:
+    """Return the members that are missing, null or empty now."""
+    return {name for name in own if now.get(name) in (None, "")}
+
+
+def lists_item(page: Observation, resource: CreatedResource) -> bool:
+    """Whether a list shows a resource."""
+    return _listed_item(page, resource) is not None
+
+
+def lists_unchanged(
+    page: Observation, resource: CreatedResource, state: Observation, before: Observation
+) -> bool:
+    """Whether a list shows a resource, as a list did before, with no value but those of that list
+    and of a read.
+    """
+    item, known = _listed_item(page, resource), _listed_item(before, resource)
+    if not isinstance(item, dict) or not isinstance(known, dict):
+        return item is not None and known is not None
+    return all(
+        any(
+            name in members and members[name] == value
+            for members in (known, *objects_in(state.json))
+        )
+        for name, value in item.items()
+    )
+
+
+def _listed_item(page: Observation, resource: CreatedResource) -> object:
+    wanted, names = str(resource.id), {last_placeholder(resource.kind), "id", "_id", "uuid"}
+    for item in list_items(page.json):
+        if isinstance(item, dict):
+            if any(str(item[name]) == wanted for name in names & item.keys()):
+                return item
+        elif str(item) == wanted:
+            return item
+    return None

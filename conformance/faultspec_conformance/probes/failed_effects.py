@@ -1,0 +1,131 @@
+"""Writes that fail with a code whose `effect` is none: what they address is read before and after.
+
+A failure is one of an upstream that the suite scripts, or of a fault switch.
+"""
+
+import re
+from dataclasses import dataclass
+
+from faultspec.openapi.service import ServiceOperation, shape_of
+from faultspec_conformance.drivers import NoAnswer
+from faultspec_conformance.drivers.http import SAFE_METHODS
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import (
+    Observation,
+    differing_pointers,
+    failed,
+    list_items,
+    not_exercised,
+    passed,
+)
+from faultspec_conformance.session.requests import RequestSpec
+from faultspec_conformance.session.resources import path_of
+
+#: The clause.
+REFUSED = "writes/refused"
+
+#: Seconds between two reads that show which members change by themselves: many clocks count whole
+#: seconds.
+_TICK = 1.1
+
+#: Members that tell of a try, and not of its effect.
+_TRIES = re.compile(
+    r"^_?(etag|version|revision)$|_at$|_on$|time|date|attempt|tries|retr(y|ies)|fail|error|last"
+    r"|audit|log|history|event",
+    re.IGNORECASE,
+)
+
+#: Words of an item that stands in a list because it failed.
+_FAILED_ITEM = re.compile(
+    r"fail|error|declin|reject|refus|cancel|void|abort|expired", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadableTarget:
+    """An item, or the list of a collection, at ``path``, which shows the effect of a write."""
+
+    session: HttpSession
+    read: ServiceOperation
+    path: str
+    write: RequestSpec
+
+    def show(self) -> Observation | None:
+        """Return the answer to a read; None if there is no good one."""
+        spec = RequestSpec("GET", self.path, identity=self.write.identity, route=self.read.template)
+        answer = self.session.try_call(spec)
+        return None if isinstance(answer, NoAnswer) else answer
+
+    def judge(self, before: Observation | None, failure: Observation) -> Outcome:
+        """Compare the state before the failed write with the state now."""
+        code = self.session.taxonomy.codes.get(failure.code or "")
+        name = failure.exchange.operation or self.write.operation
+        if code is None or code.effect != "none" or failure.ok or before is None or not before.ok:
+            reason = f"{name} ({failure}) and the read before do not show an effect"
+            return not_exercised(REFUSED, reason)
+        after = self.show()
+        found = None if after is None else self._difference(before, after)
+        if after is None or found is None:
+            return passed(REFUSED) if after is not None else not_exercised(REFUSED, "no read")
+        if after.ok:  # a value that changes by itself is not an effect
+            self.session.driver.pause(_TICK)
+            again = self.show()
+            if again is None or not again.ok or self._difference(after, again) is not None:
+                return not_exercised(REFUSED, f"{self.read.name} changes by itself")
+        message = (
+            f"{name} failed with {failure}, whose `effect` is none, but {self.read.name} "
+            f"{found or 'shows another item'}"
+        )
+        evidence = (before, after, failure)
+        return failed(REFUSED, message, *evidence, variant="failed")
+
+    def _difference(self, before: Observation, after: Observation) -> str | None:
+        """Return the difference between two reads in words; None if there is none."""
+        if after.status in (404, 410):
+            return "does not find it any more"
+        if not after.ok:
+            return None
+        if self.read.template.endswith("}"):
+            moved = sorted(
+                pointer
+                for pointer in differing_pointers(before.json, after.json)
+                if not any(_TRIES.search(part) for part in pointer.split("/"))
+            )
+            return f"differs at `{moved[0]}`" if moved else None
+        known = [str(item) for item in list_items(before.json)]
+        new = [str(item) for item in list_items(after.json) if str(item) not in known]
+        # A list with a limit may show one item more after another was left out.
+        grown = len(list_items(after.json)) > len(known)
+        return "has a new item" if grown and not any(map(_FAILED_ITEM.search, new)) else None
+
+
+def readable_target(session: HttpSession, spec: RequestSpec) -> ReadableTarget | None:
+    """Return what shows the effect of a write: the nearest item that it addresses, else the list of
+    its collection; None if neither can be read.
+    """
+    if spec.method in SAFE_METHODS:
+        return None
+    path = path_of(spec.path, spec.values)
+    template = session.operation(spec.method, spec.path).template
+    reads = [one for one in session.inventory.operations if one.method == "GET"]
+    shape = shape_of(template)
+    items = [
+        read
+        for read in reads
+        if read.template.endswith("}") and f"{shape}/".startswith(f"{shape_of(read.template)}/")
+    ]
+    nearest = max(items, key=lambda read: read.template.count("/"), default=None)
+    if nearest is not None:
+        parts = path.split("/")[: nearest.template.count("/") + 1]
+        return ReadableTarget(session, nearest, "/".join(parts), spec)
+    listing = next((one for one in reads if one.template == template), None)
+    if listing is None or spec.method != "POST":
+        return None
+    return ReadableTarget(session, listing, path, spec)
+
+
+def has_no_effect(session: HttpSession, name: str | None) -> bool:
+    """Whether the code of this name says that the operation took no effect."""
+    code = session.taxonomy.codes.get(name or "")
+    return code is not None and code.effect == "none"

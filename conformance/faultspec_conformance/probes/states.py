@@ -1,0 +1,86 @@
+"""Waiting for a state: a request is repeated until its answer shows that a job has ended."""
+
+import json
+from collections.abc import Callable, Iterator
+
+from faultspec.language.values import are_equal
+from faultspec_conformance.config import Recipe, Step
+from faultspec_conformance.drivers import NoAnswer
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.base import Session
+from faultspec_conformance.session.observation import (
+    Observation,
+    Unanswered,
+    failed,
+    passed,
+    point,
+)
+
+#: The clause about states that recipes wait for.
+STATE = "provoke/state"
+
+#: Seconds before the second request, and at most between two requests. The wait doubles.
+_FIRST, _LONGEST = 0.05, 0.5
+
+
+class StateMissedError(Exception):
+    """The state of a step never came. ``reason``: the message of ``outcome``, which failed."""
+
+    def __init__(self, reason: str, outcome: Outcome) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.outcome = outcome
+
+
+def await_state(
+    session: Session, step: Step, ask: Callable[[], Observation], *, code: str | None
+) -> Observation:
+    """Ask until the answer has the state of a step, is not a success, or has the code.
+
+    ``code``: that of the recipe, if the step is its last. Raises StateMissedError, and Unanswered
+    if the run ends before.
+    """
+    state = step.state
+    assert state is not None, "the step waits for a state"
+    began, waited, pause = session.driver.elapsed, 0.0, _FIRST
+    for turn in range(1, step.at_most + 1):
+        answer = ask()
+        is_over = not answer.ok or (code is not None and answer.code == code)
+        if is_over or has_state(step, answer):
+            return answer
+        spent = max(waited, session.driver.elapsed - began)
+        if spent >= state.seconds or turn == step.at_most:
+            break
+        pause = min(pause, state.seconds - spent)
+        if not session.driver.pause(pause):
+            reason = f"the run has no time left to wait for {state}"
+            raise Unanswered(NoAnswer(answer.exchange.request, "budget", reason))
+        waited, pause = waited + pause, min(2 * pause, _LONGEST)
+    pointer = next(pointer for pointer in state.values if not _holds(step, pointer, answer))
+    found = point(answer.json, pointer)
+    shown = "is missing" if found is None else f"is {json.dumps(found)}"
+    name = answer.exchange.operation or answer.exchange.request.target
+    reason = f"`{pointer}` of the answer to {name} {shown} after {turn} requests in {spent:.1f} s"
+    message = f"{reason}; expected {state} within {state.seconds:g} s"
+    raise StateMissedError(message, failed(STATE, message, answer, pointer=pointer))
+
+
+def has_state(step: Step, answer: Observation) -> bool:
+    """Whether an answer has the state that a step waits for; True if it waits for none."""
+    return step.state is None or all(_holds(step, pointer, answer) for pointer in step.state.values)
+
+
+def reached_states(recipe: Recipe, last: Observation, failure: str | None) -> Iterator[Outcome]:
+    """Yield that the states of a recipe came.
+
+    ``last``: the answer to the last step. ``failure``: what went wrong in an earlier one.
+    """
+    waits = any(step.state is not None for step in recipe.steps)
+    if waits and failure is None and has_state(recipe.steps[-1], last):
+        yield passed(STATE)
+
+
+def _holds(step: Step, pointer: str, answer: Observation) -> bool:
+    assert step.state is not None, "the step waits for a state"
+    found = point(answer.json, pointer)
+    return any(are_equal(found, value) for value in step.state.values[pointer])

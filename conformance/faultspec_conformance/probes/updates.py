@@ -1,0 +1,61 @@
+"""Updates of a resource: the operations that the run knows, and bodies for them."""
+
+from faultspec.openapi.service import ServiceOperation, shape_of
+from faultspec_conformance.config import ABSENT
+from faultspec_conformance.config.requests import NAMES
+from faultspec_conformance.session.configured import fill_in_call
+from faultspec_conformance.session.fixtures import body_for, likely_body
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.inventory import is_whole
+from faultspec_conformance.session.resources import ResourceKind
+
+
+def changes(session: HttpSession, kind: ResourceKind) -> list[ServiceOperation]:
+    """Return the operations that change an item: the configured one, and those of the document and
+    of recipes on the same path.
+    """
+    operations = [kind.operation("update")]
+    if kind.item is not None:
+        shape = shape_of(kind.item)
+        operations += [session.description.find(method, kind.item) for method in ("PUT", "PATCH")]
+        operations += [
+            operation
+            for operation in session.inventory.operations
+            if operation.method in ("PUT", "PATCH") and shape_of(operation.template) == shape
+        ]
+    found: dict[tuple[str, str], ServiceOperation] = {}
+    for operation in operations:
+        if operation is not None:
+            found.setdefault((operation.method, shape_of(operation.template)), operation)
+    return list(found.values())
+
+
+def change_body(session: HttpSession, kind: ResourceKind, operation: ServiceOperation) -> object:
+    """Return a body for a change: the configured one of the operation, else a body that the schema
+    allows.
+    """
+    update, call = kind.operation("update"), kind.call("update")
+    is_configured = update is not None and update.name == operation.name
+    if is_configured and call is not None and call.body is not ABSENT:
+        return fill_in_call(session, call).body
+    create = kind.call("create")
+    if operation.method == "PUT" and create is not None and create.body is not ABSENT:
+        return fill_in_call(session, create).body
+    if session.description.find(operation.method, operation.template) is None:
+        return _body_of_recipe(session, operation)
+    return likely_body(session, operation)
+
+
+def _body_of_recipe(session: HttpSession, operation: ServiceOperation) -> object:
+    """Return the body of the first call in recipes to an operation that the document lacks, if it
+    needs no value of an earlier step; else a body that the schema allows.
+    """
+    for recipe in session.config.recipes:
+        for step in recipe.steps:
+            call = step.call
+            is_same = call.method == operation.method and shape_of(
+                NAMES.sub(r"{\1}", call.path)
+            ) == shape_of(operation.template)
+            if is_same and isinstance(call.body, dict) and is_whole(call):
+                return fill_in_call(session, call).body
+    return body_for(session, operation)

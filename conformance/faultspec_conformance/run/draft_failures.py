@@ -1,0 +1,193 @@
+"""The parts of a draft that provoke failures: fault switches, recipes and upstreams.
+
+Recipes and upstreams are comments: a person chooses the request that fails.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+
+from faultspec.contract.clauses import upstream_policy
+from faultspec.contract.model import Contract, build_contract
+from faultspec.exchange.model import Exchange, Request, Response
+from faultspec.language.model import Code, Taxonomy
+from faultspec.openapi.service import Description, ServiceOperation
+
+#: Statuses that the probes provoke on any service with a route, a body and a token.
+_GENERAL = frozenset({400, 401, 404, 405, 406, 413, 415})
+
+#: Calls of a drafted upstream. A person can add others in the same way.
+_CALLS = 3
+
+#: Methods that a call upstream may have, the likely ones first.
+_METHODS = ("POST", "PUT", "PATCH", "GET")
+
+_REASON = "   # or {not_provokable: the reason}"
+
+
+def draft_recipes(description: Description, taxonomy: Taxonomy) -> Iterator[str]:
+    """The lines about fault switches and recipes."""
+    contract = build_contract(taxonomy)
+    wanted = [code for code in taxonomy.shared_live_codes() if not _is_general(code, description)]
+    switched: dict[str, dict[str, str | int]] = {}
+    for code in wanted:
+        header = _switch(description, code)
+        if header is not None:
+            switched.setdefault(header, {})[code.name] = code.wire
+    if switched:
+        yield "# The document has a header that makes operations fail. Not all need to obey it."
+        yield "faults:"
+        for header, values in switched.items():
+            yield f"  - {{header: {header}, values: {json.dumps(values, ensure_ascii=False)}}}"
+        yield ""
+    yield (
+        "# Codes that no general probe brings about: write a recipe, or why it is impossible "
+        "(`not_provokable`)."
+    )
+    yield "# provoke:"
+    known = {name for values in switched.values() for name in values}
+    renderings = tuple(taxonomy.renderings)
+    for code in wanted:
+        if code.name not in known:
+            yield from _recipes(contract, description, code, renderings)
+            renderings = ()  # one code shows how the others are written
+
+
+def draft_upstreams(description: Description, taxonomy: Taxonomy) -> Iterator[str]:
+    """The lines about a scripted upstream, if the taxonomy declares how its services retry."""
+    policy = upstream_policy(taxonomy)
+    if policy is None or taxonomy.upstream is None:
+        return
+    status = taxonomy.upstream.status or "status"
+    codes = [taxonomy.codes[name] for name in policy.eligible if name in taxonomy.codes]
+    codes = codes or [code for code in taxonomy.shared_live_codes() if code.retry == policy.name]
+    fails = [
+        f"{quote_scalar(code.name)}: {'[503, 429, 4xx]' if status in code.details else 'closed'}"
+        for code in codes
+    ]
+    contract = build_contract(taxonomy)
+    calls = list(
+        dict.fromkeys(
+            operation.name
+            for code in codes
+            for operation in _operations(contract, description, code)
+        )
+    )
+    yield (
+        "# The taxonomy declares how the service retries its calls to other services. The suite "
+        "plays such a service:"
+    )
+    yield "# it fails, and counts what arrives. `target` also needs `command`, which starts yours."
+    yield "# upstreams:"
+    yield "#   provider:"
+    yield "#     env: PROVIDER_URL   # the variable in which your service finds the address"
+    yield "#     calls:   # requests that make your service call it, also several times"
+    for name in calls[:_CALLS] or ["POST /path"]:
+        operation = next((one for one in description.operations if one.name == name), None)
+        yield f"#       - {{request: {quote_scalar(name)}{_body(operation)}}}"
+    yield f"#     fails: {{{', '.join(fails) or 'CODE: [503, closed]'}}}"
+    yield "#     answer: {}   # the body of a good answer"
+    yield ""
+
+
+def _recipes(
+    contract: Contract, description: Description, code: Code, renderings: Iterable[str]
+) -> Iterator[str]:
+    """The recipes of a code: one, or one for each boundary, and one for each rendering."""
+    base = _recipe(contract, description, code)
+    action = ", action: {request: PUT /path}" if code.retriable.until else ""
+    rows = [
+        f"{base}{action}, expect: {{slots: {{boundary: {quote_scalar(boundary)}}}}}"
+        for boundary in (code.boundaries if len(code.boundaries) > 1 else ())
+        if any("boundary" in slots for slots in contract.slots.values())
+    ] or [base + action]
+    rows += [f"{base}, rendering: {quote_scalar(name)}" for name in renderings]
+    is_sure = code.http.default in (403, 429)
+    note = "" if is_sure else _REASON
+    if len(rows) == 1:
+        yield f"  # {code.name}: {{{rows[0]}}}{note}"
+        return
+    yield f"  # {code.name}:{note}"
+    yield from (f"  #   - {{{row}}}" for row in rows)
+
+
+def _recipe(contract: Contract, description: Description, code: Code) -> str:
+    """The members of a recipe that begins with the likeliest request."""
+    status = code.http.default or next(iter(code.http.allowed_statuses()), 500)
+    operations = list(_operations(contract, description, code))
+    documented = next(
+        (operation for operation in description.operations if str(status) in operation.responses),
+        None,
+    )
+    operation = documented or next(iter(operations), None)
+    request = f"request: {quote_scalar(operation.name if operation is not None else 'GET /path')}"
+    if status == 429:
+        return f"{request}{_body(operation)}, repeat: {{until: 429, at_most: 60}}"
+    if status == 403:
+        return f"{request}{_body(operation)}, as: reader"
+    return request + _body(operation)
+
+
+def _operations(
+    contract: Contract, description: Description, code: Code
+) -> Iterator[ServiceOperation]:
+    """The operations that may answer with the code by the routes of a surface that lists it, those
+    that write first.
+    """
+    status = code.http.default or 500
+    known = [operation for operation in description.operations if operation.method in _METHODS]
+    for operation in sorted(known, key=lambda one: _METHODS.index(one.method)):
+        request = Request(operation.method, operation.template)
+        exchange = Exchange(request, Response(status), route=operation.template)
+        claim = contract.claim(exchange)
+        if claim is None or claim.surface.foreign:
+            continue
+        if claim.surface.codes is None or code.name in claim.surface.codes:
+            yield operation
+
+
+def _body(operation: ServiceOperation | None) -> str:
+    """The example of the body of an operation, as a member of a call."""
+    if operation is None or operation.body is None:
+        return ""
+    example = operation.body.example
+    return f", body: {json.dumps({} if example is None else example, ensure_ascii=False)}"
+
+
+def _is_general(code: Code, description: Description) -> bool:
+    """Whether probes without a recipe provoke the code. A 412 is general if it is about a stale
+    validator, which the client fetches again.
+    """
+    statuses = set(code.http.allowed_statuses())
+    if not statuses:
+        return True  # never sent over HTTP
+    able = set(_GENERAL)
+    if any("409" in operation.responses for operation in description.operations):
+        able.add(409)
+    if code.client_action == "refetch" and any(
+        operation.parameter("If-Match", "header") is not None or "412" in operation.responses
+        for operation in description.operations
+    ):
+        able.add(412)
+    return bool(statuses & able)
+
+
+def _switch(description: Description, code: Code) -> str | None:
+    """The header that makes operations fail with the code: its schema lists the name of the
+    code.
+    """
+    for operation in description.operations:
+        for parameter in operation.parameters:
+            values = description.schema(parameter.schema).get("enum")
+            if parameter.where == "header" and isinstance(values, list) and code.wire in values:
+                return parameter.name
+    return None
+
+
+def quote_scalar(text: str) -> str:
+    """The text as YAML, in quotes if it needs them."""
+    return (
+        text
+        if re.fullmatch(r"[A-Za-z/][\w./\-]*( /[\w./\-]*)?", text)
+        else json.dumps(text, ensure_ascii=False)
+    )

@@ -1,0 +1,88 @@
+"""Regular expressions of others: those that pass take bounded time, whatever the text."""
+
+import re
+import time
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faultspec.language.expressions import SEARCHED, UncheckableExpression, search, slowness
+from support.examples import examples
+
+SLOW = [
+    r"^(a+)+$(?!x)", r"(a|a)*b", r"(a|aa)+$", r"(\w+\s?)*$", r"([a-z]+)*\d", r"(x+x+)+y",
+    r"(a?){25}a{25}", "a?" * 20 + "a" * 20, r"(.*)*x", r"a*a*a*a*b", r"(?:x?|y?z?)*q",
+    r"((a?)*b)*c", r"^(\d+|\d+x)*$", r"(?=(a+)+$)x", r"(a|b|ab)*c", r"(a|aa)" * 16,
+    r"a{0,16}" * 8, r"(?i:(ab|AB)*)c", r"(a*)\1*\1*b",
+]  # fmt: skip
+
+FAST = [
+    r"^[a-z]{1,64}$", r"^\d{4}-\d{2}-\d{2}$", r"^([a-z0-9]+\.)*[a-z]+$", r".*foo.*",
+    r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
+    r"^(\d{1,3}\.){3}\d{1,3}$", r"^[^@\s]+@[^@\s]+\.[^@\s]+$", r"^(GET|PUT|POST)$",
+    r"^(?!-)[a-z-]+$", r"^[a-z]([-a-z0-9]*[a-z0-9])?$", r"^[a-z0-9]+(?:-[a-z0-9]+)*$",
+    r"^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$", r"^([0-9a-f]{2}:){5}[0-9a-f]{2}$",
+    r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
+    r"^arn:aws:[a-z0-9-]+:[a-z0-9-]*:\d{12}:.+$", r"^/([^/]+/)*[^/]*$",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", SLOW)
+def test_an_expression_that_can_take_very_long_is_not_run(expression: str) -> None:
+    """The refusal is fast, and says why."""
+    began = time.monotonic()
+    with pytest.raises(UncheckableExpression, match=r"has|is too complex"):
+        search(expression, "a" * 40 + "!")
+    assert time.monotonic() - began < 2
+
+
+@pytest.mark.parametrize("expression", FAST)
+def test_usual_expressions_are_run(expression: str) -> None:
+    """Dates, ids, names and addresses pass."""
+    assert slowness(expression) is None
+
+
+PARTS = st.sampled_from(
+    ["a", "b", "[ab]", ".", "a?", "b*", "[ab]+", "a{2}", "a{1,3}", "c", "^", "$"]
+)
+EXPRESSIONS = st.recursive(
+    PARTS,
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=2, max_size=3).map("".join),
+        st.lists(inner, min_size=2, max_size=2).map(lambda two: f"(?:{'|'.join(two)})"),
+        st.tuples(inner, st.sampled_from(["*", "+", "?", "{2}", "{0,9}"])).map(
+            lambda pair: f"(?:{pair[0]}){pair[1]}"
+        ),
+    ),
+    max_leaves=6,
+)
+
+
+@given(EXPRESSIONS)
+@examples(400)
+def test_what_passes_takes_bounded_time(expression: str) -> None:
+    """Whatever is pumped: cubic time for 60 characters is milliseconds, exponential time is years.
+
+    A search looks for signals, so the test could be stopped; `re` itself knows no limit.
+    """
+    if slowness(expression) is not None:
+        return
+    for pump in map("".join, product("abc", repeat=2)):
+        for prefix, suffix in product(("", "a", "c"), ("", "!", "c!")):
+            began = time.process_time()
+            re.search(expression, prefix + pump * 30 + suffix)
+            assert time.process_time() - began < 1, (expression, pump)
+
+
+def test_a_long_text_is_not_searched() -> None:
+    """Cubic time is long for a body of megabytes."""
+    with pytest.raises(UncheckableExpression, match="longer than"):
+        search("a", "a" * (SEARCHED + 1))
+
+
+def test_an_expression_of_another_dialect_is_not_run() -> None:
+    """Some constructs exist in JavaScript only."""
+    with pytest.raises(UncheckableExpression, match="Python"):
+        search(r"\p{L}(", "a")

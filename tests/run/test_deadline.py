@@ -1,0 +1,84 @@
+"""The end of a run, whatever it is busy with."""
+
+import re
+import signal
+import time
+
+import pytest
+
+from faultspec.cli.supervision import supervise
+from faultspec_conformance.results.defects import describe_defect
+from faultspec_conformance.run.deadline import DeadlineReached, RunDeadline
+
+
+def test_a_search_is_interrupted() -> None:
+    """A regular expression that takes years ends in time."""
+    began = time.monotonic()
+    with pytest.raises(DeadlineReached), RunDeadline(0.1):
+        re.search(r"^(a+)+$", "a" * 60 + "b")
+    assert time.monotonic() - began < 5
+
+
+def test_a_block_in_time_is_not_interrupted() -> None:
+    """Neither then nor later; the handler and the timer of before are back."""
+    before = signal.getsignal(signal.SIGALRM)
+    with RunDeadline(0.0):
+        pass
+    time.sleep(0.6)
+    assert signal.getsignal(signal.SIGALRM) is before
+
+
+def test_a_defect_names_our_frames_and_no_value() -> None:
+    """The text of an exception may come from the service, so it stays out."""
+    try:
+        RunDeadline("secret of the service")  # type: ignore[arg-type]  # the defect
+    except TypeError as error:
+        text = describe_defect(error, "sweep")
+    assert "TypeError at deadline:" in text
+    assert "sweep" in text
+    assert "secret" not in text
+
+
+def lose(reason: str) -> int:
+    """Write the reason down, as a report would."""
+    return 70 + ("without end" in reason) + 2 * ("SIGKILL" in reason)
+
+
+def test_a_process_that_computes_without_end_is_ended() -> None:
+    """Its report is written by the process that waited."""
+
+    def work(announce: object) -> int:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+        announce("deadline", 0.1)  # type: ignore[operator]  # a function
+        while True:
+            pass
+
+    assert supervise(work, lose, isolated=True) == 71
+
+
+def test_a_process_that_is_killed_has_a_report() -> None:
+    """As when memory runs out."""
+
+    def work(announce: object) -> int:
+        signal.raise_signal(signal.SIGKILL)
+        return 0
+
+    assert supervise(work, lose, isolated=True) == 72
+
+
+def test_a_defect_of_the_suite_has_a_report() -> None:
+    """An exception outside of all probes still ends with a report."""
+
+    def work(announce: object) -> int:
+        raise RuntimeError("value of the service")
+
+    reasons: list[str] = []
+    assert supervise(work, lambda reason: reasons.append(reason) or 2, isolated=False) == 2  # type: ignore[func-returns-value]  # on purpose
+    assert "RuntimeError" in reasons[0]
+    assert "value" not in reasons[0]
+
+
+@pytest.mark.parametrize("code", [0, 1, 2])
+def test_the_exit_code_of_the_run_is_kept(code: int) -> None:
+    """The process that waits adds nothing."""
+    assert supervise(lambda announce: code, lose, isolated=True) == code

@@ -1,0 +1,43 @@
+"""Creations as the configuration writes them: each test states a law."""
+
+from faultspec import source
+from faultspec.exchange.model import Request, Response
+from faultspec_conformance.config import parse_config
+from faultspec_conformance.session.fixtures import make
+from faultspec_conformance.session.resources import CreatedResource
+from support.scripted import ScriptedDriver, answer, http_session
+
+TAXONOMY = """
+faultspec: 1
+taxonomy: {name: notes, version: 1.0.0, title: Notes, owner: nobody}
+envelopes: {error: {shape: {code: $code}}}
+surfaces: {api: {transport: http, envelope: error, codes: closed}}
+codes: {empty: {summary: It is empty, http: 400, retriable: false}}
+"""
+CONFIG = """
+target: {http: "http://127.0.0.1:1", openapi: none}
+limits: {writes: true}
+resources:
+  note:
+    create: {request: POST /notes, headers: {Content-Type: text/plain}, raw: "proof ${unique}", id: /id}
+    read: "GET /notes/{id}"
+"""
+
+
+def test_a_resource_may_be_created_with_a_raw_body() -> None:
+    """The text is sent as it is written, with its own media type and new values."""
+
+    def notes(request: Request) -> Response:
+        return answer(201, {"id": "n1"}) if request.body else answer(400, {"code": "empty"})
+
+    document, found = source.parse(CONFIG, "conformance.yaml")
+    assert document is not None, found
+    loaded = parse_config(document, {})
+    assert loaded.target is not None, loaded.diagnostics
+    session = http_session(notes, TAXONOMY, loaded.target)
+    assert isinstance(make(session, session.kinds[0]), CreatedResource)
+    assert isinstance(session.driver, ScriptedDriver)
+    sent = session.driver.sent[-1]
+    assert sent.body.startswith(b"proof ")
+    assert b"$" not in sent.body
+    assert dict(sent.headers)["Content-Type"] == "text/plain"

@@ -1,0 +1,425 @@
+"""Hostile answers and documents: every run ends within two seconds of its limit, with a report, in
+bounded memory. docs/chaos.md shows what was measured.
+"""
+
+import gzip
+import json
+import os
+import re
+import socket
+import socketserver
+import struct
+import subprocess
+import sys
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paths import ROOT
+
+PROGRAM = (sys.executable, "-c", "from faultspec.cli import main; main()")
+
+SECONDS = 4.0
+"""The limit of each run."""
+
+BEYOND = 2.0
+"""Seconds that a run may take beyond its limit."""
+
+STARTING = 12.0
+"""Seconds for the interpreter, the taxonomy and the reports, on a machine that others use too."""
+
+MEGABYTES = 300
+"""Resident memory of the largest process of a run."""
+
+ADDRESS_SPACE = 2 * 1024**3
+"""Bytes that a process of the run may map. Beyond them it gets a MemoryError."""
+
+TAXONOMY = """
+faultspec: 1
+taxonomy: {name: chaos, version: 1.0.0, title: Chaos, owner: nobody}
+domains: {request: What the caller can mend}
+envelopes:
+  error: {media_type: application/json, shape: {code: $code}, additional: forbid}
+surfaces:
+  api: {transport: http, match: {routes: ["/**"]}, error_when: {status: [4xx, 5xx]}, envelope: error, codes: closed}
+codes:
+  absent: {summary: Not there, domain: request, http: [400, 404, 405, 406], retriable: none, client_action: none, effect: none}
+"""
+
+Answer = Callable[[socket.socket, bytes], None]
+
+
+def answer_with(
+    body: bytes, status: str = "404 Not Found", more: str = "", kind: str = "application/json"
+) -> bytes:
+    """An answer."""
+    head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n{more}\r\n"
+    return head.encode() + body
+
+
+def document(paths: dict[str, object], **more: object) -> bytes:
+    """An OpenAPI document."""
+    info = {"title": "Chaos", "version": "1"}
+    return json.dumps({"openapi": "3.1.0", "info": info, "paths": paths, **more}).encode()
+
+
+def operation(*parameters: object, schema: object = None) -> dict[str, object]:
+    """A read, and the schema of what it answers."""
+    content = {"application/json": {"schema": schema if schema is not None else {}}}
+    known = {"200": {"description": "read", "content": content}}
+    return {"get": {"parameters": [*parameters], "responses": known}}
+
+
+PLAIN = document({f"/things{number}": operation() for number in range(6)})
+
+SEEN_PATTERN = r"^(a+)+$(?!x)"
+
+
+def patterned() -> bytes:
+    """A query parameter whose pattern takes exponential time."""
+    schema = {"type": "string", "pattern": SEEN_PATTERN}
+    parameter = {"name": "q", "in": "query", "required": True, "schema": schema}
+    return document({"/things": operation(parameter)})
+
+
+def crowded() -> bytes:
+    """A path with 41 placeholders in one segment."""
+    names = [f"p{number}" for number in range(41)]
+    path = "/" + "".join(f"{{{name}}}" for name in names)
+    parameters = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        for name in names
+    ]
+    return document({path: operation(*parameters)})
+
+
+def vast() -> bytes:
+    """20,000 paths."""
+    return document({f"/things{number}/{{id}}": operation() for number in range(20_000)})
+
+
+def doubling() -> bytes:
+    """A schema whose references lead twice to the next one, 40 times."""
+    schemas: dict[str, object] = {
+        f"s{number}": {"allOf": [{"$ref": f"#/components/schemas/s{number + 1}"}] * 2}
+        for number in range(40)
+    }
+    schemas["s40"] = {"type": "object"}
+    first = {"$ref": "#/components/schemas/s0"}
+    return document({"/things": operation(schema=first)}, components={"schemas": schemas})
+
+
+def bomb(size: int, layers: int) -> bytes:
+    """Zeros, compressed several times."""
+    packer = zlib.compressobj(9, wbits=zlib.MAX_WBITS | 16)
+    block = bytes(1 << 20)
+    packed = b"".join(packer.compress(block) for _ in range(size >> 20)) + packer.flush()
+    for _ in range(layers - 1):
+        packed = gzip.compress(packed)
+    return packed
+
+
+def sends(whole: bytes) -> Answer:
+    """Sends an answer."""
+    return lambda connection, _: connection.sendall(whole)
+
+
+def repeats(first: bytes, part: bytes, pause: float = 0.0) -> Answer:
+    """Sends parts without end."""
+
+    def send(connection: socket.socket, _: bytes) -> None:
+        connection.sendall(first)
+        while True:
+            connection.sendall(part)
+            time.sleep(pause)
+
+    return send
+
+
+def resets(after: bytes) -> Answer:
+    """Resets the connection after a part of the answer."""
+
+    def reset(connection: socket.socket, _: bytes) -> None:
+        connection.sendall(after)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.close()
+
+    return reset
+
+
+HEAD = b"HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\n"
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+BIG = b'{"code": "absent", "more": [' + b"[],{}," * 680_000 + b"1]}"
+
+
+ABSENT = sends(answer_with(b'{"code": "absent"}'))
+
+
+@dataclass(frozen=True)
+class Hostile:
+    """A hostile service. ``described``: its document; ``answer``: to everything else. ``judged``:
+    False if a message that the document cannot be read takes the place of a report.
+    """
+
+    what: str
+    described: Callable[[], bytes] = lambda: PLAIN
+    answer: Answer = ABSENT
+    more: str = ""
+    quick: bool = False
+    judged: bool = True
+
+
+HOSTILE = {
+    "pattern": Hostile(f"query parameter with the pattern `{SEEN_PATTERN}`", patterned, quick=True),
+    "placeholders": Hostile("path with 41 placeholders in one segment", crowded),
+    "paths": Hostile("document of 20,000 paths", vast),
+    "references": Hostile(
+        "schema of 2^40 references",
+        doubling,
+        sends(answer_with(b'{"a": 1}', "200 OK")),
+    ),
+    "document bomb": Hostile(
+        "document of a kilobyte that unpacks to 256 MB",
+        lambda: bomb(1 << 28, 2),
+        more="Content-Encoding: gzip, gzip\r\n",
+        judged=False,
+    ),
+    "bomb": Hostile(
+        "error of a kilobyte that unpacks to 256 MB",
+        answer=sends(answer_with(bomb(1 << 28, 2), more="Content-Encoding: gzip, gzip\r\n")),
+        quick=True,
+    ),
+    "layers": Hostile(
+        "error with 40 content codings",
+        answer=sends(answer_with(b"x", more=f"Content-Encoding: {'gzip, ' * 39}gzip\r\n")),
+    ),
+    "nesting": Hostile(
+        "error of 16 kB with 8,000 levels",
+        answer=sends(answer_with(b"[" * 8_000 + b"]" * 8_000)),
+    ),
+    "shallow nesting": Hostile(
+        "error of 16 kB with 900 levels",
+        answer=sends(answer_with(b'{"a":' * 900 + b"1" + b"}" * 900)),
+    ),
+    "values": Hostile("errors of 4 MB with a million values", answer=sends(answer_with(BIG))),
+    "endless body": Hostile(
+        "body without an end",
+        answer=repeats(CHUNKED, b"10000\r\n" + b"x" * 65536 + b"\r\n"),
+    ),
+    "dripping body": Hostile(
+        "body of a byte a second",
+        answer=repeats(HEAD + b"Content-Length: 100000\r\n\r\n", b" ", 1.0),
+    ),
+    "endless header": Hostile("header without an end", answer=repeats(HEAD, b"X-More: xxxx\r\n")),
+    "informational": Hostile(
+        "1xx answers without an end", answer=repeats(b"", b"HTTP/1.1 103 Early Hints\r\n\r\n")
+    ),
+    "chunk extensions": Hostile(
+        "chunk extension without an end", answer=repeats(CHUNKED + b"1;", b"x=yyyyyyyyyyyy;")
+    ),
+    "redirects": Hostile(
+        "redirects to itself", answer=sends(answer_with(b"", "302 Found", "Location: /things0\r\n"))
+    ),
+    "reset at once": Hostile("reset before the answer", answer=resets(b"")),
+    "reset in head": Hostile("reset within the header", answer=resets(HEAD)),
+    "reset in body": Hostile(
+        "reset within the body", answer=resets(HEAD + b"Content-Length: 100\r\n\r\n{")
+    ),
+    "events": Hostile(
+        "stream of events without an end",
+        answer=repeats(
+            b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n", b"data: {}\n\n" * 100
+        ),
+    ),
+}
+
+
+@contextmanager
+def serving(hostile: Hostile) -> Iterator[str]:
+    """Serve a hostile service on loopback."""
+    described = answer_with(hostile.described(), "200 OK", hostile.more)
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            with suppress(OSError):
+                while head := self.head():
+                    if head.startswith(b"GET /openapi.json "):
+                        self.request.sendall(described)
+                    elif head.startswith(b"HEAD "):
+                        self.request.sendall(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+                    else:
+                        hostile.answer(self.request, head)
+
+        def head(self) -> bytes:
+            received = b""
+            while b"\r\n\r\n" not in received:
+                chunk = self.request.recv(65536)
+                if not chunk:
+                    return b""
+                received += chunk
+            return received
+
+    class Server(socketserver.ThreadingTCPServer):
+        daemon_threads = True
+        block_on_close = False
+        request_queue_size = 64
+
+        def handle_error(self, request: object, client_address: object) -> None:
+            """Ignore the connections of clients that gave up."""
+
+    with Server(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A run: its exit code, seconds, megabytes of its largest process, JSON report, bytes of its
+    page, and standard error.
+    """
+
+    code: int
+    seconds: float
+    megabytes: int
+    report: dict[str, Any]
+    page: int
+    errors: str
+
+    @property
+    def beyond(self) -> float | None:
+        """Seconds beyond the limit when the report was begun; None if the run did not begin it."""
+        own = self.report.get("summary", {}).get("seconds", 0.0)
+        return max(0.0, own - SECONDS) if own else None
+
+    @property
+    def outcome(self) -> str:
+        """The act of the run, in the words of its report."""
+        if not self.report:
+            return re.sub(r"http://\S+", "/openapi.json", self.errors.splitlines()[0])
+        notes = [note for note in self.report["notes"] if re.search("stopped|not judged", note)]
+        findings = [found["message"] for found in self.report["findings"]]
+        return [*notes[:1], *findings[:1], *self.report["not_run"][:1], "judged as usual"][0]
+
+
+#: Runs a program with a limit of its address space, and writes the kilobytes of its largest
+#: process. The program is a child of this small process: a process counts the memory of the one
+#: that it was forked from, which for a worker of pytest is more than the program takes.
+LAUNCHER = """
+import resource, subprocess, sys
+limit, peak, *program = sys.argv[1:]
+resource.setrlimit(resource.RLIMIT_AS, (int(limit), int(limit)))
+code = subprocess.call(program)
+with open(peak, "w") as file:
+    file.write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
+sys.exit(code if code >= 0 else 128 - code)
+"""
+
+
+def judge_hostile(hostile: Hostile, folder: Path) -> Measured:
+    """Judge a hostile service by the command line, in a process with a limit of memory."""
+    (folder / "taxonomy.yaml").write_text(TAXONOMY)
+    with serving(hostile) as url:
+        (folder / "conformance.yaml").write_text(
+            f"taxonomy: taxonomy.yaml\ntarget: {{http: '{url}', openapi: /openapi.json}}\n"
+        )
+        report, page = folder / "report.json", folder / "report.html"
+        options = ("--seed", "1", "--report", f"json={report}", "--report", f"html={page}")
+        began = time.monotonic()
+        peak = folder / "peak"
+        process = subprocess.run(
+            [
+                *(sys.executable, "-c", LAUNCHER, str(ADDRESS_SPACE), str(peak)),
+                *(*PROGRAM, "conform", "conformance.yaml", "--seconds", str(SECONDS), *options),
+            ],
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+        errors = process.stderr.decode()
+        seconds = time.monotonic() - began
+    assert report.is_file() == hostile.judged, f"{process.returncode}: {errors}"
+    return Measured(
+        code=process.returncode,
+        seconds=seconds,
+        megabytes=int(peak.read_text()) // 1024,
+        report=json.loads(report.read_text()) if hostile.judged else {},
+        page=page.stat().st_size if hostile.judged else 0,
+        errors=errors,
+    )
+
+
+NAMES = [
+    pytest.param(name, marks=[] if hostile.quick else [pytest.mark.full])
+    for name, hostile in HOSTILE.items()
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_hostile_service_is_judged_within_bounds(name: str, tmp_path: Path) -> None:
+    """The run ends in time, in bounded memory, with a report and a documented exit code."""
+    done = judge_hostile(HOSTILE[name], tmp_path)
+    assert done.code in (0, 1, 2), done.report
+    assert (done.beyond or 0.0) <= BEYOND
+    assert done.seconds <= SECONDS + BEYOND + STARTING, done
+    assert done.megabytes <= MEGABYTES
+    assert done.page < 8 * 1024 * 1024
+    assert bool(done.report.get("clauses")) == HOSTILE[name].judged
+
+
+PAGE = ROOT / "docs" / "chaos.md"
+
+HEADING = f"""# Hostile services
+
+Each row is a run of `faultspec conform --seconds {SECONDS:g}` against a service or a document that
+attacks it. The tests run all of them (`make full`), with a limit of memory. `FAULTSPEC_WRITE=1
+.venv/bin/python -m pytest tests/systems/test_chaos.py -k page` measures them again and writes this
+page. *Beyond* is the number of seconds beyond the limit when the suite begins its report. For a run
+that another process ended or that judged nothing, it is the time of the whole command, without that
+of a harmless run to start and to write its reports. *Memory* is that of the largest process.
+
+| hostile | what the run did | exit code | beyond | memory |
+|---|---|---|---|---|
+"""
+
+
+def row(hostile: Hostile, done: Measured, overhead: float) -> str:
+    """A row of the page."""
+    beyond = done.beyond
+    if beyond is None:
+        beyond = max(0.0, done.seconds - SECONDS - overhead)
+    outcome = done.outcome.replace("|", "\\|")[:160]
+    what = hostile.what.replace("|", "\\|")
+    return f"| {what} | {outcome} | {done.code} | {beyond:.1f} s | {done.megabytes} MB |\n"
+
+
+def test_the_page_lists_every_hostile_service(tmp_path: Path) -> None:
+    """The page has a row for each, within the bounds."""
+    if os.environ.get("FAULTSPEC_WRITE") == "1":
+        harmless = judge_hostile(Hostile("harmless"), tmp_path)
+        overhead = harmless.seconds - harmless.report["summary"]["seconds"]
+        rows = []
+        for hostile in HOSTILE.values():
+            for old in tmp_path.iterdir():
+                old.unlink()
+            rows.append(row(hostile, judge_hostile(hostile, tmp_path), overhead))
+        PAGE.write_text(HEADING + "".join(rows), encoding="utf-8")
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    rows = [line for line in lines if re.search(r"\d MB \|$", line)]
+    assert [line.split(" | ")[0].removeprefix("| ") for line in rows] == [
+        hostile.what.replace("|", "\\|") for hostile in HOSTILE.values()
+    ]
+    for line in rows:
+        beyond, memory = re.findall(r"([\d.]+) (?:s|MB) \|", line)[-2:]
+        assert float(beyond) <= BEYOND, line
+        assert int(memory) <= MEGABYTES, line
