@@ -158,6 +158,8 @@ def of_surfaces() -> Iterator[Exchange]:
         [{"error": plain()}, {"status": 400}],
     ):
         yield http("/several", 207, {"items": items})
+    for lines in (["Failed with simple", "call 3"], ["Failed with simple"]):
+        yield http("/api/x", 200, {"log": [{"role": "tool", "content": "\n".join(lines)}]})
 
 
 def of_other_transports() -> Iterator[Exchange]:

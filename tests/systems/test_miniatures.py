@@ -769,6 +769,7 @@ async def story(app: ASGIApp, clock: Clock) -> dict[str, Answer]:
     await step("other tenant's delete", "DELETE", one, cedar)
     await step("delete", "DELETE", one, birch)
     await step("list at the end", "GET", "/notebooks", birch)
+    await step("delete of what never was", "DELETE", "/notebooks/000000000000", birch)
     ninth = await step("ninth", "POST", "/notebooks", birch, {"title": "Nine"})
     last = f"/notebooks/{id_of(ninth)}"
     await step("taken title", "PATCH", last, birch, {"title": "Late 1"})
