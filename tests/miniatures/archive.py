@@ -20,6 +20,11 @@ SINS: Mapping[str, str] = {
     "export-never-ends": "a failing export is running for ever",
     "refused-batch-keeps-good-items": "a batch with a bad item is refused, and its good items stay",
     "batch-drops-bad-items": "a batch with a bad item succeeds without it, and does not say so",
+    "page-skips-a-record": "each page leaves out the record that follows the page before",
+    "page-repeats-a-record": "each page begins with the last record of the page before",
+    "last-record-on-no-page": "no page follows if one record is left",
+    "pages-never-end": "an empty page is followed by another one",
+    "bad-cursor-restarts": "a cursor that cannot be read gives the first page",
 }
 """The mistakes that `make_app` understands, each with what it does."""
 
@@ -100,14 +105,23 @@ class Archive:
         """A page of the records of the tenant, and where the next one begins."""
         own = [one for one in self.records.values() if one["tenant"] == call.tenant]
         size, start = call.query.get("limit", "50"), call.query.get("cursor", "after-0")
+        if not re.fullmatch(r"after-[0-9]{1,9}", start) and "bad-cursor-restarts" in self.sins:
+            start = "after-0"
         if not re.fullmatch(r"[1-9][0-9]?", size) or not re.fullmatch(r"after-[0-9]{1,9}", start):
             raise Refused(400, "invalid_request")
         begin = int(start.removeprefix("after-"))
         end = begin + int(size)
         page: dict[str, object] = {"records": own[begin:end]}
-        if end < len(own):
-            page["next_cursor"] = f"after-{end}"
+        left = len(own) - end
+        if left > ("last-record-on-no-page" in self.sins) or "pages-never-end" in self.sins:
+            page["next_cursor"] = f"after-{end + self.shift(end)}"
         return 200, page
+
+    def shift(self, end: int) -> int:
+        """How far the next page begins from where it should."""
+        if "page-repeats-a-record" in self.sins:
+            return -1 if end > 1 else 0
+        return 1 if "page-skips-a-record" in self.sins else 0
 
     def add(self, call: Call) -> Reply:
         """Keep a record."""

@@ -110,6 +110,7 @@ SWITCHES = frozenset(
         "key-shared-across-tenants",
         "keys-kept-for-the-last-ten",
         "key-with-other-body-answers-first",
+        "offset-one-too-far",
         "other-tenant-comment-accepted",
         "other-tenant-delete-accepted",
         "other-tenant-export-readable",
@@ -749,7 +750,8 @@ class Service:
         ]
         if "deleted-still-listed" in self.sins:
             own += [each.shown() for each in self.deleted if each.tenant == call.caller.tenant]
-        return Reply(200, {"items": own[int(offset) :][: int(limit)]})
+        first = int(offset) + (int(offset) > 0 and "offset-one-too-far" in self.sins)
+        return Reply(200, {"items": own[first:][: int(limit)]})
 
     def create(self, call: Call) -> Reply:
         """POST /notebooks."""

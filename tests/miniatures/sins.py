@@ -854,6 +854,7 @@ def _all() -> Iterable[Sin]:
     yield sin("other-tenant-readable", "the lookup forgets the tenant", "C23")
     yield sin("other-tenant-export-readable", "the export forgets the tenant", "C23")
     yield sin("other-tenant-comment-accepted", "commenting forgets the tenant", "C23")
+    yield sin("offset-one-too-far", "a page that begins behind the first notebook begins one too far", "C26")
     yield sin("other-tenants-on-later-pages", "all pages of the list but the first forget the tenant", "C23")
     yield sin("other-tenant-delete-accepted", "the deletion forgets the tenant", "C23")
     yield sin("other-tenant-shown-by-code", "404, but with the code forbidden", "C23 C9")

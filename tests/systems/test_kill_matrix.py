@@ -78,10 +78,10 @@ GENERATED = {"document/sequences"}
 #: The clause of a probe of all operations, which the parcels alone are judged by.
 OF_ALL_OPERATIONS = {"document/bounds"}
 
-#: Clauses about what the vault or the lending library declares, and the notebooks do not.
+#: Clauses about what another miniature declares or has, and the notebooks do not.
 CONFIGURED = {
     *("fault/recovers", "idempotency/after-failure", "provoke/expected", "provoke/state"),
-    *("leaks/confidential", "auth/renewed"),
+    *("leaks/confidential", "auth/renewed", "lists/cursor"),
 }
 
 

@@ -357,6 +357,21 @@ _IDENTITY = Record(
         ),
     },
 )
+_PARAMETER = Text(r"\S+", "the name of a parameter of the query")
+_PAGES = Record(
+    "the pages of a list",
+    {
+        "size": Key(_PARAMETER, "The parameter for the number of items on a page."),
+        "cursor": Key(_PARAMETER, "The parameter for a cursor that an answer gave."),
+        "page": Key(_PARAMETER, "The parameter for the number of a page."),
+        "offset": Key(_PARAMETER, "The parameter for the number of items before a page."),
+        "next": Key(
+            _POINTER, "The place of the next cursor, or of the URL of the next page, in an answer."
+        ),
+        "more": Key(_POINTER, "The place of a flag: whether another page follows."),
+        "items": Key(_POINTER, "The place of the items; default the first list of the answer."),
+    },
+)
 _RESOURCE = Record(
     "a resource",
     {
@@ -370,6 +385,10 @@ _RESOURCE = Record(
         ),
         "as": Key(Text(), "The identity that owns them."),
         "stale": Key(Text(), "The code of a write with an `If-Match` that is out of date."),
+        "pages": Key(
+            _PAGES,
+            "Names in the list that are not in common use, such as `{cursor: from, next: /link}`.",
+        ),
     },
 )
 _SAMPLE = Record(

@@ -105,6 +105,24 @@ class Login:
 
 
 @dataclass(frozen=True, slots=True)
+class PagesConfig:
+    """The names by which a list is paged; None: one in common use, if any.
+
+    ``size``, ``cursor``, ``page`` and ``offset``: parameters of the query. ``next``, ``more`` and
+    ``items``: pointers into an answer, to the next cursor or URL, to whether a page follows, and to
+    the items.
+    """
+
+    size: str | None = None
+    cursor: str | None = None
+    page: str | None = None
+    offset: str | None = None
+    next: str | None = None
+    more: str | None = None
+    items: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ResourceConfig:
     """A declared resource; what the file leaves out is inferred. ``id``: a pointer to the id of a
     created one.
@@ -124,6 +142,7 @@ class ResourceConfig:
     identity: str | None = None
     unique_code: str | None = None
     stale_code: str | None = None
+    pages: PagesConfig = PagesConfig()
 
 
 @dataclass(frozen=True, slots=True)

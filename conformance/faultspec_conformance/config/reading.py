@@ -41,6 +41,7 @@ from faultspec_conformance.config.model import (
     Identity,
     LoadedConfig,
     OperationPattern,
+    PagesConfig,
     Recipe,
     ResourceConfig,
     ServiceConfig,
@@ -575,6 +576,7 @@ def _read_resource(context: ReadingContext, name: str, node: Node) -> ResourceCo
         identity=context.known_identity(node, place),
         unique_code=rule.get("code"),
         stale_code=cast(str | None, node.get("stale")),
+        pages=PagesConfig(**cast(dict[str, str], node.get("pages", {}))),
     )
 
 

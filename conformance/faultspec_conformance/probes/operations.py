@@ -8,26 +8,41 @@ from faultspec_conformance.probes.refusals import is_checked_first
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.resources import is_json_write
+from faultspec_conformance.session.resources import Role, is_json_write
 
 #: Operations that are asked one by one. The rest of a large API uses the same framework.
 MOST_OPERATIONS = 12
+
+#: The roles of writes with a body.
+_WRITTEN: tuple[Role, ...] = ("create", "update")
 
 #: Operations that are tried with one fault, until one of them looks at the fault.
 _CANDIDATES = 3
 
 
 def json_writes(session: HttpSession) -> list[ServiceOperation]:
-    """Return the operations that accept a JSON body, those without placeholders first."""
+    """Return the operations that accept a JSON body: those of declared resources first, then those
+    without placeholders.
+    """
     operations = list(session.inventory.operations)
     for kind in session.kinds:
-        operations += filter(None, (kind.operation("create"), kind.operation("update")))
+        operations += filter(None, map(kind.operation, _WRITTEN))
     by_name = {operation.name: operation for operation in reversed(operations)}
     found = [by_name[name] for name in dict.fromkeys(operation.name for operation in operations)]
     writes = [operation for operation in found if is_json_write(operation)]
+    declared = {
+        operation.name
+        for kind in session.kinds
+        for role in _WRITTEN
+        if kind.name in session.config.resources and (operation := kind.operation(role)) is not None
+    }
     return sorted(
         writes,
-        key=lambda operation: (not session.inventory.has(operation), len(operation.placeholders)),
+        key=lambda operation: (
+            not session.inventory.has(operation),
+            operation.name not in declared,
+            len(operation.placeholders),
+        ),
     )
 
 

@@ -67,6 +67,9 @@ _BY_ADDRESS: Mapping[str, str | None] = {
     "headers/retry-after": _LIMITED,
     "preconditions/": _RESOURCE,
     "writes/refused": _RESOURCE,
+    "lists/": (
+        "resources: {order: {list: GET /orders, pages: {size: limit, cursor: from, next: /next}}}"
+    ),
     "rendering/": "provoke: {CODE: {request: POST /chat, body: {}, rendering: tool_text}}",
     "service/no-crash": None,
     "fault/recovers": "faults: {header: X-Fault, values: [CODE]}",

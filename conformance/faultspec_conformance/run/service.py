@@ -73,8 +73,7 @@ if TYPE_CHECKING:
 
 AnyCallSession = TypeVar("AnyCallSession", bound=CallSession)
 
-#: Kinds of resource that every probe tests: those of the file, or the simplest. The others are
-#: tested later.
+#: Kinds of resource that every probe tests at least, the simplest ones; the others come later.
 _KINDS = 4
 
 #: One of this many requests of the limit is kept by the generated traffic for the probes after it,
@@ -377,12 +376,19 @@ def _parts(
 def run_probes(
     session: HttpSession, options: RunOptions, known: Iterable[str]
 ) -> Iterator[ProbeRun]:
-    """Run all probes on the first few kinds of resource, and those of one kind on the others."""
-    session.turn = session.kinds[:_KINDS]
+    """Run all probes on the first kinds of resource, and those of one kind on the others."""
+    session.turn = session.kinds[: _first_kinds(session)]
     for probe in select(select_shard(PROBES, options.shard), options.only, known):
         options.progress(probe.name)
         yield run_probe(session, probe, options)
     yield from run_probes_of_other_kinds(session, options, known)
+
+
+def _first_kinds(session: HttpSession) -> int:
+    """The number of kinds that every probe tests: all that the file declares, which come first, and
+    four in any case.
+    """
+    return max(_KINDS, len(session.config.resources))
 
 
 def run_probes_of_all_operations(
@@ -392,7 +398,7 @@ def run_probes_of_all_operations(
     probes: tuple[Probe[HttpSession], ...],
 ) -> Iterator[ProbeRun]:
     """Run probes that ask every operation, or look back at the generated traffic."""
-    session.turn = session.kinds[:_KINDS]
+    session.turn = session.kinds[: _first_kinds(session)]
     for probe in select(probes, options.only, known):
         options.progress(probe.name)
         yield run_probe(session, probe, options)
@@ -435,8 +441,10 @@ def run_probes_of_other_kinds(
     """Test the kinds of resource after the first few, probe by probe, with half of the requests
     that are left.
     """
-    later = session.kinds[_KINDS:]
+    later = session.kinds[_first_kinds(session) :]
     ceiling = (session.driver.requests + session.driver.limits.requests) // 2
+    left_out = "the limit of requests leaves out"
+    remedy = "raise `limits.requests`, or declare them under `resources`, which come first"
     for probe in (
         select(select_shard(OF_A_KIND, options.shard), options.only, known) if later else ()
     ):
@@ -444,9 +452,7 @@ def run_probes_of_other_kinds(
         for kind in later:
             if session.driver.requests >= ceiling:
                 names = ", ".join(other.name for other in later[later.index(kind) :])
-                session.observations.add(
-                    [Note(f"the limit of requests leaves out {probe.name} of {names}")]
-                )
+                session.observations.add([Note(f"{left_out} {probe.name} of {names}; {remedy}")])
                 session.observations.mark_incomplete()
                 return
             session.turn = (kind,)

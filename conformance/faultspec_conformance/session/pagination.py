@@ -11,10 +11,10 @@ from faultspec_conformance.session.resources import objects_in
 
 #: The parameters in common use, without case and punctuation: the size of a page, its number, and
 #: where it begins.
-_SIZES = frozenset({"limit", "perpage", "pagesize", "size", "maxresults", "count", "first", "top"})
-_NUMBERS = frozenset({"page", "pagenumber", "pageno"})
-_OFFSETS = frozenset({"offset", "skip", "start", "startindex"})
-_CURSORS = frozenset(
+SIZES = frozenset({"limit", "perpage", "pagesize", "size", "maxresults", "count", "first", "top"})
+NUMBERS = frozenset({"page", "pagenumber", "pageno"})
+OFFSETS = frozenset({"offset", "skip", "start", "startindex"})
+CURSORS = frozenset(
     {
         "cursor",
         "after",
@@ -49,8 +49,8 @@ def opening(listing: ServiceOperation) -> dict[str, object]:
     """Return the query of the first page: one item if a cursor leads to the next, else as many as
     the document allows.
     """
-    size = _parameter(listing, _SIZES)
-    if size is not None and _parameter(listing, _CURSORS) is not None:
+    size = find_parameter(listing, SIZES)
+    if size is not None and find_parameter(listing, CURSORS) is not None:
         return {size.name: 1}
     return longest_page(listing)
 
@@ -59,16 +59,16 @@ def next_query(listing: ServiceOperation, first: Observation) -> dict[str, objec
     """Return the query of what follows the first item or page; None if nothing follows or no
     parameter asks for it.
     """
-    link = _next_link(first)
+    link = next_link(first)
     if link is not None:
         return link
     offset, number, cursor = (
-        _parameter(listing, names) for names in (_OFFSETS, _NUMBERS, _CURSORS)
+        find_parameter(listing, names) for names in (OFFSETS, NUMBERS, CURSORS)
     )
     if offset is not None:
         return {**longest_page(listing), offset.name: 1}
     if number is not None:
-        size = _parameter(listing, _SIZES)
+        size = find_parameter(listing, SIZES)
         return {number.name: 2, **({size.name: 1} if size is not None else {})}
     value = _next_cursor(first.json)
     if cursor is None or value is None:
@@ -78,20 +78,20 @@ def next_query(listing: ServiceOperation, first: Observation) -> dict[str, objec
 
 def position_parameters(listing: ServiceOperation) -> tuple[str, ...]:
     """Return the names of the parameters that say where a page begins, cursors first."""
-    found = (_parameter(listing, names) for names in (_CURSORS, _NUMBERS, _OFFSETS))
+    found = (find_parameter(listing, names) for names in (CURSORS, NUMBERS, OFFSETS))
     return tuple(parameter.name for parameter in found if parameter is not None)
 
 
 def longest_page(listing: ServiceOperation) -> dict[str, object]:
     """Return the query of the longest page that the document allows."""
-    size = _parameter(listing, _SIZES)
+    size = find_parameter(listing, SIZES)
     if size is None:
         return {}
     most = size.schema.get("maximum")
     return {size.name: most if isinstance(most, int) else _MOST}
 
 
-def _next_link(page: Observation) -> dict[str, object] | None:
+def next_link(page: Observation) -> dict[str, object] | None:
     """Return the query of the link of relation `next` (RFC 8288)."""
     found = re.search(r"<([^>]*)>[^,]*;\s*rel=\"?next\"?", page.header("Link") or "")
     return dict(parse_qsl(urlsplit(found[1]).query)) or None if found else None
@@ -100,21 +100,23 @@ def _next_link(page: Observation) -> dict[str, object] | None:
 def _next_cursor(body: object) -> str | None:
     for members in objects_in(body):
         for name, value in members.items():
-            if _fold_name(name) in _NEXT and isinstance(value, str) and value and "/" not in value:
+            if fold_name(name) in _NEXT and isinstance(value, str) and value and "/" not in value:
                 return value
     return None
 
 
-def _parameter(listing: ServiceOperation, names: frozenset[str]) -> OperationParameter | None:
+def find_parameter(listing: ServiceOperation, names: frozenset[str]) -> OperationParameter | None:
+    """Return the parameter of the query that has one of these names."""
     return next(
         (
             parameter
             for parameter in listing.parameters
-            if parameter.where == "query" and _fold_name(parameter.name) in names
+            if parameter.where == "query" and fold_name(parameter.name) in names
         ),
         None,
     )
 
 
-def _fold_name(name: str) -> str:
+def fold_name(name: str) -> str:
+    """Return a name without case and punctuation."""
     return re.sub(r"[^a-z]", "", name.lower())

@@ -78,11 +78,11 @@ def listed_id(session: HttpSession, operation: ServiceOperation, name: str) -> o
         is_own = exchange.identity in (None, session.caller.name)
         if exchange.operation == f"GET {collection}" and answer.ok and is_own:
             items = list_items(answer.json)
-            return _id_of_item(items[0], name) if items else None
+            return id_of_item(items[0], name) if items else None
     return None
 
 
-def _id_of_item(item: object, parameter: str) -> object:
+def id_of_item(item: object, parameter: str) -> object:
     """Return the id of an item of a list, which may be the item itself; None if it has none."""
     members = item if isinstance(item, dict) else {"id": item}
     names = (parameter, "id", *(name for name in members if refers_to(name, (parameter,))))

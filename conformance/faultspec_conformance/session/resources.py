@@ -136,7 +136,11 @@ def _describes(
         (config.create, inferred.create),
         (config.read, inferred.read),
         (config.update, inferred.update),
+        (config.delete, inferred.delete),
+        (config.list, inferred.list),
     )
+    if all(call is None for call, _ in pairs):
+        return config.name == inferred.name
     return any(
         call is not None
         and found is not None

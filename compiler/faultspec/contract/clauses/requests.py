@@ -40,6 +40,12 @@ _write = partial(
     reads=("sequence", "request", "status", "body"),
     transports=HTTP,
 )
+_list = partial(
+    Clause,
+    requires=(HTTP_SURFACE,),
+    reads=("sequence", "request", "body"),
+    transports=HTTP,
+)
 _CONFLICT = status_in_use(409)
 
 CLAUSES = (
@@ -208,6 +214,18 @@ CLAUSES = (
         title="An accepted deletion removes its resource and no other",
         why="What the caller has deleted is still shown, or what they need is gone.",
         occasion="A deletion that succeeded, and reads of the resource, the list and another one.",
+    ),
+    _list(
+        address="lists/pages",
+        title="The pages of a list show each of its items once, and end",
+        why="A client that reads all pages misses items, counts them twice, or reads for ever.",
+        occasion="A list of three items or more, read in one piece and page by page.",
+    ),
+    _list(
+        address="lists/cursor",
+        title="A made-up cursor does not give the first page",
+        why="A client whose cursor is damaged or expired begins again, and repeats its work.",
+        occasion="A list whose answers have a cursor, asked with made-up ones.",
     ),
     Clause(
         address="duplicates/refused",
