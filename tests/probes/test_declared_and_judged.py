@@ -3,7 +3,8 @@ malformed ids, published details, original codes. Each has a harmless twin.
 """
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -12,7 +13,14 @@ from faultspec.contract.model import build_contract
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language import read
-from faultspec_conformance.probes import batch, discovery, idempotency, resources, routes
+from faultspec_conformance.probes import (
+    batch,
+    correlation,
+    discovery,
+    idempotency,
+    resources,
+    routes,
+)
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.observations import ProbeResult
 from support.scripted import answer, http_session
@@ -194,6 +202,60 @@ def test_a_malformed_id_that_is_to_be_replaced_is_not_refused(status: int, count
     found = failures(routes.unknown_routes(session), "correlation/invalid-inbound")
     assert len(found) == count
     assert all("expected 404, and a new id" in message for message in found)
+
+
+def inbound_findings(rule: str, schema: str, respond: Callable[[str], str | int]) -> list[str]:
+    """Return what `correlation/invalid-inbound` finds on a service that treats ids by a function:
+    the id of the answer, or the status of a refusal.
+    """
+
+    def service(request: Request) -> Response:
+        treated = respond(dict(request.headers).get("X-Request-Id", ""))
+        if isinstance(treated, int):
+            return answer(treated, {"code": "bad", "id": "r-000001"}, X_Request_Id="r-000001")
+        if request.target == "/boxes":
+            return answer(200, [], X_Request_Id=treated)
+        return answer(404, {"code": "absent", "id": treated}, X_Request_Id=treated)
+
+    taxonomy = TAXONOMY.replace("format: uuid7, ", schema).replace("inbound: replace", rule)
+    session = http_session(service, taxonomy, document=DOCUMENT)
+    outcomes = [*routes.unknown_routes(session), *correlation.malformed_ids_of_reads(session)]
+    assert [one for one in outcomes if getattr(one, "clause", "") == CLAUSE], "it was tried"
+    return failures(outcomes, CLAUSE)
+
+
+CLAUSE = "correlation/invalid-inbound"
+
+
+def is_short(value: str) -> bool:
+    """Whether an id has the form `r-` and six digits."""
+    return re.fullmatch("r-[0-9]{6}", value) is not None
+
+
+@pytest.mark.parametrize("schema", ['pattern: "^r-[0-9]{6}$", ', "minLength: 8, maxLength: 8, "])
+def test_ids_without_a_format_are_malformed_too(schema: str) -> None:
+    """A pattern or a length makes an id malformed, as a format does. It must not come back."""
+    kept = inbound_findings("inbound: replace", schema, lambda value: value or "r-000001")
+    assert any("overlong comes back" in message for message in kept)
+    assert any("control character in it comes back" in message for message in kept)
+    assert any("that is two ids comes back" in message for message in kept)
+    well_formed = inbound_findings(
+        "inbound: replace",
+        schema,
+        lambda value: value if len(value) == 8 and value.isalnum() else "r-000001",
+    )
+    assert well_formed == []
+
+
+@pytest.mark.parametrize(("status", "broken"), [(400, False), (200, True)])
+def test_an_id_that_is_to_be_rejected_gets_400(status: int, broken: bool) -> None:
+    """`invalid_inbound: reject`: a malformed id of each kind is refused, on reads too."""
+    found = inbound_findings(
+        "inbound: reject",
+        'pattern: "^r-[0-9]{6}$", ',
+        lambda value: value if is_short(value) else status if status != 200 else "r-000001",
+    )
+    assert any("expected 400 or 422" in message for message in found) is broken
 
 
 PUBLISHED: dict[str, Any] = {

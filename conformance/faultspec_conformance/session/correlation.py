@@ -2,6 +2,7 @@
 returns the right one.
 """
 
+import random
 from collections import Counter
 from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass, field, replace
@@ -10,9 +11,12 @@ from typing import NamedTuple
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Exchange
 from faultspec.language.model import Field, Taxonomy
+from faultspec.language.values import check_value
 from faultspec.runtime import ids
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.observation import Observation, failed, passed, slot_value
+from faultspec_conformance.session.sampling.patterns import sample_match
+from faultspec_conformance.session.sampling.source import ValueSource
 from faultspec_conformance.session.sampling.tokens import Tokens
 
 
@@ -40,14 +44,34 @@ def echo_rule(taxonomy: Taxonomy) -> EchoRule | None:
 
 
 def new_id(echo: EchoRule | None, tokens: Tokens) -> str:
-    """Return a new correlation id of the first allowed format; a word if no format is declared."""
-    return next((tokens.id(name) for name in _formats(echo)), "none")
+    """Return a new correlation id that the field allows; a word if none is known."""
+    return _sample_id(echo, tokens) or "none"
 
 
 def is_valid_id(echo: EchoRule | None, value: str) -> bool:
-    """Whether the value is a correlation id of an allowed format."""
-    formats = _formats(echo)
-    return ids.matches(formats, value) if formats else bool(value)
+    """Whether the value is a correlation id that the field allows."""
+    if not value or echo is None:
+        return bool(value)
+    problems = check_value(echo.field.schema, value, known=ids.FORMATS)
+    return not any(problem.severity == "error" for problem in problems)
+
+
+def _sample_id(echo: EchoRule | None, tokens: Tokens, turn: int = 0) -> str | None:
+    """Return a new id of the format whose turn it is, or that the pattern allows; None if no
+    allowed one is known.
+    """
+    if echo is None:
+        return None
+    schema, formats = echo.field.schema, _formats(echo)
+    if formats:
+        return tokens.id(formats[turn % len(formats)])
+    if schema.format:  # an annotation that nobody can make
+        return None
+    samples = [tokens.id("uuid4"), tokens.hex(4 if schema.max_length else 16)]
+    if schema.pattern is not None:
+        source = ValueSource({}, random.Random(tokens.hex(8)), tokens)
+        samples.append(sample_match(source, schema.pattern) or "")
+    return next((text for text in samples if is_valid_id(echo, text)), None)
 
 
 def excuse_uuid_version(
@@ -108,10 +132,7 @@ class CorrelationIds:
         # often.
         if correlation == "auto" and turn % 3 == 0:
             return None
-        known = [
-            name for name in self.rule.field.schema.format or ("uuid4",) if name in ids.FORMATS
-        ]
-        return tokens.id(known[turn % len(known)]) if known else None
+        return _sample_id(self.rule, tokens, turn)
 
 
 def check_echo(
@@ -161,12 +182,13 @@ def _check_returned(
         yield passed(clause)
     elif len(headers) > 1 and inbound in headers:
         message = f"{header} comes back {len(headers)} times, with different values"
-        yield failed(clause, message, observation)
+        yield failed(clause, message, observation, variant="several")
     else:
         place = f"the header {header}" if wrong in headers else f"the body's {echo.field.slot}"
         kind = "an error" if observation.judgement.is_error else "a success"
         message = f"{place} of {kind} is not the {header} of the request"
-        yield failed(clause, message, observation)
+        variant = "" if wrong in headers else "body"
+        yield failed(clause, message, observation, variant=variant)
 
 
 def _check_generated(
