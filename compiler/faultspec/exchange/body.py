@@ -65,6 +65,21 @@ def read_success(body: bytes) -> DecodedBody:
     return read(body)
 
 
+def kind_of_body(media_type: str | None, body: bytes) -> str:
+    """The kind of a body, which errors with one cause share: its media type without parameters, and
+    the names of its members or the type of its value.
+    """
+    essence = (media_type or "").partition(";")[0].strip().lower()
+    value, problem = read(body)
+    if problem is not None:
+        return f"{essence} that {problem.partition(' (')[0]}"
+    if not isinstance(value, dict):
+        return f"{essence} {type(value).__name__}"
+    # Names with a digit may be those of one run.
+    names = {"*" if any(map(str.isdigit, name)) else name for name in value}
+    return f"{essence} {' '.join(sorted(names))}"
+
+
 def steps(pointer: str) -> list[str]:
     """The keys of a JSON Pointer, from the outside; empty for the pointer to the whole."""
     return [key.replace("~1", "/").replace("~0", "~") for key in pointer.split("/")[1:]]

@@ -16,7 +16,14 @@ _NUMBERED = re.compile(r"(?<=/)[^/]*[0-9][^/]*")
 _OF_ANY_CODE = ("surface/", "envelope/", "headers/", "correlation/", "ids/", "http/")
 
 #: Families of clauses whose mistakes do not depend on its status either.
-_OF_ANY_STATUS = ("headers/", "correlation/", "ids/", "envelope/media-type")
+_OF_ANY_STATUS = (
+    *("headers/", "correlation/", "ids/", "surface/known"),
+    *("envelope/media-type", "envelope/json", "envelope/shape"),
+)
+
+#: Clauses whose fingerprints had the status, and no kind of body, before their findings of several
+#: statuses became one. Waivers and baselines of that time still hold.
+_ONCE_OF_ONE_STATUS = ("surface/known", "envelope/json", "envelope/shape")
 
 Level = Literal["error", "warning"]
 """A warning is an unmet SHOULD: it is reported and counted, but never fails a run."""
@@ -53,10 +60,20 @@ class Finding:
         where they do not matter to the clause. Segments of the pointer with a digit are equal, as
         they may be indexes or names of one run.
         """
+        return self._digest(self.status_of_cause, self.variant)
+
+    @property
+    def fingerprints(self) -> tuple[str, ...]:
+        """The fingerprint, and the one that earlier versions gave the finding if it differs."""
+        if self.clause not in _ONCE_OF_ONE_STATUS:
+            return (self.fingerprint,)
+        return self.fingerprint, self._digest(self.status, "")
+
+    def _digest(self, status: int | None, variant: str) -> str:
         pointer = None if self.pointer is None else _NUMBERED.sub("*", self.pointer)
-        parts = (self.clause, self.code_of_cause, self.status_of_cause, pointer)
+        parts = (self.clause, self.code_of_cause, status, pointer)
         # Without a variant they are those of earlier versions, which waivers name.
-        text = "\x1f".join(map(str, (*parts, *filter(None, (self.variant,)))))
+        text = "\x1f".join(map(str, (*parts, *filter(None, (variant,)))))
         return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:12]
 
     @property

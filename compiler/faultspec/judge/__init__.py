@@ -140,7 +140,8 @@ def _judge_error(
         status = exchange.response.status
         what = f"a {status}" if status is not None else "an error"
         target = shorten(exchange.request.target, _TARGET)
-        findings.add("surface/known", f"{what} at `{target}` belongs to no declared surface")
+        message = f"{what} at `{target}` belongs to no declared surface"
+        findings.add("surface/known", message, variant=findings.kind_of_body())
         return None
     if not claim.envelopes or bodiless:
         return None
@@ -166,6 +167,7 @@ def _judge_body(
             f"expected the envelope `{envelope.name}`",
             pointer="",
             source=envelope.source,
+            variant=findings.kind_of_body(),
         )
         return None
     _judge_media_type(findings, claim)

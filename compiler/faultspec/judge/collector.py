@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from faultspec.contract.model import Contract
+from faultspec.exchange.body import kind_of_body
 from faultspec.exchange.finding import Finding, Judgement, Level
 from faultspec.exchange.model import Exchange
 from faultspec.language.model import NOWHERE, Source
@@ -78,8 +79,12 @@ class FindingCollector:
         pointer: str | None = None,
         source: Source = NOWHERE,
         level: Level = "error",
+        variant: str = "",
     ) -> None:
-        """Record that a clause is broken; its origin is ``source``, else that of the clause."""
+        """Record that a clause is broken; its origin is ``source``, else that of the clause.
+
+        ``variant``: which of several mistakes broke it.
+        """
         self._exercised.add(clause)
         known = self.contract.clauses.get(clause)
         finding = Finding(
@@ -94,6 +99,7 @@ class FindingCollector:
             status=self.status,
             pointer=pointer,
             evidence=(self.exchange,),
+            variant=variant,
         )
         if known is not None:
             finding = known.attach_source(finding)
@@ -143,6 +149,11 @@ class FindingCollector:
             source=source,
             level=level or problem.severity,
         )
+
+    def kind_of_body(self) -> str:
+        """The kind of the body of the exchange, which names one of several causes."""
+        media_type = next(iter(self.lines("content-type")), None)
+        return kind_of_body(media_type, self.exchange.response.body)
 
     def has(self, clauses: Iterable[str], pointer: str | None) -> bool:
         """Whether one of the clauses is broken at the pointer."""

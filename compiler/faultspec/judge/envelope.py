@@ -110,6 +110,7 @@ def _report_shape(
         f"`{envelope.name}`",
         pointer=at + places[0] if len(places) == 1 else at,
         source=envelope.source,
+        variant=findings.kind_of_body(),
     )
 
 

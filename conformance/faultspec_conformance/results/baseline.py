@@ -20,29 +20,39 @@ def compare_with_baseline(result: Result, earlier: Result) -> Result:
     Errors that a waiver covers are left as they are, and warnings are not compared. A cause is
     known whatever operations show it; a crash, and a relation between answers, such as a lost
     write, is known for the operations of the earlier result only. An error of the earlier result
-    that did not occur again is fixed, if its clause was exercised.
+    that did not occur again is fixed, if its clause was exercised. Causes of an earlier version,
+    which had one fingerprint for each status, are known by it.
     """
     before: dict[str, Finding] = {}
     places: dict[str, set[str]] = {}
     for old in earlier.findings:
         if old.level == "error":
-            before.setdefault(old.finding.fingerprint, old.finding)
-            places.setdefault(old.finding.fingerprint, set()).update(old.operations)
+            name = _recorded_fingerprint(old.finding)
+            before.setdefault(name, old.finding)
+            places.setdefault(name, set()).update(old.operations)
     clauses = dict(result.clauses)
     findings = []
     for reported in result.findings:
         if reported.level == "error" and reported.waived is None:
-            fingerprint = reported.finding.fingerprint
             everywhere = reported.finding.clause not in _OF_OPERATIONS
-            known = fingerprint in before and (
-                everywhere or places[fingerprint].issuperset(reported.operations)
+            known = all(
+                any(
+                    name in before and (everywhere or places[name].issuperset(reported.operations))
+                    for name in example.fingerprints
+                )
+                for example in reported.examples
             )
             marked = replace(reported, baseline="known" if known else "new")
             clause = clauses[reported.finding.clause]
             clauses[clause.address] = count_finding(count_finding(clause, reported, -1), marked)
             reported = marked
         findings.append(reported)
-    now = {reported.finding.fingerprint for reported in result.findings}
+    now = {
+        name
+        for reported in result.findings
+        for example in reported.examples
+        for name in example.fingerprints
+    }
     fixed = tuple(
         ResolvedFinding(fingerprint, finding.clause, finding.operation, finding.code)
         for fingerprint, finding in before.items()
@@ -51,3 +61,8 @@ def compare_with_baseline(result: Result, earlier: Result) -> Result:
         and clauses[finding.clause].occasions
     )
     return replace(result, clauses=clauses, findings=sort_findings(findings), fixed=fixed)
+
+
+def _recorded_fingerprint(finding: Finding) -> str:
+    """The fingerprint that the version which found it gave a finding."""
+    return finding.fingerprint if finding.variant else finding.fingerprints[-1]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 
-from faultspec.exchange.body import read
+from faultspec.exchange.body import kind_of_body
 from faultspec.exchange.finding import Finding
 from faultspec_conformance.results.model import ClauseResult, ReportedFinding, Standing
 
@@ -88,18 +88,14 @@ def cause_of(reported: ReportedFinding) -> Hashable:
 
 
 def _kind_of_body(finding: Finding) -> Hashable:
-    """The media type of the last answer and the members of its body; where the media type alone is
-    wrong, that.
-    """
+    """The kind of the last body; where the media type alone is wrong, that."""
     if not finding.evidence:
         return ()
     last = finding.evidence[-1]
-    media_type = (last.response_header("Content-Type") or "").partition(";")[0].strip().lower()
+    media_type = last.response_header("Content-Type")
     if finding.clause == "envelope/media-type":
-        return media_type
-    body = read(last.response.body).value
-    members = frozenset(body) if isinstance(body, dict) else type(body).__name__
-    return media_type, members
+        return (media_type or "").partition(";")[0].strip().lower()
+    return kind_of_body(media_type, last.response.body)
 
 
 def join_pair(first: ReportedFinding, second: ReportedFinding) -> ReportedFinding:

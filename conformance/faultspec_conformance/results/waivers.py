@@ -53,7 +53,7 @@ class Waiver:
             and (self.operation is None or fnmatchcase(finding.operation or "", self.operation))
             and self.code in (None, finding.code)
             and self.status in (None, finding.status)
-            and (self.cause is None or self.cause == finding.fingerprint)
+            and (self.cause is None or self.cause in finding.fingerprints)
         )
 
     def __str__(self) -> str:
