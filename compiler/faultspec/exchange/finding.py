@@ -69,6 +69,11 @@ class Finding:
             return (self.fingerprint,)
         return self.fingerprint, self._digest(self.status, "")
 
+    @property
+    def recorded_fingerprint(self) -> str:
+        """The fingerprint that the version which made a report gave the finding in it."""
+        return self.fingerprint if self.variant else self.fingerprints[-1]
+
     def _digest(self, status: int | None, variant: str) -> str:
         pointer = None if self.pointer is None else _NUMBERED.sub("*", self.pointer)
         parts = (self.clause, self.code_of_cause, status, pointer)

@@ -207,7 +207,7 @@ class _Lifetime:
             return passed(_CREATED)
         creation = self.resource.creation
         message = f"one {creation.exchange.operation} stored {len(found)} of `{self.kind.name}`"
-        return failed(_CREATED, message, creation, page)
+        return failed(_CREATED, message, creation, page, variant="several")
 
     def _unique_text(self) -> str | None:
         """Return a text that only this creation sent; None if there is none."""
@@ -405,7 +405,7 @@ class _Lifetime:
             listing = now.exchange.operation
             message = f"{operation.name} succeeded ({answer}), but {listing} shows the "
             message += self.kind.name
-            yield failed(_DELETED, message, *(shown[1], answer, again))
+            yield failed(_DELETED, message, *(shown[1], answer, again), variant="listed")
 
     def _check_other(
         self, operation: ServiceOperation, other: CreatedResource, answer: Observation
@@ -414,7 +414,7 @@ class _Lifetime:
         now = self._read(other)
         if now.status in GONE:
             message = f"{operation.name} of one {self.kind.name} removed another one"
-            yield failed(_DELETED, message, *(other.creation, answer, now))
+            yield failed(_DELETED, message, *(other.creation, answer, now), variant="other")
 
 
 def _recorded_updates(

@@ -102,7 +102,7 @@ def _check_records(
     records = point(page.json, lookup.items)
     if not page.ok or not isinstance(records, list):
         how = f"the service answered {page} to {method} {path}, without a list of records"
-        yield failed(_CLAUSE, f"the audit cannot be read: {how}", page)
+        yield failed(_CLAUSE, f"the audit cannot be read: {how}", page, variant="unreadable")
         return
     ids = [point(record, lookup.id) for record in records]
     for failure in known:
@@ -116,7 +116,9 @@ def _check_records(
             yield not_exercised(_CLAUSE, reason)
         else:
             what = "no record" if not own else f"{len(own)} records"
-            yield failed(_CLAUSE, f"the audit has {what} of {name}", failure.answer, page)
+            yield failed(
+                _CLAUSE, f"the audit has {what} of {name}", failure.answer, page, variant="missing"
+            )
 
 
 def _may_be_later(
@@ -167,7 +169,12 @@ def exchanges(
     """
     records = point(page.json, audit.lookup.items if audit.lookup else "")
     if not isinstance(records, list):
-        yield failed(_CLAUSE, "the audit cannot be read: it has no list of records", page)
+        yield failed(
+            _CLAUSE,
+            "the audit cannot be read: it has no list of records",
+            page,
+            variant="unreadable",
+        )
         return
     if audit.lookup is None or audit.lookup.order == "newest-first":
         records = records[::-1]
@@ -178,7 +185,7 @@ def exchanges(
     ]
     if len(records) != len(expected):
         message = f"{len(expected)} exchanges have {len(records)} records"
-        yield failed(_CLAUSE, message, *observations[-1:], page)
+        yield failed(_CLAUSE, message, *observations[-1:], page, variant="number")
         return
     for record, observation in zip(records, expected, strict=True):
         failure = _Failure(observation, "")

@@ -171,7 +171,7 @@ def _check_all_bad(
     """Check the answer to a batch of bad items, which fails as a whole."""
     line = f"the service answered {answer} to {operation.name} with bad items only"
     if answer.ok:
-        return failed(_BAD_ITEMS, f"{line}; expected an error", answer)
+        return failed(_BAD_ITEMS, f"{line}; expected an error", answer, variant="accepted")
     if answer.status >= 500:
         return failed(_BAD_ITEMS, f"{line}: {SERVERS_FAULT}", answer)
     if rule.bad_items is None or answer.status in (401, 403, 404, 415, 429):

@@ -122,7 +122,7 @@ class _Cycle:
         if changed.status == 412:
             tag = f"the ETag that {self.read.name} just gave"
             message = f"the service answered {changed} to {name} with {tag}; expected a success"
-            yield failed(_RECOVERS, message, before, changed)
+            yield failed(_RECOVERS, message, before, changed, variant="current")
             return
         if not changed.ok:
             yield not_exercised(_STALE, f"the service answered {changed} to {name}")
@@ -133,7 +133,7 @@ class _Cycle:
         if current == old and self._has_moved(before, now):
             problem = f"the ETag of `{self.resource.kind.name}` did not change after an update"
             message = f"{problem}: the service cannot recognise a stale write"
-            yield failed(_STALE, message, *(before, changed, now))
+            yield failed(_STALE, message, *(before, changed, now), variant="unchanged")
             return
         stale = self.write(old if current != old else _NEVER_GIVEN)
         outcome = self._check_stale(before, changed, stale)
@@ -234,7 +234,7 @@ class _Cycle:
         reads = f"{self.read.name} gives no ETag"
         if before.ok and self.operation.parameter("If-Match", "header") is not None:
             message = f"{self.operation.name} takes If-Match, but {reads}"
-            return failed(_RECOVERS, message, before)
+            return failed(_RECOVERS, message, before, variant="missing")
         return not_exercised(_STALE, reads)
 
     def _check_stale(
@@ -250,7 +250,7 @@ class _Cycle:
             return failed(_STALE, message, *(before, changed, stale))
         if stale.status in (401, 403, 404, 405, 415, 428, 429):
             return not_exercised(_STALE, line)
-        return failed(_STALE, f"{line}; expected {named or 412}", changed, stale)
+        return failed(_STALE, f"{line}; expected {named or 412}", changed, stale, variant="code")
 
     def _refetch(
         self, now: Observation, current: str | None, stale: Observation, old: str
@@ -263,7 +263,7 @@ class _Cycle:
         if self._is_applied(now, stale, after) if kept else self._has_moved(now, after):
             kind = self.resource.kind.name
             message = f"{name} was refused ({stale}), but it changed the {kind}"
-            yield failed(_STALE, message, *(now, stale, after))
+            yield failed(_STALE, message, *(now, stale, after), variant="applied")
             return
         yield passed(_STALE)
         named, actual = stale.header("ETag"), after.header("ETag") or current
@@ -350,7 +350,7 @@ def _delete_stale(
         )
         if after.status in (404, 410):
             message = f"{operation.name} was refused ({answer}), but it deleted the resource"
-            yield failed(_STALE, message, *(resource.creation, answer, after))
+            yield failed(_STALE, message, *(resource.creation, answer, after), variant="deleted")
         else:
             yield passed(_STALE)
 

@@ -71,7 +71,13 @@ def _read_again(session: HttpSession, spec: RequestSpec) -> Iterator[Outcome]:
             message = (
                 f"the service answered 304 to {spec.operation} with an ETag that it never gave"
             )
-            yield failed(_CLAUSE, f"{message}: a copy that is out of date is kept", first, other)
+            yield failed(
+                _CLAUSE,
+                f"{message}: a copy that is out of date is kept",
+                first,
+                other,
+                variant="outdated",
+            )
 
 
 def _ask(session: HttpSession, spec: RequestSpec, header: str, value: str) -> Observation:
@@ -93,5 +99,5 @@ def _check_answer(first: Observation, answer: Observation, what: str) -> Outcome
     tags = [seen.header("ETag") for seen in (first, answer)]
     if len({(tag or "").removeprefix("W/") for tag in tags}) > 1:
         message = f"the 304 to {what} has the ETag of another representation"
-        return failed(_CLAUSE, message, first, answer, pointer="ETag")
+        return failed(_CLAUSE, message, first, answer, pointer="ETag", variant="other")
     return passed(_CLAUSE)

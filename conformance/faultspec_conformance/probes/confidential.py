@@ -83,4 +83,4 @@ def _output(session: HttpSession) -> Iterator[Outcome]:
         f"`{planted.place.pointer}`; no log may contain it"
     )
     assert planted.sent is not None
-    yield failed(_CLAUSE, message, planted.sent)
+    yield failed(_CLAUSE, message, planted.sent, variant="log")

@@ -82,7 +82,7 @@ class _Faults:
             if code not in self.shown:
                 switch = f"{self.switch.where} `{self.switch.name}`"
                 message = f"no operation fails with {code} by the {switch} ({answer})"
-                yield failed(_CODE, message, answer)
+                yield failed(_CODE, message, answer, variant="ignored")
         left_out = len(turns) - _FAILURES
         if left_out > 0:
             reason = f"{left_out} of {len(turns)} failures are beyond the limit of {_FAILURES}"

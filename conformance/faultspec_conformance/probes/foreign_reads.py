@@ -178,7 +178,7 @@ def _check_read(
     if text is not None:
         what, act = traces[text]
         message = f"{operation.name} shows {what} to {stranger.name}"
-        yield failed(_CLAUSE, message, act, page)
+        yield failed(_CLAUSE, message, act, page, variant="list")
     elif page.ok and operation.secured is not False:  # else both callers get the same
         own = session.call(replace(spec, identity=owner))
         if _first_trace_in(traces, own) is not None:

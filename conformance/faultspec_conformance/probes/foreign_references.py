@@ -66,7 +66,7 @@ def check_filters(
             if page.ok and any(id in text for id in ids if id != str(value)):
                 message = f"{operation.name} with `{name}` shows another tenant's"
                 message = f"{message} {resource.kind.name}"
-                yield failed(_CLAUSE, message, resource.creation, page)
+                yield failed(_CLAUSE, message, resource.creation, page, variant="filter")
             elif page.ok:
                 yield passed(_CLAUSE)
 
@@ -160,10 +160,14 @@ class _Reference:
             yield not_exercised(_CLAUSE, f"the service answered {foreign} to {subject}")
         elif foreign.ok:
             message = f"the service answered {foreign} to {subject}; expected a refusal"
-            yield failed(_CLAUSE, message, *(resource.creation, absent, foreign))
+            yield failed(
+                _CLAUSE, message, *(resource.creation, absent, foreign), variant="reference"
+            )
         elif (foreign.status, foreign.code) != (absent.status, absent.code):
             message = f"{subject}: the answer is {foreign}; expected {absent}, as for a missing one"
-            yield failed(_CLAUSE, message, *(resource.creation, absent, foreign))
+            yield failed(
+                _CLAUSE, message, *(resource.creation, absent, foreign), variant="difference"
+            )
         else:
             own = self._refer(resource.owner, resource.id)
             reason = f"the service answered {own} to the owner's {name}"

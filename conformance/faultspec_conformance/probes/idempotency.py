@@ -282,7 +282,7 @@ class _Creation:
         equal = [item for item in items if text in item.values()]
         if page.ok and len(equal) > 1:
             message = f"after the replay the list shows {len(equal)} of what was created once"
-            yield failed(_REPLAY, message, *(first, again, page))
+            yield failed(_REPLAY, message, *(first, again, page), variant="twice")
 
     def _check_other_uses(self, spec: RequestSpec, first: Observation) -> Iterator[ProbeResult]:
         """Compare a creation with that of another key, with another body and with that of another
@@ -394,7 +394,7 @@ class _Creation:
             unused = self.request(new_key(self.session), self.new_body())
             if self.session.call(replace(unused, identity=stranger)).ok:
                 message = f"the service refused a key because another tenant used it ({foreign})"
-                return failed(_ISOLATION, message, first, foreign)
+                return failed(_ISOLATION, message, first, foreign, variant="refused")
         return not_exercised(_ISOLATION, f"the service answered {foreign} to the other tenant")
 
 
@@ -521,7 +521,9 @@ def _check_stored(
     if same and ("body" not in rule.equal or _body(again) == _body(refused)):
         return passed(_REPLAY)
     message = f"the service answered {again} to {what}; expected {refused} as before, stored under"
-    return failed(_REPLAY, f"{message} {rule.key}", *(taken.creation, refused, again))
+    return failed(
+        _REPLAY, f"{message} {rule.key}", *(taken.creation, refused, again), variant="refusal"
+    )
 
 
 def _check_retried(
@@ -543,7 +545,7 @@ def _check_retried(
     if not anew.ok:
         return not_exercised(_REPLAY, f"{message}, and {anew} to another key")
     message = f"{message}; expected a success, because refusals are not stored under {rule.key}"
-    return failed(_REPLAY, message, *(taken.creation, refused, anew, again))
+    return failed(_REPLAY, message, *(taken.creation, refused, anew, again), variant="stored")
 
 
 def replays_below(session: HttpSession) -> Iterator[ProbeResult]:
@@ -655,4 +657,4 @@ def check_refused_key(
     if not keyless.ok:
         return not_exercised(_REPLAY, reason)
     message = f"{reason} with {rule.key}, but {keyless} without it"
-    return failed(_REPLAY, message, keyless, refused)
+    return failed(_REPLAY, message, keyless, refused, variant="key")

@@ -125,7 +125,9 @@ def invalid_params(session: RpcSession) -> Iterator[ProbeResult]:
             yield passed(clause)
         else:
             message = f"the service answered {answer} to params that are a string"
-            yield failed(clause, f"{message}; expected error {PARAMS} or {REQUEST}", answer)
+            yield failed(
+                clause, f"{message}; expected error {PARAMS} or {REQUEST}", answer, variant="text"
+            )
 
 
 def _send_invalid(session: RpcSession, sample: SampleCall, params: object) -> Iterator[Outcome]:
@@ -141,7 +143,7 @@ def _send_invalid(session: RpcSession, sample: SampleCall, params: object) -> It
         return
     codes = ", or a code of the taxonomy" if session.taxonomy.shared_live_codes() else ""
     message = f"the service answered {answer} to invalid params of `{sample.call.path}`"
-    yield failed(clause, f"{message}; expected error {PARAMS}{codes}", answer)
+    yield failed(clause, f"{message}; expected error {PARAMS}{codes}", answer, variant="params")
 
 
 def ids(session: RpcSession) -> Iterator[ProbeResult]:
@@ -214,7 +216,7 @@ def call_batches(session: RpcSession) -> Iterator[Outcome]:
     pair = [notification(_NO_METHOD), notification(_NO_METHOD)]
     for answer in session.batch(pair, due=False, harmless=True)[:1]:
         message = f"the service answered {answer} to a batch of notifications; expected no answer"
-        yield failed(clause, message, answer)
+        yield failed(clause, message, answer, variant="notifications")
 
 
 def _check_answers(answers: list[Observation], ids: tuple[object, object]) -> Iterator[Outcome]:
@@ -224,11 +226,13 @@ def _check_answers(answers: list[Observation], ids: tuple[object, object]) -> It
     for answer, own in zip(answers, found, strict=True):
         if not any(are_equal(own, id) for id in ids):
             message = "an answer to a batch has an id that none of its calls has"
-            yield failed(clause, message, answer)
+            yield failed(clause, message, answer, variant="id")
             return
     if len(found) != 2 or are_equal(found[0], found[1]):
         message = f"a batch of two requests and a notification has {len(found)} answers"
-        yield failed(clause, f"{message}; expected one for each request", *answers)
+        yield failed(
+            clause, f"{message}; expected one for each request", *answers, variant="number"
+        )
         return
     for answer in answers:
         yield from response_outcomes(answer, ids)

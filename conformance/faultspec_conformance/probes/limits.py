@@ -176,7 +176,7 @@ def _search(
     if answer.status >= 500:
         what = f"{operation.name} for {searched}"
         message = f"the service answered {answer} to {what}; expected a status below 500"
-        yield failed(_INVALID, message, answer)
+        yield failed(_INVALID, message, answer, variant="search")
 
 
 def _is_free_text(session: HttpSession, parameter: OperationParameter) -> bool:

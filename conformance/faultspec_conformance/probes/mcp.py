@@ -53,10 +53,13 @@ def unknown_tools(session: ToolSession) -> Iterator[Outcome]:
         yield passed(_TOOL)
     elif _is_marked(answer):
         message = f"an unknown tool is reported in a result; {expected}"
-        yield failed(_TOOL, message, answer, level="warning")
+        yield failed(_TOOL, message, answer, level="warning", variant="result")
     else:
         yield failed(
-            _TOOL, f"the service answered an unknown tool with a result; {expected}", answer
+            _TOOL,
+            f"the service answered an unknown tool with a result; {expected}",
+            answer,
+            variant="success",
         )
 
 
@@ -106,12 +109,17 @@ def _check_refused(
         yield failed(_ARGUMENTS, f"{message}; the protocol has error {_INVALID}", answer)
     elif number is not None:
         message = f"{subject}: refused with error {number}; the protocol has error {_INVALID}"
-        yield failed(_ARGUMENTS, message, answer, level="warning")
+        yield failed(_ARGUMENTS, message, answer, level="warning", variant="number")
     elif claim is None or not _is_marked(answer):
-        yield failed(_ARGUMENTS, f"{subject}: the answer is a result; expected an error", answer)
+        yield failed(
+            _ARGUMENTS,
+            f"{subject}: the answer is a result; expected an error",
+            answer,
+            variant="result",
+        )
     else:
         message = f"{subject}: refused without a code of the surface `{claim.surface.name}`"
-        yield failed(_ARGUMENTS, message, answer, level="warning")
+        yield failed(_ARGUMENTS, message, answer, level="warning", variant="code")
 
 
 def _is_marked(answer: Observation) -> bool:
@@ -167,14 +175,14 @@ class _Walk:
         unknown = self.navigation.unknown
         if answer.code != unknown:
             message = f"the service answered {answer} to an unknown action; expected {unknown}"
-            yield failed(_NOT_OFFERED, message, answer)
+            yield failed(_NOT_OFFERED, message, answer, variant="unknown")
         known = _names(slot_value(self.session.taxonomy, answer, self.navigation.all or ""))
         for _ in range(_STEPS):
             offers = self._offers(answer)
             beyond = next((action for action in offers if known and action not in known), None)
             if beyond is not None:
                 message = f"the service offered `{beyond}`, which is not a known action"
-                yield failed(_NOT_OFFERED, message, answer)
+                yield failed(_NOT_OFFERED, message, answer, variant="invented")
             yield from self._try_not_offered(answer, known, offers)
             able = [action for action in offers if action in self.moves]
             if not able:
@@ -209,7 +217,7 @@ class _Walk:
         yield passed(_NOT_OFFERED)
         if sorted(self._offers(refused)) != sorted(offers):
             message = "the actions offered after a refusal differ from those before it"
-            yield failed(_OFFERED, message, answer, refused)
+            yield failed(_OFFERED, message, answer, refused, variant="refusal")
 
     def _take(self, action: str) -> Observation:
         """Make the sample call of an action, or the first one with this action in it."""

@@ -374,16 +374,18 @@ def _check(session: HttpSession, recipe: Recipe, answer: Observation) -> Outcome
         return passed(_CLAUSE)
     if until is not None and answer.status != until:
         times = f"none of {recipe.steps[-1].at_most} requests got {until}"
-        return failed(_CLAUSE, f"{what}: {times}; the last answer is {answer}", answer)
+        return failed(
+            _CLAUSE, f"{what}: {times}; the last answer is {answer}", answer, variant="repeated"
+        )
     if recipe.code in codes:
         message = f"the service answered {answer} to {what}; expected {recipe.status}"
-        return failed(_CLAUSE, message, answer)
+        return failed(_CLAUSE, message, answer, variant="status")
     if not codes and not all(seen.sound for seen in observations):
         reason = f"the service answered {answer} to {what}, and the answer has no readable code"
         return not_exercised(_CLAUSE, reason)
     if answer.ok and not answer.inner:
         message = f"the service answered {answer} to {what}; expected the error {recipe.code}"
-        return failed(_CLAUSE, message, answer)
+        return failed(_CLAUSE, message, answer, variant="success")
     found = " and ".join(codes) or str(answer)
     message = f"the service answered {found} to {what}; expected {recipe.code}"
     return failed(_CLAUSE, message, answer)
@@ -394,12 +396,12 @@ def _check_surface(recipe: Recipe, surface: str, answer: Observation) -> Outcome
     what = f"the recipe for {recipe.code}"
     if answer.status != recipe.status:
         message = f"the service answered {answer} to {what}; expected {recipe.status}"
-        return failed(_CLAUSE, message, answer)
+        return failed(_CLAUSE, message, answer, variant="status")
     if answer.judgement.surface != surface:
         found = answer.judgement.surface
         place = f"on the surface `{found}`" if found is not None else "on no surface"
         message = f"the answer ({answer}) to {what} is {place}; expected `{surface}`"
-        return failed(_CLAUSE, message, answer)
+        return failed(_CLAUSE, message, answer, variant="surface")
     return passed(_CLAUSE)
 
 
@@ -410,7 +412,7 @@ def _check_rendering(
     what = f"the recipe for {recipe.code}"
     if recipe.status not in (None, answer.status):
         message = f"the service answered {answer} to {what}; expected {recipe.status}"
-        return failed(_CLAUSE, message, answer)
+        return failed(_CLAUSE, message, answer, variant="status")
     found = [
         (reading.form.rendering.name, reading.code.name)
         for reading in find_renderings(session.contract, answer.exchange)
@@ -423,7 +425,7 @@ def _check_rendering(
     else:
         has = "has no rendering of a code"
     message = f"the answer ({answer}) to {what} {has}; expected `{name}` of {recipe.code}"
-    return failed(_CLAUSE, message, answer)
+    return failed(_CLAUSE, message, answer, variant="rendering")
 
 
 def _send_at_once(

@@ -276,7 +276,9 @@ class RateLimit:
             if again.ok:
                 enough = f"{_SHORT:g} s were enough: are these milliseconds?"
                 message = f"Retry-After asks for {asked} s, and {enough}"
-                return failed(_RECOVERS, message, refused, again, level="warning")
+                return failed(
+                    _RECOVERS, message, refused, again, level="warning", variant="milliseconds"
+                )
         limit = f"Retry-After: {asked}; the run waits at most {PATIENCE:g} s"
         return not_exercised(_RECOVERS, f"the wait that the refusal asks for is too long ({limit})")
 
@@ -325,7 +327,7 @@ class RateLimit:
         claim, refused = stated.pop(), self.rounds[-1].refused
         problem = self._problem_of_rest(claim) or self._too_many(claim) or self._too_few(claim)
         if problem is not None:
-            return failed(_COUNTED, problem, self.first.refused, refused)
+            return failed(_COUNTED, problem, self.first.refused, refused, variant="count")
         if claim.limit is None:
             return not_exercised(_COUNTED, "the refusals state no limit")
         if len(self.rounds) == 1:

@@ -408,7 +408,7 @@ def _create_again(session: HttpSession, watched: _WatchedList, refused: Observat
                 return not_exercised(_CLAUSE, f"{listing} has new items without a request")
         evidence = [before, after, answer]
     message = f"{refused.exchange.operation} was refused ({refused}), but {listing} has a new item"
-    return failed(_CLAUSE, message, *evidence)
+    return failed(_CLAUSE, message, *evidence, variant="list")
 
 
 def _send_to_new(session: HttpSession, write: _RefusedWrite) -> Iterator[Outcome]:
@@ -440,7 +440,7 @@ def _send_to_new(session: HttpSession, write: _RefusedWrite) -> Iterator[Outcome
         evidence = (before, after, answer)
         if after.status in (404, 410):
             message = f"{name} was refused ({answer}), but the {kind.name} is gone"
-            yield failed(_CLAUSE, message, *evidence)
+            yield failed(_CLAUSE, message, *evidence, variant="gone")
             return
         found = differing_pointers(before.json, after.json)
         moved = found if moved is None else moved & found

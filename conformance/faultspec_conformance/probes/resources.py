@@ -326,7 +326,7 @@ def _check_refused(
     expected = _conflicts(session, kind)
     if unique and again.code is not None and expected and again.code not in expected:
         message = f"the service answered {again} to {what}; expected {' or '.join(expected)}"
-        return failed(_REFUSED, message, first.creation, again)
+        return failed(_REFUSED, message, first.creation, again, variant="code")
     if again.code is None and again.status != 409:
         return check_refusal(_REFUSED, again, what)
     return passed(_REFUSED)

@@ -189,13 +189,13 @@ def _wrong_method(
     yield check_refusal(_METHOD, answer, what)
     if answer.status == 404:
         message = f"the service answered 404 to {what}; expected 405"
-        yield failed(_METHOD, message, answer, level="warning")
+        yield failed(_METHOD, message, answer, level="warning", variant="missing")
     if answer.status == 501 and any(
         operation.method == method for operation in session.inventory.operations
     ):
         # RFC 9110, 15.6.2: 501 is for a method that no resource supports.
         message = f"the service answered 501 to {what}; expected 405: other paths allow {method}"
-        yield failed(_METHOD, message, answer)
+        yield failed(_METHOD, message, answer, variant="unknown")
     if answer.status == 405:
         yield from _check_allow(answer, method, declared)
 
@@ -209,7 +209,7 @@ def _check_allow(answer: Observation, method: str, declared: tuple[str, ...]) ->
         message = (
             f"the `Allow` header lists {method}, but the service refused it with {answer.status}"
         )
-        yield failed(_METHOD, message, answer)
+        yield failed(_METHOD, message, answer, variant="refused")
     missing = [name for name in declared if name not in listed]
     if missing:
         message = f"the `Allow` header leaves out {', '.join(missing)}, which the path allows"

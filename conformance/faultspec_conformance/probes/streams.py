@@ -71,11 +71,11 @@ def _broken_stream(session: HttpSession, operation: ServiceOperation, recipe: Re
     misnamed = next((event for event in announced if event.name not in ERROR_EVENTS), None)
     if misnamed is not None:
         message = f"{what} sends the error as data, in an event called `{misnamed.name}`"
-        return failed(_CLAUSE, message, broken)
+        return failed(_CLAUSE, message, broken, variant="name")
     for event in broken.inner:
         if not event.judgement.is_error and event.code is None:
             message = f"{what} has an error event that is not in the declared form"
-            return failed(_CLAUSE, message, broken, event)
+            return failed(_CLAUSE, message, broken, event, variant="form")
     return passed(_CLAUSE)
 
 

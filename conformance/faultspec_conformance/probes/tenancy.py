@@ -274,10 +274,10 @@ class _Comparison:
         if differences:
             first = next(iter(differences.values()))
             message = f"{subject}: the answer differs from that for a missing resource: {first}"
-            return failed(_CLAUSE, message, nothing.observation, answer)
+            return failed(_CLAUSE, message, nothing.observation, answer, variant="difference")
         if answer.code in self.rule.never and not operation.writes and self.stranger.scopes is None:
             message = f"the service answered {answer} to {subject}; expected {self.rule.answer}"
-            return failed(_CLAUSE, message, answer)
+            return failed(_CLAUSE, message, answer, variant="code")
         if answer.status == 403 and answer.code != self.rule.answer:
             who = self.stranger.name
             reason = f"the service answers {answer} to {who} whether the resource exists or not"
@@ -395,7 +395,7 @@ def _check_list(
     if not first.ok:
         return
     if shows(first):
-        yield failed(_CLAUSE, message, resource.creation, first)
+        yield failed(_CLAUSE, message, resource.creation, first, variant="list")
         return
     yield passed(_CLAUSE)
     following = pagination.next_query(listing, first)
@@ -404,7 +404,7 @@ def _check_list(
     second = session.call(replace(plain, query=following))
     if second.ok and shows(second):
         exchanges = (resource.creation, first, second)
-        yield failed(_CLAUSE, f"{message} on a later page", *exchanges)
+        yield failed(_CLAUSE, f"{message} on a later page", *exchanges, variant="page")
     elif second.ok:
         yield passed(_CLAUSE)
 
@@ -428,13 +428,13 @@ def _check_same_values(
         yield passed(_CLAUSE)
     elif _names_resource(session, resource, stranger, answer):
         message = f"{line}, with the id of its {kind.name}"
-        yield failed(_CLAUSE, message, resource.creation, answer)
+        yield failed(_CLAUSE, message, resource.creation, answer, variant="conflict")
     elif answer.code is not None and answer.code in rule.never and answer.status == 409:
         if _may_be_own(session, resource, stranger, spec=spec, answer=answer):
             yield not_exercised(_CLAUSE, f"{line}, which its own {kind.name} may have already")
             return
         message = f"{line}, which shows that another tenant uses the values"
-        yield failed(_CLAUSE, message, resource.creation, answer, level="warning")
+        yield failed(_CLAUSE, message, resource.creation, answer, level="warning", variant="value")
 
 
 def _may_be_own(

@@ -137,7 +137,7 @@ def _check_nothing_stored(
             f"and {after.exchange.operation} shows its good item"
         )
         evidence = (before, mixed, after)
-        return failed(_REFUSED, message, *evidence)
+        return failed(_REFUSED, message, *evidence, variant="batch")
     return passed(_REFUSED)
 
 

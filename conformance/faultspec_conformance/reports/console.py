@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from faultspec.diagnostics.formats.escaping import escape_line
 from faultspec.exchange.finding import Finding
@@ -206,8 +206,8 @@ def _finding(report: Report, reported: ReportedFinding, colour: bool) -> list[st
     place = " ".join(filter(None, (finding.operation, str(finding.status or ""), finding.code)))
     if place:
         out.append(f"  {escape_line(place)}")
-    if len(reported.operations) > 1:
-        out.append(f"  {escape_line(operations_text(reported))}")
+    if extent := extent_text(reported):
+        out.append(f"  {escape_line(extent)}")
     if reported.places:
         more = ", …" if reported.count > len(reported.places) else ""
         out.append(f"  at {escape_line(', '.join(reported.places))}{more}")
@@ -274,9 +274,18 @@ def source_text(finding: Finding) -> str:
     )
 
 
-def operations_text(reported: ReportedFinding) -> str:
-    """The operations with the same cause: how many, and the first few."""
-    operations = reported.operations
+def extent_text(reported: ReportedFinding) -> str:
+    """The operations with the same cause: how many, and the first few; and its statuses. Empty if
+    there is one of both.
+    """
+    operations, statuses = reported.operations, reported.statuses
+    listed = f"with the statuses {', '.join(map(str, statuses))}" if len(statuses) > 1 else ""
+    return "; ".join(filter(None, (_operations_text(operations), listed)))
+
+
+def _operations_text(operations: Sequence[str]) -> str:
+    if len(operations) < 2:
+        return ""
     more = len(operations) - _OPERATIONS
     listed = ", ".join(operations[:_OPERATIONS]) + (f" and {more} more" if more > 0 else "")
     return f"on {len(operations)} operations: {listed}"

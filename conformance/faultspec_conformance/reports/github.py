@@ -3,7 +3,7 @@
 from typing import Literal
 
 from faultspec.diagnostics.formats.github import Annotation, workflow_command
-from faultspec_conformance.reports.console import operations_text, summary
+from faultspec_conformance.reports.console import extent_text, summary
 from faultspec_conformance.results.model import Report, ReportedFinding, Standing
 
 _LEVELS: dict[Standing, Literal["error", "warning", "notice"]] = {
@@ -39,10 +39,10 @@ def _annotation(reported: ReportedFinding, file: str | None) -> Annotation:
     finding = reported.finding
     flaky = "flaky: " if reported.standing == "flaky" else ""
     place = " ".join(filter(None, (str(finding.status or ""), finding.code)))
-    operations = operations_text(reported) if len(reported.operations) > 1 else None
+    texts = (finding.message, place, extent_text(reported), reported.excuse)
     return Annotation(
         level=_LEVELS[reported.standing],
         title=flaky + " ".join(filter(None, (finding.clause, finding.operation))),
-        message="\n".join(filter(None, (finding.message, place, operations, reported.excuse))),
+        message="\n".join(filter(None, texts)),
         file=file,
     )

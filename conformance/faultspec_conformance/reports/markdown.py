@@ -6,7 +6,7 @@ from faultspec.diagnostics.formats.markdown import markdown_details, markdown_ta
 from faultspec_conformance.reports.console import (
     WORDS,
     example_lines,
-    operations_text,
+    extent_text,
     remarks,
 )
 from faultspec_conformance.results.enabling import next_steps
@@ -84,8 +84,7 @@ def markdown(report: Report) -> str:
 def _place(reported: ReportedFinding) -> str:
     finding = reported.finding
     parts = (finding.operation, str(finding.status or ""), finding.code)
-    operations = operations_text(reported) if len(reported.operations) > 1 else None
-    lines = (" ".join(filter(None, parts)), operations, ", ".join(reported.places))
+    lines = (" ".join(filter(None, parts)), extent_text(reported), ", ".join(reported.places))
     return "\n".join(filter(None, lines))
 
 

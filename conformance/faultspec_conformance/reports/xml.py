@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from faultspec.diagnostics.formats.junit import TestCase, TestSuite, write_junit
 from faultspec_conformance.reports import curl
-from faultspec_conformance.reports.console import WORDS, operations_text
+from faultspec_conformance.reports.console import WORDS, extent_text
 from faultspec_conformance.results.model import ClauseResult, Report, ReportedFinding
 
 
@@ -73,7 +73,7 @@ def _failure_text(base: str, failure: ReportedFinding) -> str:
         (
             f"{finding.operation or ''} {finding.status or ''}",
             finding.message,
-            *([operations_text(failure)] if len(failure.operations) > 1 else []),
+            *filter(None, (extent_text(failure),)),
             *failure.places,
             *curl.command_lines(base, finding.evidence),
         )

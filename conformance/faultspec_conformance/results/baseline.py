@@ -27,7 +27,7 @@ def compare_with_baseline(result: Result, earlier: Result) -> Result:
     places: dict[str, set[str]] = {}
     for old in earlier.findings:
         if old.level == "error":
-            name = _recorded_fingerprint(old.finding)
+            name = old.finding.recorded_fingerprint
             before.setdefault(name, old.finding)
             places.setdefault(name, set()).update(old.operations)
     clauses = dict(result.clauses)
@@ -61,8 +61,3 @@ def compare_with_baseline(result: Result, earlier: Result) -> Result:
         and clauses[finding.clause].occasions
     )
     return replace(result, clauses=clauses, findings=sort_findings(findings), fixed=fixed)
-
-
-def _recorded_fingerprint(finding: Finding) -> str:
-    """The fingerprint that the version which found it gave a finding."""
-    return finding.fingerprint if finding.variant else finding.fingerprints[-1]

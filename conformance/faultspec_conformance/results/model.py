@@ -153,6 +153,11 @@ class ReportedFinding:
         """Error or warning."""
         return self.finding.level
 
+    @property
+    def statuses(self) -> tuple[int, ...]:
+        """The statuses of the examples, in order."""
+        return tuple(sorted({one.status for one in self.examples if one.status is not None}))
+
     def example_id(self, number: int) -> str:
         """The id by which `faultspec replay` finds an example; numbers start at 1."""
         return f"{self.finding.fingerprint}:{number}"

@@ -126,7 +126,8 @@ def _decide(reported: ReportedFinding, contract: Contract, answered: Sequence[Ex
         again = replace(finding, evidence=tuple(answered))
         return Replay("reproduced", pairs, finding=_only(reported, again))
     judgement = judge(contract, last)
-    same = (new for new in judgement.findings if new.fingerprint == finding.fingerprint)
+    recorded = finding.recorded_fingerprint
+    same = (new for new in judgement.findings if recorded in new.fingerprints)
     found = next(same, None)
     if found is not None:
         again = replace(found, evidence=tuple(answered))
