@@ -199,3 +199,51 @@ def test_a_fault_switch_fails_every_operation(lapse: str, clauses: list[str]) ->
         for seen in session.observations.exchanges
         if seen.status == 503
     )
+
+
+def bookings_of(*, refuses: str) -> Any:
+    """Answers of a service of bookings. ``refuses``: "together", a day of the same room that is
+    taken, or "nothing".
+    """
+    booked: dict[str, dict[str, Any]] = {}
+
+    def script(request: Request) -> Response:
+        name = request.target.partition("?")[0].removeprefix("/v1/things").strip("/")
+        if name and name not in booked:
+            return answer(404, {"code": "absent"})
+        if request.method == "GET":
+            return answer(200, booked[name] if name else list(booked.values()))
+        if request.method not in ("POST", "PUT"):
+            return answer(405, {"code": "absent"})
+        body = json.loads(request.body)
+        others = [one for key, one in booked.items() if key != name]
+        place = (body["room"], body["day"])
+        if refuses == "together" and any((one["room"], one["day"]) == place for one in others):
+            return answer(409, {"code": "taken"})
+        key = name or f"booking-{len(booked) + 1:08}"
+        booked[key] = {**body, "id": key}
+        return answer(200 if name else 201, booked[key])
+
+    return script
+
+
+@pytest.mark.parametrize(
+    ("refuses", "clauses"),
+    [("together", []), ("nothing", ["duplicates/refused", "duplicates/refused"])],
+)
+def test_members_may_be_unique_only_together(refuses: str, clauses: list[str]) -> None:
+    """A value of one member alone may repeat; all values together may not, by creation or update."""
+    body: dict[str, object] = {"room": "blue", "day": "${unique:date}"}
+    booking = ResourceConfig(
+        "booking",
+        create=ConfiguredCall("POST", "/v1/things", body=body),
+        read=ConfiguredCall("GET", "/v1/things/{id}"),
+        update=ConfiguredCall("PUT", "/v1/things/{id}", body=body),
+        list=ConfiguredCall("GET", "/v1/things"),
+        id="/id",
+        unique=("room", "day"),
+        unique_together=True,
+    )
+    session = session_of(bookings_of(refuses=refuses), resources={"booking": booking})
+    list(resources.fixtures(session))
+    assert failures(resources.duplicates(session)) == clauses

@@ -102,6 +102,11 @@ _CREATE_KEYS = {
                     "a uniqueness",
                     {
                         "fields": Key(_NAMES, "The members.", True),
+                        "together": Key(
+                            Flag(),
+                            "True: only all values together are unique, such as a room and a day. "
+                            "Default: each member is.",
+                        ),
                         "code": Key(Text(), "The code of a request that repeats their values."),
                     },
                 ),

@@ -127,7 +127,8 @@ class ResourceConfig:
     """A declared resource; what the file leaves out is inferred. ``id``: a pointer to the id of a
     created one.
 
-    ``unique_code``, ``stale_code``: the codes that refuse a repeated value and a stale write.
+    ``unique_together``: whether only all ``unique`` members together are. ``unique_code``,
+    ``stale_code``: the codes that refuse a repeated value and a stale write.
     """
 
     name: str
@@ -139,6 +140,7 @@ class ResourceConfig:
     batch: ConfiguredCall | None = None
     id: str | None = None
     unique: tuple[str, ...] = ()
+    unique_together: bool = False
     identity: str | None = None
     unique_code: str | None = None
     stale_code: str | None = None

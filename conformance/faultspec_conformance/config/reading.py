@@ -573,6 +573,7 @@ def _read_resource(context: ReadingContext, name: str, node: Node) -> ResourceCo
         batch=calls.get("batch"),
         id=settings.get("id"),
         unique=unique,
+        unique_together=bool(rule.get("together")),
         identity=context.known_identity(node, place),
         unique_code=rule.get("code"),
         stale_code=cast(str | None, node.get("stale")),

@@ -208,7 +208,12 @@ def _update_to_duplicate(session: HttpSession, kind: ResourceKind) -> Iterator[O
     ]
     body = existing.body if isinstance(existing.body, dict) else {}
     values = {name: body[name] for name in kind.config.unique if name in body}
-    updates = [operation for operation in updates if _carried_members(session, operation, values)]
+    least = len(values) if kind.config.unique_together else 1
+    updates = [
+        operation
+        for operation in updates
+        if len(_carried_members(session, operation, values)) >= least
+    ]
     other = make(session, kind, owner=existing.owner) if updates and values else None
     if not isinstance(other, CreatedResource):
         return
@@ -216,7 +221,8 @@ def _update_to_duplicate(session: HttpSession, kind: ResourceKind) -> Iterator[O
         outcome = _update(session, operation, existing, other, values=values)
         yield outcome
         carried = _carried_members(session, operation, values)
-        if outcome.kind == "passed" and len(carried) > 1:
+        separate = len(carried) > 1 and not kind.config.unique_together
+        if outcome.kind == "passed" and separate:
             for name in carried[:_MEMBERS]:
                 yield _update(session, operation, existing, other, values={name: values[name]})
 
