@@ -237,11 +237,11 @@ WAITING = """  broken:
 
 class Jobs:
     """A service whose jobs have failed when they are read a third time. ``end``: what they are
-    then.
+    then. ``headers``: those of every reading.
     """
 
-    def __init__(self, end: dict[str, object]) -> None:
-        self.end, self.readings = end, 0
+    def __init__(self, end: dict[str, object], headers: dict[str, str] | None = None) -> None:
+        self.end, self.readings, self.headers = end, 0, headers or {}
 
     def __call__(self, request: Request) -> Response:
         """Answer a request."""
@@ -251,16 +251,18 @@ class Jobs:
         ended = self.readings >= 3
         if ended and not self.end:
             return answer(404, {"code": "absent"})
-        return answer(200, {"id": "j1", **(self.end if ended else {"state": "running"})})
+        state = self.end if ended else {"state": "running"}
+        return answer(200, {"id": "j1", **state}, **self.headers)
 
 
-def job_results(end: dict[str, object], recipe: str = WAITING) -> dict[str, str]:
+def job_results(end: dict[str, object] | Jobs, recipe: str = WAITING) -> dict[str, str]:
     """The outcome of each clause of a recipe that waits for a job."""
     document, found = source.parse(HEAD + recipe, "conformance.yaml")
     assert document is not None, found
     loaded = parse_config(document, {})
     assert loaded.target is not None, loaded.diagnostics
-    seen = provoke.recipes(http_session(Jobs(end), JOBS, loaded.target))
+    jobs = end if isinstance(end, Jobs) else Jobs(end)
+    seen = provoke.recipes(http_session(jobs, JOBS, loaded.target))
     return {item.clause: item.kind for item in seen if isinstance(item, Outcome)}
 
 
@@ -292,6 +294,13 @@ def test_a_wait_has_at_most_so_many_requests() -> None:
     few = WAITING.replace("seconds: 1", "at_most: 2")
     failed = {"state": "failed", "failure": {"code": "broken"}}
     assert job_results(failed, few) == {"provoke/state": "failed"}
+
+
+def test_a_wait_is_as_long_as_the_answer_asks() -> None:
+    """`Retry-After` of a running job delays the next request, within the seconds of the state."""
+    jobs = Jobs({"state": "running"}, headers={"Retry-After": "1"})
+    assert job_results(jobs) == {"provoke/state": "failed"}
+    assert jobs.readings <= 3
 
 
 def test_seconds_belong_to_a_state() -> None:

@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Callable, Iterator
+from time import time
 
 from faultspec.language.values import are_equal
+from faultspec.runtime import retry_after
 from faultspec_conformance.config import Recipe, Step
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.results.model import Outcome
@@ -19,7 +21,8 @@ from faultspec_conformance.session.observation import (
 #: The clause about states that recipes wait for.
 STATE = "provoke/state"
 
-#: Seconds before the second request, and at most between two requests. The wait doubles.
+#: Seconds before the second request, and at most between two requests. The wait doubles. An answer
+#: may ask for a longer one.
 _FIRST, _LONGEST = 0.05, 0.5
 
 
@@ -51,11 +54,11 @@ def await_state(
         spent = max(waited, session.driver.elapsed - began)
         if spent >= state.seconds or turn == step.at_most:
             break
-        pause = min(pause, state.seconds - spent)
-        if not session.driver.pause(pause):
+        wait = min(max(pause, _asked_wait(answer)), state.seconds - spent)
+        if not session.driver.pause(wait):
             reason = f"the run has no time left to wait for {state}"
             raise Unanswered(NoAnswer(answer.exchange.request, "budget", reason))
-        waited, pause = waited + pause, min(2 * pause, _LONGEST)
+        waited, pause = waited + wait, min(2 * pause, _LONGEST)
     pointer = next(pointer for pointer in state.values if not _holds(step, pointer, answer))
     found = point(answer.json, pointer)
     shown = "is missing" if found is None else f"is {json.dumps(found)}"
@@ -78,6 +81,13 @@ def reached_states(recipe: Recipe, last: Observation, failure: str | None) -> It
     waits = any(step.state is not None for step in recipe.steps)
     if waits and failure is None and has_state(recipe.steps[-1], last):
         yield passed(STATE)
+
+
+def _asked_wait(answer: Observation) -> float:
+    """The seconds that the answer asks to wait before the next request (RFC 9110, 10.2.3)."""
+    value = answer.header("Retry-After")
+    wait = retry_after.parse(value, now=time(), lenient=True) if value is not None else None
+    return wait.seconds if wait is not None and wait.seconds is not None else 0.0
 
 
 def _holds(step: Step, pointer: str, answer: Observation) -> bool:
