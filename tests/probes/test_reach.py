@@ -3,7 +3,8 @@ law it holds.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -102,7 +103,7 @@ class Shop:
         return answer(200 if name else 201, self.things[key])
 
 
-def session_of(shop: Shop, **more: Any) -> HttpSession:
+def session_of(shop: Callable[[Request], Response], **more: Any) -> HttpSession:
     """Return a session with the shop, which has no document."""
     config = ServiceConfig(**{"limits": WRITES, "resources": {"thing": THING}, **more})
     session = http_session(shop, TAXONOMY, config, {})
@@ -247,3 +248,13 @@ def test_members_may_be_unique_only_together(refuses: str, clauses: list[str]) -
     session = session_of(bookings_of(refuses=refuses), resources={"booking": booking})
     list(resources.fixtures(session))
     assert failures(resources.duplicates(session)) == clauses
+
+
+@pytest.mark.parametrize("cut", [None, "is longer than 65536 bytes"])
+def test_a_refusal_whose_body_was_cut_decides_nothing(cut: str | None) -> None:
+    """What was not read does not have the declared form."""
+    shop = Shop()
+    session = session_of(lambda request: replace(shop(request), cut=cut))
+    outcomes = [item for item in routes.unknown_routes(session) if isinstance(item, Outcome)]
+    kinds = {item.kind for item in outcomes if item.clause == "framework/not-acceptable"}
+    assert kinds == ({"passed"} if cut is None else {"not_exercised"})

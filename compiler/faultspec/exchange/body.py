@@ -8,6 +8,9 @@ from faultspec.runtime.nodes import child
 DEEPEST = 100
 """Levels of nesting that are read; RFC 8259 section 9 lets a parser set a limit."""
 
+MOST = 250_000
+"""Values that are read: a million take a second of the run, and 200 MB."""
+
 _SUCCESS = 1024 * 1024
 """Bytes of the largest success that is searched for an envelope: an envelope is small."""
 
@@ -27,6 +30,8 @@ def read(body: bytes) -> DecodedBody:
     """
     if not body.strip(b" \t\r\n"):
         return DecodedBody(None, "is empty")
+    if has_too_many_values(body):
+        return DecodedBody(None, f"has more than {MOST:,} values")
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError:
@@ -50,6 +55,11 @@ def read(body: bytes) -> DecodedBody:
     if is_too_deep(body, value):
         return DecodedBody(None, f"is nested deeper than {DEEPEST} levels")
     return DecodedBody(value, None)
+
+
+def has_too_many_values(body: bytes) -> bool:
+    """Whether a body may have more than ``MOST`` values, by its commas and brackets."""
+    return len(body) > MOST and sum(map(body.count, (b",", b"[", b"{"))) > MOST
 
 
 def is_too_deep(body: bytes, value: object) -> bool:

@@ -13,6 +13,7 @@ from faultspec_conformance.session.observation import (
     FORM,
     INVALID_INPUT,
     Observation,
+    describe_cut,
     failed,
     not_exercised,
     passed,
@@ -51,6 +52,8 @@ def check_refusal(clause: str, answer: Observation, what: str) -> Outcome:
     if form is not None:
         message = f"the answer to {what} does not have the declared form: {form.message}"
         return replace(failed(clause, message, answer), form=form.clause)
+    if answer.exchange.response.cut is not None:
+        return not_exercised(clause, describe_cut(answer.exchange, answer.exchange.response.cut))
     return passed(clause)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from faultspec.exchange.body import is_too_deep, resolve
+from faultspec.exchange.body import has_too_many_values, is_too_deep, resolve
 from faultspec.exchange.finding import Finding, Judgement, Level
 from faultspec.exchange.model import Exchange
 from faultspec.language.model import Taxonomy
@@ -117,7 +117,9 @@ def protocol_error(body: object) -> object:
 
 
 def parse_body(body: bytes) -> object:
-    """Return a body as JSON; None if it is not JSON, or nested too deeply."""
+    """Return a body as JSON; None if it is not JSON, or too large or deep to be read."""
+    if has_too_many_values(body):
+        return None
     with suppress(ValueError, RecursionError):
         value: object = json.loads(body)
         return None if is_too_deep(body, value) else value
