@@ -395,6 +395,19 @@ def test_nullable_of_old_documents_is_a_type_or_lost() -> None:
     assert places == {"/components/schemas/Error/properties/other/nullable"}
 
 
+def test_an_expression_that_takes_very_long_is_left_out() -> None:
+    """The taxonomy has no expression that nobody may run; its place is reported as lost."""
+    whole = with_paths()
+    error(whole)["slow"] = {"type": "string", "pattern": "^(a+)+$"}
+    error(whole)["fast"] = {"type": "string", "pattern": "^a+$"}
+    imported = openapi.read(whole)
+    taken_in(imported)
+    assert "^a+$" in str(imported.data)
+    assert "(a+)+" not in str(imported.data)
+    places = {each.pointer for each in imported.losses if each.kind == "pattern"}
+    assert places == {"/components/schemas/Error/properties/slow/pattern"}
+
+
 def test_one_bad_example_takes_no_other_with_it() -> None:
     """Of several examples of a code only the invalid ones are lost."""
     whole = with_paths()

@@ -242,7 +242,11 @@ def test_one_mistake_hides_no_other_and_causes_none() -> None:
         (r"(a?b+c?)+", True),
         (r"^(?:[a-z]+\.)+[a-z]+$", False),
         (r"(/[^/]+)*", False),
-        (r"(a+){1,3}", False),
+        (r"(a+){1,3}", True),
+        (r"^(a+)+$(?!x)", True),
+        (r"(a|aa)+$", True),
+        (r"a*a*a*b", True),
+        (r"a*b*c*", False),
         (r"\(a+\)+", False),
         (r"[(a+)+]", False),
         (r"(ab)+", False),
@@ -250,9 +254,24 @@ def test_one_mistake_hides_no_other_and_causes_none() -> None:
     ],
 )
 def test_endless_patterns_are_found(pattern: str, slow: bool) -> None:
-    """A repeated repetition is reported; one with a separator or a bound is not."""
+    """Exponential and more than cubic time is reported; a loop with a separator is not."""
     data = {"faultspec": 1, "detail_keys": {"a": {"type": "string", "pattern": pattern}}}
     assert any(each.code == "slow-pattern" for each in reported(data)[1]) == slow
+
+
+def test_endless_patterns_of_imported_schemas_are_found() -> None:
+    """A schema of another tool is held to the same rule, wherever in it the expression stands."""
+    for schema in (
+        {"properties": {"a": {"pattern": "(a+)+$"}}},
+        {"patternProperties": {"(a|aa)+$": {"type": "string"}}},
+        {"anyOf": [{"items": {"pattern": "a*a*a*b"}}]},
+    ):
+        code = {"summary": "It failed.", "http": 500, "schema": schema}
+        found = reported({"faultspec": 1, "codes": {"failed": code}})[1]
+        assert any(each.code == "bad-schema" for each in found), schema
+    code = {"summary": "It failed.", "schema": {"properties": {"pattern": {"enum": ["(a+)+"]}}}}
+    found = reported({"faultspec": 1, "codes": {"failed": code}})[1]
+    assert not any(each.code == "bad-schema" for each in found)
 
 
 @pytest.mark.parametrize("envelope", ["5", "*none", "{shape: $codes}", "{summary: No shape.}"])

@@ -252,7 +252,7 @@ def test_members_may_be_unique_only_together(refuses: str, clauses: list[str]) -
 
 @pytest.mark.parametrize("cut", [None, "is longer than 65536 bytes"])
 def test_a_refusal_whose_body_was_cut_decides_nothing(cut: str | None) -> None:
-    """What was not read does not have the declared form."""
+    """The form of what was not read is unknown."""
     shop = Shop()
     session = session_of(lambda request: replace(shop(request), cut=cut))
     outcomes = [item for item in routes.unknown_routes(session) if isinstance(item, Outcome)]

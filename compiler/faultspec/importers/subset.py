@@ -9,9 +9,9 @@ from itertools import combinations
 from typing import Any
 
 from faultspec.importers import Data, Json
+from faultspec.language.expressions import slowness
 from faultspec.language.formats import FORMATS
 from faultspec.language.schemas import CONSTRAINED
-from faultspec.language.scope import expression_problem, repeated_repetition
 from faultspec.language.values import is_type
 from faultspec.runtime import ids
 
@@ -129,11 +129,7 @@ def _format(schema: object) -> str | None:
 
 def usable(pattern: str) -> bool:
     """Whether the language allows a pattern: not blank, readable, matched in bounded time."""
-    return (
-        bool(pattern.strip())
-        and expression_problem(pattern) is None
-        and repeated_repetition(pattern) is None
-    )
+    return bool(pattern.strip()) and slowness(pattern) is None
 
 
 def _bounds(schema: Json) -> Data | None:

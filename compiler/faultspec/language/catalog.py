@@ -28,7 +28,7 @@ CODES: Mapping[str, str] = {
     # values
     "bad-duration": "A text that is not a duration.",
     "bad-pattern": "An invalid regular expression, or one that matches every string.",
-    "slow-pattern": "A repeated repetition, which takes exponential time on some texts.",
+    "slow-pattern": "An expression that takes more than cubic time on some texts.",
     "bad-schema": "An imported JSON Schema that is invalid.",
     "bad-shape": "A shape that is invalid.",
     "bad-status": "A range of statuses that is empty.",

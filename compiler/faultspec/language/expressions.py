@@ -8,6 +8,7 @@ and anchors, boundaries and possessive loops as if they allowed every way.
 """
 
 import re
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -59,22 +60,36 @@ def search(expression: str, text: str, flags: int = 0) -> re.Match[str] | None:
     return re.search(expression, text, flags)
 
 
+def expression_problem(value: str) -> str | None:
+    """Why `value` is not a regular expression, or None."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a future meaning of `[[`
+            re.compile(value)
+    except re.error as error:
+        return str(error)
+    except (OverflowError, RecursionError):  # a count or a nesting beyond the limits of `re`
+        return "it is too large"
+    return None
+
+
 @lru_cache(maxsize=1024)  # a schema is asked about many values
 def slowness(expression: str) -> str | None:
     """Why an expression may take very long, or cannot be read; None if it takes at most cubic time.
 
     The text is the predicate of a sentence about the expression.
     """
+    if expression_problem(expression) is not None:
+        return "is not an expression of Python"
     try:
-        re.compile(expression)
         tree = import_module("re._parser").parse(expression)
         machine = _Machine()
         machine.read(tree)
         return machine.slowness()
     except _TooComplex:
         return "is too complex to prove that it takes bounded time"
-    except (re.error, OverflowError, RecursionError):
-        return "is not an expression of Python"
+    except RecursionError:
+        return "is nested too deeply to prove that it takes bounded time"
 
 
 class _TooComplex(Exception):
@@ -96,15 +111,19 @@ class _Part:
 class _Machine:
     """The automaton of an expression: positions, the characters of each, and what follows each.
 
-    ``doubled``: steps that exist in two ways. ``inner``: the machines of assertions. ``choices``:
-    the first positions of optional parts.
+    ``doubled``: steps that exist in two ways. ``inner``: the machines of assertions, each with
+    whether it is tried once, as before any loop, and not once for every way of the loops before it.
+    ``choices``: the first positions of optional parts. ``depth``: how many repeated parts are being
+    read. ``has_loop``: whether a loop was read.
     """
 
     characters: list[Ranges] = field(default_factory=list)
     follows: list[set[int]] = field(default_factory=list)
     doubled: set[tuple[int, int]] = field(default_factory=set)
-    inner: list["_Machine"] = field(default_factory=list)
+    inner: list[tuple["_Machine", bool]] = field(default_factory=list)
     choices: list[int] = field(default_factory=list)
+    depth: int = 0
+    has_loop: bool = False
 
     def read(self, tree: Any) -> None:
         """Read the syntax tree of the standard library."""
@@ -112,17 +131,26 @@ class _Machine:
 
     def slowness(self) -> str | None:
         """Why matching may take very long, or None."""
-        loops = 0
-        for machine in (self, *self.inner):
-            number = _count_loops(machine)
-            if number is None:
+        for machine in self._machines():
+            if _count_loops(machine) is None:
                 return "has a loop that can read one text in two ways, which takes exponential time"
-            loops += number
             if _count_choices(machine) > _CHOICES:
                 return f"has more than {_CHOICES} optional parts that can share one text"
+        loops = self._degree()
         if loops > _LOOPS:
             return f"has {loops} loops in a row that can share one text"
         return None
+
+    def _machines(self) -> Iterator["_Machine"]:
+        yield self
+        for machine, _ in self.inner:
+            yield from machine._machines()
+
+    def _degree(self) -> int:
+        """The exponent of the time, as a power of the length of the text."""
+        own = _count_loops(self) or 0
+        own += sum(machine._degree() for machine, once in self.inner if not once)
+        return max(own, *(machine._degree() for machine, once in self.inner if once), 0)
 
     def _position(self, characters: Ranges) -> _Part:
         if len(self.characters) >= _POSITIONS:
@@ -173,8 +201,7 @@ class _Machine:
             case "ASSERT" | "ASSERT_NOT":
                 machine = _Machine()
                 machine.read(argument[1])
-                self.inner += [machine, *machine.inner]
-                machine.inner = []
+                self.inner.append((machine, self.depth == 0 and not self.has_loop))
                 return _Part()
             case "GROUPREF":  # the text of a group may be any text
                 return self._loop(self._position(((0, _LAST),)), may_be_empty=True)
@@ -195,7 +222,9 @@ class _Machine:
         """A part that is repeated. Copies stand for a fixed number of one position, or for a few;
         a loop stands for any other number.
         """
+        self.depth += 1
         part = self._sequence(tree)
+        self.depth -= 1
         single = len(part.first) == len(part.last) == 1 and part.first == part.last
         if most <= 1:
             return self._optional(part) if least == 0 else part
@@ -216,6 +245,7 @@ class _Machine:
         return _Part(part.first, part.last, max(1, part.empty))
 
     def _loop(self, part: _Part, *, may_be_empty: bool, doubled: bool = False) -> _Part:
+        self.has_loop = True
         self._link(part.last, part.first, max(1 + doubled, part.empty))
         empty = min(2, part.empty + may_be_empty)
         return _Part(part.first, part.last, empty)

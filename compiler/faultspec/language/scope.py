@@ -1,19 +1,17 @@
 """The document under resolution: its declared names, and the problems found in it."""
 
-import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
 from faultspec.language.conditions import StatusRange
+from faultspec.language.expressions import expression_problem, slowness
 from faultspec.language.grammar import GrammarProblem, Path, closest
 from faultspec.language.model import NOWHERE, Schema, Source
 from faultspec.language.pictures import slots_in
 from faultspec.language.prune import Remains
 from faultspec.runtime import durations
 from faultspec.source import UNREADABLE
-from faultspec.source.mistakes import quote
 
 Data = Mapping[str, Any]
 
@@ -273,51 +271,14 @@ class Scope:
             message = f"this regular expression is invalid: {problem}"
             self.report(path, "bad-pattern", message, "put a backslash before a literal sign")
             return None
-        slow = repeated_repetition(value)
-        if slow is not None:
-            message = (
-                f"{quote(slow)} repeats a repetition, "
-                "which takes exponential time on a string that almost matches"
-            )
-            hint = "keep one of the two repetitions: `(a+)+` matches the same as `a+`"
-            self.report(path, "slow-pattern", message, hint)
+        problem = slowness(value)
+        if problem is not None:
+            message = f"this regular expression {problem}"
+            self.report(path, "slow-pattern", message, _FASTER)
         return value
 
 
-_CLASS = r"\[\^?\]?(?:\\.|[^\]\\])*\]"
-_ATOM = rf"(?:\\.|{_CLASS}|[^\\()\[\]|*+?{{}}])"
-_MAYBE = rf"(?:{_ATOM}(?:[*?]|\{{0,\d*\}})\??)*"
-_ENDLESS = r"(?:[*+]|\{\d+,\})\??"
-
-#: The textbook case of catastrophic backtracking: an unbounded repetition of a group that contains
-#: one unbounded repetition and otherwise only optional parts. Other cases are not recognised, and
-#: no harmless expression is.
-_REPEATED_REPETITION = rf"\((?:\?:|\?P?<\w+>)?{_MAYBE}{_ATOM}{_ENDLESS}{_MAYBE}\){_ENDLESS}"
-_PARTS = rf"(?s:\\.|{_CLASS}|(?P<slow>{_REPEATED_REPETITION})|.)"
-
-#: Characters that are searched for a slow part, so that the search itself is not slow.
-_SEARCHED = 2_000
-
-
-def repeated_repetition(expression: str) -> str | None:
-    """The part of an expression that repeats a repetition, if any."""
-    if ")" not in expression:
-        return None  # the usual case, which saves compiling `_PARTS`
-    parts = re.finditer(_PARTS, expression[:_SEARCHED])
-    return next((part["slow"] for part in parts if part["slow"] is not None), None)
-
-
-def expression_problem(value: str) -> str | None:
-    """Why `value` is not a regular expression, or None."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a future meaning of `[[`
-            re.compile(value)
-    except re.error as error:
-        return str(error)
-    except (OverflowError, RecursionError):  # a count or a nesting beyond the limits of `re`
-        return "it is too large"
-    return None
+_FASTER = "let a text be read in one way: `a+` in place of `(a+)+`, `[^-]*-` in place of `.*-`"
 
 
 def status_range(text: str) -> StatusRange:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from faultspec.language import formats
-from faultspec.language.expressions import search
+from faultspec.language.expressions import search, slowness
 from faultspec.language.model import Schema, Taxonomy, Term
 from faultspec.runtime.nodes import child
 
@@ -301,4 +301,21 @@ def foreign_schema_problem(schema: Any) -> tuple[tuple[Step, ...], str] | None:
         kind.check_schema(schema)
     except jsonschema.SchemaError as error:
         return tuple(error.absolute_path), error.message
-    return None
+    slow = next(_slow_expressions(schema), None)
+    return ((), slow) if slow is not None else None
+
+
+def _slow_expressions(schema: Any) -> Iterator[str]:
+    """What is wrong with the regular expressions of a schema and of those inside it."""
+    from referencing.jsonschema import DRAFT202012
+
+    waiting = [schema]
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, Mapping):
+            expressions = [inner.get("pattern"), *inner.get("patternProperties", ())]
+            for expression in filter(None, expressions):
+                problem = slowness(str(expression))
+                if problem is not None:
+                    yield f"the regular expression {show(expression)} {problem}"
+            waiting.extend(DRAFT202012.subresources_of(inner))

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from faultspec.language.expressions import slowness
 from faultspec.openapi.pointers import child
 from faultspec.openapi.reader import DocumentReader, is_old
 
@@ -21,6 +22,7 @@ LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 SINGLE = frozenset(
     {"items", "not", "additionalProperties", "contains", "propertyNames", "if", "then", "else"}
 )
+_PATTERNS = frozenset({"pattern", "patternProperties"})
 #: The alternatives repeat what a discriminator says, and the result has its own dialect.
 _DROPPED = frozenset({"discriminator", "$schema"})
 _LOST = frozenset({"xml", "externalDocs", "$id", "$anchor", "$dynamicAnchor"})
@@ -56,6 +58,8 @@ class _Expansion:
             return {}
         found: Data = {}
         for key, inner in value.items():
+            if key in _PATTERNS and self._is_slow(key, inner, child(pointer, key)):
+                continue
             if self._carries(key, inner, child(pointer, key), has_type="type" in value):
                 found[key] = self._keyword(key, inner, child(pointer, key), (*above, pointer))
         return upgrade(found) if self.old else found
@@ -75,6 +79,16 @@ class _Expansion:
                 for index, schema in enumerate(value)
             ]
         return value
+
+    def _is_slow(self, key: str, value: Any, pointer: str) -> bool:
+        """Whether a keyword has a regular expression that may take very long."""
+        expressions = [value] if key == "pattern" else value
+        for expression in expressions if isinstance(expressions, list | Mapping) else ():
+            problem = slowness(expression) if isinstance(expression, str) else None
+            if problem is not None:
+                self.reader.lose(pointer, "pattern", f"the expression {problem}")
+                return True
+        return False
 
     def _carries(self, key: str, value: Any, pointer: str, *, has_type: bool) -> bool:
         """Whether a keyword is carried over."""

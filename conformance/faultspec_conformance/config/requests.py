@@ -7,6 +7,7 @@ from typing import cast
 
 from faultspec.diagnostics.model import Path as Place
 from faultspec.language import grammar
+from faultspec.language.expressions import expression_problem, slowness
 from faultspec_conformance.config.context import (
     Node,
     ReadingContext,
@@ -168,11 +169,14 @@ def read_saved_part(context: ReadingContext, value: object, place: Place) -> Sav
     if " " in found_at and context.transport != "http":
         message = "headers and cookies belong to HTTP"
         context.report("misplaced-key", place, message, hint="write a JSON Pointer")
-    try:
-        re.compile(str(pattern or ""))
-    except (re.error, OverflowError) as error:
-        message = f"`{pattern}` is not a regular expression: {error}"
+    invalid = expression_problem(str(pattern or ""))
+    slow = slowness(str(pattern or ""))
+    if invalid or slow:
+        message = f"`{pattern}` is not a regular expression: {invalid}"
         hint = "write it in the syntax of Python, such as `[^/]+$`"
+        if not invalid:
+            message = f"the regular expression `{pattern}` {slow}"
+            hint = "let a text be read in one way, as `[^/]+$` does"
         context.report("bad-value", (*place, "match"), message, key=False, hint=hint)
         pattern = None
     return SavedPart(found_at, None if pattern is None else str(pattern))
