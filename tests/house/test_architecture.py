@@ -22,7 +22,7 @@ COMPILER, SUITE = SOURCES.values()
 ROOMS: Mapping[str, str] = {
     "faultspec.runtime": "Standard library only: envelope shapes, ids, Retry-After, the retry planner, the ASGI boundary. "
     "Copied verbatim into generated Python; `runtime/typescript` is its one port",
-    "faultspec.exchange": "One request and its answer on any transport, values in bodies, and the finding",
+    "faultspec.exchange": "One request and its answer on any transport, values in bodies, searches with expressions of others, and the finding",
     "faultspec.diagnostics": "The diagnostic value and its printers",
     "faultspec.source": "YAML text to data with a span for every key and value, from one parse",
     "faultspec.openapi": "The one reader of OpenAPI documents: text, references, schemas, operations; and a list of what it could not read",

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
+from faultspec.exchange.expressions import slowness
 from faultspec.importers import Data, Json
-from faultspec.language.expressions import slowness
 from faultspec.language.formats import FORMATS
 from faultspec.language.schemas import CONSTRAINED
 from faultspec.language.values import is_type

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
+from faultspec.exchange.expressions import expression_problem, slowness
 from faultspec.language.conditions import StatusRange
-from faultspec.language.expressions import expression_problem, slowness
 from faultspec.language.grammar import GrammarProblem, Path, closest
 from faultspec.language.model import NOWHERE, Schema, Source
 from faultspec.language.pictures import slots_in

@@ -11,8 +11,8 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
+from faultspec.exchange.expressions import search, slowness
 from faultspec.language import formats
-from faultspec.language.expressions import search, slowness
 from faultspec.language.model import Schema, Taxonomy, Term
 from faultspec.runtime.nodes import child
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from faultspec.language.expressions import slowness
+from faultspec.exchange.expressions import slowness
 from faultspec.openapi.pointers import child
 from faultspec.openapi.reader import DocumentReader, is_old
 

@@ -6,8 +6,8 @@ import re
 from typing import cast
 
 from faultspec.diagnostics.model import Path as Place
+from faultspec.exchange.expressions import expression_problem, slowness
 from faultspec.language import grammar
-from faultspec.language.expressions import expression_problem, slowness
 from faultspec_conformance.config.context import (
     Node,
     ReadingContext,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
 
-from faultspec.language.expressions import UncheckableExpression, search
+from faultspec.exchange.expressions import UncheckableExpression, search
 from faultspec_conformance.config import SavedPart
 from faultspec_conformance.session.observation import Observation, point
 

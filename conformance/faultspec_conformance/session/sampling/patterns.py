@@ -7,7 +7,7 @@ from importlib import import_module
 from random import Random
 from typing import Any
 
-from faultspec.language.expressions import UncheckableExpression, search, slowness
+from faultspec.exchange.expressions import UncheckableExpression, search, slowness
 from faultspec_conformance.session.sampling.source import ValueSource
 
 #: Repetitions beyond the least number.

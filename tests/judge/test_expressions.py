@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faultspec.language.expressions import SEARCHED, UncheckableExpression, search, slowness
+from faultspec.exchange.expressions import SEARCHED, UncheckableExpression, search, slowness
 from support.examples import examples
 
 SLOW = [
