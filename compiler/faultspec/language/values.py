@@ -306,7 +306,7 @@ def foreign_schema_problem(schema: Any) -> tuple[tuple[Step, ...], str] | None:
 
 
 def _slow_expressions(schema: Any) -> Iterator[str]:
-    """What is wrong with the regular expressions of a schema and of those inside it."""
+    """The problem of every regular expression that may take very long, in a schema or below it."""
     from referencing.jsonschema import DRAFT202012
 
     waiting = [schema]
