@@ -233,7 +233,7 @@ def bookings_of(*, refuses: str) -> Any:
     [("together", []), ("nothing", ["duplicates/refused", "duplicates/refused"])],
 )
 def test_members_may_be_unique_only_together(refuses: str, clauses: list[str]) -> None:
-    """A value of one member alone may repeat; all values together may not, by creation or update."""
+    """One value may repeat; all of them together may not, by creation or by update."""
     body: dict[str, object] = {"room": "blue", "day": "${unique:date}"}
     booking = ResourceConfig(
         "booking",
