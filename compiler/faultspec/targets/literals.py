@@ -122,10 +122,13 @@ def changed_fields(record: Any) -> list[tuple[str, object]]:
 
 
 class Call(NamedTuple):
-    """A call of TypeScript with an array, such as ``new Set([…])``."""
+    """A call of TypeScript with one array or object, such as ``new Set([…])``.
+
+    Without an argument if that is empty.
+    """
 
     name: str
-    items: Sequence[object]
+    argument: Sequence[object] | Mapping[str, object]
 
 
 def ts(value: object, indent: int = 0) -> str:
@@ -139,7 +142,7 @@ def ts(value: object, indent: int = 0) -> str:
         members = [f"{key(name)}: {ts(member, inner)}" for name, member in value.items()]
         return _explode("{", members, "}", indent=indent, inner=inner)
     if isinstance(value, Call):
-        return f"{value.name}({ts(value.items, indent) if value.items else ''})"
+        return f"{value.name}({ts(value.argument, indent) if value.argument else ''})"
     if isinstance(value, (list, tuple)):
         return _explode("[", [ts(item, inner) for item in value], "]", indent=indent, inner=inner)
     if value is None:

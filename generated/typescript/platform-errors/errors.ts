@@ -34,8 +34,8 @@ export interface Common {
  * HTTP 400; from service or gateway; clients do not retry.
  */
 export interface InvalidRequest extends Common {
-  readonly known: true;
   readonly code: "invalid_request";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.InvalidRequestDetails;
 }
@@ -46,8 +46,8 @@ export interface InvalidRequest extends Common {
  * HTTP 400; from service; clients do not retry.
  */
 export interface ValidationFailed extends Common {
-  readonly known: true;
   readonly code: "validation_failed";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.ValidationFailedDetails;
 }
@@ -58,8 +58,8 @@ export interface ValidationFailed extends Common {
  * HTTP 415; from gateway or service; clients do not retry.
  */
 export interface UnsupportedMediaType extends Common {
-  readonly known: true;
   readonly code: "unsupported_media_type";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.UnsupportedMediaTypeDetails;
 }
@@ -70,8 +70,8 @@ export interface UnsupportedMediaType extends Common {
  * HTTP 401; from gateway; a person has to act.
  */
 export interface Unauthenticated extends Common {
-  readonly known: true;
   readonly code: "unauthenticated";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.UnauthenticatedDetails;
 }
@@ -82,8 +82,8 @@ export interface Unauthenticated extends Common {
  * HTTP 403; from service or gateway; a person has to act.
  */
 export interface Forbidden extends Common {
-  readonly known: true;
   readonly code: "forbidden";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.ForbiddenDetails;
 }
@@ -94,8 +94,8 @@ export interface Forbidden extends Common {
  * HTTP 403; from gateway or service; a person has to act.
  */
 export interface ScopeInsufficient extends Common {
-  readonly known: true;
   readonly code: "scope_insufficient";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.ScopeInsufficientDetails;
 }
@@ -106,8 +106,8 @@ export interface ScopeInsufficient extends Common {
  * HTTP 404; from service or gateway; clients do not retry.
  */
 export interface NotFound extends Common {
-  readonly known: true;
   readonly code: "not_found";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.NotFoundDetails;
 }
@@ -118,8 +118,8 @@ export interface NotFound extends Common {
  * HTTP 409; from service; clients do not retry.
  */
 export interface Conflict extends Common {
-  readonly known: true;
   readonly code: "conflict";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.ConflictDetails;
 }
@@ -130,8 +130,8 @@ export interface Conflict extends Common {
  * HTTP 409; from service; clients do not retry.
  */
 export interface AlreadyExists extends Common {
-  readonly known: true;
   readonly code: "already_exists";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.AlreadyExistsDetails;
 }
@@ -142,8 +142,8 @@ export interface AlreadyExists extends Common {
  * HTTP 429; from gateway; clients retry (exponential_jitter).
  */
 export interface RateLimited extends Common {
-  readonly known: true;
   readonly code: "rate_limited";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.RateLimitedDetails;
 }
@@ -155,8 +155,8 @@ export interface RateLimited extends Common {
  * (exponential_jitter). The operation may have taken effect.
  */
 export interface Timeout extends Common {
-  readonly known: true;
   readonly code: "timeout";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.TimeoutDetails;
 }
@@ -168,8 +168,8 @@ export interface Timeout extends Common {
  * The operation may have taken effect.
  */
 export interface DependencyUnavailable extends Common {
-  readonly known: true;
   readonly code: "dependency_unavailable";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.DependencyUnavailableDetails;
 }
@@ -181,8 +181,8 @@ export interface DependencyUnavailable extends Common {
  * effect.
  */
 export interface InternalError extends Common {
-  readonly known: true;
   readonly code: "internal_error";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.InternalErrorDetails;
 }
@@ -193,8 +193,8 @@ export interface InternalError extends Common {
  * HTTP 422; from service; clients do not retry.
  */
 export interface ConstraintViolation extends Common {
-  readonly known: true;
   readonly code: "constraint_violation";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.ConstraintViolationDetails;
 }
@@ -205,8 +205,8 @@ export interface ConstraintViolation extends Common {
  * HTTP 503; from service; clients retry (serializable).
  */
 export interface SerializationFailure extends Common {
-  readonly known: true;
   readonly code: "serialization_failure";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.SerializationFailureDetails;
 }
@@ -217,8 +217,8 @@ export interface SerializationFailure extends Common {
  * HTTP 412; from service; clients read again before they retry.
  */
 export interface StaleRead extends Common {
-  readonly known: true;
   readonly code: "stale_read";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.StaleReadDetails;
 }
@@ -243,6 +243,27 @@ export interface Errors {
   readonly StaleRead: StaleRead;
 }
 
+/** The errors of each code: one interface, or one for each operation that has the code. */
+// prettier-ignore
+export interface ErrorsOfCode {
+  readonly invalid_request: InvalidRequest;
+  readonly validation_failed: ValidationFailed;
+  readonly unsupported_media_type: UnsupportedMediaType;
+  readonly unauthenticated: Unauthenticated;
+  readonly forbidden: Forbidden;
+  readonly scope_insufficient: ScopeInsufficient;
+  readonly not_found: NotFound;
+  readonly conflict: Conflict;
+  readonly already_exists: AlreadyExists;
+  readonly rate_limited: RateLimited;
+  readonly timeout: Timeout;
+  readonly dependency_unavailable: DependencyUnavailable;
+  readonly internal_error: InternalError;
+  readonly constraint_violation: ConstraintViolation;
+  readonly serialization_failure: SerializationFailure;
+  readonly stale_read: StaleRead;
+}
+
 /** Any declared error. */
 export type KnownError = Errors[keyof Errors];
 
@@ -253,8 +274,8 @@ export type KnownError = Errors[keyof Errors];
  * `code` is the one that the taxonomy declares for unknown errors, or null.
  */
 export interface UnknownError extends Common {
-  readonly known: false;
   readonly code: "internal_error";
+  readonly known: false;
   readonly operation: null;
   readonly details: d.Details;
   readonly originalCode: string | number | null;
@@ -279,6 +300,6 @@ export function isUnknown(error: AnyError): error is UnknownError {
 export function hasCode<C extends ErrorCode>(
   error: AnyError,
   code: C,
-): error is Extract<KnownError, { readonly code: C }> {
+): error is ErrorsOfCode[C] {
   return error.known && (error.code as string) === code;
 }

@@ -62,7 +62,7 @@ class TypeScriptErrorRow(NamedTuple):
     operation: str | None
     details: str
     fields: Sequence[TypeScriptMember]
-    entry: Json
+    entry: Call
 
 
 class TypeScriptSlotRow(NamedTuple):
@@ -116,8 +116,9 @@ class TypeScriptRenderings(NamedTuple):
 class TypeScriptView(NamedTuple):
     """The values that the TypeScript templates see beside the model; see the row types.
 
-    ``wire``: whether an envelope has the code by itself, not inside a text. ``removed``: the rows
-    of removed codes in the catalog. ``operations``: the operation behind each name of a call.
+    ``by_code``: the interfaces of the errors with each code. ``wire``: whether an envelope has the
+    code by itself, not inside a text. ``removed``: the rows of removed codes in the catalog.
+    ``operations``: the operation behind each name of a call.
     ``unknown``: the code that stands for an unknown one, or None, and ``unknown_facts`` its facts.
     ``ranges``, ``entry_ranges`` and ``rule_ranges``: whether the facts, those of operations' own
     codes, and the rules of policies contain ranges of statuses. ``renderings``: one item, or none.
@@ -128,6 +129,7 @@ class TypeScriptView(NamedTuple):
     header: str
     codes: tuple[TypeScriptCodeRow, ...]
     errors: tuple[TypeScriptErrorRow, ...]
+    by_code: Mapping[str, Sequence[str]]
     removed: tuple[Json, ...]
     unions: Mapping[str, Sequence[object]]
     slots: tuple[TypeScriptSlotRow, ...]
@@ -180,6 +182,7 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
             for code in distinct_codes(taxonomy)
         ),
         errors=errors,
+        by_code=_interfaces_by_code(errors),
         removed=tuple(
             {"operation": operation, "wire": code.wire, "replacedBy": successor}
             for operation, code, successor in schemas.removed_codes(taxonomy)
@@ -237,13 +240,23 @@ def _error_rows(taxonomy: Taxonomy, taken: set[str], types: Types) -> Iterator[T
             operation=operation,
             details=f"{name}Details" if fields else "Details",
             fields=fields,
-            entry={
-                "code": code.name,
-                "operation": operation,
-                "facts": shared if operation is None else _facts(code),
-                "flagKey": None if flagless else flag,
-            },
+            entry=Call(
+                "entry",
+                {
+                    "code": code.name,
+                    "operation": operation,
+                    "facts": shared if operation is None else _facts(code),
+                    "flagKey": None if flagless else flag,
+                },
+            ),
         )
+
+
+def _interfaces_by_code(errors: Sequence[TypeScriptErrorRow]) -> Mapping[str, Sequence[str]]:
+    found: dict[str, list[str]] = {}
+    for error in errors:
+        found.setdefault(error.code, []).append(error.name)
+    return found
 
 
 def _facts(code: Code) -> Json:

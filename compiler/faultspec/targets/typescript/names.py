@@ -8,10 +8,11 @@ from faultspec.targets.python.names import package as python_package
 RESERVED = frozenset(
     {
         *("Answer", "AnyError", "Budget", "ClientAction", "Common", "Condition", "Details"),
-        *("Effect", "ErrorCode", "Errors", "Failure", "Facts", "HeaderSource", "Jitter"),
-        *("KnownError", "Kind", "PlanOptions", "PolicyName", "Phase", "Plan", "Policy"),
-        *("Reason", "Refusal", "Retriability", "RetriableRule", "Retry", "RetryAfterRule"),
-        *("State", "UnknownError", "Wire", "Json", "Array", "Boolean", "Date", "Error"),
+        *("Effect", "ErrorCode", "Errors", "ErrorsOfCode", "Failure", "Facts", "HeaderSource"),
+        *("Jitter", "KnownError", "Kind", "PlanOptions", "PolicyName", "Phase", "Plan"),
+        *("Policy", "Reason", "Refusal", "Retriability", "RetriableRule", "Retry"),
+        *("RetryAfterRule", "State", "UnknownError", "Wire", "Json", "Array", "Boolean"),
+        *("Date", "Error"),
         *("Exclude", "Extract", "Function", "Iterable", "JSON", "Map", "Math", "Number"),
         *("Object", "Omit", "Partial", "Pick", "Promise", "Readonly", "ReadonlyArray"),
         *("ReadonlyMap", "ReadonlySet", "Record", "RegExp", "Required", "Set", "String"),

@@ -20,62 +20,67 @@ export interface Entry {
   readonly flagKey: string | null;
 }
 
+/** A row of `ENTRIES`: bare object literals would each have a type, compared in pairs by tsc. */
+function entry(row: Entry): Entry {
+  return row;
+}
+
 // prettier-ignore
 const ENTRIES: readonly Entry[] = [
-  {
+  entry({
     code: "capability_denied",
     operation: null,
     facts: FACTS.capability_denied,
     flagKey: null,
-  },
-  {
+  }),
+  entry({
     code: "binding_required",
     operation: null,
     facts: FACTS.binding_required,
     flagKey: null,
-  },
-  {
+  }),
+  entry({
     code: "binding_failed",
     operation: null,
     facts: FACTS.binding_failed,
     flagKey: null,
-  },
-  {
+  }),
+  entry({
     code: "resource_limit_exceeded",
     operation: null,
     facts: FACTS.resource_limit_exceeded,
     flagKey: null,
-  },
-  {
+  }),
+  entry({
     code: "connector_runtime_error",
     operation: null,
     facts: FACTS.connector_runtime_error,
     flagKey: null,
-  },
-  {
+  }),
+  entry({
     code: "network_error",
     operation: null,
     facts: FACTS.network_error,
     flagKey: null,
-  },
-  {
+  }),
+  entry({
     code: "external_api_error",
     operation: null,
     facts: FACTS.external_api_error,
     flagKey: null,
-  },
-  {
+  }),
+  entry({
     code: "hash_mismatch",
     operation: null,
     facts: FACTS.hash_mismatch,
     flagKey: null,
-  },
-  {
+  }),
+  entry({
     code: "signature_failure",
     operation: null,
     facts: FACTS.signature_failure,
     flagKey: null,
-  },
+  }),
 ];
 
 /** A removed code, and the one that replaces it. */

@@ -35,8 +35,8 @@ export interface Common {
  * HTTP 403; from sandbox or connector_manifest or action; clients do not retry.
  */
 export interface CapabilityDenied extends Common {
-  readonly known: true;
   readonly code: "capability_denied";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.CapabilityDeniedDetails;
 }
@@ -47,8 +47,8 @@ export interface CapabilityDenied extends Common {
  * HTTP 412; from runtime; a person has to act.
  */
 export interface BindingRequired extends Common {
-  readonly known: true;
   readonly code: "binding_required";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.BindingRequiredDetails;
 }
@@ -59,8 +59,8 @@ export interface BindingRequired extends Common {
  * HTTP 412; from runtime; a person has to act.
  */
 export interface BindingFailed extends Common {
-  readonly known: true;
   readonly code: "binding_failed";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.BindingFailedDetails;
 }
@@ -72,8 +72,8 @@ export interface BindingFailed extends Common {
  * effect.
  */
 export interface ResourceLimitExceeded extends Common {
-  readonly known: true;
   readonly code: "resource_limit_exceeded";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.ResourceLimitExceededDetails;
 }
@@ -86,8 +86,8 @@ export interface ResourceLimitExceeded extends Common {
  * may have taken effect.
  */
 export interface ConnectorRuntimeError extends Common {
-  readonly known: true;
   readonly code: "connector_runtime_error";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.ConnectorRuntimeErrorDetails;
 }
@@ -99,8 +99,8 @@ export interface ConnectorRuntimeError extends Common {
  * taken effect.
  */
 export interface NetworkError extends Common {
-  readonly known: true;
   readonly code: "network_error";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.NetworkErrorDetails;
 }
@@ -112,8 +112,8 @@ export interface NetworkError extends Common {
  * taken effect.
  */
 export interface ExternalApiError extends Common {
-  readonly known: true;
   readonly code: "external_api_error";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.ExternalApiErrorDetails;
 }
@@ -125,8 +125,8 @@ export interface ExternalApiError extends Common {
  * HTTP 422; from runtime; clients do not retry.
  */
 export interface HashMismatch extends Common {
-  readonly known: true;
   readonly code: "hash_mismatch";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.HashMismatchDetails;
 }
@@ -137,8 +137,8 @@ export interface HashMismatch extends Common {
  * HTTP 422; from runtime; clients do not retry.
  */
 export interface SignatureFailure extends Common {
-  readonly known: true;
   readonly code: "signature_failure";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.SignatureFailureDetails;
 }
@@ -156,6 +156,20 @@ export interface Errors {
   readonly SignatureFailure: SignatureFailure;
 }
 
+/** The errors of each code: one interface, or one for each operation that has the code. */
+// prettier-ignore
+export interface ErrorsOfCode {
+  readonly capability_denied: CapabilityDenied;
+  readonly binding_required: BindingRequired;
+  readonly binding_failed: BindingFailed;
+  readonly resource_limit_exceeded: ResourceLimitExceeded;
+  readonly connector_runtime_error: ConnectorRuntimeError;
+  readonly network_error: NetworkError;
+  readonly external_api_error: ExternalApiError;
+  readonly hash_mismatch: HashMismatch;
+  readonly signature_failure: SignatureFailure;
+}
+
 /** Any declared error. */
 export type KnownError = Errors[keyof Errors];
 
@@ -166,8 +180,8 @@ export type KnownError = Errors[keyof Errors];
  * `code` is the one that the taxonomy declares for unknown errors, or null.
  */
 export interface UnknownError extends Common {
-  readonly known: false;
   readonly code: null;
+  readonly known: false;
   readonly operation: null;
   readonly details: d.Details;
   readonly originalCode: string | number | null;
@@ -192,6 +206,6 @@ export function isUnknown(error: AnyError): error is UnknownError {
 export function hasCode<C extends ErrorCode>(
   error: AnyError,
   code: C,
-): error is Extract<KnownError, { readonly code: C }> {
+): error is ErrorsOfCode[C] {
   return error.known && (error.code as string) === code;
 }

@@ -20,45 +20,50 @@ export interface Entry {
   readonly flagKey: string | null;
 }
 
+/** A row of `ENTRIES`: bare object literals would each have a type, compared in pairs by tsc. */
+function entry(row: Entry): Entry {
+  return row;
+}
+
 // prettier-ignore
 const ENTRIES: readonly Entry[] = [
-  {
+  entry({
     code: "NOT_FOUND",
     operation: null,
     facts: FACTS.NOT_FOUND,
     flagKey: null,
-  },
-  {
+  }),
+  entry({
     code: "FORBIDDEN",
     operation: null,
     facts: FACTS.FORBIDDEN,
     flagKey: null,
-  },
-  {
+  }),
+  entry({
     code: "INVALID_INPUT",
     operation: null,
     facts: FACTS.INVALID_INPUT,
     flagKey: null,
-  },
-  {
+  }),
+  entry({
     code: "INVALID_OPERATION_TYPE",
     operation: null,
     facts: FACTS.INVALID_OPERATION_TYPE,
     flagKey: null,
-  },
-  {
+  }),
+  entry({
     code: "INTERNAL",
     operation: null,
     facts: FACTS.INTERNAL,
     flagKey: null,
-  },
-  {
+  }),
+  entry({
     code: "TIMEOUT",
     operation: null,
     facts: FACTS.TIMEOUT,
     flagKey: null,
-  },
-  {
+  }),
+  entry({
     code: "FILE_NOT_FOUND",
     operation: "readFile",
     facts: {
@@ -81,8 +86,8 @@ const ENTRIES: readonly Entry[] = [
       message: "The file does not exist",
     },
     flagKey: null,
-  },
-  {
+  }),
+  entry({
     code: "PERMISSION_DENIED",
     operation: "readFile",
     facts: {
@@ -105,8 +110,8 @@ const ENTRIES: readonly Entry[] = [
       message: "The file may not be read",
     },
     flagKey: null,
-  },
-  {
+  }),
+  entry({
     code: "INSUFFICIENT_CREDITS",
     operation: "createMachine",
     facts: {
@@ -129,8 +134,8 @@ const ENTRIES: readonly Entry[] = [
       message: "The account has not enough credits",
     },
     flagKey: null,
-  },
-  {
+  }),
+  entry({
     code: "RATE_LIMITED",
     operation: "createMachine",
     facts: {
@@ -155,8 +160,8 @@ const ENTRIES: readonly Entry[] = [
       message: "Too many requests",
     },
     flagKey: null,
-  },
-  {
+  }),
+  entry({
     code: "CONTEXT_OVERFLOW",
     operation: "chat",
     facts: {
@@ -179,7 +184,7 @@ const ENTRIES: readonly Entry[] = [
       message: "The conversation is too long for the model",
     },
     flagKey: null,
-  },
+  }),
 ];
 
 /** A removed code, and the one that replaces it. */

@@ -34,8 +34,8 @@ export interface Common {
  * HTTP 404; from registry; clients do not retry.
  */
 export interface NotFound extends Common {
-  readonly known: true;
   readonly code: "NOT_FOUND";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.NotFoundDetails;
 }
@@ -46,8 +46,8 @@ export interface NotFound extends Common {
  * HTTP 401, 403; from registry or acl; a person has to act.
  */
 export interface Forbidden extends Common {
-  readonly known: true;
   readonly code: "FORBIDDEN";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.ForbiddenDetails;
 }
@@ -58,8 +58,8 @@ export interface Forbidden extends Common {
  * HTTP 422; from registry; clients do not retry.
  */
 export interface InvalidInput extends Common {
-  readonly known: true;
   readonly code: "INVALID_INPUT";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.InvalidInputDetails;
 }
@@ -71,8 +71,8 @@ export interface InvalidInput extends Common {
  * HTTP 500; from registry or operation_env; clients do not retry.
  */
 export interface InvalidOperationType extends Common {
-  readonly known: true;
   readonly code: "INVALID_OPERATION_TYPE";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.InvalidOperationTypeDetails;
 }
@@ -85,8 +85,8 @@ export interface InvalidOperationType extends Common {
  * have taken effect.
  */
 export interface Internal extends Common {
-  readonly known: true;
   readonly code: "INTERNAL";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.InternalDetails;
 }
@@ -97,8 +97,8 @@ export interface Internal extends Common {
  * HTTP 504; from adapter; clients retry. The operation may have taken effect.
  */
 export interface Timeout extends Common {
-  readonly known: true;
   readonly code: "TIMEOUT";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.TimeoutDetails;
 }
@@ -109,8 +109,8 @@ export interface Timeout extends Common {
  * From handler; clients do not retry. The operation may have taken effect.
  */
 export interface ReadFileFileNotFound extends Common {
-  readonly known: true;
   readonly code: "FILE_NOT_FOUND";
+  readonly known: true;
   readonly operation: "readFile";
   readonly details: d.ReadFileFileNotFoundDetails;
 }
@@ -121,8 +121,8 @@ export interface ReadFileFileNotFound extends Common {
  * From handler; clients do not retry. The operation may have taken effect.
  */
 export interface ReadFilePermissionDenied extends Common {
-  readonly known: true;
   readonly code: "PERMISSION_DENIED";
+  readonly known: true;
   readonly operation: "readFile";
   readonly details: d.ReadFilePermissionDeniedDetails;
 }
@@ -133,8 +133,8 @@ export interface ReadFilePermissionDenied extends Common {
  * From handler; a person has to act. The operation may have taken effect.
  */
 export interface CreateMachineInsufficientCredits extends Common {
-  readonly known: true;
   readonly code: "INSUFFICIENT_CREDITS";
+  readonly known: true;
   readonly operation: "createMachine";
   readonly details: d.Details;
 }
@@ -145,8 +145,8 @@ export interface CreateMachineInsufficientCredits extends Common {
  * HTTP 429; from handler; clients retry.
  */
 export interface CreateMachineRateLimited extends Common {
-  readonly known: true;
   readonly code: "RATE_LIMITED";
+  readonly known: true;
   readonly operation: "createMachine";
   readonly details: d.CreateMachineRateLimitedDetails;
 }
@@ -157,8 +157,8 @@ export interface CreateMachineRateLimited extends Common {
  * From handler; clients do not retry. The operation may have taken effect.
  */
 export interface ChatContextOverflow extends Common {
-  readonly known: true;
   readonly code: "CONTEXT_OVERFLOW";
+  readonly known: true;
   readonly operation: "chat";
   readonly details: d.Details;
 }
@@ -178,6 +178,22 @@ export interface Errors {
   readonly ChatContextOverflow: ChatContextOverflow;
 }
 
+/** The errors of each code: one interface, or one for each operation that has the code. */
+// prettier-ignore
+export interface ErrorsOfCode {
+  readonly NOT_FOUND: NotFound;
+  readonly FORBIDDEN: Forbidden;
+  readonly INVALID_INPUT: InvalidInput;
+  readonly INVALID_OPERATION_TYPE: InvalidOperationType;
+  readonly INTERNAL: Internal;
+  readonly TIMEOUT: Timeout;
+  readonly FILE_NOT_FOUND: ReadFileFileNotFound;
+  readonly PERMISSION_DENIED: ReadFilePermissionDenied;
+  readonly INSUFFICIENT_CREDITS: CreateMachineInsufficientCredits;
+  readonly RATE_LIMITED: CreateMachineRateLimited;
+  readonly CONTEXT_OVERFLOW: ChatContextOverflow;
+}
+
 /** Any declared error. */
 export type KnownError = Errors[keyof Errors];
 
@@ -188,8 +204,8 @@ export type KnownError = Errors[keyof Errors];
  * `code` is the one that the taxonomy declares for unknown errors, or null.
  */
 export interface UnknownError extends Common {
-  readonly known: false;
   readonly code: "INTERNAL";
+  readonly known: false;
   readonly operation: null;
   readonly details: d.Details;
   readonly originalCode: string | number | null;
@@ -214,6 +230,6 @@ export function isUnknown(error: AnyError): error is UnknownError {
 export function hasCode<C extends ErrorCode>(
   error: AnyError,
   code: C,
-): error is Extract<KnownError, { readonly code: C }> {
+): error is ErrorsOfCode[C] {
   return error.known && (error.code as string) === code;
 }

@@ -35,8 +35,8 @@ export interface Common {
  * Clients do not retry. The operation may have taken effect.
  */
 export interface ParseError extends Common {
-  readonly known: true;
   readonly code: "parse_error";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -47,8 +47,8 @@ export interface ParseError extends Common {
  * Clients do not retry. The operation may have taken effect.
  */
 export interface InvalidRequest extends Common {
-  readonly known: true;
   readonly code: "invalid_request";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -59,8 +59,8 @@ export interface InvalidRequest extends Common {
  * Clients do not retry. The operation may have taken effect.
  */
 export interface MethodNotFound extends Common {
-  readonly known: true;
   readonly code: "method_not_found";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -71,8 +71,8 @@ export interface MethodNotFound extends Common {
  * Clients do not retry. The operation may have taken effect.
  */
 export interface InvalidParams extends Common {
-  readonly known: true;
   readonly code: "invalid_params";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -83,8 +83,8 @@ export interface InvalidParams extends Common {
  * Clients do not retry. The operation may have taken effect.
  */
 export interface Failed extends Common {
-  readonly known: true;
   readonly code: "failed";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -98,6 +98,16 @@ export interface Errors {
   readonly Failed: Failed;
 }
 
+/** The errors of each code: one interface, or one for each operation that has the code. */
+// prettier-ignore
+export interface ErrorsOfCode {
+  readonly parse_error: ParseError;
+  readonly invalid_request: InvalidRequest;
+  readonly method_not_found: MethodNotFound;
+  readonly invalid_params: InvalidParams;
+  readonly failed: Failed;
+}
+
 /** Any declared error. */
 export type KnownError = Errors[keyof Errors];
 
@@ -108,8 +118,8 @@ export type KnownError = Errors[keyof Errors];
  * `code` is the one that the taxonomy declares for unknown errors, or null.
  */
 export interface UnknownError extends Common {
-  readonly known: false;
   readonly code: null;
+  readonly known: false;
   readonly operation: null;
   readonly details: d.Details;
   readonly originalCode: string | number | null;
@@ -134,6 +144,6 @@ export function isUnknown(error: AnyError): error is UnknownError {
 export function hasCode<C extends ErrorCode>(
   error: AnyError,
   code: C,
-): error is Extract<KnownError, { readonly code: C }> {
+): error is ErrorsOfCode[C] {
   return error.known && (error.code as string) === code;
 }

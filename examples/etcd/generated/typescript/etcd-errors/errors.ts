@@ -34,8 +34,8 @@ export interface Common {
  * HTTP 408; clients do not retry. The operation may have taken effect.
  */
 export interface Cancelled extends Common {
-  readonly known: true;
   readonly code: "CANCELLED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -46,8 +46,8 @@ export interface Cancelled extends Common {
  * HTTP 500; clients do not retry. The operation may have taken effect.
  */
 export interface Unknown extends Common {
-  readonly known: true;
   readonly code: "UNKNOWN";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -58,8 +58,8 @@ export interface Unknown extends Common {
  * HTTP 400; clients do not retry.
  */
 export interface InvalidArgument extends Common {
-  readonly known: true;
   readonly code: "INVALID_ARGUMENT";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -70,8 +70,8 @@ export interface InvalidArgument extends Common {
  * HTTP 504; clients do not retry. The operation may have taken effect.
  */
 export interface DeadlineExceeded extends Common {
-  readonly known: true;
   readonly code: "DEADLINE_EXCEEDED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -82,8 +82,8 @@ export interface DeadlineExceeded extends Common {
  * HTTP 404; clients do not retry.
  */
 export interface NotFound extends Common {
-  readonly known: true;
   readonly code: "NOT_FOUND";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -94,8 +94,8 @@ export interface NotFound extends Common {
  * HTTP 409; clients do not retry.
  */
 export interface AlreadyExists extends Common {
-  readonly known: true;
   readonly code: "ALREADY_EXISTS";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -106,8 +106,8 @@ export interface AlreadyExists extends Common {
  * HTTP 403; clients do not retry.
  */
 export interface PermissionDenied extends Common {
-  readonly known: true;
   readonly code: "PERMISSION_DENIED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -118,8 +118,8 @@ export interface PermissionDenied extends Common {
  * HTTP 429; clients do not retry.
  */
 export interface ResourceExhausted extends Common {
-  readonly known: true;
   readonly code: "RESOURCE_EXHAUSTED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -130,8 +130,8 @@ export interface ResourceExhausted extends Common {
  * HTTP 400; clients do not retry.
  */
 export interface FailedPrecondition extends Common {
-  readonly known: true;
   readonly code: "FAILED_PRECONDITION";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -142,8 +142,8 @@ export interface FailedPrecondition extends Common {
  * HTTP 409; clients do not retry.
  */
 export interface Aborted extends Common {
-  readonly known: true;
   readonly code: "ABORTED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -154,8 +154,8 @@ export interface Aborted extends Common {
  * HTTP 400; clients do not retry.
  */
 export interface OutOfRange extends Common {
-  readonly known: true;
   readonly code: "OUT_OF_RANGE";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -166,8 +166,8 @@ export interface OutOfRange extends Common {
  * HTTP 501; clients do not retry. The operation may have taken effect.
  */
 export interface Unimplemented extends Common {
-  readonly known: true;
   readonly code: "UNIMPLEMENTED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -178,8 +178,8 @@ export interface Unimplemented extends Common {
  * HTTP 500; clients do not retry. The operation may have taken effect.
  */
 export interface Internal extends Common {
-  readonly known: true;
   readonly code: "INTERNAL";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -190,8 +190,8 @@ export interface Internal extends Common {
  * HTTP 503; clients retry. The operation may have taken effect.
  */
 export interface Unavailable extends Common {
-  readonly known: true;
   readonly code: "UNAVAILABLE";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -202,8 +202,8 @@ export interface Unavailable extends Common {
  * HTTP 500; clients do not retry. The operation may have taken effect.
  */
 export interface DataLoss extends Common {
-  readonly known: true;
   readonly code: "DATA_LOSS";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -214,8 +214,8 @@ export interface DataLoss extends Common {
  * HTTP 401; clients do not retry.
  */
 export interface Unauthenticated extends Common {
-  readonly known: true;
   readonly code: "UNAUTHENTICATED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -240,6 +240,27 @@ export interface Errors {
   readonly Unauthenticated: Unauthenticated;
 }
 
+/** The errors of each code: one interface, or one for each operation that has the code. */
+// prettier-ignore
+export interface ErrorsOfCode {
+  readonly CANCELLED: Cancelled;
+  readonly UNKNOWN: Unknown;
+  readonly INVALID_ARGUMENT: InvalidArgument;
+  readonly DEADLINE_EXCEEDED: DeadlineExceeded;
+  readonly NOT_FOUND: NotFound;
+  readonly ALREADY_EXISTS: AlreadyExists;
+  readonly PERMISSION_DENIED: PermissionDenied;
+  readonly RESOURCE_EXHAUSTED: ResourceExhausted;
+  readonly FAILED_PRECONDITION: FailedPrecondition;
+  readonly ABORTED: Aborted;
+  readonly OUT_OF_RANGE: OutOfRange;
+  readonly UNIMPLEMENTED: Unimplemented;
+  readonly INTERNAL: Internal;
+  readonly UNAVAILABLE: Unavailable;
+  readonly DATA_LOSS: DataLoss;
+  readonly UNAUTHENTICATED: Unauthenticated;
+}
+
 /** Any declared error. */
 export type KnownError = Errors[keyof Errors];
 
@@ -250,8 +271,8 @@ export type KnownError = Errors[keyof Errors];
  * `code` is the one that the taxonomy declares for unknown errors, or null.
  */
 export interface UnknownError extends Common {
-  readonly known: false;
   readonly code: null;
+  readonly known: false;
   readonly operation: null;
   readonly details: d.Details;
   readonly originalCode: string | number | null;
@@ -276,6 +297,6 @@ export function isUnknown(error: AnyError): error is UnknownError {
 export function hasCode<C extends ErrorCode>(
   error: AnyError,
   code: C,
-): error is Extract<KnownError, { readonly code: C }> {
+): error is ErrorsOfCode[C] {
   return error.known && (error.code as string) === code;
 }

@@ -37,8 +37,8 @@ export interface Common {
  * A person has to act.
  */
 export interface EgressConsentRequired extends Common {
-  readonly known: true;
   readonly code: "EGRESS_CONSENT_REQUIRED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.EgressConsentRequiredDetails;
 }
@@ -49,8 +49,8 @@ export interface EgressConsentRequired extends Common {
  * A person has to act.
  */
 export interface EgressBlockedByPolicy extends Common {
-  readonly known: true;
   readonly code: "EGRESS_BLOCKED_BY_POLICY";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.EgressBlockedByPolicyDetails;
 }
@@ -61,8 +61,8 @@ export interface EgressBlockedByPolicy extends Common {
  * A person has to act.
  */
 export interface ProviderNotConfigured extends Common {
-  readonly known: true;
   readonly code: "PROVIDER_NOT_CONFIGURED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.ProviderNotConfiguredDetails;
 }
@@ -73,8 +73,8 @@ export interface ProviderNotConfigured extends Common {
  * A person has to act. The operation may have taken effect.
  */
 export interface ProviderAuthFailed extends Common {
-  readonly known: true;
   readonly code: "PROVIDER_AUTH_FAILED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.ProviderAuthFailedDetails;
 }
@@ -85,8 +85,8 @@ export interface ProviderAuthFailed extends Common {
  * Clients retry (automatic). The operation may have taken effect.
  */
 export interface ProviderRateLimited extends Common {
-  readonly known: true;
   readonly code: "PROVIDER_RATE_LIMITED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.ProviderRateLimitedDetails;
 }
@@ -97,8 +97,8 @@ export interface ProviderRateLimited extends Common {
  * Clients retry (automatic). The operation may have taken effect.
  */
 export interface ProviderUnavailable extends Common {
-  readonly known: true;
   readonly code: "PROVIDER_UNAVAILABLE";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.ProviderUnavailableDetails;
 }
@@ -109,8 +109,8 @@ export interface ProviderUnavailable extends Common {
  * Clients retry (automatic). The operation may have taken effect.
  */
 export interface NetworkUnavailable extends Common {
-  readonly known: true;
   readonly code: "NETWORK_UNAVAILABLE";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.NetworkUnavailableDetails;
 }
@@ -121,8 +121,8 @@ export interface NetworkUnavailable extends Common {
  * Clients do not retry. The operation may have taken effect.
  */
 export interface SandboxViolation extends Common {
-  readonly known: true;
   readonly code: "SANDBOX_VIOLATION";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.SandboxViolationDetails;
 }
@@ -133,8 +133,8 @@ export interface SandboxViolation extends Common {
  * Clients retry if the error allows it. The operation may have taken effect.
  */
 export interface ValidationFailed extends Common {
-  readonly known: true;
   readonly code: "VALIDATION_FAILED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.ValidationFailedDetails;
 }
@@ -145,8 +145,8 @@ export interface ValidationFailed extends Common {
  * A person has to act. The operation may have taken effect.
  */
 export interface ContextExhausted extends Common {
-  readonly known: true;
   readonly code: "CONTEXT_EXHAUSTED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.ContextExhaustedDetails;
 }
@@ -157,8 +157,8 @@ export interface ContextExhausted extends Common {
  * A person has to act. The operation may have taken effect.
  */
 export interface DiskFull extends Common {
-  readonly known: true;
   readonly code: "DISK_FULL";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.DiskFullDetails;
 }
@@ -169,8 +169,8 @@ export interface DiskFull extends Common {
  * Clients retry if the error allows it. The operation may have taken effect.
  */
 export interface FileReadFailed extends Common {
-  readonly known: true;
   readonly code: "FILE_READ_FAILED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.FileReadFailedDetails;
 }
@@ -181,8 +181,8 @@ export interface FileReadFailed extends Common {
  * Clients retry if the error allows it. The operation may have taken effect.
  */
 export interface FileWriteFailed extends Common {
-  readonly known: true;
   readonly code: "FILE_WRITE_FAILED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.FileWriteFailedDetails;
 }
@@ -193,8 +193,8 @@ export interface FileWriteFailed extends Common {
  * Clients retry if the error allows it. The operation may have taken effect.
  */
 export interface CheckpointCreateFailed extends Common {
-  readonly known: true;
   readonly code: "CHECKPOINT_CREATE_FAILED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.CheckpointCreateFailedDetails;
 }
@@ -205,8 +205,8 @@ export interface CheckpointCreateFailed extends Common {
  * Clients retry if the error allows it. The operation may have taken effect.
  */
 export interface CheckpointRestoreFailed extends Common {
-  readonly known: true;
   readonly code: "CHECKPOINT_RESTORE_FAILED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.CheckpointRestoreFailedDetails;
 }
@@ -217,8 +217,8 @@ export interface CheckpointRestoreFailed extends Common {
  * A person has to act. The operation may have taken effect.
  */
 export interface BudgetCapReached extends Common {
-  readonly known: true;
   readonly code: "BUDGET_CAP_REACHED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.BudgetCapReachedDetails;
 }
@@ -229,8 +229,8 @@ export interface BudgetCapReached extends Common {
  * Clients read again before they retry. The operation may have taken effect.
  */
 export interface ConflictPublishedChanged extends Common {
-  readonly known: true;
   readonly code: "CONFLICT_PUBLISHED_CHANGED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.ConflictPublishedChangedDetails;
 }
@@ -241,8 +241,8 @@ export interface ConflictPublishedChanged extends Common {
  * A person has to act. The operation may have taken effect.
  */
 export interface UserCanceled extends Common {
-  readonly known: true;
   readonly code: "USER_CANCELED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.UserCanceledDetails;
 }
@@ -269,6 +269,29 @@ export interface Errors {
   readonly UserCanceled: UserCanceled;
 }
 
+/** The errors of each code: one interface, or one for each operation that has the code. */
+// prettier-ignore
+export interface ErrorsOfCode {
+  readonly EGRESS_CONSENT_REQUIRED: EgressConsentRequired;
+  readonly EGRESS_BLOCKED_BY_POLICY: EgressBlockedByPolicy;
+  readonly PROVIDER_NOT_CONFIGURED: ProviderNotConfigured;
+  readonly PROVIDER_AUTH_FAILED: ProviderAuthFailed;
+  readonly PROVIDER_RATE_LIMITED: ProviderRateLimited;
+  readonly PROVIDER_UNAVAILABLE: ProviderUnavailable;
+  readonly NETWORK_UNAVAILABLE: NetworkUnavailable;
+  readonly SANDBOX_VIOLATION: SandboxViolation;
+  readonly VALIDATION_FAILED: ValidationFailed;
+  readonly CONTEXT_EXHAUSTED: ContextExhausted;
+  readonly DISK_FULL: DiskFull;
+  readonly FILE_READ_FAILED: FileReadFailed;
+  readonly FILE_WRITE_FAILED: FileWriteFailed;
+  readonly CHECKPOINT_CREATE_FAILED: CheckpointCreateFailed;
+  readonly CHECKPOINT_RESTORE_FAILED: CheckpointRestoreFailed;
+  readonly BUDGET_CAP_REACHED: BudgetCapReached;
+  readonly CONFLICT_PUBLISHED_CHANGED: ConflictPublishedChanged;
+  readonly USER_CANCELED: UserCanceled;
+}
+
 /** Any declared error. */
 export type KnownError = Errors[keyof Errors];
 
@@ -279,8 +302,8 @@ export type KnownError = Errors[keyof Errors];
  * `code` is the one that the taxonomy declares for unknown errors, or null.
  */
 export interface UnknownError extends Common {
-  readonly known: false;
   readonly code: null;
+  readonly known: false;
   readonly operation: null;
   readonly details: d.Details;
   readonly originalCode: string | number | null;
@@ -305,6 +328,6 @@ export function isUnknown(error: AnyError): error is UnknownError {
 export function hasCode<C extends ErrorCode>(
   error: AnyError,
   code: C,
-): error is Extract<KnownError, { readonly code: C }> {
+): error is ErrorsOfCode[C] {
   return error.known && (error.code as string) === code;
 }

@@ -35,8 +35,8 @@ export interface Common {
  * HTTP 401; a person has to act.
  */
 export interface MissingAuthToken extends Common {
-  readonly known: true;
   readonly code: "MISSING_AUTH_TOKEN";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -47,8 +47,8 @@ export interface MissingAuthToken extends Common {
  * HTTP 401; a person has to act.
  */
 export interface InvalidAuthToken extends Common {
-  readonly known: true;
   readonly code: "INVALID_AUTH_TOKEN";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -59,8 +59,8 @@ export interface InvalidAuthToken extends Common {
  * HTTP 400; clients do not retry.
  */
 export interface Badjson extends Common {
-  readonly known: true;
   readonly code: "BADJSON";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -73,8 +73,8 @@ export interface Badjson extends Common {
  * HTTP 400; clients do not retry.
  */
 export interface InvalidParameters extends Common {
-  readonly known: true;
   readonly code: "INVALID_PARAMETERS";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -85,8 +85,8 @@ export interface InvalidParameters extends Common {
  * HTTP 400; clients do not retry.
  */
 export interface MissingParameters extends Common {
-  readonly known: true;
   readonly code: "MISSING_PARAMETERS";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -99,8 +99,8 @@ export interface MissingParameters extends Common {
  * HTTP 400; clients do not retry.
  */
 export interface InvalidPostedData extends Common {
-  readonly known: true;
   readonly code: "INVALID_POSTED_DATA";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -114,8 +114,8 @@ export interface InvalidPostedData extends Common {
  * HTTP 404; clients do not retry.
  */
 export interface InvalidResourceId extends Common {
-  readonly known: true;
   readonly code: "INVALID_RESOURCE_ID";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.InvalidResourceIdDetails;
 }
@@ -126,8 +126,8 @@ export interface InvalidResourceId extends Common {
  * HTTP 404; clients do not retry.
  */
 export interface MissingResource extends Common {
-  readonly known: true;
   readonly code: "MISSING_RESOURCE";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.MissingResourceDetails;
 }
@@ -138,8 +138,8 @@ export interface MissingResource extends Common {
  * HTTP 411; clients do not retry.
  */
 export interface MissingContentLength extends Common {
-  readonly known: true;
   readonly code: "MISSING_CONTENT_LENGTH";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -150,8 +150,8 @@ export interface MissingContentLength extends Common {
  * HTTP 413; clients do not retry.
  */
 export interface RequestTooLarge extends Common {
-  readonly known: true;
   readonly code: "REQUEST_TOO_LARGE";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -165,8 +165,8 @@ export interface RequestTooLarge extends Common {
  * HTTP 412; clients read again before they retry.
  */
 export interface ModifiedMeanwhile extends Common {
-  readonly known: true;
   readonly code: "MODIFIED_MEANWHILE";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.ModifiedMeanwhileDetails;
 }
@@ -179,8 +179,8 @@ export interface ModifiedMeanwhile extends Common {
  * HTTP 405; clients do not retry.
  */
 export interface MethodNotAllowed extends Common {
-  readonly known: true;
   readonly code: "METHOD_NOT_ALLOWED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -191,8 +191,8 @@ export interface MethodNotAllowed extends Common {
  * HTTP 404; clients do not retry.
  */
 export interface VersionNotAvailable extends Common {
-  readonly known: true;
   readonly code: "VERSION_NOT_AVAILABLE";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -203,8 +203,8 @@ export interface VersionNotAvailable extends Common {
  * HTTP 429; clients retry.
  */
 export interface ClientReachedCapacity extends Common {
-  readonly known: true;
   readonly code: "CLIENT_REACHED_CAPACITY";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -215,8 +215,8 @@ export interface ClientReachedCapacity extends Common {
  * HTTP 403; a person has to act.
  */
 export interface Forbidden extends Common {
-  readonly known: true;
   readonly code: "FORBIDDEN";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -230,8 +230,8 @@ export interface Forbidden extends Common {
  * HTTP 409; clients retry.
  */
 export interface ConstraintViolated extends Common {
-  readonly known: true;
   readonly code: "CONSTRAINT_VIOLATED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -242,8 +242,8 @@ export interface ConstraintViolated extends Common {
  * HTTP 503; clients retry.
  */
 export interface Backend extends Common {
-  readonly known: true;
   readonly code: "BACKEND";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -257,8 +257,8 @@ export interface Backend extends Common {
  * HTTP 410; clients do not retry.
  */
 export interface ServiceDeprecated extends Common {
-  readonly known: true;
   readonly code: "SERVICE_DEPRECATED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -269,8 +269,8 @@ export interface ServiceDeprecated extends Common {
  * HTTP 500; clients retry. The operation may have taken effect.
  */
 export interface Undefined extends Common {
-  readonly known: true;
   readonly code: "UNDEFINED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -298,6 +298,30 @@ export interface Errors {
   readonly Undefined: Undefined;
 }
 
+/** The errors of each code: one interface, or one for each operation that has the code. */
+// prettier-ignore
+export interface ErrorsOfCode {
+  readonly MISSING_AUTH_TOKEN: MissingAuthToken;
+  readonly INVALID_AUTH_TOKEN: InvalidAuthToken;
+  readonly BADJSON: Badjson;
+  readonly INVALID_PARAMETERS: InvalidParameters;
+  readonly MISSING_PARAMETERS: MissingParameters;
+  readonly INVALID_POSTED_DATA: InvalidPostedData;
+  readonly INVALID_RESOURCE_ID: InvalidResourceId;
+  readonly MISSING_RESOURCE: MissingResource;
+  readonly MISSING_CONTENT_LENGTH: MissingContentLength;
+  readonly REQUEST_TOO_LARGE: RequestTooLarge;
+  readonly MODIFIED_MEANWHILE: ModifiedMeanwhile;
+  readonly METHOD_NOT_ALLOWED: MethodNotAllowed;
+  readonly VERSION_NOT_AVAILABLE: VersionNotAvailable;
+  readonly CLIENT_REACHED_CAPACITY: ClientReachedCapacity;
+  readonly FORBIDDEN: Forbidden;
+  readonly CONSTRAINT_VIOLATED: ConstraintViolated;
+  readonly BACKEND: Backend;
+  readonly SERVICE_DEPRECATED: ServiceDeprecated;
+  readonly UNDEFINED: Undefined;
+}
+
 /** Any declared error. */
 export type KnownError = Errors[keyof Errors];
 
@@ -308,8 +332,8 @@ export type KnownError = Errors[keyof Errors];
  * `code` is the one that the taxonomy declares for unknown errors, or null.
  */
 export interface UnknownError extends Common {
-  readonly known: false;
   readonly code: "UNDEFINED";
+  readonly known: false;
   readonly operation: null;
   readonly details: d.Details;
   readonly originalCode: string | number | null;
@@ -334,6 +358,6 @@ export function isUnknown(error: AnyError): error is UnknownError {
 export function hasCode<C extends ErrorCode>(
   error: AnyError,
   code: C,
-): error is Extract<KnownError, { readonly code: C }> {
+): error is ErrorsOfCode[C] {
   return error.known && (error.code as string) === code;
 }

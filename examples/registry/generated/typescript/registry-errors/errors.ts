@@ -34,8 +34,8 @@ export interface Common {
  * HTTP 400-428; clients do not retry. The operation may have taken effect.
  */
 export interface Unknown extends Common {
-  readonly known: true;
   readonly code: "UNKNOWN";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -46,8 +46,8 @@ export interface Unknown extends Common {
  * HTTP 400, 404; clients do not retry.
  */
 export interface BlobUnknown extends Common {
-  readonly known: true;
   readonly code: "BLOB_UNKNOWN";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -58,8 +58,8 @@ export interface BlobUnknown extends Common {
  * HTTP 400; clients do not retry.
  */
 export interface BlobUploadInvalid extends Common {
-  readonly known: true;
   readonly code: "BLOB_UPLOAD_INVALID";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -70,8 +70,8 @@ export interface BlobUploadInvalid extends Common {
  * HTTP 404; clients do not retry.
  */
 export interface BlobUploadUnknown extends Common {
-  readonly known: true;
   readonly code: "BLOB_UPLOAD_UNKNOWN";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -82,8 +82,8 @@ export interface BlobUploadUnknown extends Common {
  * HTTP 400; clients do not retry.
  */
 export interface DigestInvalid extends Common {
-  readonly known: true;
   readonly code: "DIGEST_INVALID";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -94,8 +94,8 @@ export interface DigestInvalid extends Common {
  * HTTP 400; clients do not retry.
  */
 export interface ManifestBlobUnknown extends Common {
-  readonly known: true;
   readonly code: "MANIFEST_BLOB_UNKNOWN";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -106,8 +106,8 @@ export interface ManifestBlobUnknown extends Common {
  * HTTP 400; clients do not retry.
  */
 export interface ManifestInvalid extends Common {
-  readonly known: true;
   readonly code: "MANIFEST_INVALID";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -118,8 +118,8 @@ export interface ManifestInvalid extends Common {
  * HTTP 404; clients do not retry.
  */
 export interface ManifestUnknown extends Common {
-  readonly known: true;
   readonly code: "MANIFEST_UNKNOWN";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -130,8 +130,8 @@ export interface ManifestUnknown extends Common {
  * HTTP 400; clients do not retry.
  */
 export interface ManifestUnverified extends Common {
-  readonly known: true;
   readonly code: "MANIFEST_UNVERIFIED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -142,8 +142,8 @@ export interface ManifestUnverified extends Common {
  * HTTP 400; clients do not retry.
  */
 export interface NameInvalid extends Common {
-  readonly known: true;
   readonly code: "NAME_INVALID";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -154,8 +154,8 @@ export interface NameInvalid extends Common {
  * HTTP 404; clients do not retry.
  */
 export interface NameUnknown extends Common {
-  readonly known: true;
   readonly code: "NAME_UNKNOWN";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -166,8 +166,8 @@ export interface NameUnknown extends Common {
  * HTTP 400; clients do not retry.
  */
 export interface SizeInvalid extends Common {
-  readonly known: true;
   readonly code: "SIZE_INVALID";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -178,8 +178,8 @@ export interface SizeInvalid extends Common {
  * HTTP 400; clients do not retry.
  */
 export interface TagInvalid extends Common {
-  readonly known: true;
   readonly code: "TAG_INVALID";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -190,8 +190,8 @@ export interface TagInvalid extends Common {
  * HTTP 401; clients do not retry.
  */
 export interface Unauthorized extends Common {
-  readonly known: true;
   readonly code: "UNAUTHORIZED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -202,8 +202,8 @@ export interface Unauthorized extends Common {
  * HTTP 403; clients do not retry.
  */
 export interface Denied extends Common {
-  readonly known: true;
   readonly code: "DENIED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -214,8 +214,8 @@ export interface Denied extends Common {
  * HTTP 400, 405; clients do not retry.
  */
 export interface Unsupported extends Common {
-  readonly known: true;
   readonly code: "UNSUPPORTED";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -226,8 +226,8 @@ export interface Unsupported extends Common {
  * HTTP 429; clients retry.
  */
 export interface Toomanyrequests extends Common {
-  readonly known: true;
   readonly code: "TOOMANYREQUESTS";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -253,6 +253,28 @@ export interface Errors {
   readonly Toomanyrequests: Toomanyrequests;
 }
 
+/** The errors of each code: one interface, or one for each operation that has the code. */
+// prettier-ignore
+export interface ErrorsOfCode {
+  readonly UNKNOWN: Unknown;
+  readonly BLOB_UNKNOWN: BlobUnknown;
+  readonly BLOB_UPLOAD_INVALID: BlobUploadInvalid;
+  readonly BLOB_UPLOAD_UNKNOWN: BlobUploadUnknown;
+  readonly DIGEST_INVALID: DigestInvalid;
+  readonly MANIFEST_BLOB_UNKNOWN: ManifestBlobUnknown;
+  readonly MANIFEST_INVALID: ManifestInvalid;
+  readonly MANIFEST_UNKNOWN: ManifestUnknown;
+  readonly MANIFEST_UNVERIFIED: ManifestUnverified;
+  readonly NAME_INVALID: NameInvalid;
+  readonly NAME_UNKNOWN: NameUnknown;
+  readonly SIZE_INVALID: SizeInvalid;
+  readonly TAG_INVALID: TagInvalid;
+  readonly UNAUTHORIZED: Unauthorized;
+  readonly DENIED: Denied;
+  readonly UNSUPPORTED: Unsupported;
+  readonly TOOMANYREQUESTS: Toomanyrequests;
+}
+
 /** Any declared error. */
 export type KnownError = Errors[keyof Errors];
 
@@ -263,8 +285,8 @@ export type KnownError = Errors[keyof Errors];
  * `code` is the one that the taxonomy declares for unknown errors, or null.
  */
 export interface UnknownError extends Common {
-  readonly known: false;
   readonly code: "UNKNOWN";
+  readonly known: false;
   readonly operation: null;
   readonly details: d.Details;
   readonly originalCode: string | number | null;
@@ -289,6 +311,6 @@ export function isUnknown(error: AnyError): error is UnknownError {
 export function hasCode<C extends ErrorCode>(
   error: AnyError,
   code: C,
-): error is Extract<KnownError, { readonly code: C }> {
+): error is ErrorsOfCode[C] {
   return error.known && (error.code as string) === code;
 }

@@ -20,38 +20,43 @@ export interface Entry {
   readonly flagKey: string | null;
 }
 
+/** A row of `ENTRIES`: bare object literals would each have a type, compared in pairs by tsc. */
+function entry(row: Entry): Entry {
+  return row;
+}
+
 // prettier-ignore
 const ENTRIES: readonly Entry[] = [
-  {
+  entry({
     code: "invalid_transition",
     operation: null,
     facts: FACTS.invalid_transition,
     flagKey: null,
-  },
-  {
+  }),
+  entry({
     code: "unknown_action",
     operation: null,
     facts: FACTS.unknown_action,
     flagKey: null,
-  },
-  {
+  }),
+  entry({
     code: "validation_failed",
     operation: null,
     facts: FACTS.validation_failed,
     flagKey: null,
-  },
-  {
+  }),
+  entry({
     code: "action_timeout",
     operation: null,
     facts: FACTS.action_timeout,
     flagKey: null,
-  },
-  {
+  }),
+  entry({
     code: "action_error",
     operation: null,
     facts: FACTS.action_error,
     flagKey: null,
-  },
+  }),
 ];
 
 /** A removed code, and the one that replaces it. */

@@ -37,8 +37,8 @@ export interface Common {
  * From graph; clients read again before they retry.
  */
 export interface InvalidTransition extends Common {
-  readonly known: true;
   readonly code: "invalid_transition";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -49,8 +49,8 @@ export interface InvalidTransition extends Common {
  * From graph; clients do not retry.
  */
 export interface UnknownAction extends Common {
-  readonly known: true;
   readonly code: "unknown_action";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -61,8 +61,8 @@ export interface UnknownAction extends Common {
  * From validator; clients do not retry.
  */
 export interface ValidationFailed extends Common {
-  readonly known: true;
   readonly code: "validation_failed";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.ValidationFailedDetails;
 }
@@ -73,8 +73,8 @@ export interface ValidationFailed extends Common {
  * From body; clients do not retry. The operation may have taken effect.
  */
 export interface ActionTimeout extends Common {
-  readonly known: true;
   readonly code: "action_timeout";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.ActionTimeoutDetails;
 }
@@ -85,8 +85,8 @@ export interface ActionTimeout extends Common {
  * From body; clients do not retry. The operation may have taken effect.
  */
 export interface ActionError extends Common {
-  readonly known: true;
   readonly code: "action_error";
+  readonly known: true;
   readonly operation: null;
   readonly details: d.Details;
 }
@@ -100,6 +100,16 @@ export interface Errors {
   readonly ActionError: ActionError;
 }
 
+/** The errors of each code: one interface, or one for each operation that has the code. */
+// prettier-ignore
+export interface ErrorsOfCode {
+  readonly invalid_transition: InvalidTransition;
+  readonly unknown_action: UnknownAction;
+  readonly validation_failed: ValidationFailed;
+  readonly action_timeout: ActionTimeout;
+  readonly action_error: ActionError;
+}
+
 /** Any declared error. */
 export type KnownError = Errors[keyof Errors];
 
@@ -110,8 +120,8 @@ export type KnownError = Errors[keyof Errors];
  * `code` is the one that the taxonomy declares for unknown errors, or null.
  */
 export interface UnknownError extends Common {
-  readonly known: false;
   readonly code: null;
+  readonly known: false;
   readonly operation: null;
   readonly details: d.Details;
   readonly originalCode: string | number | null;
@@ -136,6 +146,6 @@ export function isUnknown(error: AnyError): error is UnknownError {
 export function hasCode<C extends ErrorCode>(
   error: AnyError,
   code: C,
-): error is Extract<KnownError, { readonly code: C }> {
+): error is ErrorsOfCode[C] {
   return error.known && (error.code as string) === code;
 }
