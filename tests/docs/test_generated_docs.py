@@ -5,6 +5,7 @@ grammar says.
 import copy
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from faultspec.cli import schemas
+from faultspec.cli.files import user_files
 from faultspec.docs.pages import main, pages
+from faultspec.evolution.ledger import LEDGER
 from faultspec.evolution.rules import BY_ID as EVOLUTION_RULES
 from faultspec.language import grammar, read, reference, schema
 from faultspec.language.constructs import DOCUMENT
 from faultspec.language.examples import EXAMPLES
+from faultspec.language.formats import FORMATS
+from faultspec.language.scope import WELL_KNOWN_SLOTS
 from faultspec.lint import RULES, lint
 from faultspec.project import PROJECT
 from faultspec.source import load_document, parse
@@ -64,6 +69,43 @@ def test_every_rule_and_construct_is_on_its_page() -> None:
     assert [
         each.address for each in reference.constructs().values() if each.key.doc not in language
     ] == []
+
+
+def enumerated(type: grammar.Type) -> Iterator[str]:
+    """The closed lists of texts in a grammar, item by item. Recursive types are entered once."""
+    match type:
+        case grammar.Choice(values):
+            yield from values
+        case grammar.Either(branches):
+            for branch in branches:
+                yield from enumerated(branch)
+        case grammar.Many(inner):
+            yield from enumerated(inner)
+        case grammar.Named(inner, name):
+            yield from enumerated(name)
+            yield from enumerated(inner)
+        case grammar.Text(str(pattern)):
+            words = pattern.replace("\\.", ".").split("|")
+            yield from (word for word in words if re.fullmatch(r"[a-z][a-z_.]+", word))
+
+
+@pytest.mark.parametrize("page", ["language.md", "reference/files.md"])
+def test_every_enumerated_value_is_on_its_page(page: str) -> None:
+    """A reader finds every value of every closed list: of keys, facts, formats and slots."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    grammars = [DOCUMENT] if page == "language.md" else [file.grammar for file in user_files()]
+    keys = [key for one in grammars for key in reference.constructs(one).values()]
+    wanted = {value for key in keys for value in enumerated(key.key.type)}
+    if page == "language.md":
+        wanted |= {*FORMATS, *(f"${slot}" for slot in WELL_KNOWN_SLOTS)}
+    assert len(wanted) > 10
+    assert [value for value in sorted(wanted) if f"`{value}`" not in text] == []
+
+
+@pytest.mark.parametrize("fact", ["cause", "status", "operation.idempotent", "caller.authenticated"])
+def test_each_fact_has_its_values(fact: str) -> None:
+    """The section of conditions has a row for each fact, with the values that it may have."""
+    assert f"| `{fact}` | " in pages()["language.md"]
 
 
 def test_the_worked_examples_are_one_sound_taxonomy() -> None:
@@ -170,6 +212,7 @@ GRAMMARS = {
     "project.schema.json": PROJECT,
     "conformance.schema.json": CONFIGURATION,
     "waivers.schema.json": FILE,
+    "ledger.schema.json": LEDGER,
     "faultspec.schema.json": DOCUMENT,
 }
 
@@ -177,6 +220,7 @@ KINDS = {
     "faultspec.yaml": "project.schema.json",
     "starter-project.yaml": "project.schema.json",
     "waivers.yaml": "waivers.schema.json",
+    "ledger.yaml": "ledger.schema.json",
     "taxonomy.yaml": "faultspec.schema.json",
     "starter.yaml": "faultspec.schema.json",
     "examples.yaml": "faultspec.schema.json",
@@ -210,8 +254,11 @@ def schema_of_file(path: Path) -> str:
 def test_the_schemas_are_current(tmp_path: Path) -> None:
     """Each published schema is what its grammar gives today (`make docs`), and is a schema."""
     schemas.main(str(tmp_path))
-    assert {path.name for path in tmp_path.iterdir()} == set(GRAMMARS) - {"faultspec.schema.json"}
-    for path in tmp_path.iterdir():
+    written = {path.name for path in tmp_path.iterdir()}
+    assert written == {*GRAMMARS, "reference"} - {"faultspec.schema.json"}
+    page = Path("reference", "files.md")
+    assert (DOCS / page).read_text(encoding="utf-8") == (tmp_path / page).read_text("utf-8")
+    for path in tmp_path.glob("*.json"):
         text = path.read_text(encoding="utf-8")
         assert (DOCS / path.name).read_text(encoding="utf-8") == text
         jsonschema.Draft202012Validator.check_schema(json.loads(text))

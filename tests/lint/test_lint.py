@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faultspec.cli.explain import command as explain
+from faultspec.cli.files import UserFile, user_files
 from faultspec.cli.init import command as init
 from faultspec.cli.lint import command as lint_command
 from faultspec.diagnostics.model import Diagnostic
@@ -1173,6 +1174,39 @@ def test_explain_knows_every_kind_of_name(name: str, text: str) -> None:
     assert code == 0
     assert out.startswith(f"{name}: ")
     assert text in " ".join(out.split())
+
+
+@pytest.mark.parametrize("file", user_files(), ids=lambda file: file.name)
+def test_explain_knows_every_key_of_every_file(file: UserFile) -> None:
+    """Each key is explained with its meaning and an example that has the key."""
+    code, out, _ = run(explain, file.name, "--taxonomy", str(ROOT / "taxonomy.yaml"))
+    assert code == 0
+    assert file.summary in " ".join(out.split())
+    for address, construct in reference.constructs(file.grammar).items():
+        section = file.section(address)
+        assert re.search(rf"\b{construct.name}:", section), address
+    for address, construct in list(reference.constructs(file.grammar).items())[::7]:
+        code, out, _ = run(explain, address, "--taxonomy", str(ROOT / "taxonomy.yaml"))
+        assert code == 0, address
+        assert construct.key.doc in " ".join(out.split())
+        assert f"{address}: a key of {file.name}" in out
+
+
+@pytest.mark.parametrize(
+    ("written", "address"),
+    [
+        ("resources.*", "resources"),
+        ("resources.order.create.unique", "resources.create.unique"),
+        ("provoke.*.steps.0.save", "provoke.steps.save"),
+        ("codes.not_found.retriable.when", "codes.retriable.when"),
+        ("waivers.0.expires", "waivers.expires"),
+    ],
+)
+def test_explain_knows_keys_as_they_are_written(written: str, address: str) -> None:
+    """A key may have the names that an author chose, `*` in their place, and positions in lists."""
+    code, out, _ = run(explain, written, "--taxonomy", str(ROOT / "taxonomy.yaml"))
+    assert code == 0
+    assert f"{address}: a " in out
 
 
 def test_explain_suggests(folder: Path) -> None:

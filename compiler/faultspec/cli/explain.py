@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import click
 
+from faultspec.cli.files import UserFile, user_files
 from faultspec.cli.project import declared_taxonomies, find_project
 from faultspec.contract.clauses import CLAUSES, Clause, client_clauses, service_clauses
 from faultspec.contract.clauses.enabling import enabling_lines
@@ -16,6 +17,7 @@ from faultspec.evolution.rule import EvolutionRule
 from faultspec.evolution.rules import RULES as EVOLUTION_RULES
 from faultspec.language import load, reference
 from faultspec.language.catalog import CODES
+from faultspec.language.constructs import DOCUMENT
 from faultspec.language.examples import EXAMPLES
 from faultspec.language.grammar import closest
 from faultspec.language.model import Code, Ruling, Taxonomy
@@ -42,8 +44,9 @@ def command(name: str, path: str | None) -> int:
     """Explain NAME.
 
     NAME is a code or a ruling of the taxonomy, a lint rule, a rule of `faultspec diff`
-    (code/status), a clause, a construct of the language (codes.retriable) or the code of a
-    diagnostic (unknown-key).
+    (code/status), a clause, the code of a diagnostic (unknown-key), a construct of the language
+    (codes.retriable), or a key of conformance.yaml, waivers.yaml, faultspec.yaml or a ledger
+    (limits.requests, resources.*.create). The name of such a file lists its keys.
 
     Exit codes: 0 explained; 1 the name is unknown; 2 the name is unknown, and a taxonomy or
     faultspec.yaml could not be read.
@@ -59,7 +62,8 @@ def command(name: str, path: str | None) -> int:
         else:
             taxonomies.append(loaded.taxonomy)
     explanations = _explanations(taxonomies)
-    found = [text for known, text in explanations if known == name]
+    names = (name, *_written_addresses(name))
+    found = [text for known, text in explanations if known in names]
     if found:
         click.echo("\n\n".join("\n".join(text) for text in found))
         return 0
@@ -94,9 +98,23 @@ def _explanations(taxonomies: Sequence[Taxonomy]) -> list[tuple[str, Iterable[st
     found += [
         (construct.address, _construct(construct)) for construct in reference.constructs().values()
     ]
+    for file in user_files():
+        found.append((file.name, _file(file)))
+        found += [
+            (construct.address, _file_key(file, construct))
+            for construct in reference.constructs(file.grammar).values()
+        ]
     conditions = {**SOURCE_CODES, **CODES, **suppressions.CODES}
     found += [(code, _diagnostic(code, condition)) for code, condition in conditions.items()]
     return found
+
+
+def _written_addresses(name: str) -> Iterator[str]:
+    """The addresses of a key that is written with `*` or with the names that an author chose."""
+    for grammar in (DOCUMENT, *(file.grammar for file in user_files())):
+        address = reference.address_of(grammar, name)
+        if address:
+            yield address
 
 
 def _wrap(text: str, indent: str = "  ") -> str:
@@ -253,15 +271,35 @@ def _clause(clause: Clause) -> Iterator[str]:
 
 def _construct(construct: reference.Construct) -> Iterator[str]:
     section = construct.address.partition(".")[0]
-    takes = reference.describe_type(construct.key.type).replace("\\|", "|")
     yield f"{construct.address}: a construct of the language"
+    yield from _key(construct, EXAMPLES[section])
+
+
+def _file(file: UserFile) -> Iterator[str]:
+    yield f"{file.name}: a file that you write"
+    yield _wrap(file.summary)
+    yield from ("", "  its keys, explained by their names:")
+    top = (name for record in reference.nested_records(file.grammar) for name in record.keys)
+    yield _wrap(", ".join(dict.fromkeys(top)), "    ")
+    yield from ("", "  for example:", textwrap.indent(file.example.rstrip(), "    "))
+
+
+def _file_key(file: UserFile, construct: reference.Construct) -> Iterator[str]:
+    yield f"{construct.address}: a key of {file.name}"
+    yield from _key(construct, file.section(construct.address))
+
+
+def _key(construct: reference.Construct, example: str) -> Iterator[str]:
+    """The meaning of a key, its values, the keys below it, and an example."""
+    takes = reference.describe_type(construct.key.type).replace("\\|", "|")
     yield _wrap(construct.key.doc)
     yield _wrap(f"It takes {takes}" + (", and is required." if construct.key.required else "."))
     below = list(reference.nested_records(construct.key.type))
     if below:
         yield from ("", f"  its keys, explained by {construct.address}.KEY:")
-        yield _wrap(", ".join(name for record in below for name in record.keys), "    ")
-    yield from ("", "  for example:", textwrap.indent(EXAMPLES[section].rstrip(), "    "))
+        names = dict.fromkeys(name for record in below for name in record.keys)
+        yield _wrap(", ".join(names), "    ")
+    yield from ("", "  for example:", textwrap.indent(example.rstrip(), "    "))
 
 
 def _diagnostic(code: str, condition: str) -> Iterator[str]:

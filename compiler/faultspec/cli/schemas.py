@@ -1,5 +1,5 @@
-"""The JSON Schemas of the files that commands read, for editors: `python -m faultspec.cli.schemas
-[FOLDER]`. The grammar of each file is its only source.
+"""The JSON Schemas of the files that commands read, for editors, and their reference page:
+`python -m faultspec.cli.schemas [FOLDER]`. The grammar of each file is their only source.
 """
 
 import sys
@@ -7,46 +7,33 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from faultspec.cli.files import PROJECT_FILE, UserFile, files_page, user_files
 from faultspec.language.schema import file_schema, schema_text
-from faultspec.project.form import PROJECT
 
-PROJECT_SCHEMA = "project.schema.json"
+PROJECT_SCHEMA = PROJECT_FILE.schema
+
+
+def _schema(file: UserFile) -> dict[str, Any]:
+    return file_schema(file.grammar, file.name, file.summary)
 
 
 def project_schema() -> dict[str, Any]:
     """The schema of the project file, which needs no conformance extra."""
-    return file_schema(
-        PROJECT,
-        "faultspec.yaml",
-        "The project file of faultspec: taxonomies, output folders and settings of commands.",
-    )
+    return _schema(PROJECT_FILE)
 
 
 def schemas() -> Mapping[str, dict[str, Any]]:
     """The schemas by the name of their file."""
-    from faultspec_conformance.config.form import CONFIGURATION
-    from faultspec_conformance.results.waivers import FILE
-
-    return {
-        PROJECT_SCHEMA: project_schema(),
-        "conformance.schema.json": file_schema(
-            CONFIGURATION,
-            "conformance.yaml",
-            "How `faultspec conform` judges a service: target, identities, resources, recipes.",
-        ),
-        "waivers.schema.json": file_schema(
-            FILE,
-            "waivers.yaml",
-            "Known failures of a service, each with its reason, its owner and its last day.",
-        ),
-    }
+    return {file.schema: _schema(file) for file in user_files()}
 
 
 def main(folder: str = "docs") -> None:
-    """Write the schemas."""
-    for name, schema in schemas().items():
+    """Write the schemas and the reference page."""
+    pages = {name: schema_text(schema) for name, schema in schemas().items()}
+    for name, text in {**pages, "reference/files.md": files_page()}.items():
         path = Path(folder) / name
-        path.write_text(schema_text(schema), encoding="utf-8", newline="\n")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

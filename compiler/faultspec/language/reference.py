@@ -8,6 +8,7 @@ from faultspec.language.catalog import CODES
 from faultspec.language.constructs import DOCUMENT
 from faultspec.language.constructs.parts import POINTER, SCHEMA_KEYS
 from faultspec.language.examples import EXAMPLES
+from faultspec.language.formats import FORMATS
 from faultspec.language.grammar import (
     Anything,
     Choice,
@@ -78,9 +79,39 @@ def shared_address(address: str, record: str, name: str) -> str:
     return address.replace("operations.errors.", "codes.", 1)
 
 
-def constructs() -> Mapping[str, Construct]:
-    """Every construct by address, in the order of the grammar; recursive types are entered once."""
-    return {construct.address: construct for construct in _walk(DOCUMENT, "", ())}
+def constructs(grammar: Type = DOCUMENT) -> Mapping[str, Construct]:
+    """Every construct of a file by address, in the order of its grammar; recursive types are
+    entered once.
+    """
+    return {construct.address: construct for construct in _walk(grammar, "", ())}
+
+
+def address_of(grammar: Type, written: str) -> str | None:
+    """The address of a key as an author writes it, with names that they chose or with `*`, such as
+    `resources.order.create`; None if the file has no such key.
+    """
+    return next(_addresses(grammar, tuple(written.split(".")), ()), None)
+
+
+def _addresses(type: Type, steps: tuple[str, ...], address: tuple[str, ...]) -> Iterator[str]:
+    if not steps:
+        yield ".".join(address)
+        return
+    match type:
+        case Record(_, keys) if steps[0] in keys:
+            yield from _addresses(keys[steps[0]].type, steps[1:], (*address, steps[0]))
+        case Either(branches):
+            for branch in branches:
+                yield from _addresses(branch, steps, address)
+        case Many(inner):
+            yield from _addresses(inner, steps, address)
+            if steps[0] == "*" or steps[0].isdigit():
+                yield from _addresses(inner, steps[1:], address)
+        case Named(inner):
+            yield from _addresses(inner, steps, address)
+            yield from _addresses(inner, steps[1:], address)
+        case DeferredKind(_, get):
+            yield from _addresses(get(), steps, address)
 
 
 def _walk(type: Type, above: str, entered: tuple[str, ...]) -> Iterator[Construct]:
@@ -206,14 +237,21 @@ def reference_page(judged: Judged) -> str:
         out += ["", f"## {name}", "", fill(key.doc, 100), ""]
         out += ["```yaml", EXAMPLES[name].rstrip(), "```"]
         out += (
-            _tables(key.type, name, (), judged)
+            tables(key.type, name, (), judged)
             if name != "headers"
             else ("", "Each header has [header_rules](#header_rules).")
         )
     out += ["", "# Parts of many constructs"]
     for name in EXPLAINED:
         out += ["", f"## {name}", "", _SHARED_DOCS[name]]
-        out += _tables(SHARED[name], name, (), judged)
+        out += tables(SHARED[name], name, (), judged)
+    out += ["", "## slot", "", "The slots that every `shape` of an envelope may use:", ""]
+    out += ["| slot | value |", "|---|---|"]
+    out += [f"| `${slot}` | {meaning} |" for slot, meaning in _SLOT_DOCS.items()]
+    out += ["", "`fields` of the envelope, `slots` and `facts` of codes declare others."]
+    out += ["", "## format", "", "The values of `format` in a schema and in a header rule:", ""]
+    out += ["| format | the text is |", "|---|---|"]
+    out += [f"| `{name}` | {_cell(format.description)} |" for name, format in FORMATS.items()]
     out += ["", "# Diagnostic codes", "", "| code | condition |", "|---|---|"]
     out += [
         f"| `{code}` | {_cell(condition)} |"
@@ -229,19 +267,48 @@ _SHARED_DOCS: Mapping[str, str] = {
     "header_rules": "The rules for a response header: a presence alone (`Retry-After: required`),\n"
     "one rule, or a list of rules.",
     "condition": "Facts and their allowed values, all of which must hold:\n"
-    "`{status: [429, 5xx], details.retries: 0}`. The facts are `status`, `cause`,\n"
-    "`operation.idempotent`, `caller.authenticated` and `details.<key>`.",
+    "`{status: [429, 5xx], details.retries: 0}`.\n\n"
+    "| fact | values |\n|---|---|\n"
+    "| `status` | a status of the code, a class or a range ([status](#status)) |\n"
+    "| `cause` | any text, such as `timeout`: the service names its causes itself, and no answer "
+    "shows them. The rules of one code use one spelling; the service passes the text to the "
+    "generated constructor |\n"
+    "| `operation.idempotent` | `true` \\| `false`: whether the failed operation may be repeated "
+    "without a second effect |\n"
+    "| `caller.authenticated` | `true` \\| `false`: whether the credentials of the caller were "
+    "accepted |\n"
+    "| `details.<key>` | a text, a number, `true` or `false` that the schema of the detail key "
+    "allows |\n\nA list of values means any of them.",
     "duration": "A number with a unit (`250ms`, `2s`, `5m`, `24h`, `7d`), a number of seconds,\n"
     "or ISO 8601 (`PT24H`).",
     "status": "An HTTP status (`429`), a class (`5xx`) or a range (`502-504`).",
 }
 
 
+#: By `scope.WELL_KNOWN_SLOTS`.
+_SLOT_DOCS: Mapping[str, str] = {
+    "code": "the code, as `wire` writes it",
+    "message": "the message of this failure",
+    "summary": "the `summary` of the code",
+    "status": "the HTTP status of the answer",
+    "retriable": "the retry flag: what `retriable` of the code gives",
+    "boundary": "the boundary that produced the error",
+    "domain": "the `domain` of the code",
+    "details": "an object with the `details` of the code",
+    "actions": "the list of suggested `actions`",
+    "request_id": "the correlation id of the request",
+}
+
 #: Records with a table of their own elsewhere on the page.
 _ONCE = ("a source", "a schema", "a header rule", "a code")
 
 
-def _tables(type: Type, address: str, entered: tuple[str, ...], judged: Judged) -> Iterator[str]:
+def tables(
+    type: Type, address: str, entered: tuple[str, ...] = (), judged: Judged | None = None
+) -> Iterator[str]:
+    """The keys of the records of a type, in Markdown. ``entered``: records above it. ``judged``:
+    fills a column with the clauses that judge a key.
+    """
     for record in nested_records(type):
         if record.name in entered or (entered and record.name in _ONCE):
             continue
@@ -252,21 +319,23 @@ def _tables(type: Type, address: str, entered: tuple[str, ...], judged: Judged) 
             else f"{record.name[0].upper()}{record.name[1:]}:",
             "",
         )
-        yield from ("| key | takes | meaning | judged by |", "|---|---|---|---|")
+        yield "| key | takes | meaning |" + (" judged by |" if judged is not None else "")
+        yield "|---|---|---|" + ("---|" if judged is not None else "")
         extends = record.name != "a schema" and record.keys.keys() >= SCHEMA_KEYS.keys()
         keys = {
             name: key for name, key in record.keys.items() if not (extends and name in SCHEMA_KEYS)
         }
         for name, key in keys.items():
             what = _cell(describe_type(key.type)), _cell(key.doc)
-            by = judged(shared_address(f"{address}.{name}", record.name, name))
-            yield f"| {_bold(name, key)} | {what[0]} | {what[1]} | {by} |"
+            shared = shared_address(f"{address}.{name}", record.name, name)
+            by = f" {judged(shared)} |" if judged is not None else ""
+            yield f"| {_bold(name, key)} | {what[0]} | {what[1]} |{by}"
         if extends:
             yield "| … | | all keys of a [schema](#schema) | |"
         for name, key in keys.items():
             if _explanation(key.type) is None:
                 below = (*entered, record.name)
-                yield from _tables(key.type, f"{address}.{name}", below, judged)
+                yield from tables(key.type, f"{address}.{name}", below, judged)
 
 
 def _bold(name: str, key: Key) -> str:
