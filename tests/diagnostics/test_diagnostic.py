@@ -5,6 +5,7 @@ import os
 import random
 import re
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from importlib.resources import files
 from urllib.parse import unquote
 
@@ -527,3 +528,45 @@ def test_what_the_author_sees() -> None:
         assert "this is not valid YAML" not in found[0].message, title
         parts.append(f"# {title}\n{printers.text(found, {'taxonomy.yaml': text})}")
     check_golden("mistakes.txt", "\n".join(parts))
+
+
+def warnings_at(*lines: int, code: str = "example-missing") -> list[Diagnostic]:
+    """A warning at each line."""
+    spans = [Span(line, 1, line, 2) for line in lines]
+    return [Diagnostic(code, "m", "f", span, "warning") for span in spans]
+
+
+@pytest.mark.parametrize("style", ["text", "markdown"])
+def test_a_warning_of_many_places_is_folded(style: str) -> None:
+    """People see errors first, and three places of a warning with the number of the others. All
+    errors are shown, and whoever asks for all gets all.
+    """
+    many = warnings_at(*range(1, 21))
+    errors = [Diagnostic("dangling", "m", "f", Span(line, 1, line, 2)) for line in range(30, 40)]
+    printer = printers.text if style == "text" else printers.markdown
+    out = printer([*many, *errors], {}, folded=True)
+    assert out.count("example") == 4
+    assert out.count("dangling") == 10
+    assert out.index("dangling") < out.index("example")
+    assert "and 17 more of" in out
+    assert "4, 5, 6" in out
+    assert printer([*many, *errors], {}).count("example") == 20
+
+
+def test_one_more_place_is_not_folded() -> None:
+    """A remark is as long as the diagnostic that it would replace, and each file has its own."""
+    four = warnings_at(1, 2, 3, 4)
+    assert printers.text(four, {}, folded=True) == printers.text(four, {})
+    elsewhere = [replace(found, path="g") for found in four]
+    out = printers.text([*four, *elsewhere], {}, folded=True)
+    assert out.count("example-missing") == 8
+
+
+def test_machines_get_all_diagnostics() -> None:
+    """No format of a machine leaves a diagnostic out; annotations of GitHub begin with errors."""
+    many = [*warnings_at(*range(1, 31)), Diagnostic("dangling", "m", "f", Span(50, 1, 50, 2))]
+    for style in ("json", "github", "sarif", "junit"):
+        assert printers.PRINTERS[style](many, {}).count("50") >= 1, style
+    assert len(json.loads(printers.json(many, {}))["diagnostics"]) == 31
+    assert printers.github(many, {}).startswith("::error")
+    assert printers.github(many, {}).count("::warning") == 30

@@ -102,7 +102,9 @@ def test_every_enumerated_value_is_on_its_page(page: str) -> None:
     assert [value for value in sorted(wanted) if f"`{value}`" not in text] == []
 
 
-@pytest.mark.parametrize("fact", ["cause", "status", "operation.idempotent", "caller.authenticated"])
+@pytest.mark.parametrize(
+    "fact", ["cause", "status", "operation.idempotent", "caller.authenticated"]
+)
 def test_each_fact_has_its_values(fact: str) -> None:
     """The section of conditions has a row for each fact, with the values that it may have."""
     assert f"| `{fact}` | " in pages()["language.md"]

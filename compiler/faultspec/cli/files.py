@@ -101,7 +101,9 @@ required."""
 
 def files_page() -> str:
     """The reference page of the files, in Markdown."""
-    return "\n".join((_INTRODUCTION, *(line for file in user_files() for line in _part(file)))) + "\n"
+    return (
+        "\n".join((_INTRODUCTION, *(line for file in user_files() for line in _part(file)))) + "\n"
+    )
 
 
 def _part(file: UserFile) -> Iterator[str]:

@@ -34,11 +34,18 @@ from faultspec.source.file import BYTE_ORDER_MARK
     is_flag=True,
     help="Repair mistakes with a single possible meaning, and list the repairs.",
 )
-def command(taxonomies: tuple[str, ...], style: str, strict: bool, fix: bool) -> int:
+@click.option(
+    "--all",
+    "whole",
+    is_flag=True,
+    help="Show every place of a warning. Without it, text and markdown show three of many.",
+)
+def command(taxonomies: tuple[str, ...], style: str, strict: bool, fix: bool, whole: bool) -> int:
     """Check every TAXONOMY (default: those of faultspec.yaml, else taxonomy.yaml).
 
-    Diagnostics go to stdout. Exit codes: 0 no errors (with --strict, no warnings either); 1
-    findings; 2 a file could not be read, is not YAML, or, with --fix, could not be written.
+    Diagnostics go to stdout, errors first. Exit codes: 0 no errors (with --strict, no warnings
+    either); 1 findings; 2 a file could not be read, is not YAML, or, with --fix, could not be
+    written.
     """
     around = find_project()
     if around is not None and around.project is None:
@@ -56,7 +63,7 @@ def command(taxonomies: tuple[str, ...], style: str, strict: bool, fix: bool) ->
         for diagnostic in with_severities(check(taxonomy), severities)
     ]
     sources = {path: text for taxonomy in loaded for path, text in taxonomy.sources.items()}
-    print_in_format(found, sources, style, text_to_stdout=True)
+    print_in_format(found, sources, style, text_to_stdout=True, folded=not whole)
     click.echo(f"{_files(loaded)}: {printers.summary(found)}", err=True)
     return _exit_code(loaded, found, strict)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Literal, Protocol
 
+from faultspec.diagnostics.folding import SEVERITIES, Shown, fold, sort_by_severity
 from faultspec.diagnostics.formats.escaping import as_json, escape_line, visible_lines
 from faultspec.diagnostics.formats.github import Annotation, workflow_command
 from faultspec.diagnostics.formats.junit import TestCase, TestSuite, write_junit
@@ -48,29 +49,30 @@ _COLOURS: Mapping[str, str] = {
 SHOWN = 200
 """The maximum number of diagnostics in the output for people."""
 
-_SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
-
-def _most_severe(diagnostics: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
-    """The most severe diagnostics, as many as the output shows, in their order."""
-    ranked = sorted(
-        range(len(diagnostics)), key=lambda index: _SEVERITIES.index(diagnostics[index].severity)
-    )
-    return [diagnostics[index] for index in sorted(ranked[:SHOWN])]
+def _shown(diagnostics: Iterable[Diagnostic], *, folded: bool) -> tuple[Shown, ...]:
+    ordered = sort_by_severity(diagnostics)
+    return tuple(fold(ordered) if folded else map(Shown, ordered))
 
 
 def text(
-    diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /, *, colour: bool = False
+    diagnostics: Sequence[Diagnostic],
+    sources: Mapping[str, str],
+    /,
+    *,
+    colour: bool = False,
+    folded: bool = False,
 ) -> str:
     """`file:line:column: severity: message [code]`, the line with a caret, hint and related places.
 
-    If there are more than `SHOWN`, the most severe are shown, and the number of the others.
+    The most severe come first. If there are more than `SHOWN`, the number of the others is shown.
+    ``folded``: the warnings of a rule in many places are shown once or a few times.
     """
     paint = _colour if colour else _leave_plain
     snippets = Snippets(sources)
     out: list[str] = []
-    found = sort_diagnostics(diagnostics)
-    for diagnostic in _most_severe(found):
+    found = _shown(diagnostics, folded=folded)
+    for diagnostic, remark in found[:SHOWN]:
         place = f"{location(diagnostic.path, diagnostic.span)}:"
         place = f"{_BOLD}{place}{_RESET}" if colour else place
         severity = paint(f"{diagnostic.severity}:", diagnostic.severity)
@@ -88,6 +90,8 @@ def text(
             out.append(f"  {place}: {paint('note:', 'note')} {_indent(related.message)}")
             out += _snippet_lines(snippets.find(related.path, related.span), "note", paint)
         out.append("")
+        if remark is not None:
+            out += [escape_line(remark), ""]
     if len(found) > SHOWN:
         out += [f"… and {len(found) - SHOWN} more; `--format json` has them all", ""]
     return "\n".join(out[:-1]) + "\n" if out else ""
@@ -200,7 +204,8 @@ def github(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> 
                 span=diagnostic.span,
             )
         )
-        for diagnostic in sort_diagnostics(diagnostics)
+        # GitHub shows ten annotations of a step.
+        for diagnostic in sort_by_severity(diagnostics)
     )
 
 
@@ -306,16 +311,21 @@ def _test_case(diagnostic: Diagnostic) -> TestCase:
     )
 
 
-def markdown(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> str:
-    """A table for a pull request or a job summary; a sentence if there are no diagnostics."""
-    rows = [
-        (
-            diagnostic.severity,
-            markdown_text(location(diagnostic.path, diagnostic.span)),
-            f"{markdown_text(_full_text(diagnostic))}<br>{markdown_text(diagnostic.code)}",
-        )
-        for diagnostic in sort_diagnostics(diagnostics)
-    ]
+def markdown(
+    diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /, *, folded: bool = False
+) -> str:
+    """A table for a pull request or a job summary, the most severe first; a sentence if there are
+    no diagnostics. ``folded``: as in `text`.
+    """
+    rows = []
+    for diagnostic, remark in _shown(diagnostics, folded=folded):
+        what = f"{markdown_text(_full_text(diagnostic))}<br>{markdown_text(diagnostic.code)}"
+        place = markdown_text(location(diagnostic.path, diagnostic.span))
+        rows.append((diagnostic.severity, place, what))
+        if remark is not None:
+            rows.append(
+                (diagnostic.severity, markdown_text(diagnostic.path), markdown_text(remark))
+            )
     table = markdown_table(("Severity", "Where", "What"), rows) if rows else ["No findings."]
     return "\n".join(table) + "\n"
 
@@ -334,6 +344,6 @@ PRINTERS: Mapping[str, Printer] = {
 def summary(diagnostics: Iterable[Diagnostic]) -> str:
     """`2 errors, 1 warning`, the most severe first; `no findings` if there are none."""
     severities = [diagnostic.severity for diagnostic in sort_diagnostics(diagnostics)]
-    counts = [(severities.count(severity), severity) for severity in _SEVERITIES]
+    counts = [(severities.count(severity), severity) for severity in SEVERITIES]
     parts = [f"{count} {name}{'s' if count > 1 else ''}" for count, name in counts if count]
     return ", ".join(parts) or "no findings"
