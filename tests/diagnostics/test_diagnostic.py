@@ -539,7 +539,7 @@ def warnings_at(*lines: int, code: str = "example-missing") -> list[Diagnostic]:
 @pytest.mark.parametrize("style", ["text", "markdown"])
 def test_a_warning_of_many_places_is_folded(style: str) -> None:
     """People see errors first, and three places of a warning with the number of the others. All
-    errors are shown, and whoever asks for all gets all.
+    errors are shown, and without folding all warnings.
     """
     many = warnings_at(*range(1, 21))
     errors = [Diagnostic("dangling", "m", "f", Span(line, 1, line, 2)) for line in range(30, 40)]

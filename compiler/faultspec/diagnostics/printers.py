@@ -50,7 +50,7 @@ SHOWN = 200
 """The maximum number of diagnostics in the output for people."""
 
 
-def _shown(diagnostics: Iterable[Diagnostic], *, folded: bool) -> tuple[Shown, ...]:
+def _select_shown(diagnostics: Iterable[Diagnostic], *, folded: bool) -> tuple[Shown, ...]:
     ordered = sort_by_severity(diagnostics)
     return tuple(fold(ordered) if folded else map(Shown, ordered))
 
@@ -71,7 +71,7 @@ def text(
     paint = _colour if colour else _leave_plain
     snippets = Snippets(sources)
     out: list[str] = []
-    found = _shown(diagnostics, folded=folded)
+    found = _select_shown(diagnostics, folded=folded)
     for diagnostic, remark in found[:SHOWN]:
         place = f"{location(diagnostic.path, diagnostic.span)}:"
         place = f"{_BOLD}{place}{_RESET}" if colour else place
@@ -318,7 +318,7 @@ def markdown(
     no diagnostics. ``folded``: as in `text`.
     """
     rows = []
-    for diagnostic, remark in _shown(diagnostics, folded=folded):
+    for diagnostic, remark in _select_shown(diagnostics, folded=folded):
         what = f"{markdown_text(_full_text(diagnostic))}<br>{markdown_text(diagnostic.code)}"
         place = markdown_text(location(diagnostic.path, diagnostic.span))
         rows.append((diagnostic.severity, place, what))
