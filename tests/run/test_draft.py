@@ -179,6 +179,7 @@ TEXT: dict[str, object] = {"type": "string"}
         ({"sku": TEXT, "name": TEXT}, ["409"], "unique: [sku]}"),
         ({"email": {"type": "string", "format": "email"}}, ["409"], '{"email": "${unique}"}'),
         ({"size": TEXT, "name": TEXT}, ["409"], "add to `create`: unique: [name]"),
+        ({"title": TEXT, "name": TEXT}, ["409"], "add to `create`: unique: [title, name]"),
         ({"sku": TEXT}, [], None),
         ({"size": TEXT}, ["409"], "unique: [name]`"),
         ({"count": {"type": "integer"}}, [], None),
@@ -214,6 +215,91 @@ def test_the_documented_conflict_names_the_unique_member() -> None:
     paths["/things"]["post"]["responses"]["409"]["description"] = "A thing with this plate exists"
     found = yaml.safe_load(drafted(paths))["resources"]["thing"]["create"]
     assert found["unique"] == ["plate"]
+
+
+def text_of(description: str = "", **keys: object) -> dict[str, object]:
+    """The schema of a text."""
+    return {"type": "string", "description": description, **keys}
+
+
+COLOUR = text_of("The colour", maxLength=40)
+
+#: A creation in each of several domains: its members, the text of its 409, and the unique member.
+DOMAINS: dict[str, tuple[dict[str, object], str, list[str] | None]] = {
+    "cars": ({"colour": COLOUR, "plate": text_of(pattern="^[A-Z]{2}-[0-9]{4}$")}, "", ["plate"]),
+    "fleet": ({"color": TEXT, "licensePlate": TEXT, "model_name": TEXT}, "", ["licensePlate"]),
+    "books": ({"title": TEXT, "isbn": TEXT, "language": TEXT}, "", ["isbn"]),
+    "clinics": ({"name": TEXT, "chart": text_of("Unique within the clinic")}, "", ["chart"]),
+    "tickets": ({"seat": text_of("No two tickets have it"), "note": TEXT}, "", ["seat"]),
+    "staff": ({"badge": {**TEXT, "x-unique": True}, "email": TEXT}, "", ["badge"]),
+    "warehouse": ({"sku": TEXT, "bin": TEXT}, "This bin is in use", ["bin"]),
+    "accounts": ({"iban": TEXT, "currency": text_of(maxLength=3)}, "", ["iban"]),
+    "people": ({"contact": text_of(format="email"), "name": TEXT}, "", ["contact"]),
+    "sensors": ({"serialNumber": TEXT, "unit": TEXT, "kind": TEXT}, "", None),
+    "labels": ({"name": text_of("Need not be unique"), "color": TEXT}, "", None),
+    "songs": ({"title": TEXT, "name": TEXT}, "", None),
+    "flights": ({"status": text_of(enum=["a", "b"]), "code": text_of(maxLength=3)}, "", None),
+}
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_the_unique_member_follows_from_the_document(domain: str) -> None:
+    """Schemas, descriptions and the 409 decide, then names. A doubtful member is a comment, and a
+    value that resources share gets no `${unique}`.
+    """
+    members, conflict, unique = DOMAINS[domain]
+    paths = things(members, "409")
+    paths["/things"]["post"]["responses"]["409"]["description"] = conflict
+    create = yaml.safe_load(drafted(paths))["resources"]["thing"]["create"]
+    assert create.get("unique") == unique
+    changing = {name for name, value in create["body"].items() if "${unique}" in str(value)}
+    assert set(unique or ()) <= changing
+    shared = {"colour", "color", "language", "note", "currency", "unit", "kind", "status", "code"}
+    assert not changing & shared
+
+
+def test_the_parameter_of_the_items_path_is_unique() -> None:
+    """The address of an item is chosen by its creator, and no other item has it."""
+    members: dict[str, object] = {"colour": TEXT, "tag": TEXT}
+    created = things(members, "409")
+    paths = {"/things": created["/things"], "/things/{tag}": created["/things/{id}"]}
+    assert yaml.safe_load(drafted(paths))["resources"]["thing"]["create"]["unique"] == ["tag"]
+
+
+def test_resources_come_after_those_that_they_refer_to() -> None:
+    """The first resource can be created without any other, and bodies refer to earlier ones."""
+    one = {"get": {"responses": {"200": {"description": "one"}}}}
+    wanted: dict[str, dict[str, object]] = {
+        "payments": {"invoice_id": TEXT},
+        "invoices": {"customerId": TEXT, "number": TEXT},
+        "customers": {"email": TEXT},
+    }
+    paths: dict[str, Any] = {}
+    for name, members in wanted.items():
+        paths[f"/{name}"] = {"post": described(members, "201")}
+        paths[f"/{name}/{{id}}"] = one
+    paths["/customers/{customer_id}/notes"] = {"post": described({"text": TEXT}, "201")}
+    paths["/customers/{customer_id}/notes/{id}"] = one
+    found = yaml.safe_load(drafted(paths))["resources"]
+    assert [name for name in found if name != "note"] == ["customer", "invoice", "payment"]
+    assert list(found).index("note") > list(found).index("customer")
+    assert found["payment"]["create"]["body"]["invoice_id"] == "${invoice.id}"
+    assert found["invoice"]["create"]["body"]["customerId"] == "${customer.id}"
+
+
+def test_limits_grow_with_the_document() -> None:
+    """A draft of many operations and resources allows a whole run; a small one keeps the
+    defaults.
+    """
+    small = yaml.safe_load(drafted(things({"sku": TEXT})))["limits"]
+    assert (small["requests"], small["seconds"], small["writes"]) == (400, 120, False)
+    one = things({"sku": TEXT})
+    many = {
+        path.replace("thing", f"thing{n}"): item for n in "abcdefgh" for path, item in one.items()
+    }
+    large = yaml.safe_load(drafted(many))["limits"]
+    assert large["requests"] >= 800
+    assert large["seconds"] >= 200
 
 
 BEARER = {"type": "http", "scheme": "bearer"}

@@ -17,12 +17,22 @@ from faultspec.openapi.service import (
 )
 from faultspec_conformance.run.draft_failures import draft_recipes, draft_upstreams, quote_scalar
 from faultspec_conformance.run.draft_logins import DraftedLogin, find_login
-from faultspec_conformance.run.draft_unique import find_unique
+from faultspec_conformance.run.draft_unique import find_unique, may_be_unique
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.resources import names_of, refers_to
 
 #: Resources of a draft. A person can add others in the same way.
-_RESOURCES = 4
+_RESOURCES = 12
+
+#: Generated requests of a sweep by default.
+_SWEPT = 300
+
+#: Requests of the probes for an operation and for a resource, generously: a run of the orders
+#: service, with ten operations and one resource, sends 133.
+_OF_OPERATION, _OF_RESOURCE = 12, 40
+
+#: Requests a second of a slow service.
+_SLOW = 4
 
 
 def draft(
@@ -45,14 +55,45 @@ def draft(
         *draft_recipes(description, taxonomy),
         "",
         *draft_upstreams(description, taxonomy),
-        (
-            "limits: {requests: 400, seconds: 120, writes: false}   # true: create, change and "
-            "delete resources"
-        ),
+        f"limits: {_limits(description)}   # true: create, change and delete resources",
         "",
         "# waivers: waivers.yaml   # known failures, each with clause, reason, owner and expires",
     ]
     return "\n".join(out) + "\n"
+
+
+def _limits(description: Description) -> str:
+    """Limits that a whole run keeps, by the size of the document."""
+    operations = _OF_OPERATION * len(description.operations)
+    needed = _SWEPT + operations + _OF_RESOURCE * len(_select_resources(description))
+    requests = max(400, -(-needed // 100) * 100)
+    return f"{{requests: {requests}, seconds: {max(120, requests // _SLOW)}, writes: false}}"
+
+
+def _select_resources(description: Description) -> tuple[DocumentedResource, ...]:
+    """The resources of the draft, those first that others refer to."""
+    known = [found for found in resources(description) if found.create is not None][:_RESOURCES]
+    ordered: list[DocumentedResource] = []
+    while known:
+        # In a circle of references the document's order decides.
+        free = (
+            one for one in known if not any(_refers(description, one, other) for other in known)
+        )
+        first = next(free, known[0])
+        known.remove(first)
+        ordered.append(first)
+    return tuple(ordered)
+
+
+def _refers(description: Description, one: DocumentedResource, other: DocumentedResource) -> bool:
+    """Whether the creation of a resource needs the id of another one."""
+    if one is other or one.create is None:
+        return False
+    names = names_of(other.name, other.item)
+    schema = one.create.body.schema if one.create.body is not None else {}
+    node = sampling.merge_all_of(description.document, schema)
+    members = (*sampling.properties_of(node), *one.create.placeholders)
+    return any(refers_to(member, names) for member in members)
 
 
 def _identities(description: Description) -> Iterator[str]:
@@ -106,7 +147,7 @@ def _credential(scheme: Scheme, name: str) -> str:
 
 
 def _resources(description: Description, taxonomy: Taxonomy) -> Iterator[str]:
-    found = [found for found in resources(description) if found.create is not None][:_RESOURCES]
+    found = _select_resources(description)
     if not found:
         yield (
             "# resources: no path creates a resource that another path reads; docs/conformance.md "
@@ -123,7 +164,7 @@ def _resource(
     description: Description, taxonomy: Taxonomy, resource: DocumentedResource
 ) -> Iterator[str]:
     assert resource.create is not None
-    unique = find_unique(description, taxonomy, resource.create)
+    unique = find_unique(description, taxonomy, resource)
     member = unique.member if unique is not None else None
     create = [f"request: {_request(resource.create)}"]
     if resource.create.body is not None:
@@ -134,8 +175,10 @@ def _resource(
         yield f"    # `{unique.member}` is unique: {unique.reason}; if not, remove `unique`"
     yield f"    create: {{{', '.join(create)}}}"
     if unique is not None and not unique.certain:
-        yield f"    # to test duplicates, add to `create`: unique: [{quote_scalar(unique.member)}]"
-        yield f"    # ({unique.reason})"
+        members = ", ".join(map(quote_scalar, (unique.member, *unique.others)))
+        yield f"    # to test duplicates, add to `create`: unique: [{members}]"
+        more = "; keep those that are unique" if unique.others else ""
+        yield f"    # ({unique.reason}{more})"
     elif unique is None and "409" in resource.create.responses:
         yield (
             "    # to test duplicates, add the members that must be unique to `create`: `unique: "
@@ -171,7 +214,12 @@ def _body(
     schema = operation.body.schema
     example = operation.body.example
     body = example if example is not None else sampling.sample_value(source, schema, fresh=False)
-    free = sampling.free_texts(description.document, schema)
+    properties = sampling.properties_of(sampling.merge_all_of(description.document, schema))
+    free = {
+        name
+        for name in sampling.free_texts(description.document, schema)
+        if may_be_unique(name, sampling.merge_all_of(description.document, properties[name]))
+    }
     if isinstance(body, dict):
         body = {
             key: _placeholder(description, operation, key)
@@ -190,8 +238,7 @@ def _is_new(key: str, value: object, free: Collection[str]) -> bool:
 
 def _placeholder(description: Description, operation: ServiceOperation, key: str) -> str | None:
     """Return `${room.id}` for a member such as `room_id`, if the draft creates such a resource."""
-    for resource in list(resources(description))[:_RESOURCES]:
-        is_other = resource.create is not None and resource.create != operation
-        if is_other and refers_to(key, names_of(resource.name, resource.item)):
+    for resource in _select_resources(description):
+        if resource.create != operation and refers_to(key, names_of(resource.name, resource.item)):
             return "${" + resource.name + ".id}"
     return None
