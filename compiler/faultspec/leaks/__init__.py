@@ -238,7 +238,10 @@ def _needles(kinds: frozenset[str], names: tuple[Pattern, ...]) -> _Needles:
             needles[needle] = (*needles.get(needle, ()), index)
     always = needles.pop("", ())
     uses = Counter(chain.from_iterable(map(_trigrams, needles)))
-    rank = {trigram: (_is_prose(trigram), count) for trigram, count in uses.items()}
+    rank = {
+        trigram: (_is_prose(trigram), count / (1 + sum(map(_rarity, trigram))))
+        for trigram, count in uses.items()
+    }
     long: dict[_Trigram, _Indexed] = {}
     for needle, at in needles.items():
         if trigrams := _trigrams(needle):
@@ -246,6 +249,16 @@ def _needles(kinds: frozenset[str], names: tuple[Pattern, ...]) -> _Needles:
             long[rarest] = (*long.get(rarest, ()), (needle, at))
     short = tuple((needle, at) for needle, at in needles.items() if len(needle) < 3)
     return _Needles(patterns, always, short, long)
+
+
+_BY_FREQUENCY = " etaoinsrhldcumfpgwybvkxjqz"
+"""A blank and the letters, by their frequency in English texts."""
+
+
+def _rarity(letter: str) -> int:
+    """The place of a letter among those of English texts; signs and digits come last."""
+    place = _BY_FREQUENCY.find(letter)
+    return place if place >= 0 else len(_BY_FREQUENCY)
 
 
 def _is_prose(trigram: _Trigram) -> bool:

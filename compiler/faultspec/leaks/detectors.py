@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 
+from faultspec.leaks.business import BUSINESS
 from faultspec.leaks.dumps import DUMPS
 from faultspec.leaks.evidence import (
     banners,
@@ -16,6 +17,7 @@ from faultspec.leaks.evidence import (
     programs,
     urls,
 )
+from faultspec.leaks.flags import FLAGS
 from faultspec.leaks.frameworks import FRAMEWORKS
 from faultspec.leaks.internals import (
     CODE,
@@ -38,8 +40,12 @@ from faultspec.leaks.pattern import pattern as _pattern
 from faultspec.leaks.personal import PERSONAL
 from faultspec.leaks.prefixes import PREFIXES
 from faultspec.leaks.sentences import NETWORK, PLATFORM, RUNTIMES, STORES
+from faultspec.leaks.sources import SOURCES
+from faultspec.leaks.teams import TEAMS
 from faultspec.leaks.technologies import TECHNOLOGIES
+from faultspec.leaks.tenants import TENANTS
 from faultspec.leaks.tokens import TOKENS
+from faultspec.leaks.topology import TOPOLOGY
 
 _I = re.IGNORECASE
 
@@ -143,6 +149,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         *CODE,
         *DUMPS,
         *LOGS,
+        *SOURCES,
     ),
     "sql": (
         _pattern("a SQL statement", "select", rf"\bSELECT\s{{1,4}}(?:(?:ALL|DISTINCT|TOP \d{{1,9}})\s{{1,4}})?{_COLUMN}(?:\s{{0,4}},\s{{0,4}}{_COLUMN}){{0,60}}\s{{1,8}}FROM\s{{1,4}}(?!clauses?\b)[\w\"`\[(.]", accept=callers.is_code_of_service),
@@ -305,6 +312,11 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         *NAMES,
         *ENTERPRISE,
         *OPERATIONS,
+        *FLAGS,
+        *TEAMS,
+        *TOPOLOGY,
+        *BUSINESS,
+        *TENANTS,
         *TECHNOLOGIES,
         *SHELL,
         *VERSIONS,

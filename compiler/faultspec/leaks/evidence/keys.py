@@ -7,6 +7,7 @@ from math import log2
 
 from faultspec.leaks.evidence.context import text_before
 from faultspec.leaks.evidence.placeholders import PLACEHOLDER, PLACEHOLDER_WORD
+from faultspec.leaks.evidence.statements import is_no_rule
 from faultspec.leaks.pattern import Expression
 
 # The words around a match are lists, each on one line however long.
@@ -195,3 +196,63 @@ _COMMON = frozenset(
 def is_mnemonic(match: re.Match[str]) -> bool:
     """Whether words are those of a phrase as in BIP 39: no sentence has so few short words."""
     return _COMMON.isdisjoint(match["value"].split())
+
+
+_WORDS = Expression(
+    r"(?:[A-Za-z]+\d{0,2}(?:[._/=-](?:[A-Za-z]+\d{0,2}|\d{1,8}))*|\d[\d.,:TZ+/-]*|v\d[\w.-]*|\d+[a-z]{1,8}|[a-z]{2,6}_[A-Za-z0-9]{4,40})"
+)
+"""Words, names, dates, versions and durations."""
+
+
+def is_secret_in_sentence(match: re.Match[str]) -> bool:
+    """Whether a word behind the name of a secret is one, and the sentence states no rule.
+
+    It mixes letters with digits or signs; a name, an id, a date or a placeholder does not count.
+    """
+    value = match["value"].rstrip(".,;:!")
+    if (
+        len(value) < 8
+        or PLACEHOLDER.search(value)
+        or re.fullmatch(r"[A-Za-z]+\d{0,2}(?:-[a-z]+)?", value)
+        or (_WORDS.fullmatch(value) and not re.search(r"secret|pass", match["name"], re.I))
+        or re.fullmatch(r"[A-Z]+(?:_[A-Z]+)+", match["name"])
+        or UUID.fullmatch(value)
+        or IDENTIFIER.fullmatch(value)
+        or "://" in value
+        or value.startswith(("/", "--", "$"))
+        or _ORDINARY_NAME.search(match["name"].strip())
+        or _LEXICAL.search(f"{text_before(match)}{match['name'].rpartition(' ')[0]} ")
+    ):
+        return False
+    digits, letters = any(map(str.isdigit, value)), any(map(str.isalpha, value))
+    is_mixture = digits and letters and _entropy(value) >= 2.7
+    return is_mixture and is_no_rule(match)
+
+
+_CHECKSUM = Expression(
+    r"\b(?:checksum|etag|md5|crc\w*|content|file|digest|revision|version|upload|part|body)\b", re.I
+)
+
+
+def is_expected(match: re.Match[str]) -> bool:
+    """Whether a value that was expected is a secret, and not the checksum of a file."""
+    return is_unpredictable(match) and not _CHECKSUM.search(text_before(match))
+
+
+def is_value_of_member(match: re.Match[str]) -> bool:
+    """Whether the value of a member with the name of a secret is one, and no word or type."""
+    value = match["value"]
+    return (
+        is_value(match)
+        and not PLACEHOLDER_WORD.fullmatch(value)
+        and not UUID.fullmatch(value)
+        and not _ORDINARY_NAME.search(_snake_case(match["name"]))
+        and any(map(str.isdigit, value))
+        and (any(map(str.isalpha, value)) or match["name"].lower().endswith("pin"))
+    )
+
+
+def is_grouped_key(match: re.Match[str]) -> bool:
+    """Whether groups of letters and digits are a key, and no form of one."""
+    value = match["value"].replace("-", "")
+    return len(set(value)) > 6 and "XXX" not in value and is_no_rule(match)
