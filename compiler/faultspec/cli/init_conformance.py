@@ -39,8 +39,9 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
     require_conformance()
     from faultspec.language import load
     from faultspec.openapi import service
+    from faultspec.openapi.closing import describe_cuts
     from faultspec.openapi.swagger import openapi_3
-    from faultspec.openapi.text import parse_leniently
+    from faultspec.openapi.text import file_url, parse_leniently
     from faultspec_conformance.run.draft import draft
 
     target = Path(file)
@@ -63,8 +64,16 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
             "not-openapi", f"the file is not an OpenAPI document: {problem}", openapi, None
         )
     address, place = _address(openapi, http, openapi_3(document).document)
+    is_url = re.match(r"https?://", openapi) is not None
+    description = service.read(
+        document,
+        base=urlsplit(address).path or None,
+        address=openapi if is_url else file_url(openapi),
+    )
+    for note in describe_cuts(description.cuts):
+        click.echo(f"note: {note}", err=True)
     written = draft(
-        service.read(document, base=urlsplit(address).path or None),
+        description,
         loaded.taxonomy,
         http=address,
         openapi=place

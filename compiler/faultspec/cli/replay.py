@@ -33,7 +33,7 @@ _SHOWN = 200
     type=click.Path(),
     help="The taxonomy; default: the configuration's, else taxonomy.yaml.",
 )
-@click.option("--base", metavar="URL", help="The service; default: that of the report.")
+@click.option("--base", metavar="URL", help="The service; default: that of the configuration.")
 @click.option(
     "--header",
     "headers",
@@ -71,7 +71,7 @@ def command(
             report, config, base, taxonomy_path, headers=headers, writes=writes
         )
         contract = build_contract(taxonomy)
-        with connect(contract, service, base or _base(report, service)) as send:
+        with connect(contract, service, base or _origin(service)) as send:
             replays = [(found, replay(found, contract, service, send)) for found in findings]
     except CannotReplay as error:
         reporting.print_error("no-replay", escape_line(str(error)))
@@ -155,12 +155,13 @@ def _load(
     return service, loaded.taxonomy
 
 
-def _base(report: "Report", service: "ServiceConfig") -> str:
-    """Scheme, host and port of the service: those of the report, unless they are masked."""
+def _origin(service: "ServiceConfig") -> str:
+    """Scheme, host and port of the service. Those that a report names are not asked: its author
+    would receive the credentials of the configuration.
+    """
     from urllib.parse import urlsplit
 
-    masked = "***" in report.base or "${" in report.base
-    parts = urlsplit(service.http if masked or not report.base else report.base)
+    parts = urlsplit(service.http)
     return f"{parts.scheme}://{parts.netloc}"
 
 

@@ -112,17 +112,23 @@ def load_taxonomy(path: str | None, how: str = "with --taxonomy FILE") -> "Taxon
 
 
 def load_description(path: str | None) -> "Description | None":
-    """Load an OpenAPI document, if a path is given. Raises Refused."""
+    """Load an OpenAPI document, if a path is given, and print a note about the references that
+    leave it. Raises Refused.
+    """
     from faultspec.openapi import service
-    from faultspec.openapi.text import UnreadableDocument, read_file
+    from faultspec.openapi.closing import describe_cuts
+    from faultspec.openapi.text import UnreadableDocument, file_url, read_file
 
     if path is None:
         return None
     try:
-        return service.read(read_file(path))
+        description = service.read(read_file(path), address=file_url(path))
     except UnreadableDocument as error:
         print_error("no-openapi", str(error))
         raise Refused from None
+    for note in describe_cuts(description.cuts):
+        click.echo(f"note: {note}", err=True)
+    return description
 
 
 def parse_outputs(values: tuple[str, ...]) -> list[tuple[str, Path]]:

@@ -10,9 +10,10 @@ from functools import cached_property, lru_cache
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
+from faultspec.openapi.closing import close, describe_cuts
 from faultspec.openapi.nodes import Json, first_json, mapping, sequence
 from faultspec.openapi.paths import PLACEHOLDER, RouteIndex, segment_values, shape_segments
-from faultspec.openapi.reader import DocumentReader, PathItem, resolve
+from faultspec.openapi.reader import DocumentReader, Loss, PathItem, resolve
 from faultspec.openapi.swagger import openapi_3
 
 
@@ -109,7 +110,8 @@ class Description:
     """Everything read from the document.
 
     ``document`` stays, for references inside schemas. Swagger 2.0 has the shape of OpenAPI 3.0.
-    ``base``: the path that all templates begin with, such as ``/api/v2``; "" for none.
+    ``base``: the path that all templates begin with, such as ``/api/v2``; "" for none. ``cuts``:
+    the references that left the document, which it no longer has.
     """
 
     operations: tuple[ServiceOperation, ...] = ()
@@ -117,6 +119,7 @@ class Description:
     title: str = ""
     document: Json = field(default_factory=dict, repr=False)
     base: str = ""
+    cuts: tuple[Loss, ...] = ()
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -201,9 +204,20 @@ def path_values(template: str, path: str) -> dict[str, str] | None:
     return dict(zip(names, map(unquote, values), strict=True))
 
 
-def read(document: Json, *, base: str | None = None) -> Description:
-    """The service of a document. ``base`` replaces the path of the document's first server."""
-    document = openapi_3(document).document
+def read(
+    document: Json,
+    *,
+    base: str | None = None,
+    address: str = "",
+    files: Mapping[str, Json] | None = None,
+) -> Description:
+    """The service of a document, which is closed first.
+
+    ``base`` replaces the path of the document's first server. ``address`` and ``files``: as in
+    `closing.close`.
+    """
+    closed = close(document, address, files)
+    document = openapi_3(closed.document).document
     reader = DocumentReader(document)
     prefix = _base(document) if base is None else base.rstrip("/")
     title = mapping(document.get("info")).get("title")
@@ -218,22 +232,31 @@ def read(document: Json, *, base: str | None = None) -> Description:
         title=title if isinstance(title, str) else "",
         document=document,
         base=prefix,
+        cuts=closed.cuts,
     )
 
 
-def read_at(document: Json, path: str) -> tuple[Description, tuple[str, ...]]:
-    """The service of a document at an address that ends in ``path``, and notes on the reading."""
+def read_at(
+    document: Json, path: str, *, address: str = "", files: Mapping[str, Json] | None = None
+) -> tuple[Description, tuple[str, ...]]:
+    """The service of a document at an address that ends in ``path``, and notes on the reading.
+
+    ``address`` and ``files``: as in `closing.close`.
+    """
     templates = list(mapping(document.get("paths")))
     notes = []
     prefix = f"{path.rstrip('/')}/"
     if path and templates and all(f"{template}/".startswith(prefix) for template in templates):
-        description = replace(read(document, base=""), base=path.rstrip("/"))
+        description = replace(
+            read(document, base="", address=address, files=files), base=path.rstrip("/")
+        )
         notes.append(
             f"the paths of the OpenAPI document begin with {path} already, "
             "so it is not put before them again"
         )
     else:
-        description = read(document, base=path or None)
+        description = read(document, base=path or None, address=address, files=files)
+    notes += describe_cuts(description.cuts)
     if not description.operations:
         notes.append(
             "the OpenAPI document names no operation, "

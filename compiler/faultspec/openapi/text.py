@@ -12,6 +12,10 @@ from faultspec import source
 from faultspec.diagnostics.model import Diagnostic, Span
 from faultspec.openapi.nodes import Json
 
+#: Members of which an OpenAPI document has one, and the complaint about one without.
+_ROOT = frozenset({"paths", "openapi", "swagger"})
+_NO_PATHS = "it has no `paths`, so it is not an OpenAPI document"
+
 #: Levels of nesting that are read. A taxonomy of the document must stay below the language's limit
 #: of 100.
 DEEPEST = 200
@@ -61,6 +65,13 @@ def parse_leniently(text: str) -> tuple[Json | None, str]:
     Values that YAML cannot represent here, such as numbers beyond 64 bits, are left out. Aliases
     are refused, because the values that they refer to would be left out too.
     """
+    data, problem = _parse_mapping(text)
+    if data is not None and not data.keys() & _ROOT:
+        return None, _NO_PATHS
+    return data, problem
+
+
+def _parse_mapping(text: str) -> tuple[Json | None, str]:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
@@ -71,8 +82,6 @@ def parse_leniently(text: str) -> tuple[Json | None, str]:
         data = _without_unreadable(document.data)
     if not isinstance(data, dict):
         return None, "it is not a mapping"
-    if not data.keys() & {"paths", "openapi", "swagger"}:
-        return None, "it has no `paths`, so it is not an OpenAPI document"
     return data, ""
 
 
@@ -82,13 +91,26 @@ class UnreadableDocument(Exception):
 
 def read_file(path: str) -> Json:
     """The data of the document in a file, read leniently. Raises UnreadableDocument."""
+    document = read_part(path)
+    if not document.keys() & _ROOT:
+        raise UnreadableDocument(f"{path} is not an OpenAPI document: {_NO_PATHS}")
+    return document
+
+
+def read_part(path: str) -> Json:
+    """The data of a file that belongs to a document, read leniently. Raises UnreadableDocument."""
     try:
-        document, problem = parse_leniently(Path(path).read_text(encoding="utf-8"))
+        document, problem = _parse_mapping(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise UnreadableDocument(f"the OpenAPI document {path} cannot be read: {error}") from None
     if document is None:
         raise UnreadableDocument(f"{path} is not an OpenAPI document: {problem}")
     return document
+
+
+def file_url(path: str) -> str:
+    """The URL of a file, which the references in it are relative to."""
+    return Path(path).resolve().as_uri()
 
 
 def _without_unreadable(data: object) -> object:

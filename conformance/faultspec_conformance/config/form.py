@@ -304,8 +304,12 @@ _TARGET = Record(
     {
         "http": Key(Text(), "The address of the service, such as http://127.0.0.1:8080."),
         "openapi": Key(
-            Text(),
-            "The service's OpenAPI document: a path under the address, a URL, a file, or `none`.",
+            _NAMES,
+            (
+                "The service's OpenAPI document: a path under the address, a URL, a file, or "
+                "`none`. A list names the files of one document: first the one that has the "
+                "paths, then those that its references lead to. Nothing else is read or fetched."
+            ),
         ),
         "stdio": Key(
             Many(Text(blank=True), 1),

@@ -381,7 +381,8 @@ class ServiceConfig:
     """A service, or clients to judge. Paths are absolute or relative to the working directory.
 
     ``http``, ``jsonrpc``, ``mcp``: the address, all but one empty; or ``stdio``, a command that
-    runs in ``directory``. ``openapi``: a path under ``http``, or a URL; ``openapi_file``: a file.
+    runs in ``directory``. ``openapi``: a path under ``http``, or a URL; ``openapi_file``: a file,
+    and ``openapi_parts``: the further files of the document.
     ``taxonomy``, ``waivers``, ``path`` (the configuration itself): files. ``secrets``: values from
     the environment in requests, each with its replacement in reports. ``command`` starts the
     service, in ``directory``. ``skip``: operations that no request is sent to. ``values``:
@@ -391,6 +392,7 @@ class ServiceConfig:
     http: str = ""
     openapi: str | None = None
     openapi_file: str | None = None
+    openapi_parts: tuple[str, ...] = ()
     taxonomy: str | None = None
     identities: Mapping[str, Identity] = field(default_factory=dict)
     resources: Mapping[str, ResourceConfig] = field(default_factory=dict)

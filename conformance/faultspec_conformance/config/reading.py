@@ -226,7 +226,7 @@ def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
     waivers_path = context.document.path if waivers else None
     if isinstance(waivers, str):
         waivers_path = context.resolve_path(waivers)
-    openapi, openapi_file = _read_openapi(context, where.get("openapi"))
+    openapi, openapi_files = _read_openapi(context, where.get("openapi"))
     return ServiceConfig(
         http=addresses["http"].rstrip("/"),
         jsonrpc=addresses["jsonrpc"],
@@ -235,7 +235,8 @@ def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
         framing=cast(Framing, where.get("framing", "lines")),
         directory=str(context.directory),
         openapi=openapi,
-        openapi_file=openapi_file,
+        openapi_file=openapi_files[0] if openapi_files else None,
+        openapi_parts=openapi_files[1:],
         taxonomy=context.resolve_path(context.expand(str(taxonomy), ("taxonomy",)))
         if taxonomy is not None
         else None,
@@ -491,24 +492,37 @@ def _address_credentials(url: str) -> list[tuple[str, str]]:
         return []
 
 
-def _read_openapi(context: ReadingContext, value: object) -> tuple[str | None, str | None]:
-    """The OpenAPI document, as a path or URL below the address or as a file; one of them is
-    None.
+def _read_openapi(context: ReadingContext, value: object) -> tuple[str | None, tuple[str, ...]]:
+    """The OpenAPI document, as a path or URL below the address or as its files; the other is
+    empty.
     """
+    place: Place = ("target", "openapi")
+    if isinstance(value, list):
+        texts = [context.expand(each, (*place, number)) for number, each in enumerate(value)]
+        return None, tuple(
+            _read_openapi_file(context, text, (*place, number)) for number, text in enumerate(texts)
+        )
     if not isinstance(value, str) or value.lower() == "none":
-        return None, None
-    text = context.expand(value, ("target", "openapi"))
+        return None, ()
+    text = context.expand(value, place)
     if re.match(r"https?://", text) or (text.startswith("/") and not Path(text).is_file()):
-        return text, None
+        return text, ()
+    return None, (_read_openapi_file(context, text, place),)
+
+
+def _read_openapi_file(context: ReadingContext, text: str, place: Place) -> str:
+    """The path of a file of the OpenAPI document, which must exist."""
     file = context.resolve_path(text)
     if not VARIABLE.search(text) and not Path(file).is_file():
         message = f"the file `{text}` does not exist"
         hint = (
-            "write a path under the address (beginning with `/`), a URL, a file beside this one, "
-            "or `none`"
+            "write files beside this one"
+            if len(place) > 2
+            else "write a path under the address (beginning with `/`), a URL, a file beside this "
+            "one, or `none`"
         )
-        context.report("file-not-found", ("target", "openapi"), message, key=False, hint=hint)
-    return None, file
+        context.report("file-not-found", place, message, key=False, hint=hint)
+    return file
 
 
 def _read_identity(context: ReadingContext, name: str, node: Node) -> Identity:

@@ -269,11 +269,11 @@ def _load_waivers(config: pytest.Config, taxonomy: "Taxonomy") -> "tuple[Waiver,
 
 def _load_description(config: pytest.Config) -> "Description | None":
     from faultspec.openapi import service
-    from faultspec.openapi.text import UnreadableDocument, read_file
+    from faultspec.openapi.text import UnreadableDocument, file_url, read_file
 
     path = _configured_path(config, "faultspec_openapi")
     try:
-        return None if path is None else service.read(read_file(path))
+        return None if path is None else service.read(read_file(path), address=file_url(path))
     except UnreadableDocument as error:
         raise pytest.UsageError(str(error)) from None
 

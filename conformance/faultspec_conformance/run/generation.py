@@ -174,6 +174,7 @@ def generate(
             "SCHEMATHESIS_HOOKS": RELAY,
             "FAULTSPEC_CHECKS": ",".join(plan.checks),
             "FAULTSPEC_FAILURES": str(failures_path),
+            "FAULTSPEC_GATEWAY": str(gateway.server_port),
         }
         try:
             with output_path.open("wb") as output:
@@ -258,6 +259,7 @@ def _environment(environment: Mapping[str, str]) -> dict[str, str]:
         "PYTHONHASHSEED": "0",  # requests must not depend on the order of sets
         "PYTHONUTF8": "1",
         "NO_PROXY": "*",  # for loopback
+        "NETRC": os.devnull,  # its default entry would add the user's password to requests
         # Tables of Unicode, which take Hypothesis seconds to build. Nothing of a run is kept there.
         "HYPOTHESIS_STORAGE_DIRECTORY": str(Path(cache) / "faultspec" / "hypothesis"),
     }

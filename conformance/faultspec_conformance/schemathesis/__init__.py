@@ -7,6 +7,7 @@ The variable ``FAULTSPEC_TAXONOMY`` names the taxonomy; default ``taxonomy.yaml`
 """
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -21,6 +22,7 @@ from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language import load
+from faultspec.openapi.closing import close, describe_cuts
 from faultspec_conformance.config import CREDENTIALS
 
 __all__ = ["TAXONOMY", "BrokenClause", "UnusableTaxonomy", "error_taxonomy"]
@@ -64,6 +66,17 @@ class BrokenClause(Failure):
         """The failure in reports, with the clause and the statements of the taxonomy behind it."""
         known = {"clause": self.clause, "statements": list(self.finding.statements)}
         return super().asdict() | known
+
+
+@schemathesis.hook
+def before_load_schema(context: Any, raw_schema: dict[str, Any]) -> None:
+    """Close a document before schemathesis follows its references."""
+    closed = close(raw_schema)
+    for note in describe_cuts(closed.cuts):
+        print(f"faultspec: {note}", file=sys.stderr)
+    document = dict(closed.document)
+    raw_schema.clear()
+    raw_schema.update(document)
 
 
 @schemathesis.check

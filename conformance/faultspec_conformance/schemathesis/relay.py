@@ -6,6 +6,7 @@ fails, so that schemathesis looks for the smallest request that brings it about.
 
 import json
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -32,6 +33,12 @@ NOT_SENT = "X-Faultspec-Not-Sent"
 #: The variable with the names of further checks, separated by commas; and the variable with the
 #: path of the file that their failures are appended to, one JSON object a line.
 CHECKS, FAILURES = "FAULTSPEC_CHECKS", "FAULTSPEC_FAILURES"
+
+#: The variable with the port of the gateway on 127.0.0.1.
+GATEWAY = "FAULTSPEC_GATEWAY"
+
+#: The events of Python that precede traffic on the network, each with the position of the address.
+_NETWORK = {"socket.connect": 1, "socket.sendto": 1, "socket.sendmsg": 1, "socket.getaddrinfo": 0}
 
 _planned: Counter[str] = Counter()
 _first_phase: dict[str, str] = {}
@@ -113,6 +120,24 @@ def _failures(check: Callable[..., Any], ctx: Any, response: Any, case: Any) -> 
     except Failure as failure:
         return [failure]
     return ()
+
+
+def _allow_gateway_only(event: str, arguments: tuple[Any, ...]) -> None:
+    """Raise ConnectionRefusedError on traffic with anything but the gateway, such as the target of
+    a redirect.
+    """
+    if event not in _NETWORK:
+        return
+    address = arguments[_NETWORK[event]]
+    port = str(arguments[1]) if event == "socket.getaddrinfo" else ""
+    if isinstance(address, tuple):
+        address, port = address[0], str(address[1])
+    if address not in ("127.0.0.1", b"127.0.0.1") or port != os.environ[GATEWAY]:
+        raise ConnectionRefusedError(f"the generator may not contact {address}")
+
+
+if GATEWAY in os.environ:
+    sys.addaudithook(_allow_gateway_only)
 
 
 def _append(name: str, failure: Failure, case: Any) -> None:

@@ -5,7 +5,13 @@ from urllib.parse import urlsplit
 
 from faultspec.exchange.model import Request, Response
 from faultspec.openapi.service import Description, read_at
-from faultspec.openapi.text import UnreadableDocument, parse_leniently, read_file
+from faultspec.openapi.text import (
+    UnreadableDocument,
+    file_url,
+    parse_leniently,
+    read_file,
+    read_part,
+)
 from faultspec_conformance.config import ServiceConfig
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.drivers.http import HttpDriver
@@ -46,14 +52,7 @@ def fetch_description(
     answer.
     """
     if target.openapi_file is not None:
-        try:
-            document = read_file(target.openapi_file)
-        except UnreadableDocument as error:
-            return Unreachable(str(error))
-        answer = driver.send(_get("/"))
-        return (
-            _classify_silence(answer) if isinstance(answer, NoAnswer) else read_at(document, path)
-        )
+        return _describe_file(target.openapi_file, target, driver, path)
     if target.openapi is None and target.path is not None:
         answer = driver.send(_get("/"))
         if isinstance(answer, NoAnswer):
@@ -70,7 +69,7 @@ def fetch_description(
         if answer.status == 200 and answer.cut is None:
             found, _ = parse_leniently(answer.body.decode("utf-8", "replace"))
             if found is not None:
-                return read_at(found, path)
+                return read_at(found, path, address=_full_url(place, driver))
     note = f"no OpenAPI document was found at {', '.join(places)}"
     return Description(base=path.rstrip("/")), (note,)
 
@@ -95,6 +94,21 @@ def without_skipped(
     return replace(description, operations=kept), (*notes, note)
 
 
+def _describe_file(
+    file: str, target: ServiceConfig, driver: HttpDriver, path: str
+) -> tuple[Description, tuple[str, ...]] | Unreachable | NoAnswer:
+    """Return the document in a file, with its further files."""
+    try:
+        document = read_file(file)
+        parts = {file_url(part): read_part(part) for part in target.openapi_parts}
+    except UnreadableDocument as error:
+        return Unreachable(str(error))
+    answer = driver.send(_get("/"))
+    if isinstance(answer, NoAnswer):
+        return _classify_silence(answer)
+    return read_at(document, path, address=file_url(file), files=parts)
+
+
 def _describe_configured(
     place: str, target: ServiceConfig, driver: HttpDriver, path: str
 ) -> tuple[Description, tuple[str, ...]] | Unreachable | NoAnswer:
@@ -114,7 +128,7 @@ def _describe_configured(
         elif answer.status == 200:
             document, problem = parse_leniently(answer.body.decode("utf-8", "replace"))
         if document is not None:
-            return read_at(document, path)
+            return read_at(document, path, address=url)
         problems[url] = problem
     for url, problem in problems.items():
         if problem in ("401", "403"):
