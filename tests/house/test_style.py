@@ -130,6 +130,7 @@ NOT_PARTICIPLES = frozenset({"embed", "exceed", "feed", "need", "proceed", "seed
 NAMED_ALIKE: Mapping[str, str] = {
     "after_call": "the name of a hook of schemathesis",
     "before_call": "the name of a hook of schemathesis",
+    "before_load_schema": "the name of a hook of schemathesis",
     "failed": "an outcome is made by the name of its kind",
     "lost": "an outcome is made by the name of its kind",
     "on_answer": "a handler of an event",

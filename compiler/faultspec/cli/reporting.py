@@ -205,12 +205,12 @@ def write_report(report: "Report", files: list[tuple[str, Path]], format_name: s
     """Write a report to files and to standard output. Returns the exit code."""
     from faultspec_conformance.reports import FORMATS as PRINTERS
     from faultspec_conformance.reports.console import text as table
+    from faultspec_conformance.reports.private_file import write_private
     from faultspec_conformance.results.model import exit_code
 
     for name, path in files:
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(PRINTERS[name](report), encoding="utf-8")
+            write_private(path, PRINTERS[name](report))
         except OSError as error:
             print_error("file-unwritable", f"{path}: {error.strerror}")
             return COULD_NOT

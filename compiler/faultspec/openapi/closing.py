@@ -83,7 +83,7 @@ class ClosedDocument(NamedTuple):
     cuts: tuple[Loss, ...] = ()
 
 
-class _Part(NamedTuple):
+class _Resource(NamedTuple):
     """A resource of JSON Schema: its pointer in the closed document, and its value."""
 
     pointer: str
@@ -108,9 +108,9 @@ def close(
     closing = _Closing(
         "swagger" in document or is_old(document),
         addresses,
-        {urldefrag(address).url: _Part("", whole)}
+        {urldefrag(address).url: _Resource("", whole)}
         | {
-            urldefrag(url).url: _Part(pointer, resolve(whole, pointer)[1])
+            urldefrag(url).url: _Resource(pointer, resolve(whole, pointer)[1])
             for pointer, url in addresses.items()
         },
     )
@@ -141,7 +141,7 @@ _SHOWN = 5
 
 class _Place(NamedTuple):
     """Where a value stands. ``base``: the URL that references are relative to. ``named``: its
-    members have names of the document's own choice. ``data``: it is no schema and no object of
+    members have names of the document's own choice. ``data``: neither a schema nor an object of
     OpenAPI.
     """
 
@@ -172,7 +172,7 @@ class _Closing:
 
     is_older: bool
     addresses: Mapping[str, str]
-    parts: dict[str, _Part] = field(default_factory=dict)
+    parts: dict[str, _Resource] = field(default_factory=dict)
     anchors: dict[tuple[str, str], str] = field(default_factory=dict)
     data: set[str] = field(default_factory=set)
     cuts: list[Loss] = field(default_factory=list)
@@ -189,7 +189,7 @@ class _Closing:
         if isinstance(value, Mapping):
             url = urldefrag(inner.base).url
             if url != urldefrag(place.base).url:
-                self.parts.setdefault(url, _Part(place.pointer, value))
+                self.parts.setdefault(url, _Resource(place.pointer, value))
             for name in ("$anchor", "$dynamicAnchor"):
                 if isinstance(value.get(name), str):
                     self.anchors.setdefault((url, value[name]), place.pointer)
@@ -199,7 +199,7 @@ class _Closing:
     def close(self, value: Any, place: _Place) -> Any:
         """The value without references that leave the document."""
         if place.depth > DEEPEST:
-            self._cut(place.pointer, f"more than {DEEPEST} levels of nesting")
+            self._record_cut(place.pointer, f"more than {DEEPEST} levels of nesting")
             return None
         inner = self._enter(value, place)
         if isinstance(value, Mapping):
@@ -249,7 +249,7 @@ class _Closing:
             return text
         if key in _DIALECTS and text.rstrip("#") not in _BUILT_IN:
             if key == "$schema" or not text.startswith(_DIALECT_OF_OPENAPI):
-                self._cut(at.pointer, f"the dialect {text}")
+                self._record_cut(at.pointer, f"the dialect {text}")
                 return None
         elif key == "$id" or (key == "id" and self.is_older):
             self.changed = True  # references to it become pointers
@@ -260,24 +260,24 @@ class _Closing:
         url, fragment = urldefrag(_join(at.base, text))
         part = self.parts.get(url)
         if part is None or key == "externalValue":
-            self._cut(at.pointer, text)
+            self._record_cut(at.pointer, text)
             return None
         pointer = self._locate(part, url, fragment)
         if pointer is None or key in _DYNAMIC:
             # Only a reference within the root means the same without the addresses of schemas.
             if text.startswith("#"):
                 return text
-            self._cut(at.pointer, text)
+            self._record_cut(at.pointer, text)
             return None
         if not at.data and self._is_data(pointer):
-            self._cut(at.pointer, f"{text}, which is an example or another value")
+            self._record_cut(at.pointer, f"{text}, which is an example or another value")
             return None
         if text == f"#{pointer}":
             return text
         self.changed = True
         return f"#{pointer}"
 
-    def _locate(self, part: _Part, url: str, fragment: str) -> str | None:
+    def _locate(self, part: _Resource, url: str, fragment: str) -> str | None:
         """The pointer in the closed document; None if nothing is there."""
         if fragment and not fragment.startswith(("/", "%2F", "%2f")):
             return self.anchors.get((url, fragment))
@@ -309,7 +309,7 @@ class _Closing:
         ends = (match.start() for match in re.finditer("/", f"{pointer}/"))
         return any(pointer[:end] in self.data for end in ends)
 
-    def _cut(self, pointer: str, reason: str) -> None:
+    def _record_cut(self, pointer: str, reason: str) -> None:
         self.cuts.append(Loss(pointer, "reference", reason))
 
 

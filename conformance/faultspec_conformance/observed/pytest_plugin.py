@@ -182,6 +182,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     if not own.used:
         return
     from faultspec_conformance.reports import FORMATS
+    from faultspec_conformance.reports.private_file import write_private
     from faultspec_conformance.results.conclusion import conclude
     from faultspec_conformance.results.model import Report
 
@@ -202,8 +203,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     )
     for option in config.getoption("--faultspec-report"):
         name, _, path = option.partition("=")
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_text(FORMATS[name](report), encoding="utf-8")
+        write_private(Path(path), FORMATS[name](report))
         terminalreporter.write_line(f"wrote {path}")
 
 

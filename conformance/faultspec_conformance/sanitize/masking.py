@@ -15,6 +15,7 @@ from faultspec.exchange.model import Exchange, Headers
 from faultspec_conformance.config import CREDENTIALS, Identity
 from faultspec_conformance.results.model import ClauseResult, Coverage, ReportedFinding, Result
 from faultspec_conformance.results.waivers import Waiver
+from faultspec_conformance.sanitize.decoded import decode_secrets
 from faultspec_conformance.sanitize.encodings import find_truncated, find_value, unescape_layers
 
 #: The replacement of a secret that has no name.
@@ -211,6 +212,8 @@ def build_masking(
     replacement.
     """
     pairs = [*(pair for identity in identities for pair in identity.secrets), *secrets]
+    # What has a name of its own keeps it: the replacements of earlier pairs win.
+    pairs += [(part, MASK) for secret, _ in pairs for part in decode_secrets(secret)]
     return _sort_secrets(
         {secret: word for secret, word in reversed(pairs) if len(secret) >= _SHORTEST}
     )

@@ -1,0 +1,63 @@
+"""The secrets inside a credential: what Basic (RFC 7617) and JSON Web Tokens (RFC 7519) encode."""
+
+import base64
+import json
+import re
+from collections.abc import Iterator
+
+from faultspec.exchange.body import is_too_deep
+from faultspec_conformance.session.observation import leaves
+
+#: Three segments of base64url (RFC 7515, section 3.1). An unsigned token has an empty third one.
+_TOKEN = re.compile(r"([\w-]{8,})\.([\w-]{8,})\.([\w-]*)")
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{4,}={0,2}")
+
+#: A user name that may be a word of any text, such as `admin`.
+_WORD = re.compile(r"[A-Za-z]{1,16}")
+
+#: Characters. Shorter segments and claims, such as a role, occur in texts by chance.
+_SHORTEST = 8
+
+#: Claims that are not about the caller (RFC 7519, section 4.1; RFC 8693, section 4.2): masking them
+#: would mask the address of the service.
+_PUBLIC = frozenset({"iss", "aud", "scope", "typ", "azp", "client_id"})
+
+
+def decode_secrets(credential: str) -> Iterator[str]:
+    """Yield the secret parts of a credential without its scheme: user name and password of Basic,
+    but not a user name that is a plain word; segments and claims of a token.
+    """
+    token = _TOKEN.fullmatch(credential)
+    if token is not None:
+        yield from (segment for segment in token.groups() if len(segment) >= _SHORTEST)
+        yield from _claims(token[2])
+    elif _BASE64.fullmatch(credential):
+        user, colon, password = _decode(credential).partition(":")
+        if colon and f"{user}{password}".isprintable():
+            yield f"{user}:{password}"
+            yield password
+            if _WORD.fullmatch(user) is None:
+                yield user
+
+
+def _claims(segment: str) -> Iterator[str]:
+    text = _decode(segment.replace("-", "+").replace("_", "/"))
+    try:
+        claims = json.loads(text)
+    except (ValueError, RecursionError):
+        return
+    if not isinstance(claims, dict) or is_too_deep(text.encode(), claims):
+        return
+    kept = {name: value for name, value in claims.items() if name not in _PUBLIC}
+    for _, value in leaves(kept):
+        if isinstance(value, str) and len(value) >= _SHORTEST:
+            yield value
+
+
+def _decode(text: str) -> str:
+    """The decoded text; empty if it is not UTF-8 in base64."""
+    try:
+        return base64.b64decode(text + "=" * (-len(text) % 4), validate=True).decode("utf-8")
+    except ValueError:
+        return ""

@@ -1,0 +1,32 @@
+"""Reports are readable by their owner only."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from faultspec_conformance.reports.private_file import write_private
+
+
+@pytest.mark.parametrize("existing", [None, "much longer than the text that replaces it"])
+def test_only_the_owner_reads_a_report(tmp_path: Path, existing: str | None) -> None:
+    """The mode is 0600 whatever the umask, also of a file that others could read before."""
+    path = tmp_path / "made" / "report.json"
+    if existing is not None:
+        path.parent.mkdir()
+        path.write_text(existing)
+        path.chmod(0o644)
+    before = os.umask(0)
+    try:
+        write_private(path, "{}\n")
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.read_text() == "{}\n"
+
+
+def test_a_device_is_written_in_place() -> None:
+    """What is not a regular file keeps its mode."""
+    mode = Path(os.devnull).stat().st_mode
+    write_private(Path(os.devnull), "text")
+    assert Path(os.devnull).stat().st_mode == mode
