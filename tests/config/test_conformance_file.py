@@ -346,3 +346,10 @@ def test_the_path_of_an_address_may_be_secret_and_its_host_is_not() -> None:
     """Values from the environment are masked in the path of an address, but not in its host."""
     read = good('target: {http: "http://${TOKEN_A}.test:1/base/${TOKEN_B}"}\n')
     assert set(read.secrets) == {("beta-secret-2", "${TOKEN_B}")}
+
+
+def test_a_scope_belongs_to_a_limit() -> None:
+    """`scope` is read with a status, and refused with a state."""
+    limit = "provoke: {limited: {request: GET /a, repeat: {until: 429, scope: tenant}}}\n"
+    assert good(BASE + limit).recipes[0].steps[0].scope == "tenant"
+    assert "misplaced-key: `scope`" in complaint(BASE + limit.replace("429", "{/state: done}"))

@@ -8,9 +8,11 @@ belongs to the application that `make_app` returns.
 
 import json
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
+from typing import Any
 from urllib.parse import parse_qsl
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -25,6 +27,11 @@ SINS: Mapping[str, str] = {
     "last-record-on-no-page": "no page follows if one record is left",
     "pages-never-end": "an empty page is followed by another one",
     "bad-cursor-restarts": "a cursor that cannot be read gives the first page",
+    "tenant-taken-from-change": "a change gives a record to the tenant that it names",
+    "id-taken-from-creation": "a new record has the id that its creation names",
+    "null-title-crashes-the-list": "a title of null is stored, and the list crashes",
+    "null-title-hides-the-record": "a title of null is stored, and the record cannot be read",
+    "limit-shared-by-tenants": "the reports that one tenant reads count for all tenants",
 }
 """The mistakes that `make_app` understands, each with what it does."""
 
@@ -33,6 +40,9 @@ CALLERS: Mapping[str, str] = {"Bearer amber-6f1e0d": "amber", "Bearer birch-90ab
 
 READINGS = 3
 """After so many readings an export has ended."""
+
+REPORTS, WINDOW = 6, 2.0
+"""So many reports a tenant may read in so many seconds."""
 
 
 class Refused(Exception):
@@ -63,8 +73,10 @@ class Archive:
 
     sins: frozenset[str]
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
-    records: dict[str, dict[str, str]] = field(default_factory=dict)
+    records: dict[str, dict[str, Any]] = field(default_factory=dict)
     exports: dict[str, dict[str, object]] = field(default_factory=dict)
+    clock: Callable[[], float] = time.time
+    reported: dict[str, list[float]] = field(default_factory=dict)
 
     def answer(
         self, method: str, path: str, query: str, headers: Mapping[str, str], body: bytes
@@ -85,7 +97,8 @@ class Archive:
         routes: tuple[tuple[str, Mapping[str, Callable[[Call], Reply]]], ...] = (
             ("/records", {"GET": self.listing, "POST": self.add}),
             ("/records/batch", {"POST": self.add_all}),
-            ("/records/([^/]+)", {"GET": self.read}),
+            ("/records/([^/]+)", {"GET": self.read, "PATCH": self.change}),
+            ("/reports", {"GET": self.report}),
             ("/exports", {"POST": self.export}),
             ("/exports/([^/]+)", {"GET": self.exported}),
         )
@@ -104,6 +117,8 @@ class Archive:
     def listing(self, call: Call) -> Reply:
         """A page of the records of the tenant, and where the next one begins."""
         own = [one for one in self.records.values() if one["tenant"] == call.tenant]
+        if any(one["title"] is None for one in own) and "null-title-crashes-the-list" in self.sins:
+            raise Refused(500, "internal_error")
         size, start = call.query.get("limit", "50"), call.query.get("cursor", "after-0")
         if not re.fullmatch(r"after-[0-9]{1,9}", start) and "bad-cursor-restarts" in self.sins:
             start = "after-0"
@@ -141,12 +156,13 @@ class Archive:
         items = good
         return 201, {"records": [self.kept(call, item) for item in items]}
 
-    def kept(self, call: Call, body: Mapping[str, object]) -> dict[str, str]:
+    def kept(self, call: Call, body: Mapping[str, object]) -> dict[str, Any]:
         """A new record."""
-        if not is_new(body):
+        named = {"id"} & set(body) if "id-taken-from-creation" in self.sins else set[str]()
+        if not is_new({name: value for name, value in body.items() if name not in named}):
             raise Refused(400, "invalid_request")
-        record = {
-            "id": f"record-{next(self.numbers):08}",
+        record: dict[str, Any] = {
+            "id": str(body["id"]) if named else f"record-{next(self.numbers):08}",
             "title": str(body["title"]),
             "tenant": call.tenant,
         }
@@ -155,10 +171,40 @@ class Archive:
 
     def read(self, call: Call) -> Reply:
         """One record."""
+        record = self.found(call)
+        if record["title"] is None and "null-title-hides-the-record" in self.sins:
+            raise Refused(404, "not_found")
+        return 200, record
+
+    def found(self, call: Call) -> dict[str, Any]:
+        """The record of a call; refuses with 404."""
         record = self.records.get(call.item)
         if record is None or record["tenant"] != call.tenant:
             raise Refused(404, "not_found")
+        return record
+
+    def change(self, call: Call) -> Reply:
+        """Change the title of a record."""
+        record, body = self.found(call), parsed(call.body)
+        allowed = {"title"}
+        if "tenant-taken-from-change" in self.sins:
+            allowed |= {"tenant"}
+        unchecked = {"null-title-crashes-the-list", "null-title-hides-the-record"} & self.sins
+        fits = isinstance(body.get("title", ""), str) or (unchecked and body["title"] is None)
+        if not body or not set(body) <= allowed or not fits:
+            raise Refused(400, "invalid_request")
+        record.update(body)
         return 200, record
+
+    def report(self, call: Call) -> Reply:
+        """A count of the records. Each tenant may ask for a few in a while."""
+        counted = "all" if "limit-shared-by-tenants" in self.sins else call.tenant
+        now = self.clock()
+        recent = [one for one in self.reported.get(counted, []) if one > now - WINDOW]
+        if len(recent) >= REPORTS:
+            raise Refused(429, "too_many_reports")
+        self.reported[counted] = [*recent, now]
+        return 200, {"records": sum(one["tenant"] == call.tenant for one in self.records.values())}
 
     def export(self, call: Call) -> Reply:
         """Begin an export."""
@@ -193,13 +239,13 @@ class Archive:
             export["failure"] = {"code": "export_failed", "message": "export failed"}
 
 
-def make_app(sins: frozenset[str]) -> ASGIApp:
+def make_app(sins: frozenset[str], clock: Callable[[], float] = time.time) -> ASGIApp:
     """The service, with its own empty state. Raises ValueError for a sin that isn't one of
     `SINS`.
     """
     if unknown := sins - SINS.keys():
         raise ValueError(f"no such sin: {', '.join(sorted(unknown))}")
-    archive = Archive(sins)
+    archive = Archive(sins, clock=clock)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -216,6 +262,8 @@ def make_app(sins: frozenset[str]) -> ASGIApp:
         status, payload = archive.answer(scope["method"], scope["path"], query, headers, body)
         content = json.dumps(payload).encode()
         sent = {"content-type": "application/json", "content-length": str(len(content))}
+        if status == 429:
+            sent["retry-after"] = str(round(WINDOW))
         raw = [(name.encode(), value.encode()) for name, value in sent.items()]
         await send({"type": "http.response.start", "status": status, "headers": raw})
         shown = b"" if scope["method"] == "HEAD" else content
@@ -254,6 +302,13 @@ def described(
     return operation
 
 
+def answering(operation: dict[str, Any], schema: Mapping[str, object]) -> dict[str, Any]:
+    """An operation whose success has a body of a schema."""
+    for response in operation["responses"].values():
+        response["content"] = {"application/json": {"schema": schema}}
+    return operation
+
+
 def an_object(**members: object) -> dict[str, object]:
     """The schema of an object with these members, all of them required."""
     return {
@@ -268,6 +323,16 @@ ID = {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}
 LIMIT = {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 99}}
 CURSOR = {"name": "cursor", "in": "query", "schema": {"type": "string"}}
 NEW = an_object(title={"type": "string"})
+CHANGE = {**NEW, "required": [], "minProperties": 1}
+RECORD = {
+    "type": "object",
+    "required": ["id", "title", "tenant"],
+    "properties": {
+        "id": {"type": "string", "readOnly": True},
+        "title": {"type": "string"},
+        "tenant": {"type": "string"},
+    },
+}
 BATCH = an_object(items={"type": "array", "minItems": 1, "items": NEW})
 EXPORT = an_object(kind={"type": "string", "enum": ["records", "broken"]})
 DOCUMENT: Mapping[str, object] = {
@@ -277,7 +342,11 @@ DOCUMENT: Mapping[str, object] = {
     "paths": {
         "/records": {"get": described("200", None, LIMIT, CURSOR), "post": described("201", NEW)},
         "/records/batch": {"post": described("201", BATCH)},
-        "/records/{id}": {"get": described("200", None, ID)},
+        "/records/{id}": {
+            "get": answering(described("200", None, ID), RECORD),
+            "patch": answering(described("200", CHANGE, ID), RECORD),
+        },
+        "/reports": {"get": described("200")},
         "/exports": {"post": described("202", EXPORT)},
         "/exports/{id}": {"get": described("200", None, ID)},
     },

@@ -139,7 +139,7 @@ def _parcels(sin: str | None, clock: Callable[[], float]) -> ASGIApp:
 
 
 def _archive(sin: str | None, clock: Callable[[], float]) -> ASGIApp:
-    return archive.make_app(frozenset() if sin is None else frozenset({sin}))
+    return archive.make_app(frozenset() if sin is None else frozenset({sin}), clock)
 
 
 def _lockers(sin: str | None, clock: Callable[[], float]) -> ASGIApp:
@@ -722,6 +722,11 @@ KILLS: Mapping[str, Kill] = {
     "last-record-on-no-page": caught("lists/pages", of="archive"),
     "pages-never-end": caught("lists/pages", of="archive"),
     "bad-cursor-restarts": warned("lists/cursor", of="archive"),
+    "tenant-taken-from-change": caught("writes/server-owned", of="archive"),
+    "id-taken-from-creation": caught("writes/server-owned", of="archive"),
+    "null-title-crashes-the-list": caught("writes/readable", of="archive"),
+    "null-title-hides-the-record": caught("writes/readable", of="archive"),
+    "limit-shared-by-tenants": caught("retry/scope", of="archive"),
     "offset-one-too-far": caught("lists/pages"),
     "new-token-ignored": caught("auth/renewed", of="lockers"),
     "second-login-crashes": caught("service/no-crash", of="lockers"),

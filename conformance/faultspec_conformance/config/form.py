@@ -133,6 +133,11 @@ _REPEAT = Record(
         ),
         "at_most": Key(Integer(1, 100_000), "The highest number of requests."),
         "seconds": Key(Number(0), "How long the state may take; default 5."),
+        "scope": Key(
+            Choice(("caller", "tenant", "service")),
+            "Whose requests the limit counts that `until: 429` reaches: those of one identity, of "
+            "a tenant, or all. Another caller or tenant is not refused.",
+        ),
     },
 )
 _PLACE = Text(
@@ -394,6 +399,11 @@ _RESOURCE = Record(
         ),
         "as": Key(Text(), "The identity that owns them."),
         "stale": Key(Text(), "The code of a write with an `If-Match` that is out of date."),
+        "server_owned": Key(
+            Many(_POINTER, 1),
+            "Members of the answers that the service itself sets, such as `/owner` and `/role`. No "
+            "creation and no update sets them.",
+        ),
         "pages": Key(
             _PAGES,
             "Names in the list that are not in common use, such as `{cursor: from, next: /link}`.",

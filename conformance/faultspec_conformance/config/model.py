@@ -16,6 +16,9 @@ from faultspec_conformance.drivers import Framing, Limits
 Transport = Literal["http", "jsonrpc", "stdio", "mcp"]
 """``jsonrpc`` is JSON-RPC over HTTP, ``stdio`` JSON-RPC over the standard streams of a process."""
 
+LimitScope = Literal["caller", "tenant", "service"]
+"""Whose requests a rate limit counts: those of one identity, of a tenant, or all."""
+
 #: Seconds that one run of a client may take: enough for a few tries with waits of some seconds.
 CLIENT_SECONDS = 60.0
 
@@ -128,7 +131,8 @@ class ResourceConfig:
     created one.
 
     ``unique_together``: whether only all ``unique`` members together are. ``unique_code``,
-    ``stale_code``: the codes that refuse a repeated value and a stale write.
+    ``stale_code``: the codes that refuse a repeated value and a stale write. ``server_owned``:
+    pointers to members that the service itself sets.
     """
 
     name: str
@@ -145,6 +149,7 @@ class ResourceConfig:
     unique_code: str | None = None
     stale_code: str | None = None
     pages: PagesConfig = PagesConfig()
+    server_owned: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +199,8 @@ class Step:
 
     Without HTTP, the code of the recipe ends the repetition. ``save``: parts of the answer, by
     name. ``status``: that of the answer; None: a success. ``parallel``: send it several times at
-    the same time. ``state``: repeat it until the answer has this state.
+    the same time. ``state``: repeat it until the answer has this state. ``scope``: whose requests
+    the limit counts that ends the repetition; None: unknown.
     """
 
     call: ConfiguredCall
@@ -205,6 +211,7 @@ class Step:
     status: int | None = None
     parallel: Parallel | None = None
     state: AwaitedState | None = None
+    scope: LimitScope | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -220,6 +220,7 @@ def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
     # Without declared resources, they are inferred from a document that is not loaded yet.
     if resources and not any(place[:1] == ("resources",) for place in context.lost):
         context.items = tuple(item for each in resources.values() for item in _item_shapes(each))
+    recipes = tuple(read_recipes(context, child_mapping(data, "provoke")))
     faults = tuple(_read_faults(context, data.get("faults", [])))
     limits = _read_limits(context, child_mapping(data, "limits"))
     taxonomy, waivers = data.get("taxonomy"), data.get("waivers")
@@ -242,7 +243,7 @@ def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
         else None,
         identities=identities,
         resources=resources,
-        recipes=tuple(read_recipes(context, child_mapping(data, "provoke"))),
+        recipes=recipes,
         samples=tuple(read_samples(context, child_mapping(data, "calls"))),
         limits=limits,
         skip=tuple(
@@ -591,6 +592,7 @@ def _read_resource(context: ReadingContext, name: str, node: Node) -> ResourceCo
         identity=context.known_identity(node, place),
         unique_code=rule.get("code"),
         stale_code=cast(str | None, node.get("stale")),
+        server_owned=_words(node.get("server_owned", ())),
         pages=PagesConfig(**cast(dict[str, str], node.get("pages", {}))),
     )
 

@@ -18,6 +18,7 @@ from faultspec_conformance.config.model import (
     AwaitedState,
     ConfiguredCall,
     Expectation,
+    LimitScope,
     Parallel,
     Recipe,
     SampleCall,
@@ -184,6 +185,7 @@ def _read_step(context: ReadingContext, data: Node, place: Place, *, is_last: bo
         status=status if isinstance(status, int) else None,
         parallel=Parallel(parallel["requests"], parallel.get("succeed", 1)) if parallel else None,
         state=_read_state(context, repeat, (*place, "repeat")),
+        scope=cast(LimitScope | None, repeat.get("scope")),
     )
 
 
@@ -201,6 +203,11 @@ def _check_repeat(context: ReadingContext, repeat: Node, place: Place) -> None:
     if isinstance(until, int) and context.transport != "http":
         message = "`until` is an HTTP status; here the code ends the repetition"
         context.report("misplaced-key", (*place, "until"), message, hint="remove the key")
+    if "scope" in repeat and not isinstance(until, int):
+        message = "`scope` belongs to a repetition until the status of a limit"
+        hint = "write `until: 429`, or remove the key"
+        needs = ((*place, "until"),)
+        context.report("misplaced-key", (*place, "scope"), message, hint=hint, needs=needs)
     if "seconds" in repeat and not isinstance(until, dict):
         message = "`seconds` belongs to a repetition until a state"
         hint = "write `until: {/state: done}`, or remove the key"

@@ -40,6 +40,7 @@ from faultspec_conformance.probes import (
     routes,
     streams,
     tenancy,
+    unusual_writes,
     upstreams,
     whole_batches,
 )
@@ -141,6 +142,12 @@ PROBES: tuple[Probe[HttpSession], ...] = (
         within="resources",
     ),
     Probe(
+        "unusual-writes",
+        unusual_writes.unusual_writes,
+        unusual_writes.CLAUSES,
+        within="resources",
+    ),
+    Probe(
         "batches",
         batch.batches,
         ("batch/mixed-only", "batch/items", "batch/bad-items", "batch/named-items", batch.COMPLETE),
@@ -159,7 +166,11 @@ PROBES: tuple[Probe[HttpSession], ...] = (
     Probe("listed-actions", listed.listed_actions),
     Probe("late-replays", idempotency.late_replays, ("idempotency/replay",), within="resources"),
     Probe(refused_writes.NAME, refused_writes.refused_writes, ("writes/refused",), everywhere=True),
-    Probe("limits", provoke.limits, ("provoke/code", "retry/recovers", "retry/limit")),
+    Probe(
+        "limits",
+        provoke.limits,
+        ("provoke/code", "retry/recovers", "retry/limit", "retry/scope"),
+    ),
 )
 
 #: The probes that a run without generated traffic leaves out: they ask every operation.

@@ -2,14 +2,17 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from faultspec.contract.crashes import may_fail
 from faultspec.judge.collector import join_or
 from faultspec.judge.renderings import find_renderings
 from faultspec.language.values import are_equal
-from faultspec_conformance.config import Parallel, Recipe, Step
+from faultspec_conformance.config import Identity, Parallel, Recipe, Step
 from faultspec_conformance.drivers.http import is_loopback_host
+from faultspec_conformance.probes.limit_scope import ask_outsider, check_scope
 from faultspec_conformance.probes.rate_limits import RateLimit, round_of
 from faultspec_conformance.probes.states import (
     STATE,
@@ -161,6 +164,8 @@ def _provoke_code(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]
         return
     began = session.driver.elapsed
     before = {name: len(upstream.calls) for name, upstream in session.upstreams.items()}
+    send_as = partial(_send_as, session, recipe, saved)
+    outsider = ask_outsider(session, last, send_as)
     sent_before, at_once = session.driver.requests, False
     answer = _step(session, last, saved, recipe.code, is_last=True)
     seconds = session.driver.elapsed - began
@@ -187,8 +192,18 @@ def _provoke_code(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]
         def ask() -> Observation:
             return session.call(_request(session, last, saved, recipe.code))
 
+        served = session.driver.requests - sent_before - 1
+        yield from check_scope(last, outsider, answer, served=served, send=send_as)
         first = round_of(session, answer, sent=sent_before, began=began)
         yield from RateLimit(session, ask, first, at_once=at_once).outcomes()
+
+
+def _send_as(
+    session: HttpSession, recipe: Recipe, saved: Mapping[str, object], identity: Identity
+) -> Observation:
+    """Send the last request of a recipe as another identity."""
+    spec = _request(session, recipe.steps[-1], saved, recipe.code)
+    return session.call(replace(spec, identity=identity, may_be_refused=True))
 
 
 def _refused_identity(session: HttpSession, recipe: Recipe, answer: Observation) -> str | None:

@@ -67,6 +67,11 @@ _BY_ADDRESS: Mapping[str, str | None] = {
     "headers/retry-after": _LIMITED,
     "preconditions/": _RESOURCE,
     "writes/refused": _RESOURCE,
+    "writes/server-owned": "resources: {order: {server_owned: [/owner]}}",
+    "writes/readable": _RESOURCE,
+    "retry/scope": (
+        "provoke: {CODE: {request: GET /path, repeat: {until: 429, at_most: 60, scope: tenant}}}"
+    ),
     "lists/": (
         "resources: {order: {list: GET /orders, pages: {size: limit, cursor: from, next: /next}}}"
     ),

@@ -124,6 +124,16 @@ CLAUSES = (
         transports=HTTP,
     ),
     Clause(
+        address="retry/scope",
+        title="A limit of one caller or tenant refuses no other",
+        why="One caller who sends too much shuts out all others.",
+        occasion="A limit with a declared scope that one caller exhausts, and another caller.",
+        reads=("sequence", "status"),
+        requires=(status_in_use(429),),
+        sources=retry_after_sources,
+        transports=HTTP,
+    ),
+    Clause(
         address="fault/recovers",
         title="Without the declared fault switch, the same request works again",
         why="A failure that outlives its cause becomes an outage.",

@@ -215,6 +215,18 @@ CLAUSES = (
         why="What the caller has deleted is still shown, or what they need is gone.",
         occasion="A deletion that succeeded, and reads of the resource, the list and another one.",
     ),
+    _write(
+        address="writes/server-owned",
+        title="A write does not set the members that the service itself sets",
+        why="A caller makes a resource another tenant's, or gives themselves a role.",
+        occasion="A creation and an update with such members, and reads afterwards.",
+    ),
+    _write(
+        address="writes/readable",
+        title="After a write with null the resource and its list can be read",
+        why="One write that should have been refused makes the item, or the list, useless to all.",
+        occasion="Updates with null for a member that is not nullable, and reads afterwards.",
+    ),
     _list(
         address="lists/pages",
         title="The pages of a list show each of its items once, and end",

@@ -11,7 +11,9 @@ from faultspec_conformance.session.sampling.constraints import (
 from faultspec_conformance.session.sampling.identifiers import other_identifier
 from faultspec_conformance.session.sampling.patterns import sample_match
 from faultspec_conformance.session.sampling.schemas import (
+    allows_null,
     example_of,
+    is_read_only,
     kind,
     merge_all_of,
     properties_of,
@@ -40,10 +42,12 @@ __all__ = [
     "ValueAtBound",
     "ValueSource",
     "Violation",
+    "allows_null",
     "broken_constraints",
     "example_of",
     "free_texts",
     "has_examples",
+    "is_read_only",
     "kind",
     "merge_all_of",
     "new_text",
