@@ -25,7 +25,7 @@ from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.results.model import Result
 from faultspec_conformance.run.service import judge_http, run
 from faultspec_conformance.session.options import RunOptions, Unreachable
-from miniatures import archive, core_platform, lending, lockers, parcels, vault
+from miniatures import archive, clinic, core_platform, lending, lockers, parcels, vault
 from miniatures.core_platform import CALLERS
 from miniatures.serve import serving_on
 from miniatures.sins import SINS, Sin, both, no_header, on, sinning, without
@@ -140,6 +140,10 @@ def _parcels(sin: str | None, clock: Callable[[], float]) -> ASGIApp:
 
 def _archive(sin: str | None, clock: Callable[[], float]) -> ASGIApp:
     return archive.make_app(frozenset() if sin is None else frozenset({sin}), clock)
+
+
+def _clinic(sin: str | None, clock: Callable[[], float]) -> ASGIApp:
+    return clinic.make_app(frozenset() if sin is None else frozenset({sin}))
 
 
 def _lockers(sin: str | None, clock: Callable[[], float]) -> ASGIApp:
@@ -267,6 +271,11 @@ MINIATURES: Mapping[str, Miniature] = {
         archive.SINS,
         served(TESTS / "miniatures" / "archive.yaml", {}, _archive),
     ),
+    "clinic": Miniature(
+        TESTS / "miniatures" / "clinic-taxonomy.yaml",
+        clinic.SINS,
+        served(TESTS / "miniatures" / "clinic.yaml", {}, _clinic),
+    ),
     "parcels": Miniature(
         TESTS / "miniatures" / "parcels-taxonomy.yaml",
         parcels.SINS,
@@ -284,7 +293,7 @@ MINIATURES: Mapping[str, Miniature] = {
 }
 """The notebooks keep the Core Platform contract; the vault has one that gives a meaning to the
 clauses it has no use for; the lending library breaks its own document; the lockers have logins; the
-archive has pages and exports; the parcels are judged by the probes of all operations too; the
+archive has pages and exports; the clinic records failures by id; the parcels are judged by the probes of all operations too; the
 others are the services of `examples/`.
 """
 
@@ -728,6 +737,14 @@ KILLS: Mapping[str, Kill] = {
     "null-title-hides-the-record": caught("writes/readable", of="archive"),
     "limit-shared-by-tenants": caught("retry/scope", of="archive"),
     "offset-one-too-far": caught("lists/pages"),
+    "failure-id-leads-nowhere": caught("audit/resolves", of="clinic"),
+    "some-failures-unrecorded": caught("audit/resolves", of="clinic"),
+    "one-id-for-all-failures": caught("ids/unique", of="clinic"),
+    "record-of-another-failure": caught("audit/resolves", of="clinic"),
+    "any-id-shows-the-last-record": caught("audit/resolves", of="clinic"),
+    "record-shown-to-other-tenant": caught("audit/concealed", of="clinic"),
+    "record-forbidden-to-other-tenant": caught("audit/concealed", of="clinic"),
+    "records-unreadable-for-refusals": caught("audit/resolves", of="clinic"),
     "new-token-ignored": caught("auth/renewed", of="lockers"),
     "second-login-crashes": caught("service/no-crash", of="lockers"),
     "wait-not-enough": caught("retry/recovers", of="lockers"),
@@ -917,6 +934,8 @@ SURVIVORS: Mapping[str, str] = {
     "already-exists-told-as-conflict": "the document gives no rule to choose between the two codes of 409",
     "field-missing": "the taxonomy has `field` optional on every code, as the document's table does",
     "key-with-other-body-answers-first": "the document is silent on one key with two bodies, and so is the taxonomy",
+    "codes-renamed-in-records": "records may name failures in words of their own",
+    "record-written-later": "a record may be written after the answer",
     "other-owner-sees-all": "a caller may be allowed to see what others own; the file declares no roles",
     "accept-ignored": "RFC 9110 allows a service to disregard Accept",
 }

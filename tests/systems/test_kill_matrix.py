@@ -122,7 +122,7 @@ def test_each_sin_meets_its_clause(name: str) -> None:
 
 
 #: The services whose requests may stay in the process.
-APPLICATIONS = ("notebooks", "vault", "lockers", "archive", *services.OVER_HTTP)
+APPLICATIONS = ("notebooks", "vault", "lockers", "archive", "clinic", *services.OVER_HTTP)
 
 
 def first_of_each_family() -> set[str]:

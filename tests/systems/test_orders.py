@@ -59,11 +59,13 @@ def test_every_clause_but_the_uncheckable_is_exercised(clean: Report) -> None:
         if clause.verdict == "not_exercised"
     }
     # No fault switch is declared, no recipe expects more than its code, is sent at once or waits,
-    # nothing is generated, no member of a request is confidential, and no identity has a login.
+    # nothing is generated, no member of a request is confidential, no identity has a login,
+    # and no look-up of audit records is declared.
     assert idle == {
         *("document/sequences", "document/bounds", "fault/recovers", "idempotency/after-failure"),
         *("provoke/expected", "provoke/parallel", "provoke/state"),
         *("leaks/confidential", "auth/renewed"),
+        *("audit/resolves", "audit/concealed"),
         "preconditions/concurrent",  # its only update sends one quantity
         *("lists/pages", "lists/cursor"),  # its lists have no pages
         *("writes/server-owned", "retry/scope"),  # its file declares no such members, and no scope

@@ -475,6 +475,20 @@ _LIMITS = Record(
         ),
     },
 )
+_AUDIT = Record(
+    "the audit of the service",
+    {
+        "lookup": Key(
+            _CALL,
+            "The request that reads the record of one failure. A placeholder with the name of a "
+            "slot of the envelope stands for the id: `GET /v1/audit/${audit_id}`.",
+            True,
+        ),
+        "as": Key(
+            Text(), "The identity that may read every record; default the caller of the failure."
+        ),
+    },
+)
 CONFIGURATION = Record(
     "the configuration",
     {
@@ -517,6 +531,7 @@ CONFIGURATION = Record(
             "Places in bodies of requests, such as `/card/number`, whose values may stand in no "
             "answer and no log. The document's `writeOnly` and `format: password` need no entry.",
         ),
+        "audit": Key(_AUDIT, "How support reads the record of a failure by the id in its answer."),
         "skip": Key(
             Named(Text(), _OPERATION),
             "Operations that no request is sent to, each with the reason: "

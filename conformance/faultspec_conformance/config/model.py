@@ -384,6 +384,19 @@ class SweepConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class AuditLookup:
+    """The request that reads the audit record of a failure by its id.
+
+    ``slot``: the slot of the envelope with the id, which the request has as a placeholder.
+    ``identity``: the caller who may read every record; None: the caller of the failed request.
+    """
+
+    call: ConfiguredCall
+    slot: str
+    identity: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ServiceConfig:
     """A service, or clients to judge. Paths are absolute or relative to the working directory.
 
@@ -394,6 +407,7 @@ class ServiceConfig:
     the environment in requests, each with its replacement in reports. ``command`` starts the
     service, in ``directory``. ``skip``: operations that no request is sent to. ``values``:
     constants by name, for parameters of paths. ``confidential``: pointers into bodies of requests.
+    ``audit``: how the record of a failure is read.
     """
 
     http: str = ""
@@ -422,6 +436,7 @@ class ServiceConfig:
     sweep: SweepConfig = field(default_factory=SweepConfig)
     values: Mapping[str, object] = field(default_factory=dict)
     confidential: tuple[str, ...] = ()
+    audit: AuditLookup | None = None
 
     @property
     def transport(self) -> Transport:

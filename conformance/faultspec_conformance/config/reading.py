@@ -19,6 +19,7 @@ from faultspec.language import grammar
 from faultspec.language.model import Code, Taxonomy
 from faultspec.language.prune import prune
 from faultspec.source import Document, SourceError, load_document
+from faultspec_conformance.config.audit import check_audit_lookup, read_audit_lookup
 from faultspec_conformance.config.context import (
     SAVED_NAME,
     VARIABLE,
@@ -147,6 +148,7 @@ def check_config(
             found.append(document.diagnostic("unknown-policy", message, place, hint=hint))
         for name in dict.fromkeys(name for name, _ in upstream.fails):
             found += check_code(name, (*place, "fails", name))
+    found += check_audit_lookup(target, taxonomy, document)
     return sort_diagnostics(found)
 
 
@@ -262,6 +264,7 @@ def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
         faults=faults,
         values=constants,
         confidential=tuple(cast(list[str], data.get("confidential", []))),
+        audit=read_audit_lookup(context, data["audit"]) if "audit" in data else None,
         secrets=tuple(dict.fromkeys(context.secrets)),  # last: reading the others finds them
     )
 
@@ -300,7 +303,7 @@ def _report_misplaced_keys(context: ReadingContext, data: Node, where: Node) -> 
         report(("calls",), "`calls` belongs to JSON-RPC and MCP", hint)
     if transport != "stdio" and "framing" in where:
         report(("target", "framing"), "`framing` belongs to services on standard streams")
-    for name in ("resources", "skip", "sweep", "confidential"):
+    for name in ("resources", "skip", "sweep", "confidential", "audit"):
         if transport != "http" and name in data:
             report((name,), f"`{name}` belongs to services over HTTP")
     if transport != "http" and "openapi" in where:

@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 from faultspec_conformance.probes import (
     accepted_writes,
     audit,
+    audit_lookup,
     auth,
     batch,
     bodies,
@@ -166,6 +167,7 @@ PROBES: tuple[Probe[HttpSession], ...] = (
     Probe("listed-actions", listed.listed_actions),
     Probe("late-replays", idempotency.late_replays, ("idempotency/replay",), within="resources"),
     Probe(refused_writes.NAME, refused_writes.refused_writes, ("writes/refused",), everywhere=True),
+    Probe("audit-lookups", audit_lookup.lookups, audit_lookup.CLAUSES, everywhere=True),
     Probe(
         "limits",
         provoke.limits,

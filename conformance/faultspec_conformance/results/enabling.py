@@ -75,6 +75,8 @@ _BY_ADDRESS: Mapping[str, str | None] = {
     "lists/": (
         "resources: {order: {list: GET /orders, pages: {size: limit, cursor: from, next: /next}}}"
     ),
+    "audit/resolves": "audit: {lookup: 'GET /audit/${request_id}'}",
+    "audit/concealed": "audit: {lookup: 'GET /audit/${request_id}'}",
     "rendering/": "provoke: {CODE: {request: POST /chat, body: {}, rendering: tool_text}}",
     "service/no-crash": None,
     "fault/recovers": "faults: {header: X-Fault, values: [CODE]}",

@@ -37,6 +37,7 @@ from faultspec_conformance.session.declared_facts import (
     is_authenticated,
     refused_identities,
 )
+from faultspec_conformance.session.failure_ids import check_failure_ids, declared_slots
 from faultspec_conformance.session.fault_switches import FaultSwitch, find_switches
 from faultspec_conformance.session.inventory import Inventory, find_inventory
 from faultspec_conformance.session.knowledge import Knowledge
@@ -431,6 +432,10 @@ class HttpSession(Session):
                 self.add_decided(
                     entry, check_echo(self.taxonomy, self.echo, self.knowledge.generated, judged)
                 )
+        audit = self.config.audit
+        declared = declared_slots(self.taxonomy, audit.slot if audit is not None else None)
+        failures = self.knowledge.failures
+        self.add_decided(entry, check_failure_ids(self.taxonomy, declared, failures, observation))
         self.add_decided(entry, self._search_confidential(observation))
         self.knowledge.learn(observation, inner)
         self.logins.learn(observation)

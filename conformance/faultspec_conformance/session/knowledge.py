@@ -27,14 +27,16 @@ class UnitKnowledge:
     """The knowledge of one unit of probes.
 
     ``generated``: the correlation ids that the service generated, with the answers that carry them.
-    ``tenants``: the name of each identity's tenant. ``spare``: a resource of each kind that was
-    created and left unchanged. ``absent``: operations that were asked for an id without a resource.
-    ``keyed``: creations to replay at the end of the run. ``keyless``: the service refuses
-    idempotency keys. ``literal``: operations that accept an example of the document only as it is.
+    ``failures``: the failures by slot and id. ``tenants``: the name of each identity's tenant.
+    ``spare``: a resource of each kind that was created and left unchanged. ``absent``: operations
+    that were asked for an id without a resource. ``keyed``: creations to replay at the end of the
+    run. ``keyless``: the service refuses idempotency keys. ``literal``: operations that accept an
+    example of the document only as it is.
     """
 
     exchanges: list[Observation] = field(default_factory=list)
     generated: dict[str, Observation] = field(default_factory=dict)
+    failures: dict[tuple[str, str], Observation] = field(default_factory=dict)
     tenants: dict[str, str] = field(default_factory=dict)
     spare: dict[str, CreatedResource] = field(default_factory=dict)
     absent: set[str] = field(default_factory=set)
@@ -74,6 +76,11 @@ class Knowledge:
     def generated(self) -> MutableMapping[str, Observation]:
         """The correlation ids that the service generated."""
         return ChainMap(self.own.generated, self.common.generated)
+
+    @property
+    def failures(self) -> MutableMapping[tuple[str, str], Observation]:
+        """The failures by the slot and the value of their ids."""
+        return ChainMap(self.own.failures, self.common.failures)
 
     @property
     def keyless(self) -> bool:

@@ -2,8 +2,13 @@
 
 from functools import partial
 
-from faultspec.contract.clauses.clause import JSON_RPC, MCP, Clause, Requirement
-from faultspec.contract.clauses.constructs import any_code, any_surface, surface_sources
+from faultspec.contract.clauses.clause import HTTP, JSON_RPC, MCP, Clause, Requirement
+from faultspec.contract.clauses.constructs import (
+    HTTP_ENVELOPE,
+    any_code,
+    any_surface,
+    surface_sources,
+)
 
 _rpc = partial(
     Clause,
@@ -149,6 +154,25 @@ CLAUSES = (
             ),
         ),
         sources=lambda taxonomy: (taxonomy.audit.source,) if taxonomy.audit else (),
+    ),
+    Clause(
+        address="audit/resolves",
+        title="The id of a failure leads to its own audit record",
+        why="Support asks for the id in the answer, and finds nothing or another failure.",
+        occasion="Failures with an id, and the look-up of each, and of an unknown id.",
+        reads=("sequence", "body"),
+        requires=(HTTP_ENVELOPE,),
+        transports=HTTP,
+    ),
+    Clause(
+        address="audit/concealed",
+        title="An audit record of another tenant looks like a missing one",
+        why="A record tells what another tenant asked for, and that it failed.",
+        occasion="A look-up of a failure by another tenant, and of an unknown id.",
+        presupposes=("audit/resolves",),
+        reads=("sequence", "status", "code", "body"),
+        requires=(HTTP_ENVELOPE,),
+        transports=HTTP,
     ),
     Clause(
         address="discovery/agrees",

@@ -5,6 +5,7 @@ from functools import partial
 from faultspec.contract.clauses.clause import HTTP, Clause, Requirement
 from faultspec.contract.clauses.constructs import (
     ECHO,
+    HTTP_ENVELOPE,
     HTTP_SURFACE,
     IDEMPOTENCY,
     any_detail_key,
@@ -149,6 +150,16 @@ CLAUSES = (
         why="Otherwise a guessed key reads another tenant's result.",
         occasion="The same key from two tenants.",
         reads=("sequence", "request", "body"),
+    ),
+    Clause(
+        address="ids/unique",
+        title="Two failures have two ids",
+        why="A search for one id finds the failures of other callers.",
+        occasion="Failures of different requests, each with an id that names it.",
+        presupposes=("ids/format",),
+        reads=("sequence", "request", "body"),
+        requires=(HTTP_ENVELOPE,),
+        transports=HTTP,
     ),
     Clause(
         address="tenancy/concealed",
