@@ -26,7 +26,7 @@ def test_only_the_owner_reads_a_report(tmp_path: Path, existing: str | None) -> 
 
 
 def test_a_device_is_written_in_place() -> None:
-    """What is not a regular file keeps its mode."""
+    """A device keeps its mode."""
     mode = Path(os.devnull).stat().st_mode
     write_private(Path(os.devnull), "text")
     assert Path(os.devnull).stat().st_mode == mode

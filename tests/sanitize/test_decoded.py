@@ -1,4 +1,4 @@
-"""What a credential decodes to is masked like the credential."""
+"""The secrets inside a credential are masked like the credential."""
 
 import base64
 import json
