@@ -1,4 +1,4 @@
-"""Patterns of the parts behind a service: its instances, stores, queues and jobs, and their state."""
+"""Patterns of the parts behind a service: instances, stores, queues and jobs, and their state."""
 
 import re
 
@@ -15,10 +15,10 @@ _SERVICE = rf"(?<![\w./@:-])(?!(?:self|third|first|multi|single|non|pre|re|cross
 """The name of a part: words joined by a hyphen, of which the last says what it does."""
 
 _FAILS = r"(?:down|lag(?:s|ged|ging)?|behind|stalled?|sealed|cold|drain(?:s|ed|ing)|fail(?:s|ed|ing|over|ing over)?|timed out|times out|timeout|unreachable|not (?:respond\w{0,3}|reachable|ready|available|healthy|connected|running|found in)|did(?: not|n't) (?:answer|respond|reply|ack|return|finish|start|come)|(?:has|have) not (?:run|started|finished|answered|responded|caught up)|refus(?:ed|es|ing)|reject(?:ed|s|ing)|read-only|evicted|ejected|lost|exhausted|saturated|unavailable|unhealthy|overloaded|full|crash\w{0,12}|restart(?:ed|ing)|OOM\w{0,6}|out of memory|stale|reshard\w{0,4}|rebalanc\w{1,4}|flapping|moved|elected|election|in progress|kill(?:ed)|stopped|stuck|paused|blocked|locked|holds? a lock|deadlock\w{0,3}|disconnected|dropped|closed the connection|reset the connection|degraded|offline|cordoned|tainted|terminated|throttled|empty|corrupt(?:ed)?|out of sync|diverged|split[- ]brain|recovering|rebuilding|warming(?: up)?|not caught up|over capacity|at capacity|returned|answered|said|responded|threw|reported|sent|gave|dead|expired|missing|disabled|misconfigured|no route|has no|open)"
-"""What is said of a part that fails."""
+"""Words for the failure of a part."""
 
 _GOES = r"(?:down|lag(?:s|ged|ging)?|behind|drain(?:s|ed|ing)|fail(?:s|ed|ing)? ?(?:over|ing over)?|timed out|unreachable|not (?:respond\w{0,3}|reachable|ready|healthy|connected|caught up)|did(?: not|n't) (?:answer|respond|reply|ack|come)|(?:has|have) not (?:run|answered|responded|caught up)|refused|read-only|evicted|ejected|lost|saturated|unhealthy|overloaded|over capacity|at capacity|crash\w{0,12}|restart(?:ed|ing)|OOM\w{0,6}|out of memory|stale|reshard\w{0,4}|rebalanc\w{1,4}|flapping|moved to|elected|killed|stuck|disconnected|degraded|offline|cordoned|tainted|terminated|corrupt(?:ed)?|out of sync|diverged|recovering|rebuilding|warming(?: up)?|dead|NotReady)"
-"""What is said of a machine that fails, and of no node of a graph."""
+"""Words for the failure of a machine, which no node of a graph has."""
 
 _PLACE = r"(?:region|zone|data ?cent(?:er|re)|DC|site|cluster|AZ|availability zone|rack|cell|pop|PoP|colo|farm|stack|environment|vault|node|shard|replica|pool|link|instance|store|database|server|host|mirror|path|provider|queue|cache)"
 
