@@ -79,7 +79,7 @@ def lookups(session: HttpSession) -> Iterator[Outcome]:
     method, path = lookup.call.method, lookup.call.path.partition("?")[0]
     documented = session.description.operations
     if documented and session.description.find(method, path) is None:
-        reason = f"{method} {path} of `audit.lookup` is no operation of the OpenAPI document"
+        reason = f"{method} {path} of `audit.lookup` is not an operation of the OpenAPI document"
         for clause in CLAUSES:
             yield Outcome(clause, "could_not_run", reason)
         return
