@@ -17,11 +17,11 @@ SINS: Mapping[str, str] = {
     "some-failures-unrecorded": "a failure of an unsupported method has no record",
     "one-id-for-all-failures": "every failure has the same id, and its record is the last one",
     "record-of-another-failure": "the id of a failure leads to the record of the one before",
-    "any-id-shows-the-last-record": "an id that no failure has leads to the last record",
+    "any-id-shows-the-last-record": "an unknown id leads to the last record",
     "record-shown-to-other-tenant": "another tenant can read the record of a failure",
     "record-forbidden-to-other-tenant": "another tenant gets 403 for a record that exists",
-    "records-unreadable-for-refusals": "the id of a refused request is no id to the look-up",
-    "codes-renamed-in-records": "records name codes of their own, which are no codes of answers",
+    "records-unreadable-for-refusals": "the look-up refuses the id of an invalid request",
+    "codes-renamed-in-records": "records name codes of their own, which no answer has",
     "record-written-later": "a record can be read at the second look-up",
 }
 """The mistakes that `make_app` understands, each with what it does. The last two are allowed."""

@@ -293,8 +293,8 @@ MINIATURES: Mapping[str, Miniature] = {
 }
 """The notebooks keep the Core Platform contract; the vault has one that gives a meaning to the
 clauses it has no use for; the lending library breaks its own document; the lockers have logins; the
-archive has pages and exports; the clinic records failures by id; the parcels are judged by the probes of all operations too; the
-others are the services of `examples/`.
+archive has pages and exports; the clinic records failures by id; the parcels are judged by the
+probes of all operations too; the others are the services of `examples/`.
 """
 
 WIRED = frozenset({"panics-on-one-route"})
