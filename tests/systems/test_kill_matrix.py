@@ -82,6 +82,7 @@ OF_ALL_OPERATIONS = {"document/bounds"}
 CONFIGURED = {
     *("fault/recovers", "idempotency/after-failure", "provoke/expected", "provoke/state"),
     *("leaks/confidential", "auth/renewed", "lists/cursor", "writes/server-owned", "retry/scope"),
+    *("audit/resolves", "audit/concealed", "ids/unique"),
 }
 
 
