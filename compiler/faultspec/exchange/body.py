@@ -1,6 +1,8 @@
 """Bodies: from bytes to a JSON value, and JSON Pointers into it."""
 
+import hashlib
 import json
+import re
 from typing import NamedTuple, NoReturn
 
 from faultspec.runtime.nodes import child
@@ -76,18 +78,20 @@ def read_success(body: bytes) -> DecodedBody:
 
 
 def kind_of_body(media_type: str | None, body: bytes) -> str:
-    """The kind of a body, which errors with one cause share: its media type without parameters, and
-    the names of its members or the type of its value.
+    """The kind of a body, which errors with one cause share: a digest of its media type without
+    parameters, and of the names of its members or the type of its value. Reports show it, so it has
+    no text of the body.
     """
     essence = (media_type or "").partition(";")[0].strip().lower()
     value, problem = read(body)
+    kind = type(value).__name__
     if problem is not None:
-        return f"{essence} that {problem.partition(' (')[0]}"
-    if not isinstance(value, dict):
-        return f"{essence} {type(value).__name__}"
-    # Names with a digit may be those of one run.
-    names = {"*" if any(map(str.isdigit, name)) else name for name in value}
-    return f"{essence} {' '.join(sorted(names))}"
+        kind = _QUOTED.sub("*", problem.partition(" (")[0])
+    elif isinstance(value, dict):
+        # Names with a digit may be those of one run.
+        kind = " ".join(sorted({"*" if any(map(str.isdigit, name)) else name for name in value}))
+    text = f"{essence}\x1f{kind}"
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:8]
 
 
 def steps(pointer: str) -> list[str]:
@@ -150,6 +154,9 @@ def strings(body: object, pointer: str = "") -> list[tuple[str, str]]:
                 found.extend((child(at, key), key) for key in value)
     return found
 
+
+#: What a problem quotes of the body.
+_QUOTED = re.compile("`.*`")
 
 _NAME = 80
 """Characters of a repeated name in a message."""
