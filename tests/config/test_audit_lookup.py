@@ -53,6 +53,8 @@ def test_a_look_up_that_cannot_be_carried_out_is_reported(audit: str, message: s
     [
         "{lookup: 'GET /audit/${audit_id}'}",
         "{lookup: 'GET /audit/{audit_id}', as: op}",
+        "{lookup: 'GET /audit?failure=${audit_id}&full=yes'}",
+        "{lookup: {request: GET /audit, query: {failure: '${audit_id}'}}}",
         "{lookup: {request: 'GET /audit/{audit_id}', query: {full: yes}}, as: anonymous}",
     ],
 )

@@ -837,6 +837,7 @@ def test_a_clause_without_its_construct_says_which_key_is_missing() -> None:
     assert families == {
         *("surface", "service", "provoke", "envelope", "code", "http", "framework", "auth"),
         *("client", "document", "fault", "details", "leaks", "writes", "batch"),
+        *("audit", "ids", "lists"),
     }
     assert all("`" in reason for reason in reasons.values() if reason is not None)
 

@@ -258,6 +258,16 @@ def test_an_id_that_is_to_be_rejected_gets_400(status: int, broken: bool) -> Non
     assert any("expected 400 or 422" in message for message in found) is broken
 
 
+def test_a_server_may_refuse_a_header_with_a_control_character() -> None:
+    """Such a header is invalid (RFC 9110, 5.5); other malformed ids are replaced as declared."""
+    found = inbound_findings(
+        "inbound: replace",
+        'pattern: "^r-[0-9]{6}$", ',
+        lambda value: value if is_short(value) else 400 if "\x1b" in value else "r-000001",
+    )
+    assert found == []
+
+
 PUBLISHED: dict[str, Any] = {
     "code": "empty",
     "text": "No stock.",

@@ -40,7 +40,7 @@ from faultspec.leaks.pattern import pattern as _pattern
 from faultspec.leaks.personal import PERSONAL
 from faultspec.leaks.prefixes import PREFIXES
 from faultspec.leaks.sentences import NETWORK, PLATFORM, RUNTIMES, STORES
-from faultspec.leaks.sources import SOURCES
+from faultspec.leaks.sources import SCHEMAS, SOURCES
 from faultspec.leaks.teams import TEAMS
 from faultspec.leaks.technologies import TECHNOLOGIES
 from faultspec.leaks.tenants import TENANTS
@@ -152,6 +152,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         *SOURCES,
     ),
     "sql": (
+        *SCHEMAS,
         _pattern("a SQL statement", "select", rf"\bSELECT\s{{1,4}}(?:(?:ALL|DISTINCT|TOP \d{{1,9}})\s{{1,4}})?{_COLUMN}(?:\s{{0,4}},\s{{0,4}}{_COLUMN}){{0,60}}\s{{1,8}}FROM\s{{1,4}}(?!clauses?\b)[\w\"`\[(.]", accept=callers.is_code_of_service),
         _pattern("a SQL statement", "select", r"\bSELECT\b[^\n]{1,400}?\bFROM\b\s{1,4}(?!(?:and|or)\b)[\w\"`\[.\]]{1,80}(?:\s{1,4}(?:AS\s{1,4})?\w{1,60})?\s{1,4}(?:WHERE|(?:LEFT|RIGHT|INNER|OUTER|CROSS|FULL|NATURAL)\s|JOIN|LIMIT|ORDER BY|GROUP BY|FOR UPDATE)\b", accept=callers.is_code_of_service),
         _pattern("a SQL statement", "select", rf"\bselect\s{{1,4}}(?:distinct\s{{1,4}})?(?:\*|count\(\*\)|\w{{1,60}}\.[\w*]{{1,60}})(?:\s{{0,4}},\s{{0,4}}{_COLUMN}){{0,60}}\s{{1,8}}from\s{{1,4}}(?!(?:the|an?|all|any|this|that|these|those|your|our|its?)\s)[\w\"`\[.]", flags=_I, accept=callers.is_code_of_service),

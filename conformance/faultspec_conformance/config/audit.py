@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import cast
+from urllib.parse import parse_qsl
 
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.language import grammar
@@ -17,13 +18,19 @@ _PLACE = ("audit", "lookup")
 
 
 def read_audit_lookup(context: ReadingContext, data: object) -> AuditLookup | None:
-    """The look-up. One whose path does not name exactly one slot, or that writes, is reported."""
+    """The look-up. One that writes, or that does not name exactly one slot in its path and query, is
+    reported.
+    """
     node = cast(Node, data)
     if "lookup" not in node:
         return None
     call = read_call(context, node["lookup"], _PLACE)
-    path = call.path.replace("${", "{")
-    named = [name for name in PLACEHOLDER.findall(path) if name not in context.constants]
+    path, _, text = call.path.replace("${", "{").partition("?")
+    written = {**call.query, **dict(parse_qsl(text, keep_blank_values=True))}
+    query = {name: str(value).replace("${", "{") for name, value in written.items()}
+    parts = (path, *query.values())
+    found_names = (name for part in parts for name in PLACEHOLDER.findall(part))
+    named = [name for name in found_names if name not in context.constants]
     identity = context.known_identity(node, ("audit",))
     if call.method != "GET":
         message = f"a look-up with {call.method} may change something"
@@ -33,12 +40,12 @@ def read_audit_lookup(context: ReadingContext, data: object) -> AuditLookup | No
         context.report(
             "bad-value",
             _PLACE,
-            f"the path of a look-up names one slot with the id; this one names {found}",
+            f"a look-up names one slot with the id; this one names {found}",
             key=False,
             hint="write it as in `GET /audit/${audit_id}`",
         )
     else:
-        return AuditLookup(replace(call, path=path), named[0], identity)
+        return AuditLookup(replace(call, path=path, query=query), named[0], identity)
     return None
 
 

@@ -51,7 +51,10 @@ class _Reader:
             call.path,
             identity=identity,
             values={**self.session.constants, self.lookup.slot: id},
-            query=call.query,
+            query={
+                name: str(value).replace(f"{{{self.lookup.slot}}}", id)
+                for name, value in call.query.items()
+            },
             headers=call.headers,
             correlation="valid",
         )

@@ -31,6 +31,10 @@ _OVERLONG = 2_000
 _OTHER_FORMAT = "of a format that is not declared (UUID version 4)"
 
 
+#: A header with a control character is invalid; a recipient may refuse the whole message (RFC 9110,
+#: 5.5), and parsers of HTTP do so before the application sees it.
+_CONTROL = "with a control character in it"
+
 #: The ids that a library may treat as missing ones.
 _EMPTY = "that is empty"
 
@@ -55,7 +59,7 @@ def _further_ids(session: HttpSession) -> tuple[tuple[str, str], ...]:
     # line breaks; an escape sequence forges lines in a terminal.
     pairs = (
         ("that is two ids", ", ".join(new_id(echo, session.tokens) for _ in range(2))),
-        ("with a control character in it", f"{marker}\x1b[31m"),
+        (_CONTROL, f"{marker}\x1b[31m"),
     )
     return tuple(pair for pair in pairs if not is_valid_id(echo, pair[1]))
 
@@ -132,6 +136,8 @@ def check_malformed_id(
     elif rule.invalid_inbound == "reject" and answer.status not in INVALID_INPUT:
         message = f"the service answered {answer} to {what}; expected 400 or 422"
         yield failed(_CLAUSE, message, answer, variant="accepted")
+    elif kind == _CONTROL and answer.status == 400 != usual:
+        yield not_exercised(_CLAUSE, f"the server may refuse {what} ({answer})")
     elif (
         rule.invalid_inbound == "replace"
         and answer.status in INVALID_INPUT

@@ -197,9 +197,13 @@ def long_requests(session: HttpSession) -> Iterator[Outcome]:
     plain = RequestSpec("GET", operation.template, query=query)
     padded = {**query, "padding": "x" * _LONG}
     what = f"a query of {_LONG} characters"
-    answer = session.try_call(replace(plain, query=padded, may_disconnect=True, trigger=what))
+    spec = replace(plain, query=padded, may_disconnect=True, trigger=what, correlation="valid")
+    answer = session.try_call(replace(spec, server_may_refuse=True))
     if isinstance(answer, NoAnswer) or answer.ok:
         yield not_exercised(_OVERSIZED, f"the service accepts {what}")
+    elif session.is_from_server(answer.exchange) and broken_form(answer) is not None:
+        message = f"the server answers {what} with {answer}, not in the declared form"
+        yield failed(_HEAD, message, answer, level="warning", variant="query")
     elif answer.status not in CHECKED_FIRST:
         yield check_refusal(_OVERSIZED, answer, what)
     for size in _HEADS:

@@ -142,7 +142,9 @@ def _ask_id(session: HttpSession, form: _TargetForm, operation: ServiceOperation
     before, _, after = operation.template.rpartition("{" + last + "}")
     spec = ordinary_request(session, operation, values)
     template = path_of(before, values) + text + path_of(after, values)
-    spec = replace(spec, template=template, values={}, route=operation.template)
+    # Many frameworks route a path without an id to the collection, whose answers are others.
+    route = operation.template if text else None
+    spec = replace(spec, template=template, values={}, route=route)
     return _check(session, _UNKNOWN_ID, spec, form.what)
 
 
