@@ -18,8 +18,8 @@ _PLACE = ("audit", "lookup")
 
 
 def read_audit_lookup(context: ReadingContext, data: object) -> AuditLookup | None:
-    """The look-up. One that writes, or that does not name exactly one slot in its path and query, is
-    reported.
+    """The look-up. It is reported if it writes, or if its path and query do not name exactly one
+    slot.
     """
     node = cast(Node, data)
     if "lookup" not in node:
