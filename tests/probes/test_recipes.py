@@ -303,6 +303,42 @@ def test_a_wait_is_as_long_as_the_answer_asks() -> None:
     assert jobs.readings <= 3
 
 
+def test_a_state_may_have_a_value_that_an_earlier_step_saved() -> None:
+    """The wait ends at the saved value, and a name that nothing saved is an error of the file."""
+    saved = WAITING.replace("{/state: [failed, done]}", '{/id: "${job}"}')
+    assert job_results({"state": "failed", "failure": {"code": "broken"}}, saved) == {
+        "provoke/state": "passed",
+        "provoke/code": "failed",  # the first answer has the id, and no code yet
+    }
+    document, _ = source.parse(HEAD + saved.replace('${job}"}', '${joob}"}'), "conformance.yaml")
+    assert document is not None
+    found = [one.message for one in parse_config(document, {}).diagnostics]
+    assert found == ["`joob` is not saved by an earlier step"]
+
+
+def test_a_step_goes_without_a_header() -> None:
+    """`null` takes away a header of the identity, and the key that the suite would send."""
+    recipe = """  broken:
+    headers: {X-Own: "1", X-Other: "2"}
+    steps:
+      - {request: POST /jobs, headers: {X-Own: null}}
+"""
+    document, found = source.parse(HEAD + recipe, "conformance.yaml")
+    assert document is not None, found
+    loaded = parse_config(document, {})
+    assert loaded.target is not None, loaded.diagnostics
+    seen: list[Request] = []
+
+    def script(request: Request) -> Response:
+        seen.append(request)
+        return answer(404, {"code": "absent"})
+
+    list(provoke.recipes(http_session(script, JOBS, loaded.target)))
+    names = {name for request in seen for name, _ in request.headers}
+    assert "X-Other" in names
+    assert "X-Own" not in names
+
+
 def test_seconds_belong_to_a_state() -> None:
     """A repetition until a status has no time of its own."""
     recipe = "  broken: {request: GET /jobs, repeat: {until: 429, seconds: 3}}\n"

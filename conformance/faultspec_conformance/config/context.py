@@ -155,6 +155,11 @@ class ReadingContext:
             self.report("unknown-identity", (*place, "as"), message, key=False, hint=hint)
         return name
 
+    def call_headers(self, node: Node, place: Place) -> dict[str, str | None]:
+        """The headers of a call; None for one that it goes without."""
+        written = child_mapping(node, "headers")
+        return {**dict.fromkeys(written), **self.headers(node, place)}
+
     def headers(self, node: Node, place: Place) -> dict[str, str]:
         """The headers of a mapping, with values from the environment; unsendable values are
         reported.
@@ -197,7 +202,8 @@ def wire_text(value: object) -> str:
 
 def header_texts(node: Node) -> dict[str, str]:
     """The headers of a mapping as the file has them."""
-    return {name: wire_text(value) for name, value in child_mapping(node, "headers").items()}
+    written = child_mapping(node, "headers").items()
+    return {name: wire_text(value) for name, value in written if value is not None}
 
 
 def texts_in(value: object, place: Place) -> Iterator[tuple[Place, str]]:

@@ -23,10 +23,9 @@ _REQUEST = Text(
     r"\S(.|\n)*", "a method and a path, such as `GET /orders/{id}`, or the name of a method or tool"
 )
 _NAMES = Either((Text(), Many(Text(), 1)))
-_HEADERS = Named(
-    Either((Text(blank=True), Number())),
-    Text(r"[A-Za-z0-9!#$%&'*+.^_`|~\-]+", "a header name (RFC 9110 token)"),
-)
+_HEADER_NAME = Text(r"[A-Za-z0-9!#$%&'*+.^_`|~\-]+", "a header name (RFC 9110 token)")
+_HEADERS = Named(Either((Text(blank=True), Number())), _HEADER_NAME)
+_HEADERS_OF_CALL = Named(Either((Text(blank=True), Number(), Nothing())), _HEADER_NAME)
 _QUERY = Named(Either((Text(blank=True), Number(), Flag())))
 _POINTER = Text(r"(/([^~/]|~[01])*)*", "a JSON Pointer such as /id (RFC 6901)")
 _VARIABLE_NAME = Text(r"[A-Za-z_][A-Za-z0-9_]*", "the name of an environment variable")
@@ -79,7 +78,11 @@ _CALL_KEYS = {
         "Without HTTP: the name of a method or tool.",
         True,
     ),
-    "headers": Key(_HEADERS, "Headers in addition to those of the identity."),
+    "headers": Key(
+        _HEADERS_OF_CALL,
+        "Headers in addition to those of the identity and a new idempotency key. `null`: the "
+        "request goes without the header.",
+    ),
     "query": Key(_QUERY, "Query parameters."),
     "body": Key(
         Anything(),

@@ -93,7 +93,7 @@ class ConfiguredCall:
 
     method: str
     path: str
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str | None] = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
     body: object = ABSENT
     raw: str | None = None

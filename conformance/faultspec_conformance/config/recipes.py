@@ -147,7 +147,7 @@ def _read_steps(context: ReadingContext, data: Node, place: Place) -> tuple[Step
     data = context.expand_body(data, place)
     identity = context.known_identity(data, place)
     recipe_call = ConfiguredCall(
-        "GET", "/", headers=context.headers(data, place), query=query_texts(data)
+        "GET", "/", headers=context.call_headers(data, place), query=query_texts(data)
     )
     context.secrets += context.variables(header_texts(data).values())
     steps = []
@@ -248,7 +248,9 @@ def _actions(data: Node, place: Place) -> list[tuple[Place, Node]]:
     ]
 
 
-def _merge_headers(defaults: Mapping[str, str], headers: Mapping[str, str]) -> dict[str, str]:
+def _merge_headers(
+    defaults: Mapping[str, str | None], headers: Mapping[str, str | None]
+) -> dict[str, str | None]:
     """Headers with defaults; names are compared without case."""
     names = {name.lower() for name in headers}
     kept = {name: value for name, value in defaults.items() if name.lower() not in names}
@@ -271,7 +273,7 @@ def _check_names(context: ReadingContext, data: Node, place: Place) -> None:
             path = str(step.get("request", "")).partition(" ")[2].strip()
         texts = [
             text
-            for key in ("query", "headers", "body", "raw", "params")
+            for key in ("query", "headers", "body", "raw", "params", "repeat")
             for text in texts_in(step.get(key), (*at, key))
         ]
         for where, text in [((*at, "request"), path), *texts]:

@@ -66,7 +66,7 @@ def read_call(
     if "body" in node and "raw" in node:
         message = "a request has either `body` or `raw`"
         context.report("conflicting-keys", (*place, "raw"), message, hint="keep one of the two")
-    headers = context.headers(node, place)
+    headers = context.call_headers(node, place)
     context.secrets += context.variables(header_texts(node).values())
     raw = node.get("raw")
     return ConfiguredCall(

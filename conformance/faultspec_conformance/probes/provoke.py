@@ -175,7 +175,9 @@ def _provoke_code(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]
             yield from report_unmet(recipe, burst)
             return
         answer, at_once = burst, True
-    yield from reached_states(recipe, answer, failure)
+    waited = _fill_in_state(session, last, saved)
+    steps = (*recipe.steps[:-1], waited)
+    yield from reached_states(replace(recipe, steps=steps), answer, failure)
     outcome = _check(session, recipe, answer)
     if outcome.kind == "failed":
         reason = failure or _refused_identity(session, recipe, answer)
@@ -231,7 +233,7 @@ def _step(
     if step.state is not None:
         return await_state(
             session,
-            step,
+            _fill_in_state(session, step, saved),
             lambda: session.call(_request(session, step, saved, code, wait_when_limited=True)),
             code=code if is_last else None,
         )
@@ -245,6 +247,17 @@ def _step(
             break
         answer = session.call(_request(session, step, saved, code, wait_when_limited=wait))
     return answer
+
+
+def _fill_in_state(session: HttpSession, step: Step, saved: Mapping[str, object]) -> Step:
+    """Return a step with saved names filled in the state that it waits for."""
+    if step.state is None:
+        return step
+    values = {
+        pointer: tuple(fill_in(session.source, value, saved) for value in wanted)
+        for pointer, wanted in step.state.values.items()
+    }
+    return replace(step, state=replace(step.state, values=values))
 
 
 def _outlast(

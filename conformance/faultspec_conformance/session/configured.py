@@ -31,7 +31,10 @@ def fill_in_call(
         call,
         path=path,
         query=fill_in_texts(session.source, call.query, known),
-        headers=fill_in_texts(session.source, call.headers, known),
+        headers={
+            name: None if text is None else fill_in_text(session.source, text, known)
+            for name, text in call.headers.items()
+        },
         body=body,
         raw=fill_in_text(session.source, call.raw, known) if call.raw is not None else None,
     )

@@ -149,7 +149,7 @@ def _body(named: NamedCall) -> RequestBody | None:
     if named.call.method not in _WITH_BODY or named.call.body is ABSENT:
         return None
     headers = {name.lower(): value for name, value in named.call.headers.items()}
-    media_type = headers.get("content-type", JSON).partition(";")[0].strip()
+    media_type = (headers.get("content-type") or JSON).partition(";")[0].strip()
     return RequestBody((media_type,), required=False, schema={})
 
 
