@@ -281,6 +281,7 @@ _UPSTREAM = Record(
         "answer": Key(
             Anything(), "The JSON body of the upstream's successes; default an empty object."
         ),
+        "status": Key(Integer(200, 202), "The status of the upstream's successes; default 200."),
         "scale": Key(
             Number(0),
             "The delays of the service as a multiple of the policy's, such as 0.05; default 1.",

@@ -318,9 +318,9 @@ class UpstreamConfig:
     """A scripted upstream on loopback. ``fails``: codes of the service, each with a failure of the
     upstream.
 
-    ``port`` 0: a free one; the variable ``env`` gives the
-    service its address. ``answer``: the body of successes. ``scale``: the service's delays as a
-    multiple of the policy's.
+    ``port`` 0: a free one; the variable ``env`` gives the service its address. ``answer``,
+    ``status``: the body and the status of successes. ``scale``: the service's delays as a multiple
+    of the policy's.
     """
 
     name: str
@@ -329,6 +329,7 @@ class UpstreamConfig:
     port: int = 0
     env: str | None = None
     answer: object = field(default_factory=dict)
+    status: int = 200
     scale: float = 1.0
 
 

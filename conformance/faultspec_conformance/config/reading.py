@@ -391,6 +391,7 @@ def _read_upstream(
         port=port,
         env=cast(str | None, node.get("env")),
         answer=node.get("answer", {}),
+        status=int(cast(int, node.get("status", 200))),
         scale=context.positive_number(node, "scale", place, 1.0),
     )
 

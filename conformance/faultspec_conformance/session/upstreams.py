@@ -143,7 +143,8 @@ class ScriptedUpstream:
         ]
         if self.wait is not None and behaviour != GOOD:
             fields.append((b"retry-after", str(self.wait).encode()))
-        status = behaviour if isinstance(behaviour, int) else GOOD
+        fails = isinstance(behaviour, int) and behaviour != GOOD
+        status = behaviour if fails else self.config.status
         await send({"type": "http.response.start", "status": status, "headers": fields})
         await send({"type": "http.response.body", "body": body})
 
@@ -159,7 +160,9 @@ class ScriptedUpstream:
                 (b"content-length", str(_ENDLESS).encode()),
                 (b"connection", b"close"),
             ]
-            await send({"type": "http.response.start", "status": GOOD, "headers": fields})
+            await send(
+                {"type": "http.response.start", "status": self.config.status, "headers": fields}
+            )
         await keep_open(receive, send if slow else None, is_over=lambda: self.calls is not calls)
 
 
