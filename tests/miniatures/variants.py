@@ -106,12 +106,17 @@ def _without_slash(asked: Asked, answer: Answer) -> Answer:
 
 def _linked(asked: Asked, answer: Answer) -> Answer:
     body = answer.json()
-    if asked.path != "/notebooks" or asked.method != "GET" or answer.status != 200:
+    if (
+        asked.path != "/notebooks"
+        or asked.method != "GET"
+        or answer.status != 200
+        or "?" in asked.target
+    ):
         return answer
-    answer = answer.with_header("link", '</notebooks?offset=100>; rel="next"')
-    return answer.with_json(
-        {**body, "total": 100 + len(body["items"]), "next": "/notebooks?offset=100"}
-    )
+    total = len(body["items"])
+    following = f"/notebooks?offset={total}"
+    answer = answer.with_header("link", f'<{following}>; rel="next"')
+    return answer.with_json({**body, "total": total, "next": following})
 
 
 def _all() -> tuple[Variant, ...]:

@@ -60,12 +60,13 @@ def test_every_clause_but_the_uncheckable_is_exercised(clean: Report) -> None:
     }
     # No fault switch is declared, no recipe expects more than its code, is sent at once or waits,
     # nothing is generated, no member of a request is confidential, no identity has a login,
-    # and no look-up of audit records is declared.
+    # no look-up of audit records is declared, and no slot has the id of a failure besides the
+    # request's.
     assert idle == {
         *("document/sequences", "document/bounds", "fault/recovers", "idempotency/after-failure"),
         *("provoke/expected", "provoke/parallel", "provoke/state"),
         *("leaks/confidential", "auth/renewed"),
-        *("audit/resolves", "audit/concealed"),
+        *("audit/resolves", "audit/concealed", "ids/unique"),
         "preconditions/concurrent",  # its only update sends one quantity
         *("lists/pages", "lists/cursor"),  # its lists have no pages
         *("writes/server-owned", "retry/scope"),  # its file declares no such members, and no scope

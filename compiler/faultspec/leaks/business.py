@@ -1,4 +1,4 @@
-"""Patterns of what a business keeps to itself: scores, rules against fraud, classes of customers."""
+"""Patterns of what a business keeps to itself: scores, rules against fraud, classes of callers."""
 
 import re
 

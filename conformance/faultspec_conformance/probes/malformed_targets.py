@@ -55,7 +55,6 @@ _IDS = (
     _TargetForm("an id with an encoded slash", "a%2Fb"),
     _TargetForm("an id with NUL in it", "a%00b"),
     _TargetForm("an id with a fraction", "1.5"),
-    _TargetForm("an empty id", ""),
 )
 
 #: Values of query parameters.
@@ -125,12 +124,7 @@ def _deal(
     """
     for turn in range(max(len(forms), min(len(operations), MOST_OPERATIONS)) if operations else 0):
         form, start = forms[turn % len(forms)], turn % len(operations)
-        # Without an id, a path is that of the whole collection: nothing may be changed there.
-        dealt = [
-            operation
-            for operation in (*operations[start:], *operations[:start])
-            if form.text or not operation.writes
-        ]
+        dealt = [*operations[start:], *operations[:start]]
         yield from attempt(first_conclusive(dealt, partial(ask, form)), clause)
 
 
@@ -142,9 +136,7 @@ def _ask_id(session: HttpSession, form: _TargetForm, operation: ServiceOperation
     before, _, after = operation.template.rpartition("{" + last + "}")
     spec = ordinary_request(session, operation, values)
     template = path_of(before, values) + text + path_of(after, values)
-    # Many frameworks route a path without an id to the collection, whose answers are others.
-    route = operation.template if text else None
-    spec = replace(spec, template=template, values={}, route=route)
+    spec = replace(spec, template=template, values={}, route=operation.template)
     return _check(session, _UNKNOWN_ID, spec, form.what)
 
 
