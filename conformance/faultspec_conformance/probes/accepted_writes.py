@@ -214,8 +214,9 @@ class _Lifetime:
         body = self.resource.body
         values = body.values() if isinstance(body, dict) else ()
         others = (one for one in self.session.knowledge.created.values())
-        shared = {value for one in others for _, value in leaves([one.body, one.id])}
-        shared |= set(self.resource.values.values())
+        parts = [part for one in others for part in (one.body, one.id)]
+        known = [*leaves(parts), *leaves([*self.resource.values.values()])]
+        shared = {value for _, value in known if isinstance(value, str)}
         return next(
             (
                 text
