@@ -31,8 +31,11 @@ OK = {"responses": {"200": {"description": "done"}}}
 TEXT = {"type": "string"}
 SCHEMA = {
     "type": "object",
-    "required": ["plate"],
-    "properties": {"plate": TEXT, "owner": TEXT, "doors": {"type": "integer"}},
+    "required": ["plate", "extras"],
+    "properties": {
+        **{"plate": TEXT, "owner": TEXT, "doors": {"type": "integer"}},
+        "extras": {"type": "array", "items": TEXT, "maxItems": 0},
+    },
 }
 WHOLE = {**OK, "requestBody": {"content": {"application/json": {"schema": SCHEMA}}}}
 PART_SCHEMA = {key: value for key, value in SCHEMA.items() if key != "required"}
