@@ -101,8 +101,9 @@ def _sample_kind(
         case "object":
             return _object(source, node, inside)
         case "array":
-            least = node.get("minItems")
+            least, most = node.get("minItems"), node.get("maxItems")
             count = max(1, least) if isinstance(least, int) else 1
+            count = min(count, most) if isinstance(most, int) else count
             return [inside(node.get("items", {})) for _ in range(min(count, _MOST_ITEMS))]
         case "integer" | "number" as type_:
             return _number(node, whole=type_ == "integer")
