@@ -33,7 +33,9 @@ SCHEMA = {
     "type": "object",
     "required": ["plate", "extras"],
     "properties": {
-        **{"plate": TEXT, "owner": TEXT, "doors": {"type": "integer"}},
+        "plate": TEXT,
+        "owner": TEXT,
+        "doors": {"type": "integer"},
         "extras": {"type": "array", "items": TEXT, "maxItems": 0},
     },
 }
