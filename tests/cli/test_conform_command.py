@@ -109,7 +109,7 @@ def test_a_url_alone_is_read_only(behaving: str) -> None:
 
 
 def test_only_some_clauses(behaving: str) -> None:
-    """`--only` judges by the clauses that match, and knows when none does."""
+    """`--only`, also repeated, judges by the clauses that match, and knows when none does."""
     done = faultspec(
         "conform",
         CONFIG,
@@ -124,6 +124,13 @@ def test_only_some_clauses(behaving: str) -> None:
     data = json.loads(done.stdout)
     assert [each["clause"] for each in data["clauses"]] == ["tenancy/concealed"]
     assert data["summary"]["requests"] < 40
+    two = faultspec(
+        *("conform", CONFIG, "--no-sweep", "--format", "json"),
+        *("--only", "tenancy/*", "--only", "auth/missing"),
+        BASE_URL=behaving,
+    )
+    clauses = {each["clause"] for each in json.loads(two.stdout)["clauses"]}
+    assert clauses == {"tenancy/concealed", "auth/missing"}, two.stderr
     none = faultspec("conform", CONFIG, "--no-sweep", "--only", "tenency/*", BASE_URL=behaving)
     assert none.returncode == 2
     assert "matches no clause" in none.stderr

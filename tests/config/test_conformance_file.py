@@ -50,7 +50,7 @@ def test_everything_the_design_names_is_accepted() -> None:
         + """
 identities:
   alice: {tenant: a, headers: {Authorization: "Bearer ${TOKEN_A}"}}
-  bob:   {tenant: b, headers: {Authorization: "Bearer ${TOKEN_B}"}, scopes: [read]}
+  bob:   {tenant: b, headers: {Authorization: "Bearer ${TOKEN_B}"}, scopes: [read], forbidden: [DELETE *]}
 resources:
   order:
     create: {request: POST /orders, body: {sku: "A-${unique}", quantity: 1}, id: /id, unique: [sku]}
@@ -68,6 +68,7 @@ waivers: waivers.yaml
     assert read.identities["alice"].headers == (("Authorization", "Bearer alpha-secret-1"),)
     assert read.identities["alice"].secrets == (("alpha-secret-1", "${TOKEN_A}"),)
     assert read.identities["bob"].scopes == ("read",)
+    assert [one.text for one in read.identities["bob"].forbidden] == ["DELETE *"]
     assert read.resources["order"].unique == ("sku",)
     assert read.resources["order"].read == config.ConfiguredCall("GET", "/orders/{id}")
     assert read.limits.writes

@@ -1,6 +1,7 @@
 """A clinic with visits of two tenants. It records each failure under an id that the answer has.
 
 The tenant of a failure, and an auditor, can read its record by that id. To others it is missing.
+An auditor adds no visits.
 All state belongs to the application that `make_app` returns.
 """
 
@@ -21,6 +22,7 @@ SINS: Mapping[str, str] = {
     "record-shown-to-other-tenant": "another tenant can read the record of a failure",
     "record-forbidden-to-other-tenant": "another tenant gets 403 for a record that exists",
     "records-unreadable-for-refusals": "the look-up refuses the id of an invalid request",
+    "auditor-adds-visits": "an auditor, who may only read, can add a visit",
     "codes-renamed-in-records": "records name codes of their own, which no answer has",
     "record-written-later": "a record can be read at the second look-up",
 }
@@ -106,6 +108,8 @@ class Clinic:
 
     def add(self, caller: str, item: str, body: bytes) -> Reply:
         """Add a visit."""
+        if caller == "auditor" and "auditor-adds-visits" not in self.sins:
+            raise Refused(403, "forbidden")
         try:
             sent = json.loads(body)
         except (ValueError, RecursionError):

@@ -744,6 +744,7 @@ KILLS: Mapping[str, Kill] = {
     "any-id-shows-the-last-record": caught("audit/resolves", of="clinic"),
     "record-shown-to-other-tenant": caught("audit/concealed", of="clinic"),
     "record-forbidden-to-other-tenant": caught("audit/concealed", of="clinic"),
+    "auditor-adds-visits": caught("auth/scope", of="clinic"),
     "records-unreadable-for-refusals": caught("audit/resolves", of="clinic"),
     "new-token-ignored": caught("auth/renewed", of="lockers"),
     "second-login-crashes": caught("service/no-crash", of="lockers"),

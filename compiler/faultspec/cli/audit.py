@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from faultspec.cli import reporting
-from faultspec.cli.conform import matches_clause
+from faultspec.cli.conform import match_clauses
 from faultspec.cli.extra import require_conformance
 from faultspec.cli.reporting import COULD_NOT, Refused
 
@@ -43,7 +43,13 @@ _RECORDINGS = ("har", "vcr", "ndjson")
     help="The service's OpenAPI document, which names operations.",
 )
 @click.option("--waivers", metavar="FILE", help="Known failures.")
-@click.option("--only", metavar="PATTERN", help="Judge only matching clauses, such as 'leaks/*'.")
+@click.option(
+    "--only",
+    "patterns",
+    multiple=True,
+    metavar="PATTERN",
+    help="Judge only matching clauses, such as 'leaks/*'; can be repeated.",
+)
 @click.option(
     "--crashes",
     type=click.Choice(("error", "warning")),
@@ -62,7 +68,7 @@ def command(
     base: str | None,
     openapi: str | None,
     waivers: str | None,
-    only: str | None,
+    patterns: tuple[str, ...],
     crashes: Literal["error", "warning"],
     reports: tuple[str, ...],
     format_name: str,
@@ -79,7 +85,7 @@ def command(
     was exercised.
     """
     require_conformance()
-    from faultspec.contract.clauses import service_clauses
+    from faultspec.contract.clauses import join_patterns, service_clauses
     from faultspec.contract.model import build_contract
     from faultspec_conformance.observed.audit import AuditOptions, audit
 
@@ -91,7 +97,8 @@ def command(
         known = _waivers(waivers, taxonomy) if waivers is not None else ()
     except Refused:
         return COULD_NOT
-    if only is not None and not matches_clause(only, service_clauses(taxonomy)):
+    only = join_patterns(patterns)
+    if only is not None and not match_clauses(only, service_clauses(taxonomy)):
         return COULD_NOT
     watched = sys.stderr.isatty()
     options = AuditOptions(

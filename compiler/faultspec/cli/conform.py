@@ -81,7 +81,13 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Judge the clients of the configuration, in place of a service.",
 )
-@click.option("--only", metavar="PATTERN", help="Judge only matching clauses, such as 'headers/*'.")
+@click.option(
+    "--only",
+    "patterns",
+    multiple=True,
+    metavar="PATTERN",
+    help="Judge only matching clauses, such as 'headers/*'; can be repeated.",
+)
 @click.option(
     "--header",
     "headers",
@@ -107,7 +113,7 @@ def command(
     requests: int | None,
     seconds: float | None,
     watching: bool,
-    only: str | None,
+    patterns: tuple[str, ...],
     headers: tuple[str, ...],
     openapi: str | None,
 ) -> int:
@@ -122,7 +128,7 @@ def command(
     interrupted, and the report covers the time until then.
     """
     require_conformance()
-    from faultspec.contract.clauses import client_clauses, service_clauses
+    from faultspec.contract.clauses import client_clauses, join_patterns, service_clauses
     from faultspec_conformance.drivers.http import without_credentials
     from faultspec_conformance.results.waivers import waivers_in_force
     from faultspec_conformance.run.clients import judge_clients
@@ -155,7 +161,8 @@ def command(
     config = limits.apply(loaded.config)
     _check_key(target, config, watching=watching)
     clauses = (client_clauses if watching else service_clauses)(loaded.taxonomy)
-    if only is not None and not matches_clause(only, clauses):
+    only = join_patterns(patterns)
+    if only is not None and not match_clauses(only, clauses):
         return COULD_NOT
     progress = _print_progress if sys.stderr.isatty() else ignore_progress
     options = RunOptions(
@@ -285,13 +292,19 @@ class _Limits(NamedTuple):
         return replace(config, limits=limits)
 
 
-def matches_clause(only: str, clauses: Collection[str]) -> bool:
-    """Whether the pattern matches a clause. If not, an error is printed."""
-    if any(fnmatchcase(clause, only) for clause in clauses):
+def match_clauses(only: str, clauses: Collection[str]) -> bool:
+    """Whether each of the joined patterns matches a clause. If not, an error is printed."""
+    unmatched = (
+        pattern
+        for pattern in only.split(",")
+        if not any(fnmatchcase(clause, pattern) for clause in clauses)
+    )
+    pattern = next(unmatched, None)
+    if pattern is None:
         return True
     families = tuple(dict.fromkeys(f"{clause.partition('/')[0]}/*" for clause in clauses))
-    hint = closest(only, (*families, *clauses)) or f"the families are {', '.join(families)}"
-    reporting.print_error("unknown-clause", f"{only!r} matches no clause", hint)
+    hint = closest(pattern, (*families, *clauses)) or f"the families are {', '.join(families)}"
+    reporting.print_error("unknown-clause", f"{pattern!r} matches no clause", hint)
     return False
 
 

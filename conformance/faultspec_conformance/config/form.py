@@ -356,6 +356,10 @@ _LOGIN = Record(
         ),
     },
 )
+_OPERATION = Text(
+    r"[A-Z]+ \*|((\*|[A-Z]+) )?/\S*",
+    "a method and a path, such as `POST /logout`, `DELETE *` or `/admin/*`",
+)
 _IDENTITY = Record(
     "an identity",
     {
@@ -366,6 +370,11 @@ _IDENTITY = Record(
         "scopes": Key(
             Either((Text(), Many(Text()))),
             "What the identity is allowed to do, if it is not allowed everything.",
+        ),
+        "forbidden": Key(
+            Many(_OPERATION, 1),
+            "Operations that the service refuses to the identity with 403, such as those of "
+            "another role: `[POST /refunds, DELETE *]`.",
         ),
         "login": Key(
             _LOGIN,
@@ -435,10 +444,6 @@ SCHEMATHESIS_CHECKS = (
     "positive_data_acceptance",
     "missing_required_header",
     "unsupported_method",
-)
-_OPERATION = Text(
-    r"((\*|[A-Z]+) )?/\S*",
-    "a method and a path, such as `POST /logout`, `DELETE /users/*` or `/admin/*`",
 )
 _SWEEP = Record(
     "a sweep",

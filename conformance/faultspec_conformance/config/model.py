@@ -51,7 +51,8 @@ class Identity:
     """A caller. ``shown``: its headers as the file has them, with ``${NAME}`` in place of values.
 
     ``tenant``: with two identities of different tenants, concealment can be tested. ``scopes``:
-    what the caller may do; None if the file does not declare them. ``secrets``: credentials, each
+    what the caller may do; None if the file does not declare them. ``forbidden``: what it may not
+    do. ``secrets``: credentials, each
     with its replacement in reports. ``login``: the request that yields the values of ``${name}`` in
     its headers.
     """
@@ -61,6 +62,7 @@ class Identity:
     shown: Headers = ()
     tenant: str | None = None
     scopes: tuple[str, ...] | None = None
+    forbidden: "tuple[OperationPattern, ...]" = ()
     secrets: tuple[tuple[str, str], ...] = ()
     login: "Login | None" = None
 
@@ -68,6 +70,11 @@ class Identity:
     def anonymous(self) -> bool:
         """Whether the caller sends no credentials. Its requests may still name a tenant."""
         return self.name == ANONYMOUS or not self.headers
+
+    @property
+    def limited(self) -> bool:
+        """Whether the caller may do less than everything."""
+        return self.scopes is not None or bool(self.forbidden)
 
 
 NOBODY = Identity(ANONYMOUS)

@@ -553,6 +553,7 @@ def _read_identity(context: ReadingContext, name: str, node: Node) -> Identity:
         shown=tuple(written.items()),
         tenant=tenant,
         scopes=_words(node["scopes"]) if "scopes" in node else None,
+        forbidden=tuple(OperationPattern(str(text)) for text in _words(node.get("forbidden", ()))),
         secrets=tuple(dict.fromkeys(secrets)),
         login=login,
     )

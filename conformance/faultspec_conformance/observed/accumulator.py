@@ -7,9 +7,8 @@ finding, masked. So its memory does not grow with the length of a recording.
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
-from fnmatch import fnmatchcase
 
-from faultspec.contract.clauses import Clause
+from faultspec.contract.clauses import Clause, is_chosen
 from faultspec.contract.crashes import CLAUSE, EXPLAINED, is_crash, without_consequences
 from faultspec.contract.model import Contract
 from faultspec.exchange.finding import Finding, Judgement, Level
@@ -186,7 +185,7 @@ class Accumulator:
         )
 
     def _selects(self, clause: str) -> bool:
-        return self._only is None or fnmatchcase(clause, self._only)
+        return is_chosen(clause, self._only)
 
     def _result(self, clause: Clause, silent: str | None) -> ClauseResult:
         """The counts of a clause. ``silent``: why it does not apply to the taxonomy."""

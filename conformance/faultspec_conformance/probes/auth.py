@@ -10,7 +10,7 @@ from faultspec_conformance.config import ANONYMOUS, CREDENTIALS, NOBODY, Identit
 from faultspec_conformance.probes.operations import one_of_each_method
 from faultspec_conformance.probes.refusals import SERVERS_FAULT
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.credentials import authority
+from faultspec_conformance.session.credentials import authority, is_forbidden
 from faultspec_conformance.session.fixtures import ordinary_request
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation, failed, not_exercised, passed
@@ -198,10 +198,12 @@ def _check_401(
 
 
 def scopes(session: HttpSession) -> Iterator[Outcome]:
-    """Call operations beyond the scopes of each identity, one operation for each HTTP method."""
-    limited = [identity for identity in session.identities if identity.scopes is not None]
+    """Call the operations that each identity may not call: those that are forbidden to it by name,
+    and one operation for each HTTP method of those beyond its scopes.
+    """
+    limited = [identity for identity in session.identities if identity.limited]
     if not limited:
-        yield not_exercised(_SCOPE, "no identity declares `scopes`")
+        yield not_exercised(_SCOPE, "no identity declares `scopes` or `forbidden`")
         return
     # A recipe that ends in the same request makes the probe's superfluous.
     recipes = {
@@ -212,17 +214,24 @@ def scopes(session: HttpSession) -> Iterator[Outcome]:
     }
     asked = 0
     for identity in limited:
+        named = [
+            operation
+            for operation in session.inventory.operations
+            if is_forbidden(identity, operation) and (session.writable or not operation.writes)
+        ]
         beyond = [
             operation
             for operation in _protected_operations(session)
-            if not authority(identity, operation)
+            if operation not in named and not authority(identity, operation)
         ]
-        operations = one_of_each_method(beyond)
+        operations = [*named[:_OPERATIONS], *one_of_each_method(beyond)]
         asked += len(operations)
         for operation in operations:
             if (identity.name, operation.name) not in recipes:
                 yield _call_beyond(session, identity, operation)
-    if not asked:
+    if not asked and any(identity.forbidden for identity in limited):
+        yield not_exercised(_SCOPE, "no operation that may be called is named under `forbidden`")
+    elif not asked:
         declared = any(operation.scopes for operation in session.description.operations)
         why = "" if declared else ": the OpenAPI document names none under `security`"
         reason = f"no operation that may be called is beyond the declared scopes{why}"
@@ -233,6 +242,8 @@ def _call_beyond(session: HttpSession, identity: Identity, operation: ServiceOpe
     answer = session.call(replace(ordinary_request(session, operation), identity=identity))
     owned = ", ".join(identity.scopes or ()) or "none"
     what = f"{operation.name} by {identity.name}, whose scopes are {owned}"
+    if is_forbidden(identity, operation):
+        what = f"{operation.name} by {identity.name}, to whom the configuration forbids it"
     line = f"the service answered {answer} to {what}"
     if answer.status == 403:
         return passed(_SCOPE)

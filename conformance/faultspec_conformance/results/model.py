@@ -323,9 +323,9 @@ class Report:
     """A result for readers: every secret in it is masked. ``base``: the address that command lines
     use.
 
-    ``only``: the pattern of clause addresses that the run was limited to. ``source``: the
-    conformance file. ``interrupted``: the run was stopped, and the report covers the time until
-    then. ``day``, ``seed`` and ``version``: of the run and of faultspec.
+    ``only``: the patterns of clause addresses, joined by commas, that the run was limited to.
+    ``source``: the conformance file. ``interrupted``: the run was stopped, and the report covers
+    the time until then. ``day``, ``seed`` and ``version``: of the run and of faultspec.
     """
 
     result: Result

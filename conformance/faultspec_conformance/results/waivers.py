@@ -183,7 +183,7 @@ def parse_waivers(
 
 
 #: A method and a path, or a pattern that may match both.
-_OPERATION = re.compile(r"[A-Z]+ /|[^ ]*[*?\[]")
+_OPERATION = re.compile(r"[A-Z]+ [/*?\[]|[^ ]*[*?\[]")
 
 
 def check_waivers(loaded: LoadedWaivers, taxonomy: Taxonomy) -> Iterator[Diagnostic]:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
+from faultspec.contract.clauses import is_chosen
 from faultspec_conformance.probes import (
     OF_ALL_OPERATIONS,
     OF_CALLS,
@@ -37,11 +37,11 @@ class ProbeRun:
 def select(
     probes: Iterable[Probe[SessionT]], only: str | None, known: Iterable[str]
 ) -> tuple[Probe[SessionT], ...]:
-    """Return the probes that can exercise the clauses of the pattern ``only``.
+    """Return the probes that can exercise the clauses of the patterns ``only``.
 
     Any probe can exercise a clause about a single exchange, and one that is played everywhere may
-    judge the requests of the others. So probes are left out only if the pattern names other
-    relations alone.
+    judge the requests of the others. So probes are left out only if the patterns name
+    other relations alone.
     """
     if only is None:
         return tuple(probes)
@@ -53,14 +53,14 @@ def select(
         for clause in probe.clauses
         if not probe.everywhere
     }
-    wanted = {clause for clause in known if fnmatchcase(clause, only)}
+    wanted = {clause for clause in known if is_chosen(clause, only)}
     if wanted - relations:
         return tuple(probes)
     return tuple(probe for probe in probes if not probe.clauses or wanted & set(probe.clauses))
 
 
 def needs_sweep(only: str | None, known: Iterable[str]) -> bool:
-    """Whether a clause of the pattern ``only`` can be judged from generated traffic alone.
+    """Whether a clause of the patterns ``only`` can be judged from generated traffic alone.
 
     Clauses of probes need requests that the probes send, but any answer may have a leak.
     """
@@ -68,7 +68,7 @@ def needs_sweep(only: str | None, known: Iterable[str]) -> bool:
         return True
     relations = {clause for probe in (*PROBES, *OF_ALL_OPERATIONS) for clause in probe.clauses}
     return any(
-        fnmatchcase(clause, only) and (clause not in relations or clause.startswith("leaks/"))
+        is_chosen(clause, only) and (clause not in relations or clause.startswith("leaks/"))
         for clause in known
     )
 

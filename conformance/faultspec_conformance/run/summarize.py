@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
-from fnmatch import fnmatchcase
 
 from faultspec.contract import crashes
-from faultspec.contract.clauses import Clause
+from faultspec.contract.clauses import Clause, is_chosen
 from faultspec.exchange.finding import Finding, Judgement
 from faultspec.judge.renderings import find_renderings
 from faultspec_conformance.drivers import LoggedRequest
@@ -61,9 +60,7 @@ def summarize(
     observations = session.observations
     whole = options.only is None
     clauses = {
-        address: clause
-        for address, clause in known.items()
-        if whole or fnmatchcase(address, str(options.only))
+        address: clause for address, clause in known.items() if is_chosen(address, options.only)
     }
     forms_reported = _reported_forms(observations, clauses)
     crashed = _find_crashes(observations, clauses)

@@ -63,11 +63,11 @@ class Session:
 
     @property
     def caller(self) -> Identity:
-        """The ordinary caller: the first identity without limited scopes, else the first one, else
+        """The ordinary caller: the first identity that may do everything, else the first one, else
         nobody.
         """
         known = self.identities
-        unlimited = (identity for identity in known if identity.scopes is None)
+        unlimited = (identity for identity in known if not identity.limited)
         return next(unlimited, next(iter(known), NOBODY))
 
     def identity(self, name: str | None) -> Identity:

@@ -17,11 +17,20 @@ from faultspec_conformance.session.requests import RequestSpec
 _REFUSED = 2
 
 
+def is_forbidden(identity: Identity, operation: ServiceOperation) -> bool:
+    """Whether the configuration forbids the operation to the identity."""
+    return any(one.matches(operation.method, operation.template) for one in identity.forbidden)
+
+
 def authority(identity: Identity, operation: ServiceOperation | None) -> bool:
-    """Whether the identity's scopes are enough for the operation, as far as they and the document
-    say.
+    """Whether the identity may call the operation, as far as its scopes, the document and the
+    operations forbidden to it say.
     """
-    if identity.scopes is None or operation is None:
+    if operation is None:
+        return True
+    if is_forbidden(identity, operation):
+        return False
+    if identity.scopes is None:
         return True
     if operation.scopes:
         return set(operation.scopes) <= set(identity.scopes)

@@ -217,7 +217,7 @@ def _likely_owners(
 
 
 def identities_for(session: HttpSession, operation: ServiceOperation) -> list[Identity]:
-    """Return the identities that may use the operation, as far as scopes say."""
+    """Return the identities that may use the operation, as far as the configuration says."""
     return [identity for identity in session.identities if authority(identity, operation)]
 
 

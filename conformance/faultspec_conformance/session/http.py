@@ -164,13 +164,13 @@ class HttpSession(Session):
         """
         if across == "owner":
             same = (one for one in self.identities if one.tenant == owner.tenant)
-            return next((one for one in same if one is not owner and one.scopes is None), None)
+            return next((one for one in same if one is not owner and not one.limited), None)
         others = [
             identity
             for identity in self.identities
             if None not in (owner.tenant, identity.tenant) and identity.tenant != owner.tenant
         ]
-        return min(others, key=lambda identity: identity.scopes is not None, default=None)
+        return min(others, key=lambda identity: identity.limited, default=None)
 
     def operation(self, method: str, path: str) -> ServiceOperation:
         """Return the operation that a configured request addresses, or a new one if the document

@@ -7,7 +7,8 @@ the ``Probe`` or the part of the judge that checks it.
 A clause that no exchange allows the suite to check is *not exercised*, which is not passed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
 
 from faultspec.contract.clauses import (
     batches,
@@ -56,6 +57,16 @@ _SERVICE: tuple[Clause, ...] = (
 
 CLAUSES: Mapping[str, Clause] = {clause.address: clause for clause in (*_SERVICE, *client.CLAUSES)}
 """Every clause by address, except those of headers, which ``header_clause`` makes of a taxonomy."""
+
+
+def join_patterns(patterns: Iterable[str]) -> str | None:
+    """The patterns of addresses as one text, or None if there are none: all clauses are chosen."""
+    return ",".join(dict.fromkeys(patterns)) or None
+
+
+def is_chosen(address: str, only: str | None) -> bool:
+    """Whether one of the joined patterns matches the address of a clause; None matches all."""
+    return only is None or any(fnmatchcase(address, pattern) for pattern in only.split(","))
 
 
 def service_clauses(taxonomy: Taxonomy) -> dict[str, Clause]:
