@@ -546,6 +546,18 @@ def test_a_repeated_member_is_not_valid_json(body: bytes) -> None:
     assert "repeats the member" in found[0].message
 
 
+def test_a_version_in_a_header_for_software_is_a_warning() -> None:
+    """`Server` and `Via` name software by default; in a body the same text is an error."""
+    contract = of(AILERON.replace("path, secret]", "path, secret, internal-name]"))
+    plain = exchange(403, failure("denied"), request="GET /v1/x")
+    for header in ("Server", "Via", "X-Powered-By"):
+        banner = exchange(403, failure("denied"), (header, "aiohttp/3.9.1"), request="GET /v1/x")
+        levels = {each.level for each in judge(contract, banner).findings}
+        assert levels == {"warning"} | {each.level for each in judge(contract, plain).findings}
+    worded = exchange(403, failure("denied", message="aiohttp/3.9.1 failed"), request="GET /v1/x")
+    assert "leaks/internal-name" in broken(judge(contract, worded), warnings=False)
+
+
 def test_a_secret_of_the_caller_is_a_secret_beside_planted_values() -> None:
     """With the detector `secret` but not `canary`, the caller's credential is still reported."""
     body = failure("denied", details={"field": "no such key: k-17"})

@@ -38,6 +38,10 @@ _MAX_REQUEST = 64 * 1024
 _HEADERS_WITH_SECRETS = frozenset({"set-cookie"})
 """Headers whose purpose is to hand the caller a secret of its own."""
 
+_BANNERS = frozenset({"server", "via", "x-powered-by"})
+"""Headers whose purpose is to name software (RFC 9110, sections 7.6.3 and 10.2.4). Many servers add
+a version by default, and a scanner of networks finds it anyway: it is a warning."""
+
 _PASSTHROUGH_KINDS = frozenset({"stack-trace", "sql", "path"})
 """Leaks that a member with foreign text may contain (``passthrough`` of the code)."""
 
@@ -231,6 +235,9 @@ def _report(findings: FindingCollector, clause: str, leaks: list[FoundLeak]) -> 
     only_headers = clause == "leaks/echoed-tenant" and all(each.header for _, each in leaks)
     # The caller knows its own id, so repeating it reveals nothing.
     only_ids = clause == "leaks/canary" and all(each.kind == "id" for each, _ in leaks)
+    only_banners = all(
+        (each.header or "").lower() in _BANNERS and "version" in found.what for found, each in leaks
+    )
     unknown = clause in _UNLESS_SENT and "request" in findings.exchange.lacks
     where = (
         f"the header `{segment.header}`" if segment.header else quote_pointer(segment.pointer or "")
@@ -244,7 +251,7 @@ def _report(findings: FindingCollector, clause: str, leaks: list[FoundLeak]) -> 
         + (", unless the request did, which is not recorded" if unknown else ""),
         pointer=segment.pointer,
         source=privacy.source if privacy else NOWHERE,
-        level="warning" if only_headers or only_ids or unknown else "error",
+        level="warning" if only_headers or only_ids or only_banners or unknown else "error",
     )
 
 
