@@ -364,3 +364,91 @@ def test_a_token_endpoint_elsewhere_is_not_drafted() -> None:
     schemes = {"type": "oauth2", "flows": {"password": flow}}
     text = drafted({"/notes": {"post": described({}, "200")}}, schemes=schemes)
     assert "login" not in yaml.safe_load(text)["identities"]["first"]
+
+
+def test_an_update_has_a_member() -> None:
+    """A PATCH whose members are all optional changes one that may be written."""
+    paths = things({"sku": TEXT})
+    one: dict[str, Any] = {
+        "parameters": [{"name": "id", "in": "path", "required": True, "schema": TEXT}]
+    }
+    members = {"id": {**TEXT, "readOnly": True}, "size": {"type": "integer"}, "note": TEXT}
+    patch = described(members, "200")
+    patch["requestBody"]["content"]["application/json"]["schema"]["required"] = []
+    one["patch"] = patch
+    text = drafted({**paths, "/things/{id}": one})
+    update = yaml.safe_load(text)["resources"]["thing"]["update"]
+    assert list(update["body"]) == ["note"]
+
+
+@pytest.mark.parametrize(
+    ("path", "listed", "expected"),
+    [
+        ("/things/batch", {"items": {"type": "array", "items": "one"}}, True),
+        ("/things:bulk", {"things": {"type": "array", "items": "one"}}, True),
+        ("/things/batch", {"items": {"type": "array", "items": TEXT}}, False),
+        ("/other/batch", {"items": {"type": "array", "items": "one"}}, False),
+        ("/things/batch", {"tag": TEXT}, False),
+    ],
+)
+def test_a_batch_is_drafted(path: str, listed: dict[str, Any], expected: bool) -> None:
+    """A POST below the collection is a batch if its only list has the items of a creation."""
+    paths = things({"sku": TEXT})
+    item = {"type": "object", "required": ["sku"], "properties": {"sku": TEXT}}
+    members = {
+        name: {**node, "items": item} if node.get("items") == "one" else node
+        for name, node in listed.items()
+    }
+    text = drafted({**paths, path: {"post": described(members, "200")}})
+    batch = yaml.safe_load(text)["resources"]["thing"].get("batch")
+    assert (batch is not None) == expected
+    if expected:
+        assert batch["request"] == f"POST {path}"
+        assert batch["body"] == {next(iter(listed)): [{"sku": "value-${unique}"}]}
+
+
+@pytest.mark.parametrize(
+    ("answer", "line"),
+    [
+        ({"properties": {"id": TEXT}}, "/id"),
+        ({"properties": {"thing_id": TEXT, "name": TEXT}}, "/thing_id"),
+        ({"properties": {"data": {"properties": {"id": TEXT}}}}, "/data/id"),
+        ({"properties": {"colour": TEXT}}, None),
+        (None, None),
+    ],
+)
+def test_the_place_of_the_id_is_that_of_the_document(answer: object, line: str | None) -> None:
+    """The documented answer to a creation names the place of the id. A guess is not written."""
+    paths = things({"sku": TEXT})
+    if answer is not None:
+        content = {"application/json": {"schema": {"type": "object", **answer}}}
+        paths["/things"]["post"]["responses"] = {"201": {"description": "done", "content": content}}
+    create = yaml.safe_load(drafted(paths))["resources"]["thing"]["create"]
+    assert create.get("id") == line
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("/failures/{incident_id}", 'audit: {lookup: "GET /failures/${incident_id}"}'),
+        ("/failures/{id}", '# audit: {lookup: "GET /failures/${incident_id}"}'),
+        ("/colours/{id}", None),
+    ],
+)
+def test_the_look_up_of_a_failure_is_drafted(path: str, line: str | None) -> None:
+    """A path with the name of the slot is certain; one below a collection of failures is not."""
+    shape = "shape: {code: $code, incident: $incident_id}, fields: {incident_id: {type: string}}"
+    taxonomy = TAXONOMY.replace("shape: {code: $code}", shape)
+    name = path.partition("{")[2].rstrip("}")
+    parameters = [{"name": name, "in": "path", "required": True, "schema": TEXT}]
+    one = {"parameters": parameters, "get": {"responses": {"200": {"description": "one"}}}}
+    text = drafted({path: one}, taxonomy=taxonomy)
+    assert [one for one in text.splitlines() if "audit" in one] == ([] if line is None else [line])
+
+
+def test_an_upstream_is_drafted_for_codes_of_other_services() -> None:
+    """A taxonomy with a code for 502 or 504 has an upstream in its draft, also without a policy."""
+    paths = things({"sku": TEXT})
+    assert "# upstreams:" in drafted(paths)
+    without = TAXONOMY.replace("http: 504", "http: 503")
+    assert "# upstreams:" not in drafted(paths, taxonomy=without)

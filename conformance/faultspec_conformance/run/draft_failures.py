@@ -4,7 +4,6 @@ Recipes and upstreams are comments: a person chooses the request that fails.
 """
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 
 from faultspec.contract.clauses import upstream_policy
@@ -12,6 +11,7 @@ from faultspec.contract.model import Contract, build_contract
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.language.model import Code, Taxonomy
 from faultspec.openapi.service import Description, ServiceOperation
+from faultspec_conformance.run.draft_resources import draft_body, quote_scalar
 
 #: Statuses that the probes provoke on any service with a route, a body and a token.
 _GENERAL = frozenset({400, 401, 404, 405, 406, 413, 415})
@@ -21,6 +21,9 @@ _CALLS = 3
 
 #: Methods that a call upstream may have, the likely ones first.
 _METHODS = ("POST", "PUT", "PATCH", "GET")
+
+#: Statuses of failures of another service (RFC 9110, sections 15.6.3 and 15.6.5).
+_OF_UPSTREAMS = (502, 504)
 
 _REASON = "   # or {not_provokable: the reason}"
 
@@ -54,13 +57,20 @@ def draft_recipes(description: Description, taxonomy: Taxonomy) -> Iterator[str]
 
 
 def draft_upstreams(description: Description, taxonomy: Taxonomy) -> Iterator[str]:
-    """The lines about a scripted upstream, if the taxonomy declares how its services retry."""
+    """The lines about a scripted upstream, if the taxonomy declares how its services retry, or has
+    a code for the failure of another service.
+    """
     policy = upstream_policy(taxonomy)
-    if policy is None or taxonomy.upstream is None:
+    upstream = taxonomy.upstream
+    status = (upstream.status if upstream is not None else None) or "status"
+    live = tuple(taxonomy.shared_live_codes())
+    if policy is None:
+        codes = [code for code in live if any(map(code.http.allows, _OF_UPSTREAMS))]
+    else:
+        codes = [taxonomy.codes[name] for name in policy.eligible if name in taxonomy.codes]
+        codes = codes or [code for code in live if code.retry == policy.name]
+    if not codes:
         return
-    status = taxonomy.upstream.status or "status"
-    codes = [taxonomy.codes[name] for name in policy.eligible if name in taxonomy.codes]
-    codes = codes or [code for code in taxonomy.shared_live_codes() if code.retry == policy.name]
     fails = [
         f"{quote_scalar(code.name)}: {'[503, 429, 4xx]' if status in code.details else 'closed'}"
         for code in codes
@@ -73,10 +83,13 @@ def draft_upstreams(description: Description, taxonomy: Taxonomy) -> Iterator[st
             for operation in _operations(contract, description, code)
         )
     )
-    yield (
-        "# The taxonomy declares how the service retries its calls to other services. The suite "
-        "plays such a service:"
-    )
+    if policy is None:
+        yield "# Some codes tell that another service failed. The suite plays such a service:"
+    else:
+        yield (
+            "# The taxonomy declares how the service retries its calls to other services. The "
+            "suite plays such a service:"
+        )
     yield "# it fails, and counts what arrives. `target` also needs `command`, which starts yours."
     yield "# upstreams:"
     yield "#   provider:"
@@ -84,7 +97,7 @@ def draft_upstreams(description: Description, taxonomy: Taxonomy) -> Iterator[st
     yield "#     calls:   # requests that make your service call it, also several times"
     for name in calls[:_CALLS] or ["POST /path"]:
         operation = next((one for one in description.operations if one.name == name), None)
-        yield f"#       - {{request: {quote_scalar(name)}{_body(operation)}}}"
+        yield f"#       - {{request: {quote_scalar(name)}{_body(description, operation)}}}"
     yield f"#     fails: {{{', '.join(fails) or 'CODE: [503, closed]'}}}"
     yield "#     answer: {}   # the body of a good answer"
     yield ""
@@ -122,10 +135,10 @@ def _recipe(contract: Contract, description: Description, code: Code) -> str:
     operation = documented or next(iter(operations), None)
     request = f"request: {quote_scalar(operation.name if operation is not None else 'GET /path')}"
     if status == 429:
-        return f"{request}{_body(operation)}, repeat: {{until: 429, at_most: 60}}"
+        return f"{request}{_body(description, operation)}, repeat: {{until: 429, at_most: 60}}"
     if status == 403:
-        return f"{request}{_body(operation)}, as: reader"
-    return request + _body(operation)
+        return f"{request}{_body(description, operation)}, as: reader"
+    return request + _body(description, operation)
 
 
 def _operations(
@@ -146,12 +159,12 @@ def _operations(
             yield operation
 
 
-def _body(operation: ServiceOperation | None) -> str:
-    """The example of the body of an operation, as a member of a call."""
+def _body(description: Description, operation: ServiceOperation | None) -> str:
+    """A sound body of an operation, as a member of a call."""
     if operation is None or operation.body is None:
         return ""
-    example = operation.body.example
-    return f", body: {json.dumps({} if example is None else example, ensure_ascii=False)}"
+    body = draft_body(description, operation)
+    return f", body: {json.dumps(body, ensure_ascii=False)}"
 
 
 def _is_general(code: Code, description: Description) -> bool:
@@ -182,12 +195,3 @@ def _switch(description: Description, code: Code) -> str | None:
             if parameter.where == "header" and isinstance(values, list) and code.wire in values:
                 return parameter.name
     return None
-
-
-def quote_scalar(text: str) -> str:
-    """The text as YAML, in quotes if it needs them."""
-    return (
-        text
-        if re.fullmatch(r"[A-Za-z/][\w./\-]*( /[\w./\-]*)?", text)
-        else json.dumps(text, ensure_ascii=False)
-    )

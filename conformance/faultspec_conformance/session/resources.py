@@ -225,14 +225,21 @@ def identifier_of(creation: Observation, parameter: str, kind: ResourceKind) -> 
     """
     if kind.config.id is not None:
         return point(creation.json, kind.config.id)
-    names = (parameter, "id", f"{kind.name}_id", f"{kind.name}Id", "uuid", "_id", "key", "name")
     for members in objects_in(creation.json):
-        for name in names:
+        for name in id_names(parameter, kind.name):
             value = members.get(name)
             if isinstance(value, str | int) and not isinstance(value, bool):
                 return value
     location = creation.header("Location")
     return urlsplit(location).path.rstrip("/").rpartition("/")[2] or None if location else None
+
+
+def id_names(parameter: str, kind: str) -> tuple[str, ...]:
+    """Return the members that may have the id of an item, the likeliest first.
+
+    ``parameter``: the placeholder in the path of the item. ``kind``: the name of the resource.
+    """
+    return (parameter, "id", f"{kind}_id", f"{kind}Id", "uuid", "_id", "key", "name")
 
 
 def creation_path(kind: ResourceKind, creation: Observation) -> str | None:

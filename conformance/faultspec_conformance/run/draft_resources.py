@@ -1,0 +1,285 @@
+"""The resources of a draft, the bodies and paths that its calls have, and the look-up of audit
+records.
+"""
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+from random import Random
+from typing import Any
+
+from faultspec.language.model import Taxonomy
+from faultspec.openapi.resources import DocumentedResource, resources
+from faultspec.openapi.service import Description, ServiceOperation
+from faultspec.runtime.shape import slot_places
+from faultspec_conformance.run.draft_unique import find_unique, may_be_unique
+from faultspec_conformance.session import sampling
+from faultspec_conformance.session.resources import id_names, names_of, refers_to
+
+#: Slots of an envelope that lead to the record of a failure, by their names.
+_AUDIT_SLOT = re.compile(r"audit|incident|(error|failure|fault|event|report)_?id$", re.IGNORECASE)
+
+#: Collections of such records, by their names.
+_AUDIT_PATH = re.compile(r"/(audits?|failures|incidents|faults|error-?(reports?|log)s?)\b")
+
+#: Resources of a draft. A person can add others in the same way.
+_RESOURCES = 12
+
+
+def select_resources(description: Description) -> tuple[DocumentedResource, ...]:
+    """The resources of the draft, those first that others refer to."""
+    known = [found for found in resources(description) if found.create is not None][:_RESOURCES]
+    ordered: list[DocumentedResource] = []
+    while known:
+        # In a circle of references the document's order decides.
+        free = (
+            one for one in known if not any(_refers(description, one, other) for other in known)
+        )
+        first = next(free, known[0])
+        known.remove(first)
+        ordered.append(first)
+    return tuple(ordered)
+
+
+def _refers(description: Description, one: DocumentedResource, other: DocumentedResource) -> bool:
+    """Whether the creation of a resource needs the id of another one."""
+    if one is other or one.create is None:
+        return False
+    names = names_of(other.name, other.item)
+    schema = one.create.body.schema if one.create.body is not None else {}
+    node = sampling.merge_all_of(description.document, schema)
+    members = (*sampling.properties_of(node), *one.create.placeholders)
+    return any(refers_to(member, names) for member in members)
+
+
+def draft_resources(description: Description, taxonomy: Taxonomy) -> Iterator[str]:
+    """The lines about resources: how the service creates, reads, changes and deletes them."""
+    found = select_resources(description)
+    if not found:
+        yield (
+            "# resources: no path creates a resource that another path reads; docs/conformance.md "
+            "shows how to declare them"
+        )
+        return
+    yield "resources:"
+    for resource in found:
+        yield f"  {resource.name}:"
+        yield from _resource(description, taxonomy, resource)
+
+
+def _resource(
+    description: Description, taxonomy: Taxonomy, resource: DocumentedResource
+) -> Iterator[str]:
+    assert resource.create is not None
+    unique = find_unique(description, taxonomy, resource)
+    member = unique.member if unique is not None else None
+    create = [f"request: {_request(resource.create)}"]
+    if resource.create.body is not None:
+        body = draft_body(description, resource.create, unique=member)
+        create.append(f"body: {_flow(body)}")
+    id = _find_id(description, resource)
+    if id is not None:
+        create.append(f"id: {quote_scalar(id)}")
+    if unique is not None and unique.certain:
+        create.append(f"unique: [{quote_scalar(unique.member)}]")
+        yield f"    # `{unique.member}` is unique: {unique.reason}; if not, remove `unique`"
+    yield f"    create: {{{', '.join(create)}}}"
+    if unique is not None and not unique.certain:
+        members = ", ".join(map(quote_scalar, (unique.member, *unique.others)))
+        yield f"    # to test duplicates, add to `create`: unique: [{members}]"
+        more = "; keep those that are unique" if unique.others else ""
+        yield f"    # ({unique.reason}{more})"
+    elif unique is None and "409" in resource.create.responses:
+        yield (
+            "    # to test duplicates, add the members that must be unique to `create`: `unique: "
+            "[name]`"
+        )
+    for role, operation in (
+        ("read", resource.read),
+        ("update", resource.update),
+        ("delete", resource.delete),
+    ):
+        if operation is None:
+            continue
+        if role == "update" and operation.body is not None:
+            body = draft_body(description, operation, is_update=True)
+            yield f"    update: {{request: {_request(operation)}, body: {_flow(body)}}}"
+        else:
+            yield f"    {role}: {_request(operation)}"
+    if resource.list is not None:
+        yield f"    list: {_request(resource.list)}"
+    batch = _find_batch(description, resource)
+    if batch is not None:
+        operation, name = batch
+        item = draft_body(description, resource.create, unique=member)
+        items = [item] if name is None else {name: [item]}
+        yield f"    batch: {{request: {_request(operation)}, body: {_flow(items)}}}"
+
+
+def _find_id(description: Description, resource: DocumentedResource) -> str | None:
+    """Return the place of the new id in the documented answer to a creation.
+
+    None: the document does not say. Then the run looks for the id by the same names.
+    """
+    success = resource.create.success if resource.create is not None else None
+    if success is None or success.schema is None:
+        return None
+    placeholder = (resource.item or "{id}").rpartition("{")[2].partition("}")[0]
+    objects = {
+        "" if name is None else f"/{name}": sampling.properties_of(node)
+        for name, node in _members(description, success.schema)
+    }
+    return next(
+        (
+            f"{pointer}/{name}"
+            for pointer, members in objects.items()
+            for name in id_names(placeholder, resource.name)
+            if name in members
+        ),
+        None,
+    )
+
+
+def _find_batch(
+    description: Description, resource: DocumentedResource
+) -> tuple[ServiceOperation, str | None] | None:
+    """Return the operation that creates several items at once, and the member of its body that has
+    them; None for the member: the body is the list.
+
+    It is a POST below the collection, and its body has one list. The items have the required
+    members of the body that creates one item.
+    """
+    create = resource.create
+    if create is None or create.body is None:
+        return None
+    one = sampling.merge_all_of(description.document, create.body.schema)
+    needed = set(one.get("required", sampling.properties_of(one)))
+    for operation in description.operations:
+        is_below = operation.template.startswith((f"{create.template}/", f"{create.template}:"))
+        if operation.method != "POST" or not is_below or operation.body is None:
+            continue
+        if operation.placeholders != create.placeholders:
+            continue
+        lists = [
+            (name, node["items"])
+            for name, node in _members(description, operation.body.schema)
+            if node.get("type") == "array" and "items" in node
+        ]
+        if len(lists) != 1:
+            continue
+        ((name, items),) = lists
+        item = sampling.merge_all_of(description.document, items)
+        if needed and needed <= set(sampling.properties_of(item)):
+            return operation, name
+    return None
+
+
+def _members(
+    description: Description, schema: Mapping[str, Any]
+) -> Iterator[tuple[str | None, Mapping[str, Any]]]:
+    """Yield the schema without a name, and those of its members by name."""
+    whole = sampling.merge_all_of(description.document, schema)
+    yield None, whole
+    for name, member in sampling.properties_of(whole).items():
+        yield name, sampling.merge_all_of(description.document, member)
+
+
+def _request(operation: ServiceOperation) -> str:
+    return quote_scalar(operation.name)
+
+
+def draft_body(
+    description: Description,
+    operation: ServiceOperation,
+    *,
+    unique: str | None = None,
+    is_update: bool = False,
+) -> object:
+    """Return a body that the document allows, with new values and the ids of other resources.
+
+    ``unique``: the member that no other item may have. ``is_update``: the body has a
+    member also if the schema requires none, as an update without one changes nothing.
+    """
+    assert operation.body is not None
+    source = sampling.ValueSource(description.document, Random(0))
+    schema = operation.body.schema
+    example = operation.body.example
+    body = example if example is not None else sampling.sample_value(source, schema, fresh=False)
+    properties = sampling.properties_of(sampling.merge_all_of(description.document, schema))
+    texts = sampling.free_texts(description.document, schema)
+    free = {
+        name
+        for name in texts
+        if may_be_unique(name, sampling.merge_all_of(description.document, properties[name]))
+    }
+    if is_update and body == {}:
+        written = sorted(
+            (name for name, node in properties.items() if not _is_read_only(description, node)),
+            key=lambda name: name not in texts,
+        )
+        for name in written[:1]:
+            body = {name: sampling.sample_value(source, properties[name], fresh=False)}
+            free |= texts & {name}
+    if isinstance(body, dict):
+        body = {
+            key: _placeholder(description, operation, key)
+            or (f"{value}-${{unique}}" if _is_new(key, value, free) else value)
+            if key != unique or key in free
+            else "${unique}"  # it fits the format and the pattern of the member
+            for key, value in body.items()
+        }
+    return body
+
+
+def _is_read_only(description: Description, schema: object) -> bool:
+    return sampling.is_read_only(sampling.merge_all_of(description.document, schema))
+
+
+def _flow(value: object) -> str:
+    """The value as flow YAML."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _is_new(key: str, value: object, free: Collection[str]) -> bool:
+    """Whether a new text may stand in a member. A new id would refer to nothing."""
+    return key in free and isinstance(value, str) and not re.search(r"[a-z]_id$|[a-z]Id$", key)
+
+
+def _placeholder(description: Description, operation: ServiceOperation, key: str) -> str | None:
+    """Return `${room.id}` for a member such as `room_id`, if the draft creates such a resource."""
+    for resource in select_resources(description):
+        if resource.create != operation and refers_to(key, names_of(resource.name, resource.item)):
+            return "${" + resource.name + ".id}"
+    return None
+
+
+def draft_audit(description: Description, taxonomy: Taxonomy) -> Iterator[str]:
+    """The lines about the look-up of audit records, if a path has the id of an envelope.
+
+    A placeholder with the name of the slot is certain. An id below a collection of failures is a
+    guess, so the line is a comment.
+    """
+    shapes = (envelope.shape for envelope in taxonomy.envelopes.values())
+    slots = [slot for shape in shapes for slot in slot_places(shape) if _AUDIT_SLOT.search(slot)]
+    for operation in description.operations:
+        if operation.method != "GET" or len(operation.placeholders) != 1:
+            continue
+        (placeholder,) = operation.placeholders
+        slot = placeholder if placeholder in slots else next(iter(slots), None)
+        if slot is None or (slot != placeholder and not _AUDIT_PATH.search(operation.template)):
+            continue
+        path = operation.template.replace("{" + placeholder + "}", "${" + slot + "}")
+        sign = "" if slot == placeholder else "# "
+        yield "# Support reads the record of a failure by its id. `as`: who may read every record."
+        yield f'{sign}audit: {{lookup: "GET {path}"}}'
+        yield ""
+        return
+
+
+def quote_scalar(text: str) -> str:
+    """The text as YAML, in quotes if it needs them."""
+    return (
+        text
+        if re.fullmatch(r"[A-Za-z/][\w./\-]*( /[\w./\-]*)?", text)
+        else json.dumps(text, ensure_ascii=False)
+    )
