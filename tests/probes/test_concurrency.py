@@ -204,8 +204,8 @@ def test_a_crash_proves_nothing() -> None:
     """A service that fails the other requests does not show how often it wrote."""
     result = judged(busy(make_app(), 500, "internal_error"))
     assert result.findings == ()
-    assert result.clauses["idempotency/concurrent"].verdict == "not_exercised"
-    assert "answered 500 internal_error" in result.clauses["idempotency/concurrent"].reason
+    reasons = result.clauses["idempotency/concurrent"].not_exercised
+    assert any("answered 500 internal_error" in reason for reason in reasons)
 
 
 def test_a_second_resource_is_proof() -> None:

@@ -16,11 +16,8 @@ from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.correlation import new_id
 from faultspec_conformance.session.fixtures import (
-    identities_for,
     likely_body,
     make,
-    ordinary_request,
-    parent_values,
     request_to,
     take_untouched,
     written_values,
@@ -39,7 +36,6 @@ from faultspec_conformance.session.observation import (
 )
 from faultspec_conformance.session.observations import (
     KeyedCreation,
-    Note,
     ProbeResult,
     SpareResource,
     attempt,
@@ -52,7 +48,6 @@ from faultspec_conformance.session.resources import (
     content_type,
     identifier_of,
     last_placeholder,
-    lies_below,
 )
 
 _REPLAY, _CONCURRENT = "idempotency/replay", "idempotency/concurrent"
@@ -64,9 +59,6 @@ CREATIONS = (_REPLAY, _CONCURRENT, _DISTINCT, _MISMATCH, _ISOLATION)
 
 #: Equal requests at the same time. Two are enough if all of them arrive while the first is written.
 _AT_ONCE = 3
-
-#: Replayed writes that create no kind of resource. One framework looks up the keys of all.
-_OTHERS = 12
 
 #: Changed bodies that are tried under one key: a service may accept none of the others.
 _VARIANTS = 3
@@ -100,16 +92,11 @@ def replays(session: HttpSession) -> Iterator[ProbeResult]:
         reason = "no resource could be made by a method that takes a key"
         yield from (not_exercised(clause, reason) for clause in sorted(undecided))
     for index, (kind, operation) in enumerate(creating):
-        # One kind is always tested, the others if the document says that they take a key, or until
-        # every clause is decided that another kind can decide.
+        # The first kind is always tested, the others if they take a key.
         is_first = index == 0 and kind.name == session.kinds[0].name
-        creation = _Creation(session, rule, operation, created[kind.name])
-        if not (is_first or _takes_key(rule, operation) or creation.can_decide(undecided)):
+        if not (is_first or takes_key(session, rule, operation)):
             continue
-        for result in creation.outcomes(at_once=_CONCURRENT in undecided):
-            if isinstance(result, Outcome) and result.is_decided:
-                undecided.discard(result.clause)
-            yield result
+        yield from _Creation(session, rule, operation, created[kind.name]).outcomes()
     for kind in kinds:
         yield from _change(session, rule, kind)
         yield from _delete(session, rule, kind)
@@ -131,17 +118,6 @@ class _Creation:
         """The kind of the resource."""
         return self.existing.kind
 
-    def can_decide(self, clauses: set[str]) -> bool:
-        """Whether the creation takes a key and may decide one of the clauses."""
-        session, able = self.session, {_REPLAY, _DISTINCT}
-        if self.reason_not_at_once() is None:
-            able.add(_CONCURRENT)
-        if self.rule.mismatch is not None:
-            able.add(_MISMATCH)
-        if not self.operation.placeholders and session.stranger(self.existing.owner) is not None:
-            able.add(_ISOLATION)
-        return takes_key(session, self.rule, self.operation) and bool(able & clauses)
-
     def reason_not_at_once(self) -> str | None:
         """Return why no equal requests are sent at the same time; None if they can be."""
         if self.operation.method != "POST":
@@ -150,19 +126,16 @@ class _Creation:
             return KEEPS_RATE
         return None
 
-    def outcomes(self, *, at_once: bool) -> Iterator[ProbeResult]:
-        """Create a resource and replay it in all ways.
-
-        ``at_once``: begin with equal requests at the same time.
-        """
+    def outcomes(self) -> Iterator[ProbeResult]:
+        """Create a resource by equal requests at the same time, and replay it in all ways."""
         session = self.session
         body = self.new_body()
         spec = self.request(new_key(session), body, new_id(session.echo, session.tokens))
         burst: list[Observation] = []
         reason = self.reason_not_at_once()
-        if at_once and reason is None:
+        if reason is None:
             burst = session.call_together(*[spec] * _AT_ONCE)
-        elif at_once:
+        else:
             yield not_exercised(_CONCURRENT, str(reason))
         created = [answer for answer in burst if answer.ok] or [session.call(spec)]
         if not created[0].ok:
@@ -200,10 +173,9 @@ class _Creation:
         if again.ok and not raced:
             yield from self._check_list(body, first, again)
         yield from self._check_other_uses(spec, first)
-        if at_once:
-            later = replace(spec, body=self.new_body())
-            later = replace(later, headers={**spec.headers, self.rule.key: session.tokens.hex(16)})
-            yield KeyedCreation(later, session.call(later), session.driver.elapsed)
+        later = replace(spec, body=self.new_body())
+        later = replace(later, headers={**spec.headers, self.rule.key: session.tokens.hex(16)})
+        yield KeyedCreation(later, session.call(later), session.driver.elapsed)
 
     def new_body(self) -> object:
         """Return a body that no other creation has."""
@@ -458,7 +430,7 @@ def _change(session: HttpSession, rule: Idempotency, kind: ResourceKind) -> Iter
             headers={"If-Match": resource.creation.header("ETag")},
             body=change_body(session, kind, operation),
         )
-        yield _send_twice(session, rule, operation, spec)
+        yield send_twice(session, rule, operation, spec)
 
 
 def _delete(session: HttpSession, rule: Idempotency, kind: ResourceKind) -> Iterator[Outcome]:
@@ -473,7 +445,7 @@ def _delete(session: HttpSession, rule: Idempotency, kind: ResourceKind) -> Iter
     spec = request_to(session, operation, resource.values)
     validator = {"If-Match": resource.creation.header("ETag")}
     spec = replace(spec, identity=resource.owner, headers={**validator, **spec.headers})
-    yield _send_twice(session, rule, operation, spec)
+    yield send_twice(session, rule, operation, spec)
 
 
 def _replay_refusal(
@@ -548,97 +520,40 @@ def _check_retried(
     return failed(_REPLAY, message, *(taken.creation, refused, anew, again), variant="stored")
 
 
-def replays_below(session: HttpSession) -> Iterator[ProbeResult]:
-    """Replay all other writes with a key: below an item if the document says that they take a key,
-    and creations by POST.
-
-    They may change the item in any way, so only generated traffic comes after them.
-    """
-    rule = session.taxonomy.idempotency
-    if rule is None:
-        return
-    asked = 0
-    for operation in session.description.operations:
-        if not _is_replayed_here(session, rule, operation):
-            continue
-        if asked >= _OTHERS:
-            yield Note(f"{operation.name} is not replayed: {_OTHERS} others are")
-            continue
-        asked += 1
-        yield from attempt(_replay_below(session, rule, operation), _REPLAY)
-
-
-def _is_replayed_here(session: HttpSession, rule: Idempotency, operation: ServiceOperation) -> bool:
-    """Whether this turn replays the operation, and no other probe does."""
-    creates = _creates(operation)
-    if operation.method not in rule.methods or not (creates or _takes_key(rule, operation)):
-        return False
-    parent = _parent(session, operation)
-    if parent is not None:
-        return parent.kind in session.turn
-    # Operations without a kind of resource belong to the turn of the first kind.
-    first_turn = not session.kinds or session.kinds[0] in session.turn
-    replayed = any(
-        kind.operation("create") == operation and (index == 0 or _takes_key(rule, operation))
-        for index, kind in enumerate(session.kinds)
-    )
-    return creates and first_turn and not replayed
-
-
 def takes_key(session: HttpSession, rule: Idempotency, operation: ServiceOperation) -> bool:
     """Whether an operation takes a key: by the document or, if it names the key nowhere, by the
     methods of the taxonomy.
     """
-    documented = any(_takes_key(rule, other) for other in session.description.operations)
-    return operation.method in rule.methods and (not documented or _takes_key(rule, operation))
+    documented = any(documents_key(rule, other) for other in session.description.operations)
+    return operation.method in rule.methods and (not documented or documents_key(rule, operation))
 
 
-def _takes_key(rule: Idempotency, operation: ServiceOperation) -> bool:
+def documents_key(rule: Idempotency, operation: ServiceOperation) -> bool:
     """Whether the document says that the operation takes a key."""
     return operation.parameter(rule.key, "header") is not None
 
 
-def _creates(operation: ServiceOperation) -> bool:
-    """Whether an operation creates something, which exists twice if the service ignores the key."""
-    documented = operation.responses
-    return operation.method == "POST" and "201" in documented and "207" not in documented
-
-
-def _parent(session: HttpSession, operation: ServiceOperation) -> CreatedResource | None:
-    """Return the created resource below which an operation lies."""
-    created = session.knowledge.created.values()
-    return next((resource for resource in created if lies_below(operation, resource.kind)), None)
-
-
-def _replay_below(
-    session: HttpSession, rule: Idempotency, operation: ServiceOperation
-) -> Iterator[Outcome]:
-    parent = _parent(session, operation)
-    values = parent_values(session, operation) if parent is None else parent.values
-    if isinstance(values, str):
-        yield not_exercised(_REPLAY, values)
-        return
-    likely = next(iter(identities_for(session, operation)), session.caller)
-    owner = likely if parent is None else parent.owner
-    known = dict(zip(operation.placeholders, values.values(), strict=False))
-    spec = replace(ordinary_request(session, operation, known), identity=owner, headers={})
-    yield _send_twice(session, rule, operation, spec)
-
-
-def _send_twice(
+def send_twice(
     session: HttpSession, rule: Idempotency, operation: ServiceOperation, spec: RequestSpec
 ) -> Outcome:
     """Send a request twice with one key and one correlation id, and compare the answers."""
-    spec = replace(
+    spec = with_new_key(session, rule, operation, spec)
+    first, again = session.call(spec), session.call(spec)
+    if first.ok:
+        return check_replay(rule, first, again)
+    return check_refused_key(session, rule, spec, first)
+
+
+def with_new_key(
+    session: HttpSession, rule: Idempotency, operation: ServiceOperation, spec: RequestSpec
+) -> RequestSpec:
+    """Return the request with a key and a correlation id of its own."""
+    return replace(
         spec,
         headers={rule.key: new_key(session), **spec.headers},
         content_type=content_type(operation),
         correlation=new_id(session.echo, session.tokens),
     )
-    first, again = session.call(spec), session.call(spec)
-    if first.ok:
-        return check_replay(rule, first, again)
-    return check_refused_key(session, rule, spec, first)
 
 
 def new_key(session: HttpSession) -> str:
