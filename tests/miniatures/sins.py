@@ -842,6 +842,7 @@ def _all() -> Iterable[Sin]:
     yield sin("replay-refused-as-conflict", "a replay is a conflict", "C20 T6")
     yield sin("replay-inserts-silently", "a replay answers as before and stores a second copy", "C20", unchanged, "seen only by who lists all notebooks")
     yield sin("key-looked-up-long-before", "between the look-up of a key and the write others come in", "C20 T6")
+    yield sin("key-of-a-comment-looked-up-long-before", "the same for the key of a comment alone", "C20 T6")
     yield sin("key-shared-across-tenants", "the key is looked up without the tenant: another tenant gets the result", "C20 C23 C24")
     yield sin("key-with-other-body-answers-first", "a key with another body gets the first result", "C20", unchanged, "the document is silent on a key that comes with another body")
     yield sin("duplicate-accepted", "two notebooks may have one title", "C22")

@@ -619,6 +619,7 @@ KILLS: Mapping[str, Kill] = {
     "replay-refused-as-conflict": caught("idempotency/replay"),
     "replay-inserts-silently": caught("idempotency/replay"),
     "key-looked-up-long-before": caught("idempotency/concurrent"),
+    "key-of-a-comment-looked-up-long-before": caught("idempotency/concurrent"),
     "key-shared-across-tenants": caught("idempotency/isolation"),
     "duplicate-accepted": caught("duplicates/refused"),
     "title-taken-by-change": caught("duplicates/refused"),
