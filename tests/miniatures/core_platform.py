@@ -468,9 +468,9 @@ class Service:
         """The current state."""
         known = Known(dict(self.shelf), dict(self.remembered))
         asked = f"{request.method} {request.url.path}"
-        if "key-looked-up-long-before" in self.sins and "idempotency-key" in request.headers:
-            pass
-        elif "key-of-a-comment-looked-up-long-before" in self.sins and asked.endswith("/comments"):
+        if ("key-looked-up-long-before" in self.sins and "idempotency-key" in request.headers) or (
+            "key-of-a-comment-looked-up-long-before" in self.sins and asked.endswith("/comments")
+        ):
             pass
         elif "title-looked-up-long-before" in self.sins and asked == "POST /notebooks":
             known = replace(known, remembered=self.remembered)

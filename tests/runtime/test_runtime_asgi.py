@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import time
 
 import pytest
 from hypothesis import given
@@ -639,3 +640,94 @@ def test_a_header_of_an_error_cannot_begin_another():
         ),
     )
     assert drive(boundary).headers["x-note"] == "a  set-cookie: x=1"
+
+
+@pytest.mark.parametrize("raises", [False, True])
+def test_a_plain_500_does_not_wait_for_background_work(raises):
+    """What a service does after its answer does not delay the answer, and cannot change it."""
+    order, sent = [], []
+
+    async def works_afterwards(scope, receive, send):
+        await send({"type": "http.response.start", "status": 500, "headers": [JSON]})
+        await send({"type": "http.response.body", "body": b"oops"})
+        await asyncio.sleep(0)
+        order.append(len(sent))
+        if raises:
+            raise RuntimeError("the background work failed")
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
+    done = asyncio.run(asyncio.wait_for(quietly(around(works_afterwards)(scope, None, send)), 5))
+    assert isinstance(done, RuntimeError) == raises
+    assert order == [2]
+    assert json.loads(sent[1]["body"])["code"] == "internal_error"
+
+
+async def quietly(awaitable):
+    """Return the exception that an awaitable raises, or None."""
+    try:
+        await awaitable
+    except RuntimeError as error:
+        return error
+    return None
+
+
+def test_a_cancelled_application_is_told():
+    """A cancellation reaches the application where it waits, also behind the boundary."""
+    seen = []
+
+    async def waits(scope, receive, send):
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            seen.append("cancelled")
+            raise
+
+    async def main():
+        scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
+        task = asyncio.ensure_future(around(waits)(scope, None, None))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    assert seen == ["cancelled"]
+
+
+def test_an_error_of_many_chunks_is_joined_in_linear_time():
+    """A mebibyte that comes byte by byte needs about as much time per chunk as a small error."""
+
+    def seconds(chunks):
+        began = time.process_time()
+        call(replies(404, [JSON], *[b"x"] * chunks))
+        return time.process_time() - began
+
+    seconds(1_000)
+    small = min(seconds(20_000) for _ in range(3))
+    assert seconds(400_000) < 20 * 4 * small
+
+
+def test_headers_that_survive_are_well_formed():
+    """A kept header cannot begin another one, contradict itself or be repeated."""
+    headers = [
+        (b"ETag", b'"a"'),
+        (b"ETag", b'"b"'),
+        (b"Access-Control-Allow-Origin", b"https://a.example"),
+        (b"Access-Control-Allow-Origin", b"https://a.example"),
+        (b"Access-Control-X\r\nSet-Cookie", b"a=1"),
+        (b"Allow", b"GET\r\nX-Made: up"),
+        (b"Set-Cookie", b"a=1"),
+        (b"Set-Cookie", b"b=2"),
+        (b"Content-Digest", b"sha-256=:AA==:"),
+        (b"Content-Encoding", b"gzip"),
+    ]
+    reply = call(replies(405, headers, b"plain"))
+    kept = [(name, value) for name, value in reply.raw if name not in (b"content-type",)]
+    names = [name for name, _ in kept]
+    assert names.count(b"set-cookie") == 2
+    assert names.count(b"access-control-allow-origin") == 1
+    assert not {b"etag", b"content-digest", b"content-encoding"} & set(names)
+    assert not any(b"\r" in name + value or b"\n" in name + value for name, value in kept)

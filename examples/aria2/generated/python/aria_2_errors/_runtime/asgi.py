@@ -18,7 +18,8 @@ What it does to an HTTP exchange, in order:
    `render`; of its headers those in `KEPT` and the CORS headers survive.
 5. An exception is logged and answered by `render` if nothing has been sent yet; after
    that it is raised again, since half a response can't be taken back. A framework that
-   answers 500 by itself before it raises is overruled.
+   answers 500 by itself right before it raises is overruled. If the application does
+   something else after a 500, such as a background task, the answer does not wait.
 6. Where `render` fails, `last_resort` is the answer; an error never leaves without a
    body because of a mistake in how it is made.
 
@@ -30,7 +31,14 @@ belongs around the boundary and not inside it.
 import logging
 import re
 import time
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Generator,
+    Iterable,
+    MutableMapping,
+    Sequence,
+)
 from typing import Any, NamedTuple
 
 from . import retry_after
@@ -52,11 +60,17 @@ KEPT = frozenset(
         b"vary",
         b"accept",
         b"accept-patch",
+        b"set-cookie",
     )
 )
 """Headers of an answer that outlive its body: they say what to do about the error, not
 what the body was. A malformed or empty one is dropped.
 """
+
+_REPEATED = frozenset((b"set-cookie", b"vary", b"allow", b"accept", b"accept-patch"))
+_REPEATED |= {b"www-authenticate", b"proxy-authenticate"}
+# RFC 9110 §5.1; anything else could begin another field
+_NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9a-z-]+")
 
 _CORS = b"access-control-"  # without these a browser shows its user no error at all
 # Bytes; a longer error body is not an envelope, and is not kept in memory
@@ -187,8 +201,9 @@ class BodyTooLarge(Exception):
 class _Exchange:
     """One request and its answer.
 
-    `held` is what has come so far of an error response that may have to be replaced;
-    `sent` says that a response is on its way, and `done` that nothing more may follow.
+    `held` is the head of an error response that may have to be replaced, `content` what
+    has come of its body, and `complete` that all of it has. `sent` says that a response
+    is on its way, and `done` that nothing more may follow.
     """
 
     def __init__(
@@ -203,6 +218,8 @@ class _Exchange:
         self.received = 0
         self.too_large = False
         self.held: Answer | None = None
+        self.content = bytearray()
+        self.complete = False
         self.sent = False
         self.done = False
 
@@ -223,7 +240,8 @@ class _Exchange:
             await self.answer(413)
             return
         try:
-            await self.boundary.app(self.scope, self.receive, self.send)
+            app = self.boundary.app(self.scope, self.receive, self.send)
+            await _BeforeSuspension(app, self.settle_complete)
         except Exception as exception:
             if self.sent:
                 self.log(exception, logging.ERROR)
@@ -233,7 +251,7 @@ class _Exchange:
         if self.sent:
             return
         if self.held is not None:
-            await self.settle(self.held)
+            await self.settle(self.held._replace(body=bytes(self.content)))
         elif self.too_large:
             await self.answer(413)
         else:
@@ -289,14 +307,19 @@ class _Exchange:
         elif self.held is None:
             await self.upstream_send(message)
         elif kind == "http.response.body":
-            body = self.held.body + message.get("body", b"")
-            self.held = self.held._replace(body=body[: _LARGEST_ENVELOPE + 1])
-            complete = (
-                not message.get("more_body", False)
-                or len(self.held.body) > _LARGEST_ENVELOPE
-            )
-            if complete and not self.awaits_exception(self.held):
-                await self.settle(self.held)
+            room = _LARGEST_ENVELOPE + 1 - len(self.content)
+            self.content += message.get("body", b"")[:room]
+            whole = not message.get("more_body", False)
+            if whole or len(self.content) > _LARGEST_ENVELOPE:
+                self.complete = True
+                held = self.held._replace(body=bytes(self.content))
+                if not self.awaits_exception(held):
+                    await self.settle(held)
+
+    async def settle_complete(self) -> None:
+        """Send a complete error that was held for an exception, which did not follow."""
+        if self.complete and self.held is not None and not self.sent:
+            await self.settle(self.held._replace(body=bytes(self.content)))
 
     def is_enveloped(self, status: int) -> bool:
         method, path = self.scope["method"], self.scope["path"]
@@ -402,6 +425,42 @@ class _Exchange:
         return (*rest, (self.id_header, self.correlation_id.encode("latin-1")))
 
 
+class _BeforeSuspension:
+    """Awaits `app`, and `before()` each time that `app` is about to wait for something.
+
+    It needs no event loop of its own: what `app` waits for is passed on as it is.
+    """
+
+    def __init__(
+        self, app: Awaitable[None], before: Callable[[], Awaitable[None]]
+    ) -> None:
+        self.app = app
+        self.before = before
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        steps = self.app.__await__()
+        thrown: BaseException | None = None
+        value: Any = None
+        while True:
+            try:
+                waited = steps.send(value) if thrown is None else _throw(steps, thrown)
+            except StopIteration:
+                return
+            thrown, value = None, None
+            try:
+                yield from self.before().__await__()
+                value = yield waited
+            except BaseException as exception:  # a cancellation belongs to `app` too
+                thrown = exception
+
+
+def _throw(steps: Any, exception: BaseException) -> Any:
+    """Raise an exception where the application waits."""
+    if not hasattr(steps, "throw"):  # an iterator of C, such as that of a future
+        raise exception
+    return steps.throw(exception)
+
+
 def _visible(value: bytes) -> bytes:
     """A field value without control characters: a line break in one would begin another
     field (RFC 9110 §5.5).
@@ -411,13 +470,19 @@ def _visible(value: bytes) -> bytes:
 
 def _kept(headers: Headers) -> Headers:
     lower = [(name.lower(), value) for name, value in headers]
-    hints = {value for name, value in lower if name == b"retry-after"}
+    values: dict[bytes, set[bytes]] = {}
+    for name, value in lower:
+        values.setdefault(name, set()).add(value)
     return tuple(
-        (name, value)
-        for name, value in lower
-        if (name in KEPT or name.startswith(_CORS))
-        and value.strip()
-        and (name != b"retry-after" or (len(hints) == 1 and _is_hint(value)))
+        dict.fromkeys(
+            (name, _visible(value))
+            for name, value in lower
+            if (name in KEPT or name.startswith(_CORS))
+            and _NAME.fullmatch(name)
+            and value.strip()
+            and (name in _REPEATED or len(values[name]) == 1)
+            and (name != b"retry-after" or _is_hint(value))
+        )
     )
 
 
