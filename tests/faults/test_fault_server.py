@@ -2,6 +2,7 @@
 asks for it.
 """
 
+import asyncio
 import doctest
 import json
 import os
@@ -11,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -31,7 +33,7 @@ from faultspec.language.model import Code, Operation, Surface, Taxonomy
 from faultspec.openapi import service as openapi
 from faultspec.openapi.text import parse_leniently
 from faultspec.runtime import ids
-from faultspec_conformance.drivers.serving import serving
+from faultspec_conformance.drivers.serving import KEPT_BYTES, serving
 from faultspec_conformance.faults.script import (
     Fault,
     Script,
@@ -39,7 +41,7 @@ from faultspec_conformance.faults.script import (
     check_fault,
     parse_fault,
 )
-from faultspec_conformance.faults.server import FaultServer
+from faultspec_conformance.faults.server import FaultServer, Message, Served
 from paths import ROOT
 
 TAXONOMIES = ("", "aileron", "alknet", "keenbench", "kinto", "theodosia")
@@ -328,7 +330,9 @@ def test_over_a_connection_it_is_the_same() -> None:
     The log has the times.
     """
     rules = build_contract(taxonomy(""))
+    served: list[Served] = []
     app = server(rules, Fault("rate_limited", retry_after="3"), times=2)
+    app.on_served = served.append
     with serving(app) as url, httpx.Client(base_url=url, trust_env=False) as client:
         refused = client.post("/orders", json={"a": 1})
         head = client.head("/orders")
@@ -340,13 +344,58 @@ def test_over_a_connection_it_is_the_same() -> None:
     )
     assert judge(rules, exchange).findings == ()
     assert (head.status_code, head.content, good.status_code) == (429, b"", 200)
-    assert [str(each) for each in app.served] == [
+    assert [str(each) for each in served] == [
         "POST /orders -> 429 rate_limited,retry-after=3",
         "HEAD /orders -> 429 rate_limited,retry-after=3",
         "GET /orders?q=1 -> 200 as usual",
     ]
-    assert app.served[0].request.body == b'{"a":1}'
-    assert all(0 < each.at <= each.until for each in app.served)
+    assert served[0].request.body == b'{"a":1}'
+    assert all(0 < each.at <= each.until for each in served)
+
+
+def test_the_server_keeps_neither_long_bodies_nor_requests() -> None:
+    """A body of 256 MiB and 2,000 requests take no more than a few mebibytes."""
+    app = server(build_contract(taxonomy("")))
+    served = 0
+
+    def count(one: Served) -> None:
+        nonlocal served
+        served += 1
+        assert len(one.request.body) <= KEPT_BYTES
+
+    app.on_served = count
+
+    async def ask(chunk: bytes, chunks: int) -> None:
+        sent = iter(range(chunks))
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": chunk, "more_body": next(sent) < chunks - 1}
+
+        async def send(message: Message) -> None:
+            pass
+
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "raw_path": b"/orders",
+            "query_string": b"",
+            "headers": [(b"content-type", b"application/json")],
+        }
+        await app(scope, receive, send)
+
+    async def main() -> None:
+        await ask(b"x" * 1024 * 1024, 256)
+        for _ in range(2_000):
+            await ask(b"y" * 16 * 1024, 2)
+
+    tracemalloc.start()
+    try:
+        asyncio.run(main())
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert served == 2_001
+    assert peak < 8 * 1024 * 1024
 
 
 COMMAND = (sys.executable, "-c", "from faultspec.cli import main; main()", "serve")

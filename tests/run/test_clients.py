@@ -422,6 +422,27 @@ limits: {{seconds: 30}}
     assert verdicts["client/gives-up"] == "passed"
 
 
+def test_a_client_does_not_outlive_the_budget(tmp_path: Path) -> None:
+    """A client that never ends is stopped when the time of the run is spent. The report says so,
+    and does not blame the client for what it was stopped from.
+    """
+    (tmp_path / "client.py").write_text("import time\ntime.sleep(100)\n")
+    (tmp_path / "conformance.yaml").write_text(f"""
+taxonomy: {ROOT / "examples" / "alknet" / "taxonomy.yaml"}
+client:
+  command: [{sys.executable}, client.py]
+  env: CALL_URL
+  request: POST /call
+  seconds: 90
+limits: {{seconds: 1.5}}
+""")
+    done = conform(tmp_path, "--format", "json")
+    assert done.returncode == 2, done.stderr
+    report = json.loads(done.stdout)
+    assert report["findings"] == []
+    assert "the budget of 1.5 seconds is spent" in report["not_run"]
+
+
 #: Makes one call, and goes to sleep over an internal error.
 SLEEPER = """
 import os, time

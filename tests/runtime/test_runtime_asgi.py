@@ -644,7 +644,7 @@ def test_a_header_of_an_error_cannot_begin_another():
 
 @pytest.mark.parametrize("raises", [False, True])
 def test_a_plain_500_does_not_wait_for_background_work(raises):
-    """What a service does after its answer does not delay the answer, and cannot change it."""
+    """Work after an answer does not delay the answer, and cannot change it."""
     order, sent = [], []
 
     async def works_afterwards(scope, receive, send):
@@ -674,8 +674,8 @@ async def quietly(awaitable):
     return None
 
 
-def test_a_cancelled_application_is_told():
-    """A cancellation reaches the application where it waits, also behind the boundary."""
+def test_a_cancellation_reaches_the_application():
+    """The application is cancelled where it waits, also behind the boundary."""
     seen = []
 
     async def waits(scope, receive, send):

@@ -20,6 +20,12 @@ START_SECONDS = 10.0
 #: below.
 HEAD_BYTES = 256 * 1024
 
+#: Bytes of a request's body that our servers keep. They read the rest and forget it.
+KEPT_BYTES = 64 * 1024
+
+#: Connections at the same time. uvicorn answers 503 to more.
+CONNECTIONS = 256
+
 #: The extension of the scope by which an application ends the connection without an answer.
 HANG_UP = "faultspec.hang_up"
 
@@ -44,11 +50,11 @@ class _Protocol(H11Protocol):
 
 
 async def read_body(receive: Receive) -> bytes:
-    """The whole body of a request."""
+    """The first ``KEPT_BYTES`` of a request's body, when all of it has come."""
     body = bytearray()
     while True:
         message = await receive()
-        body += message.get("body", b"")
+        body += message.get("body", b"")[: KEPT_BYTES - len(body)]
         if message["type"] != "http.request" or not message.get("more_body", False):
             return bytes(body)
 
@@ -94,6 +100,7 @@ def serving(app: ASGIApp, port: int = 0) -> Iterator[str]:
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=1,
+            limit_concurrency=CONNECTIONS,
         )
     )
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)

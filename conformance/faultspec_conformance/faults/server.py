@@ -1,4 +1,4 @@
-"""The fault server: an ASGI application that answers by a script and keeps all exchanges."""
+"""The fault server: an ASGI application that answers by a script."""
 
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -58,7 +58,7 @@ class Served(NamedTuple):
 
 
 class FaultServer:
-    """The application. ``served``: all exchanges in order. ``on_served`` is called with each.
+    """The application. ``on_served`` is called with each exchange, in their order.
 
     ``progress`` decides the answers to requests on ``route``; None is any route. Others get
     successes.
@@ -78,7 +78,6 @@ class FaultServer:
         self.description = description
         self.route = route
         self.on_served = on_served
-        self.served: list[Served] = []
         self._version = 1
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -93,7 +92,6 @@ class FaultServer:
         )
         request = Request(scope["method"], target, headers, await read_body(receive))
         served = self.answer(request)._replace(at=at, until=time.monotonic())
-        self.served.append(served)
         start = {"status": served.response.status, "headers": _encode_headers(served.response)}
         content = b"" if request.method == "HEAD" else served.response.body
         await send({"type": "http.response.start", **start})

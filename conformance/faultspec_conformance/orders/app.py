@@ -168,9 +168,9 @@ class Orders:
         order = self.add_order(caller, data)
         response = representation(order, 201, {"location": f"/orders/{order.id}"})
         if key:
-            self.store.answers[caller.tenant, "orders", key] = StoredAnswer(
-                fingerprint, response.status_code, dict(response.headers), bytes(response.body)
-            )
+            content, headers = bytes(response.body), dict(response.headers)
+            answer = StoredAnswer(fingerprint, response.status_code, headers, content)
+            self.store.keep(caller.tenant, key, answer)
         return response
 
     def add_order(self, caller: Caller, data: Mapping[str, object]) -> Order:

@@ -51,9 +51,13 @@ class StoredAnswer:
     body: bytes
 
 
+#: Orders and answers that a store keeps: the oldest one makes room for a new one.
+CAPACITY = 2_000
+
+
 @dataclass(slots=True)
 class Store:
-    """All orders and answers. For one thread of one process; nothing is persistent."""
+    """The newest orders and answers. For one thread of one process; nothing is persistent."""
 
     orders: dict[str, Order] = field(default_factory=dict)
     answers: dict[tuple[str, str, str], StoredAnswer] = field(default_factory=dict)
@@ -77,7 +81,15 @@ class Store:
         """Create an order. The caller has checked that its reference is free."""
         order = Order(str(uuid.uuid4()), tenant, reference, sku=sku, quantity=quantity)
         self.orders[order.id] = order
+        if len(self.orders) > CAPACITY:
+            del self.orders[next(iter(self.orders))]
         return order
+
+    def keep(self, tenant: str, key: str, answer: StoredAnswer) -> None:
+        """Keep the answer to a creation under its key."""
+        self.answers[tenant, "orders", key] = answer
+        if len(self.answers) > CAPACITY:
+            del self.answers[next(iter(self.answers))]
 
     def change(
         self, order: Order, *, quantity: int | None = None, status: Status | None = None

@@ -7,6 +7,7 @@ what the client should do: by the client action of the code, its retry policy, i
 """
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -54,6 +55,10 @@ _WAIT = "1"
 
 #: Tries beyond the allowed number after which a client is stopped: more would show nothing new.
 _BEYOND = 3
+
+#: Other requests of a client that are kept, the last ones: a client may ask for something else
+#: without end.
+_OTHERS = 1_000
 
 #: Tries to observe if no policy limits them.
 _UNLIMITED = 10
@@ -189,6 +194,8 @@ class _ClientWatch:
     def outcomes(self) -> Iterator[Outcome]:
         """Run the client for every code, then once more for jitter if necessary."""
         rehearsal = self.run(Script(), 1)
+        if self.is_over():
+            return
         if not rehearsal.tries:
             reason = rehearsal.stopped or "the client ended without one"
             self.session.observations.add(
@@ -199,9 +206,7 @@ class _ClientWatch:
         most, repeated = 0, None
         for code, fault in self.codes(request):
             for variant, times in self.variants(code, fault, request):
-                if self.session.driver.remaining <= 0:
-                    seconds = self.session.driver.limits.seconds
-                    self.session.observations.end(f"the budget of {seconds:g} seconds is spent")
+                if self.is_over():
                     return
                 before = self.count_positions()
                 yield from self.play(code, variant, times)
@@ -209,6 +214,16 @@ class _ClientWatch:
                 if gained > most:
                     most, repeated = gained, (code, variant)
         yield from self.check_jitter(repeated)
+
+    def is_over(self) -> bool:
+        """Whether the time of the run is spent. Then the run ends, and what the client did last is
+        not judged: it was stopped.
+        """
+        if self.session.driver.remaining > 0:
+            return False
+        seconds = self.session.driver.limits.seconds
+        self.session.observations.end(f"the budget of {seconds:g} seconds is spent")
+        return True
 
     def codes(self, request: Request) -> Iterator[tuple[Code, Fault]]:
         """Every code that may answer the request, with the first status that may."""
@@ -251,15 +266,21 @@ class _ClientWatch:
     def run(self, script: Script, expected: int) -> _ClientRun:
         """Run the client once. It is stopped after a few tries more than expected."""
         progress = ScriptProgress(script, Random(0))
-        server = FaultServer(self.contract, progress, route=compile_route(self.operation))
+        tries: list[Served] = []
+        others: deque[Served] = deque(maxlen=_OTHERS)
 
-        def tries() -> tuple[Served, ...]:
-            return tuple(served for served in server.served if served.due)
+        def keep(served: Served) -> None:
+            (tries if served.due else others).append(served)
 
+        route = compile_route(self.operation)
+        server = FaultServer(self.contract, progress, route=route, on_served=keep)
         with serving(server) as url:
-            stopped = self.launch(self.client, url, lambda: len(tries()) > expected + _BEYOND)
-        others = tuple(served for served in server.served if not served.due)
-        return _ClientRun(tries(), others, stopped)
+            stopped = self.launch(
+                self.client,
+                url,
+                lambda: len(tries) > expected + _BEYOND or self.session.driver.remaining <= 0,
+            )
+        return _ClientRun(tuple(tries), tuple(others), stopped)
 
     def play(self, code: Code, fault: Fault, times: int | None) -> Iterator[Outcome]:
         """Answer the client with one failure, and judge what it does."""
@@ -269,6 +290,8 @@ class _ClientWatch:
         sent = [self.observe(served) for served in played.tries]
         self.session.observations.record(*sent)
         self.log(sent)
+        if self.is_over():
+            return
         where = f"the server answered {fault}{'' if times is None else ' once'} to {self.name}"
         if not sent:
             reason = f"{self.command} did not send {self.name} when it was to fail with {fault}"

@@ -65,6 +65,10 @@ class UpstreamRequest:
     behaviour: Behaviour
 
 
+#: Requests of one script that are kept: far more than any policy allows.
+_MOST_CALLS = 2_000
+
+
 @dataclass(slots=True)
 class ScriptedUpstream:
     """An ASGI application. It does ``failing`` for the first ``times`` requests that the failure is
@@ -125,7 +129,8 @@ class ScriptedUpstream:
             (name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]
         )
         request = Request(scope["method"], scope["path"] + query, headers, await read_body(receive))
-        calls.append(UpstreamRequest(request, at, self.clock(), behaviour))
+        if len(calls) < _MOST_CALLS:
+            calls.append(UpstreamRequest(request, at, self.clock(), behaviour))
         if behaviour == "closed":
             scope["extensions"][HANG_UP]()
             await wait_for_disconnect(receive)

@@ -34,6 +34,7 @@ import time
 from collections.abc import (
     Awaitable,
     Callable,
+    Coroutine,
     Generator,
     Iterable,
     MutableMapping,
@@ -240,8 +241,7 @@ class _Exchange:
             await self.answer(413)
             return
         try:
-            app = self.boundary.app(self.scope, self.receive, self.send)
-            await _BeforeSuspension(app, self.settle_complete)
+            await _WatchedRun(self.run_app(), self.settle_complete)
         except Exception as exception:
             if self.sent:
                 self.log(exception, logging.ERROR)
@@ -258,6 +258,9 @@ class _Exchange:
             await self.answer(
                 500, RuntimeError("the application returned without a response")
             )
+
+    async def run_app(self) -> None:
+        await self.boundary.app(self.scope, self.receive, self.send)
 
     def log(self, exception: Exception, level: int) -> None:
         _logger.log(
@@ -317,7 +320,7 @@ class _Exchange:
                     await self.settle(held)
 
     async def settle_complete(self) -> None:
-        """Send a complete error that was held for an exception, which did not follow."""
+        """Send a complete error that waited for an exception, which did not follow."""
         if self.complete and self.held is not None and not self.sent:
             await self.settle(self.held._replace(body=bytes(self.content)))
 
@@ -425,40 +428,47 @@ class _Exchange:
         return (*rest, (self.id_header, self.correlation_id.encode("latin-1")))
 
 
-class _BeforeSuspension:
+class _WatchedRun(Generator[Any, Any, None]):
     """Awaits `app`, and `before()` each time that `app` is about to wait for something.
 
     It needs no event loop of its own: what `app` waits for is passed on as it is.
     """
 
     def __init__(
-        self, app: Awaitable[None], before: Callable[[], Awaitable[None]]
+        self,
+        app: Coroutine[Any, Any, None],
+        before: Callable[[], Coroutine[Any, Any, None]],
     ) -> None:
         self.app = app
         self.before = before
+        self.between: Coroutine[Any, Any, None] | None = None
+        self.awaited: Any = None
 
     def __await__(self) -> Generator[Any, Any, None]:
-        steps = self.app.__await__()
-        thrown: BaseException | None = None
-        value: Any = None
-        while True:
-            try:
-                waited = steps.send(value) if thrown is None else _throw(steps, thrown)
-            except StopIteration:
-                return
-            thrown, value = None, None
-            try:
-                yield from self.before().__await__()
-                value = yield waited
-            except BaseException as exception:  # a cancellation belongs to `app` too
-                thrown = exception
+        return self
 
+    def send(self, value: Any) -> Any:
+        if self.between is None:
+            return self.first(self.app.send(value))
+        return self.go_on(self.between, value)
 
-def _throw(steps: Any, exception: BaseException) -> Any:
-    """Raise an exception where the application waits."""
-    if not hasattr(steps, "throw"):  # an iterator of C, such as that of a future
-        raise exception
-    return steps.throw(exception)
+    def throw(self, kind: Any, value: Any = None, trace: Any = None) -> Any:
+        if self.between is not None:
+            self.between.close()
+            self.between = None
+        return self.first(self.app.throw(kind if value is None else value))
+
+    def first(self, awaited: Any) -> Any:
+        """Begin with `before()`, then with what `app` waits for."""
+        self.awaited, self.between = awaited, self.before()
+        return self.go_on(self.between, None)
+
+    def go_on(self, between: Coroutine[Any, Any, None], value: Any) -> Any:
+        try:
+            return between.send(value)
+        except StopIteration:
+            self.between = None
+            return self.awaited
 
 
 def _visible(value: bytes) -> bytes:
