@@ -3,6 +3,7 @@
 import gzip
 import json
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,8 +15,12 @@ from faultspec_conformance.drivers.mcp import McpDriver, ToolAnswer
 
 
 @contextmanager
-def serving(codings: str, padding: bytes) -> Iterator[str]:
-    """Serve tools whose results are padded and compressed."""
+def serving(codings: str, padding: bytes, *, clinging: bool = False) -> Iterator[str]:
+    """Serve tools whose results are padded and compressed.
+
+    ``clinging``: the server has sessions, and does not answer the request to end one.
+    """
+    over = threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -23,7 +28,9 @@ def serving(codings: str, padding: bytes) -> Iterator[str]:
         def do_GET(self) -> None:
             self.answer(405, b"")
 
-        do_DELETE = do_GET  # noqa: N815  # the name that the server calls
+        def do_DELETE(self) -> None:
+            over.wait(30 if clinging else 0)
+            self.answer(405, b"")
 
         def do_POST(self) -> None:
             sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -50,6 +57,8 @@ def serving(codings: str, padding: bytes) -> Iterator[str]:
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
+            if clinging:
+                self.send_header("Mcp-Session-Id", "s1")
             if coded:
                 self.send_header("Content-Encoding", coded)
             self.end_headers()
@@ -62,6 +71,7 @@ def serving(codings: str, padding: bytes) -> Iterator[str]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}/mcp"
+        over.set()
         server.shutdown()
 
 
@@ -83,3 +93,14 @@ def test_a_longer_answer_is_not_read(codings: str) -> None:
     answer = call(codings, b" " * BODY_LIMIT)
     assert isinstance(answer, NoAnswer)
     assert answer.kind in ("closed", "garbled")
+
+
+def test_a_session_that_the_server_does_not_end_is_left() -> None:
+    """The end of a session is waited for a second, not as long as an answer to a call."""
+    with serving("", b"", clinging=True) as url:
+        with McpDriver(url, Limits(seconds=30)) as driver:
+            assert isinstance(driver.call("any", {}, harmless=True), ToolAnswer)
+            began = time.monotonic()
+        left = time.monotonic() - began
+    # The server would answer after 30 s, and the library would wait for 15 s.
+    assert left < 8

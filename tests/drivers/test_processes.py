@@ -3,6 +3,7 @@ the last.
 """
 
 import socket
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,22 @@ def test_how_a_command_ended_is_reported(tmp_path: Path, script: str, ended: str
     with run_process(("sh", "-c", script), {}, tmp_path) as started:
         started.process.wait(10)
         assert started.describe_end() == ended
+
+
+def test_a_command_that_floods_its_output_keeps_the_end(tmp_path: Path) -> None:
+    """Of 200 MiB of output the end is kept in memory, nothing on disk, and the command does not
+    wait.
+    """
+    script = "head -c 209715200 /dev/zero | tr '\\0' x; echo; echo the end; exit 3"
+    tracemalloc.start()
+    try:
+        with run_process(("sh", "-c", script), {}, tmp_path) as started:
+            assert started.process.wait(60) == 3
+            assert str(started.describe_end()).endswith("the end")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 64 * 1024 * 1024
 
 
 @pytest.mark.parametrize("script", ["exec sleep 60", "sleep 60 & exit 0"])

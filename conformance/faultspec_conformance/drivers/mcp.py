@@ -7,6 +7,7 @@ has. Servers with states keep them in the session.
 
 import json
 import logging
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from concurrent.futures import CancelledError
@@ -50,6 +51,9 @@ _RAW: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
 #: Seconds that the library gets beyond our own deadline, so that ours is the one that is reported.
 _BEYOND = 5.0
 
+
+#: Seconds for all sessions to end: a server may not answer the request to end one.
+_FAREWELL = 1.0
 
 #: The error that the library makes up if a body cannot be read to its end.
 _LOST = CONNECTION_CLOSED, "Connection closed"
@@ -96,7 +100,7 @@ class McpDriver(Driver):
         if portal is None:
             return
         try:
-            self._hang_up(portal)
+            self._hang_up()
         finally:
             with suppress(Exception):  # the loop may have ended by itself
                 portal.call(portal.stop, True)
@@ -105,7 +109,7 @@ class McpDriver(Driver):
     def begin(self) -> None:
         """End every session, so that the next call begins a new one."""
         if self._portal is not None:
-            self._hang_up(self._portal)
+            self._hang_up()
 
     def listens(self) -> bool:
         """Whether the server accepts connections."""
@@ -234,11 +238,19 @@ class McpDriver(Driver):
             future.cancel()
             raise
 
-    def _hang_up(self, portal: BlockingPortal) -> None:
+    def _hang_up(self) -> None:
+        """End the sessions. Those that the server does not end in time end with the loop."""
+        deadline = time.monotonic() + _FAREWELL
         while self._sessions:
             _, (_, entered) = self._sessions.popitem()
-            with suppress(Exception, CancelledError):  # the server may be gone
-                entered.__exit__(None, None, None)
+            leaving = threading.Thread(target=_leave, args=(entered,), daemon=True)
+            leaving.start()
+            leaving.join(max(0.0, deadline - time.monotonic()))
+
+
+def _leave(entered: AbstractContextManager[object]) -> None:
+    with suppress(Exception, CancelledError):  # the server may be gone
+        entered.__exit__(None, None, None)
 
 
 @asynccontextmanager

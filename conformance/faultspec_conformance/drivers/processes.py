@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 import subprocess
-import tempfile
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -28,7 +28,10 @@ _RECONNECT_SECONDS = 0.02
 #: Seconds for a process to be gone after its connection was lost.
 _NOTICE_SECONDS = 0.5
 
-#: Bytes of the output that are searched: the log of a long run.
+#: Bytes of one read of the output.
+_CHUNK = 64 * 1024
+
+#: Bytes of the output that are kept and searched: the log of a long run.
 _SEARCHED = 4 * 1024 * 1024
 
 #: Characters at the end of the output that explain why a command failed.
@@ -43,25 +46,49 @@ class StartFailed(Exception):
         self.hint = hint
 
 
+class OutputEnd:
+    """The end of what a command writes. A thread reads it, so the command never has to wait, and
+    what is older than ``_SEARCHED`` bytes is forgotten.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._kept = bytearray()
+        self._changes = threading.Lock()
+        self._thread = threading.Thread(target=self._read, args=(stream,), daemon=True)
+        self._thread.start()
+
+    def text(self, size: int) -> str:
+        """The last ``size`` bytes as text."""
+        with self._changes:
+            return bytes(self._kept[-size:]).decode("utf-8", "replace")
+
+    def wait(self) -> None:
+        """Wait a moment for what an ended command has written last."""
+        self._thread.join(_NOTICE_SECONDS)
+
+    def _read(self, stream: IO[bytes]) -> None:
+        with stream:
+            while chunk := stream.read(_CHUNK):
+                with self._changes:
+                    self._kept += chunk
+                    if len(self._kept) > 2 * _SEARCHED:
+                        del self._kept[:-_SEARCHED]
+
+
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A running command, and the file with its output."""
+    """A running command, and the end of its output."""
 
     process: "subprocess.Popen[bytes]"
-    output: IO[bytes]
+    output: OutputEnd
 
     def output_text(self) -> str:
         """The end of the output, as far as it may be searched."""
-        size = os.fstat(self.output.fileno()).st_size
-        start = max(0, size - _SEARCHED)
-        return os.pread(self.output.fileno(), _SEARCHED, start).decode("utf-8", "replace")
+        return self.output.text(_SEARCHED)
 
     def output_tail(self) -> str:
         """The end of the output, in one line."""
-        descriptor = self.output.fileno()
-        size = os.fstat(descriptor).st_size
-        text = os.pread(descriptor, 4 * _TAIL, max(0, size - 4 * _TAIL)).decode("utf-8", "replace")
-        return " ".join(text.split())[-_TAIL:]
+        return " ".join(self.output.text(4 * _TAIL).split())[-_TAIL:]
 
     def describe_end(self, *, lost: bool = False) -> str | None:
         """Return how the command ended, with the end of its output; None while it runs.
@@ -78,6 +105,7 @@ class Running:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, 0)
                 return None
+        self.output.wait()
         how = f"ended with exit code {number}" if number >= 0 else f"was ended by signal {-number}"
         return f"the command {how}: {self.output_tail() or 'it printed nothing'}"
 
@@ -89,23 +117,24 @@ def run_process(
     """Run a command in a process group of its own, which ends with the block. Raises
     StartFailed.
     """
-    with tempfile.TemporaryFile() as output:
-        try:
-            process = subprocess.Popen(
-                command,
-                cwd=folder,
-                env={**os.environ, **environment},
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise StartFailed(f"`{command[0]}` cannot be started: {error.strerror}") from None
-        try:
-            yield Running(process, output)
-        finally:
-            _end(process)
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env={**os.environ, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            bufsize=0,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise StartFailed(f"`{command[0]}` cannot be started: {error.strerror}") from None
+    assert process.stdout is not None, "the output is a pipe"
+    try:
+        yield Running(process, OutputEnd(process.stdout))
+    finally:
+        _end(process)
 
 
 def refuse_taken_address(url: str, place: str) -> None:
