@@ -5,6 +5,7 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from faultspec.diagnostics.model import Diagnostic
@@ -370,13 +371,31 @@ class OperationPattern:
     def matches(self, method: str, path: str, base: str = "") -> bool:
         """Whether the pattern matches a path or its template. It may leave out ``base``."""
         methods, _, written = self.text.rpartition(" ")
-        parts = re.split(r"({[^{}]*}|\*)", written)
-        expressions = {"*": ".*", "{": "[^/]+"}
-        pattern = "".join(expressions.get(part[:1], re.escape(part)) for part in parts)
+        pattern = _compile_path(written)
         paths = (path, path.removeprefix(base)) if base else (path,)
         return methods.strip().upper() in ("", "*", method.upper()) and any(
-            re.fullmatch(pattern, candidate, re.DOTALL) for candidate in paths
+            pattern.fullmatch(candidate) is not None for candidate in paths
         )
+
+
+@lru_cache(maxsize=256)  # a pattern is compared with every operation
+def _compile_path(written: str) -> re.Pattern[str]:
+    """Compile the path of a pattern.
+
+    Each part between two ``*`` is taken at its first place and not tried at others, so many ``*``
+    cost no more. Placeholders side by side are one.
+    """
+    first, *parts = (
+        "".join(
+            "[^/]+" if piece.startswith("{") else re.escape(piece)
+            for piece in re.split(r"((?:{[^{}]*})+)", part)
+        )
+        for part in written.split("*")
+    )
+    if not parts:
+        return re.compile(first, re.DOTALL)
+    inner = "".join(f"(?>.*?{part})" for part in parts[:-1])
+    return re.compile(f"{first}{inner}.*{parts[-1]}", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
