@@ -73,3 +73,19 @@ def test_segments_and_claims_of_a_token_are_masked() -> None:
 def test_other_credentials_have_no_parts_but_segments(credential: str) -> None:
     """Nothing is made up, and nothing raises."""
     assert all(part in credential for part in decode_secrets(credential))
+
+
+@pytest.mark.parametrize(
+    ("credential", "part"),
+    [
+        ("Bearer tok-abc-12345", "tok-abc-12345"),
+        ("Token  tok-abc-12345", "tok-abc-12345"),
+        (f"Basic {basic('admin:open-sesame-1')}", "open-sesame-1"),
+        ("sid=abcdefgh12; theme=dark", "abcdefgh12"),
+    ],
+)
+def test_a_variable_with_scheme_or_cookies_has_the_secret_inside(
+    credential: str, part: str
+) -> None:
+    """A variable may have the whole value of a header; what stands in it is secret alone too."""
+    assert part in set(decode_secrets(credential))

@@ -1,4 +1,6 @@
-"""The secrets inside a credential: what Basic (RFC 7617) and JSON Web Tokens (RFC 7519) encode."""
+"""The secrets inside a credential: what stands behind its scheme or in a cookie, and what Basic
+(RFC 7617) and JSON Web Tokens (RFC 7519) encode.
+"""
 
 import base64
 import json
@@ -10,6 +12,12 @@ from faultspec_conformance.session.observation import leaves
 
 #: Three segments of base64url (RFC 7515, section 3.1). An unsigned token has an empty third one.
 _TOKEN = re.compile(r"([\w-]{8,})\.([\w-]{8,})\.([\w-]*)")
+
+#: A scheme and what follows it (RFC 9110, section 11.4), as one variable may have them.
+_WITH_SCHEME = re.compile(r"[A-Za-z][\w-]{0,30} +(\S+)")
+
+#: The value of a header with cookies (RFC 6265, section 4.2.1).
+_COOKIES = re.compile(r"[\w.-]{1,100}=[^;\s]+(?:; ?[\w.-]{1,100}=[^;\s]+)*;?")
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{4,}={0,2}")
 
@@ -25,9 +33,18 @@ _PUBLIC = frozenset({"iss", "aud", "scope", "typ", "azp", "client_id"})
 
 
 def decode_secrets(credential: str) -> Iterator[str]:
-    """Yield the secret parts of a credential without its scheme: user name and password of Basic,
-    but not a user name that is a plain word; segments and claims of a token.
+    """Yield the secret parts of a credential: what follows its scheme; the values of cookies; user
+    name and password of Basic, but not a user name that is a plain word; segments and claims of a
+    token.
     """
+    behind = _WITH_SCHEME.fullmatch(credential)
+    if behind is not None:
+        yield behind[1]
+        yield from decode_secrets(behind[1])
+        return
+    if _COOKIES.fullmatch(credential):
+        values = (cookie.partition("=")[2] for cookie in credential.rstrip(";").split(";"))
+        yield from (value for value in values if len(value) >= _SHORTEST)
     token = _TOKEN.fullmatch(credential)
     if token is not None:
         yield from (segment for segment in token.groups() if len(segment) >= _SHORTEST)
