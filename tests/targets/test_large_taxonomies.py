@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,10 +12,6 @@ from faultspec.language import read
 from faultspec.render import render, write
 from faultspec.targets import SHIPPED
 from targets.test_typescript import tsc
-
-pytestmark = [
-    pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed"),
-]
 
 
 def many_codes(size: int) -> str:
@@ -67,6 +65,7 @@ def client(size: int) -> str:
 SIZES = [1_200, pytest.param(10_000, marks=pytest.mark.full)]
 
 
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 @pytest.mark.parametrize("size", SIZES)
 def test_typescript_of_many_codes_is_typed_as_that_of_few(size: int, tmp_path: Path) -> None:
     """The package compiles. A code decides the type of the details, by ``hasCode`` and by ``===``,
@@ -83,3 +82,63 @@ def test_typescript_of_many_codes_is_typed_as_that_of_few(size: int, tmp_path: P
         "error TS2551: Property 'reason_8' does not exist on"[:50],
         "error TS2322: Type 'Code9' is not assignable to type"[:50],
     ]
+
+
+PYTHON_CLIENT = """
+import many_errors as many
+
+
+def narrowed(error: many.AnyError) -> str | None:
+    match error:
+        case many.Code7():
+            return error.details["reason_7"]
+        case many.Code8():
+            return error.details["reason_9"]
+    return None
+"""
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_python_of_many_codes_imports_within_bounds(size: int, tmp_path: Path) -> None:
+    """The package imports in 1.5 GiB of memory, and a failure is parsed as its class."""
+    package_of(size, tmp_path)
+    body = json.dumps({"code": f"code_{size - 1}", "message": "no"})
+    script = (
+        "import resource\n"
+        f"resource.setrlimit(resource.RLIMIT_AS, ({1536 * 1024**2}, {1536 * 1024**2}))\n"
+        "import many_errors\n"
+        f"print(type(many_errors.parse({body!r})).__name__)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path / "python",
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.stdout.strip() == f"Code{size - 1}", done.stderr
+
+
+def test_python_of_many_codes_is_typed_as_that_of_few(tmp_path: Path) -> None:
+    """mypy narrows one of twelve hundred classes, and refuses another class's detail."""
+    package_of(1_200, tmp_path)
+    (tmp_path / "python" / "client.py").write_text(PYTHON_CLIENT)
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "client.py"],
+        cwd=tmp_path / "python",
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    errors = [line for line in done.stdout.splitlines() if ": error: " in line]
+    assert len(errors) == 1, done.stdout
+    assert 'TypedDict "Code8Details" has no key "reason_9"' in errors[0]
+
+
+def package_of(size: int, folder: Path) -> None:
+    """Write the Python package of a large taxonomy."""
+    taxonomy = read(many_codes(size), "many.yaml").taxonomy
+    assert taxonomy is not None
+    write(render(taxonomy, [SHIPPED["python"]], "many.yaml"), folder, ["python"])
