@@ -25,6 +25,8 @@ SINS: Mapping[str, str] = {
     "version-counted-from-body": "the version of a change is counted up from the one in its body",
     "long-note-is-cut": "a note of more than 64 characters is stored without its end",
     "longest-note-crashes-a-change": "a change to a note of the greatest length crashes",
+    "key-not-required": "a tool is added without a key",
+    "missing-key-called-invalid": "a loan without a key is refused as not valid",
     "loans-refused-while-lending": "a loan is refused while an equal one is being made",
     "cursor-bound-to-its-tenant": "a cursor of another tenant is refused",
     "note-loses-its-spaces": "spaces around a note are removed",
@@ -120,6 +122,8 @@ class Workshop:
         slot = tenant, headers.get("idempotency-key", "")
         if slot in self.replies:
             return self.replies[slot]
+        if not slot[1] and path != "/tools/batch":
+            self.require_key(path)
         racing = f"{path.rpartition('/')[2]}-race" in self.sins
         call = Call(tenant, parsed_query, headers, body, *match.groups(), early=racing)
         if racing:
@@ -138,6 +142,13 @@ class Workshop:
         if slot[1]:
             self.replies[slot] = reply
         return reply
+
+    def require_key(self, path: str) -> None:
+        """Refuse a write without a key."""
+        if path == "/tools" and "key-not-required" in self.sins:
+            return
+        called_invalid = path == "/loans" and "missing-key-called-invalid" in self.sins
+        raise Refused(400, "invalid_request" if called_invalid else "key_missing")
 
     # ---- tools
 

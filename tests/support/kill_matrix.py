@@ -954,6 +954,8 @@ KILLS: Mapping[str, Kill] = {
     "repair-keeps-the-etag": caught("preconditions/stale", of="workshop"),
     "version-counted-from-body": caught("writes/server-owned", of="workshop"),
     "long-note-is-cut": caught("writes/created", of="workshop"),
+    "key-not-required": caught("idempotency/required", of="workshop"),
+    "missing-key-called-invalid": caught("idempotency/required", of="workshop"),
     "longest-note-crashes-a-change": caught("service/no-crash", of="workshop"),
 }
 # fmt: on

@@ -58,7 +58,7 @@ def replays_below(session: HttpSession) -> Iterator[ProbeResult]:
         return
     asked = 0
     for operation in session.description.operations:
-        if not _is_replayed_here(session, rule, operation):
+        if not is_replayed_here(session, rule, operation):
             continue
         if asked >= _OTHERS:
             yield Note(f"{operation.name} is not replayed: {_OTHERS} others are")
@@ -67,7 +67,7 @@ def replays_below(session: HttpSession) -> Iterator[ProbeResult]:
         yield from attempt(_replay_below(session, rule, operation), _REPLAY)
 
 
-def _is_replayed_here(session: HttpSession, rule: Idempotency, operation: ServiceOperation) -> bool:
+def is_replayed_here(session: HttpSession, rule: Idempotency, operation: ServiceOperation) -> bool:
     """Whether this turn replays the operation, and no other probe does."""
     creates = _creates(operation)
     if operation.method not in rule.methods or not (creates or documents_key(rule, operation)):
@@ -100,7 +100,7 @@ def _replay_below(
     session: HttpSession, rule: Idempotency, operation: ServiceOperation
 ) -> Iterator[Outcome]:
     """Replay a write; if the state of the item above it does not allow it, below a new one."""
-    spec = _request_below(session, operation)
+    spec = request_below(session, operation)
     if isinstance(spec, str):
         yield not_exercised(_REPLAY, spec)
         return
@@ -111,14 +111,14 @@ def _replay_below(
     burst = session.call_together(*[spec] * _AT_ONCE)
     futile = all(answer.status in _OF_THE_ITEM for answer in burst)
     if futile and renew_references(session, operation):
-        another = _request_below(session, operation)
+        another = request_below(session, operation)
         if isinstance(another, RequestSpec):
             spec = with_new_key(session, rule, operation, another)
             burst = session.call_together(*[spec] * _AT_ONCE)
     yield from _check_burst(session, rule, spec, burst)
 
 
-def _request_below(session: HttpSession, operation: ServiceOperation) -> RequestSpec | str:
+def request_below(session: HttpSession, operation: ServiceOperation) -> RequestSpec | str:
     """Return the request of a write below a created item, or why there is none."""
     parent = _parent(session, operation)
     values = parent_values(session, operation) if parent is None else parent.values
@@ -161,7 +161,7 @@ def _check_burst(
         yield passed(_CONCURRENT)
         return
     if _ids_in(good[0]) and _ids_in(good[0]) == _ids_in(good[-1]):
-        yield wrong[0]  # a replay in another form is no second write
+        yield wrong[0]  # a replay in another form is one write
         return
     message = (
         f"{_AT_ONCE} equal {again.exchange.operation} with one {rule.key} at the same time were "
