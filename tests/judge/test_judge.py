@@ -900,6 +900,7 @@ def test_the_table_of_clauses_is_closed() -> None:
         *(
             "code/operation",
             "idempotency/mismatch",
+            "idempotency/required",
             "http/head",
             "http/not-modified",
             "http/authenticate",

@@ -36,7 +36,7 @@ surfaces:
 headers: {Retry-After: {on: 429, presence: optional}}
 retry_policies: {patient: {max_attempts: 3, backoff: {kind: constant, base: 1s}, jitter: {kind: full},
     annotate: tries, eligible: [busy]}}
-idempotency: {key: Idempotency-Key, window: 1h, mismatch: reused}
+idempotency: {key: Idempotency-Key, window: 1h, mismatch: reused, missing: reused}
 upstream: {retry: patient, keys: [Idempotency-Key], status: tries}
 profile: rfc9110
 privacy:

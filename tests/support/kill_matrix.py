@@ -25,7 +25,16 @@ from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.results.model import Result
 from faultspec_conformance.run.service import judge_http, run
 from faultspec_conformance.session.options import RunOptions, Unreachable
-from miniatures import archive, clinic, core_platform, lending, lockers, parcels, vault
+from miniatures import (
+    archive,
+    clinic,
+    core_platform,
+    lending,
+    lockers,
+    parcels,
+    vault,
+    workshop,
+)
 from miniatures.core_platform import CALLERS
 from miniatures.serve import serving_on
 from miniatures.sins import SINS, Sin, both, no_header, on, sinning, without
@@ -148,6 +157,10 @@ def _clinic(sin: str | None, clock: Callable[[], float]) -> ASGIApp:
 
 def _lockers(sin: str | None, clock: Callable[[], float]) -> ASGIApp:
     return lockers.make_app(frozenset() if sin is None else frozenset({sin}), clock)
+
+
+def _workshop(sin: str | None, clock: Callable[[], float]) -> ASGIApp:
+    return workshop.make_app(frozenset() if sin is None else frozenset({sin}))
 
 
 Connect = Callable[[str, Limits], HttpDriver]
@@ -282,6 +295,12 @@ MINIATURES: Mapping[str, Miniature] = {
         served(TESTS / "miniatures" / "parcels.yaml", {}, _parcels),
         OF_ALL_OPERATIONS,
     ),
+    "workshop": Miniature(
+        TESTS / "miniatures" / "workshop-taxonomy.yaml",
+        workshop.SINS,
+        served(TESTS / "miniatures" / "workshop.yaml", {}, _workshop),
+        OF_ALL_OPERATIONS,
+    ),
     **{
         system: Miniature(
             services.EXAMPLES / system / "taxonomy.yaml",
@@ -293,8 +312,8 @@ MINIATURES: Mapping[str, Miniature] = {
 }
 """The notebooks keep the Core Platform contract; the vault has one that gives a meaning to the
 clauses it has no use for; the lending library breaks its own document; the lockers have logins; the
-archive has pages and exports; the clinic records failures by id; the parcels are judged by the
-probes of all operations too; the others are the services of `examples/`.
+archive has pages and exports; the clinic records failures by id; the parcels and the workshop
+are judged by the probes of all operations too; the others are the services of `examples/`.
 """
 
 WIRED = frozenset({"panics-on-one-route"})
@@ -928,10 +947,24 @@ KILLS: Mapping[str, Kill] = {
     "crud-envelope-on-install": caught("envelope/shape", of="aileron"),
     "approval-denied": caught("code/reserved", of="aileron"),
     "key-in-message": caught("leaks/secret", of="aileron"),
+    "loans-race": caught("idempotency/concurrent", of="workshop"),
+    "repairs-race": caught("idempotency/concurrent", of="workshop"),
+    "cursor-shows-other-tenant": caught("tenancy/concealed", of="workshop"),
+    "loans-of-any-tool-listed": caught("tenancy/concealed", of="workshop"),
+    "batch-kept-on-the-last-page": caught("writes/refused", of="workshop"),
+    "repair-keeps-the-etag": caught("preconditions/stale", of="workshop"),
+    "version-counted-from-body": caught("writes/server-owned", of="workshop"),
+    "long-note-is-cut": caught("writes/created", of="workshop"),
+    "key-not-required": caught("idempotency/required", of="workshop"),
+    "missing-key-called-invalid": caught("idempotency/required", of="workshop"),
+    "longest-note-crashes-a-change": caught("service/no-crash", of="workshop"),
 }
 # fmt: on
 
 SURVIVORS: Mapping[str, str] = {
+    "loans-refused-while-lending": "a service may ask to wait while an equal request is handled",
+    "cursor-bound-to-its-tenant": "a service may refuse a cursor that it gave to another caller",
+    "note-loses-its-spaces": "a service may remove the spaces around a text",
     "message-is-the-code": "where a message stops being human-readable is a matter of taste",
     "already-exists-told-as-conflict": "the document gives no rule to choose between the two codes of 409",
     "field-missing": "the taxonomy has `field` optional on every code, as the document's table does",

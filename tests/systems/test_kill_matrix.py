@@ -81,7 +81,7 @@ OF_ALL_OPERATIONS = {"document/bounds"}
 #: Clauses about what another miniature declares or has, and the notebooks do not.
 CONFIGURED = {
     *("fault/recovers", "idempotency/after-failure", "provoke/expected", "provoke/state"),
-    *("leaks/confidential", "auth/renewed", "lists/cursor", "writes/server-owned", "retry/scope"),
+    *("leaks/confidential", "auth/renewed", "lists/cursor", "retry/scope"),
     *("audit/resolves", "audit/concealed", "ids/unique"),
 }
 
@@ -162,7 +162,14 @@ def test_a_behaving_service_passes_everything(turn: int) -> None:
     assert all(
         address.startswith("obligations/")
         or clauses[address].reason_not_applicable(taxonomy("notebooks"), "http") is not None
-        or address in {"idempotency/mismatch", *GENERATED, *OF_ALL_OPERATIONS, *CONFIGURED}
+        or address
+        in {
+            "idempotency/mismatch",
+            "idempotency/required",
+            *GENERATED,
+            *OF_ALL_OPERATIONS,
+            *CONFIGURED,
+        }
         for address in left
     )
     assert all(each.observed for each in result.coverage.values())

@@ -138,6 +138,7 @@ JUDGED: Mapping[str, tuple[str, ...]] = {
     "idempotency.replay.equal": _REPLAY,
     "idempotency.replay.headers": _REPLAY,
     "idempotency.mismatch": ("idempotency/mismatch",),
+    "idempotency.missing": ("idempotency/required",),
     "idempotency.default": _FLAG,
     "idempotency.refusals": _REPLAY,
     "upstream": ("upstream/attempts",),

@@ -45,6 +45,7 @@ _REFERENCES: Mapping[Section, frozenset[str]] = {
             "Fallback.code",
             "HeaderRule.codes",
             "Idempotency.mismatch",
+            "Idempotency.missing",
             "Navigation.refused",
             "Navigation.unknown",
             "Operation.codes",

@@ -473,7 +473,7 @@ class Idempotency(NamedTuple):
 
     ``window`` in seconds. ``mismatch``: the code for one key with two bodies. ``default``: whether
     operations without a declaration are idempotent. ``refusals``: what a replay of a refused
-    request gets.
+    request gets. ``missing``: the code for a write without its key, or `accepted`.
     """
 
     key: str
@@ -485,6 +485,7 @@ class Idempotency(NamedTuple):
     default: Literal["idempotent", "not_idempotent"] | None = None
     refusals: Literal["stored", "retried", "unspecified"] = "unspecified"
     source: Source = NOWHERE
+    missing: str | None = None
 
 
 class Upstream(NamedTuple):

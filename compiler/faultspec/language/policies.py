@@ -116,6 +116,9 @@ def read_idempotency(scope: Scope, data: Data) -> Idempotency:
     mismatch: str | None = data.get("mismatch", "unspecified")
     if mismatch != "unspecified":
         mismatch = scope.refer(str(mismatch), scope.names("codes"), "code", (*path, "mismatch"))
+    missing: str | None = data.get("missing", "unspecified")
+    if missing not in ("unspecified", "accepted"):
+        missing = scope.refer(str(missing), scope.names("codes"), "code", (*path, "missing"))
     return Idempotency(
         key=data["key"],
         methods=methods,
@@ -125,6 +128,7 @@ def read_idempotency(scope: Scope, data: Data) -> Idempotency:
         mismatch=None if mismatch == "unspecified" else mismatch,
         default=data.get("default"),
         refusals=data.get("refusals", "unspecified"),
+        missing=None if missing == "unspecified" else missing,
         source=scope.source(data.get("source"), path),
     )
 

@@ -33,6 +33,7 @@ from faultspec_conformance.probes import (
     malformed_targets,
     mcp,
     media,
+    missing_keys,
     pages,
     provoke,
     refused_writes,
@@ -112,6 +113,7 @@ PROBES: tuple[Probe[HttpSession], ...] = (
         idempotency.CREATIONS,
         within="resources",
     ),
+    Probe("missing-keys", missing_keys.missing_keys, (missing_keys.CLAUSE,), within="resources"),
     Probe(
         "stale-writes",
         concurrency.stale_writes,

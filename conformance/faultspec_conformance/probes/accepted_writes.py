@@ -7,6 +7,7 @@ another probe has sent between two reads are judged by those exchanges.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 
 from faultspec.openapi.service import ServiceOperation
@@ -23,10 +24,11 @@ from faultspec_conformance.probes.effects import (
     new_members,
     reset_members,
 )
+from faultspec_conformance.probes.long_texts import find_cut_text, with_long_texts
 from faultspec_conformance.probes.updates import change_body, changes
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
-from faultspec_conformance.session.fixtures import make, request_to, written_values
+from faultspec_conformance.session.fixtures import likely_body, make, request_to, written_values
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
@@ -89,11 +91,23 @@ def _follow(session: HttpSession, kind: ResourceKind) -> Iterator[Outcome]:
         reason = f"no operation is known that reads `{kind.name}`"
         yield from (not_exercised(clause, reason) for clause in CLAUSES)
         return
-    resource = make(session, kind)
+    resource = _make_long(session, kind)
     if isinstance(resource, str):
         yield from (not_exercised(clause, resource) for clause in CLAUSES)
         return
     yield from _Lifetime(session, resource, read).outcomes()
+
+
+def _make_long(session: HttpSession, kind: ResourceKind) -> CreatedResource | str:
+    """Create a resource with long texts; if that is refused, or it has none, an ordinary one."""
+    create = kind.operation("create")
+    body = likely_body(session, create, kind.call("create")) if create is not None else None
+    if with_long_texts(session, kind, body) != body:
+        change = partial(with_long_texts, session, kind)
+        resource = make(session, kind, change=change)
+        if isinstance(resource, CreatedResource):
+            return resource
+    return make(session, kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +131,12 @@ class _Lifetime:
             reason = f"the service answered {state} to {self.read.name}"
             yield from (not_exercised(clause, reason) for clause in (_UPDATED, _DELETED))
             return
+        cut = find_cut_text(self.resource.body, state)
+        if cut is not None:
+            creation = self.resource.creation
+            message = f"{creation.exchange.operation} succeeded ({creation}), but `{cut}` of the "
+            message += f"{self.kind.name} is cut off"
+            yield failed(_CREATED, message, creation, state, pointer=f"/{cut}", variant="cut")
         page = self.list_page()
         yield self._check_listed_once(page)
         operations = changes(self.session, self.kind)

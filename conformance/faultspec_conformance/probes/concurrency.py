@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.probes.effects import may_be_pending
 from faultspec_conformance.probes.updates import change_body, changes
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.fixtures import request_to, take_untouched
+from faultspec_conformance.session.fixtures import ordinary_request, request_to, take_untouched
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     KEEPS_RATE,
@@ -31,6 +32,9 @@ CLAUSES = (_STALE, _RECOVERS, _CONCURRENT)
 #: Writes at the same time with one validator.
 _AT_ONCE = 2
 
+#: Writes below an item whose effect on its ETag is read.
+_ACTIONS = 2
+
 #: A validator that no service has given out.
 _NEVER_GIVEN = '"faultspec-never-given"'
 
@@ -52,6 +56,8 @@ def stale_writes(session: HttpSession) -> Iterator[Outcome]:
         for operation in (*changes(session, kind), *_actions(session, kind)):
             found = True
             yield from _start(session, kind, operation)
+        for operation in islice(_actions_without_validator(session, kind), _ACTIONS):
+            yield from _check_tag(session, kind, operation)
         resource = session.knowledge.created[kind.name]
         delete = kind.operation("delete")
         if delete is not None and _takes_validator(session, delete, resource):
@@ -70,6 +76,43 @@ def _actions(session: HttpSession, kind: ResourceKind) -> list[ServiceOperation]
         and lies_below(operation, kind)
         and operation.parameter("If-Match", "header") is not None
     ]
+
+
+def _actions_without_validator(
+    session: HttpSession, kind: ResourceKind
+) -> Iterator[ServiceOperation]:
+    """Yield the documented writes by POST below an item that take no validator."""
+    for operation in session.description.operations:
+        below = kind.item is not None and lies_below(operation, kind)
+        unconditional = operation.parameter("If-Match", "header") is None
+        if below and unconditional and operation.method == "POST":
+            yield operation
+
+
+def _check_tag(
+    session: HttpSession, kind: ResourceKind, operation: ServiceOperation
+) -> Iterator[Outcome]:
+    """Send a write below an item: if it changes the item, it changes the ETag too.
+
+    Where the ETag is that of the creation, another item is read before the write, too.
+    """
+    read = kind.operation("read")
+    for before_write in (False, True):
+        resource = take_untouched(session, kind)
+        if read is None or isinstance(resource, str):
+            return
+        cycle = _Cycle(session, resource, operation, read)
+        before = cycle.get() if before_write else resource.creation
+        tag = before.header("ETag")
+        if tag is None:
+            return
+        spec = ordinary_request(session, operation, resource.item_values(operation))
+        changed = session.call(replace(spec, identity=resource.owner))
+        now = cycle.get() if changed.ok else changed
+        if now.header("ETag") != tag:
+            return
+        if before_write:
+            yield from cycle.check_tag(before, changed, now)
 
 
 def _takes_validator(
@@ -130,10 +173,9 @@ class _Cycle:
         whole = changed.header("ETag") is not None and _members(changed) == _members(before)
         now = changed if whole else self.get()
         current = now.header("ETag") or changed.header("ETag")
-        if current == old and self._has_moved(before, now):
-            problem = f"the ETag of `{self.resource.kind.name}` did not change after an update"
-            message = f"{problem}: the service cannot recognise a stale write"
-            yield failed(_STALE, message, *(before, changed, now), variant="unchanged")
+        unchanged = list(self.check_tag(before, changed, now)) if current == old else []
+        if unchanged:
+            yield from unchanged
             return
         stale = self.write(old if current != old else _NEVER_GIVEN)
         outcome = self._check_stale(before, changed, stale)
@@ -141,6 +183,16 @@ class _Cycle:
             yield outcome
             return
         yield from self._refetch(now, current, stale, old)
+
+    def check_tag(
+        self, before: Observation, changed: Observation, now: Observation
+    ) -> Iterator[Outcome]:
+        """Check that the ETag of a resource that a write has changed is another one."""
+        if now.header("ETag") in (None, before.header("ETag")) and self._has_moved(before, now):
+            problem = f"the ETag of `{self.resource.kind.name}` did not change after "
+            problem += self.operation.name
+            message = f"{problem}: the service cannot recognise a stale write"
+            yield failed(_STALE, message, *(before, changed, now), variant="unchanged")
 
     def outcomes_of_action(self) -> Iterator[Outcome]:
         """Send an action with a validator that was never given out, then with the current one.

@@ -11,6 +11,7 @@ from itertools import islice, zip_longest
 from faultspec.exchange.model import Canary
 from faultspec.openapi.service import OperationParameter, ServiceOperation
 from faultspec_conformance.probes.bounds import AllowedInput, allowed_inputs, send_allowed
+from faultspec_conformance.probes.fresh_items import FreshItems
 from faultspec_conformance.probes.named_inputs import WrongInput, check_named_input
 from faultspec_conformance.probes.operations import json_writes
 from faultspec_conformance.probes.refusals import check_invalid_input, is_checked_first
@@ -56,6 +57,7 @@ def constraints(session: HttpSession) -> Iterator[ProbeResult]:
         if session.writable or not operation.writes
     ]
     left, refused = _REQUESTS, Counter[tuple[str, type]]()
+    items = FreshItems(session)
     rounds = zip_longest(*(islice(_inputs(session, one), _OF_ONE) for one in operations))
     for sent in (one for turn in rounds for one in turn if one is not None):
         key = f"{sent.spec.method} {sent.spec.template}", type(sent)
@@ -65,11 +67,11 @@ def constraints(session: HttpSession) -> Iterator[ProbeResult]:
             yield Note(f"the constraints beyond {_REQUESTS} requests are left out")
             return
         left -= 1
-        if isinstance(sent, _ForbiddenInput):
-            outcomes = tuple(attempt(_send(session, sent), _CLAUSE))
-        else:
-            outcomes = tuple(attempt(send_allowed(session, sent), _BOUNDS))
-        early = any(isinstance(one, Outcome) and is_checked_first(one) for one in outcomes)
+        outcomes = _send_input(session, items, sent)
+        if _is_early(outcomes) and items.renew(sent.spec):
+            left = max(left - 1, 0)
+            outcomes = _send_input(session, items, sent)
+        early = _is_early(outcomes)
         # What is refused early of one kind is refused early of both; an acceptance counts alone.
         for kind in (_ForbiddenInput, AllowedInput) if early else ():
             refused[key[0], kind] += 1
@@ -78,6 +80,27 @@ def constraints(session: HttpSession) -> Iterator[ProbeResult]:
         yield from outcomes
     if left == _REQUESTS:
         yield not_exercised(_CLAUSE, "no schema of a body or a query has a constraint")
+
+
+def _send_input(
+    session: HttpSession, items: FreshItems, sent: "_ForbiddenInput | AllowedInput"
+) -> tuple[ProbeResult, ...]:
+    """Send a request on the item that its operation was last given."""
+    if isinstance(sent, _ForbiddenInput):
+        placed = replace(sent, spec=items.place(sent.spec), valid=items.place(sent.valid))
+        return tuple(attempt(_send(session, placed), _CLAUSE))
+    inside = items.place(sent.inside) if sent.inside is not None else None
+    return tuple(
+        attempt(
+            send_allowed(session, replace(sent, spec=items.place(sent.spec), inside=inside)),
+            _BOUNDS,
+        )
+    )
+
+
+def _is_early(outcomes: tuple[ProbeResult, ...]) -> bool:
+    """Whether the service checked something else before the input."""
+    return any(isinstance(one, Outcome) and is_checked_first(one) for one in outcomes)
 
 
 def _inputs(

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import Identity
-from faultspec_conformance.probes.ownership import unguessable
+from faultspec_conformance.probes.ownership import is_private, unguessable
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import pagination
 from faultspec_conformance.session.fixtures import make, ordinary_request
@@ -27,10 +27,8 @@ from faultspec_conformance.session.observations import ProbeResult, attempt
 from faultspec_conformance.session.parameters import absent_value, required_query
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import (
-    ResourceKind,
     identifier_of,
     last_placeholder,
-    path_of,
 )
 
 _CLAUSE = "tenancy/concealed"
@@ -121,26 +119,9 @@ def _identifiers(session: HttpSession, seen: Observation) -> Iterator[tuple[obje
         yield slot_value(session.taxonomy, seen, echo.field.slot), what
     for kind in session.kinds if seen.ok else ():
         create = kind.operation("create")
-        if create is not None and create.name == operation and _is_private(session, kind):
+        if create is not None and create.name == operation and is_private(session, kind):
             identifier = identifier_of(seen, last_placeholder(kind), kind)
             yield identifier, f"the id of another tenant's {kind.name}"
-
-
-def _is_private(session: HttpSession, kind: ResourceKind) -> bool:
-    """Whether another tenant was refused the shared resource of a kind."""
-    read, shared = kind.operation("read"), session.knowledge.created.get(kind.name)
-    if read is None or shared is None:
-        return False
-    target = path_of(read.template, shared.values)
-    tenants = {known.name: known.tenant for known in session.identities}
-    answers = [
-        seen
-        for seen in session.knowledge.own.exchanges
-        if seen.exchange.request.method == "GET"
-        and seen.exchange.request.target == target
-        and tenants.get(seen.exchange.identity or "") not in (None, shared.owner.tenant)
-    ]
-    return bool(answers) and not any(seen.ok for seen in answers)
 
 
 def _is_sent(text: str, exchanges: list[Observation]) -> bool:

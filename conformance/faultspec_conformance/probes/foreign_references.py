@@ -11,7 +11,12 @@ from faultspec.exchange.body import steps
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import Identity
 from faultspec_conformance.probes.operations import json_writes
-from faultspec_conformance.probes.ownership import ids_of_tenant, marks, unguessable
+from faultspec_conformance.probes.ownership import (
+    ids_of_tenant,
+    is_private,
+    marks,
+    unguessable,
+)
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.fixtures import body_for, ordinary_request
@@ -25,7 +30,7 @@ from faultspec_conformance.session.observation import (
 )
 from faultspec_conformance.session.parameters import required_query
 from faultspec_conformance.session.requests import RequestSpec
-from faultspec_conformance.session.resources import CreatedResource
+from faultspec_conformance.session.resources import CreatedResource, refers_to
 
 _CLAUSE = "tenancy/concealed"
 
@@ -49,7 +54,9 @@ def check_filters(
 
     Only unguessable ids show it, since an answer may repeat the value that was asked for.
     """
-    ids = [id for id in ids_of_tenant(session, resource.kind, resource.owner) if unguessable(id)]
+    kinds = [kind for kind in session.kinds if kind == resource.kind or is_private(session, kind)]
+    created = (id for kind in kinds for id in ids_of_tenant(session, kind, resource.owner))
+    ids = [id for id in created if unguessable(id)]
     asked = 0
     for operation in session.inventory.operations if ids else ():
         if operation.method != "GET" or operation.placeholders:
@@ -87,13 +94,28 @@ def _filters(
         schema = session.description.schema(parameter.schema)
         free = sampling.kind(schema) == "string" and _NOT_FREE.isdisjoint(schema)
         name = _plain(parameter.name)
-        if name in (_plain(resource.kind.name) + "id", "id"):
+        if name == "id" or refers_to(parameter.name, resource.kind.names):
             yield parameter.name, resource.id
+        elif _names_correlation(session, name):
+            yield parameter.name, _correlation_of(session, resource.creation)
         elif name in values:
             yield parameter.name, values[name]
         elif free and own:
             free_texts.append((parameter.name, own[0]))
     yield from free_texts
+
+
+def _names_correlation(session: HttpSession, name: str) -> bool:
+    """Whether a parameter asks for a correlation id, by its name without punctuation."""
+    echo = session.echo
+    return echo is not None and name == _plain(echo.header).removeprefix("x")
+
+
+def _correlation_of(session: HttpSession, creation: Observation) -> object:
+    """Return the correlation id of the request that created a resource."""
+    assert session.echo is not None
+    sent = creation.exchange.request_header(session.echo.header)
+    return sent or creation.header(session.echo.answer_header) or ""
 
 
 def _values(body: object) -> dict[str, object]:

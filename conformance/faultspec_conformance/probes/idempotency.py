@@ -12,12 +12,16 @@ from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.probes.ownership import Evidence, marks
 from faultspec_conformance.probes.resources import existing_ids
 from faultspec_conformance.probes.updates import change_body, changes
+from faultspec_conformance.probes.whole_lists import read_pages
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.correlation import new_id
 from faultspec_conformance.session.fixtures import (
+    CONFLICT,
     likely_body,
     make,
+    parent_values,
+    renew_references,
     request_to,
     take_untouched,
     written_values,
@@ -128,16 +132,13 @@ class _Creation:
 
     def outcomes(self) -> Iterator[ProbeResult]:
         """Create a resource by equal requests at the same time, and replay it in all ways."""
-        session = self.session
-        body = self.new_body()
-        spec = self.request(new_key(session), body, new_id(session.echo, session.tokens))
-        burst: list[Observation] = []
+        session, call = self.session, self.kind.call("create")
         reason = self.reason_not_at_once()
-        if reason is None:
-            burst = session.call_together(*[spec] * _AT_ONCE)
-        else:
-            yield not_exercised(_CONCURRENT, str(reason))
-        created = [answer for answer in burst if answer.ok] or [session.call(spec)]
+        if reason is not None:
+            yield not_exercised(_CONCURRENT, reason)
+        spec, burst, created = self._send_first(at_once=reason is None)
+        if created[0].status == CONFLICT and renew_references(session, self.operation, call):
+            spec, burst, created = self._send_first(at_once=reason is None)
         if not created[0].ok:
             yield check_refused_key(session, self.rule, spec, created[0])
             reason = f"the service answered {created[0]} to {self.operation.name}"
@@ -171,11 +172,22 @@ class _Creation:
         if burst:
             yield self._check_burst(burst, ids if raced or replayed else set(), again)
         if again.ok and not raced:
-            yield from self._check_list(body, first, again)
+            yield from self._check_list(spec.body, first, again)
         yield from self._check_other_uses(spec, first)
         later = replace(spec, body=self.new_body())
         later = replace(later, headers={**spec.headers, self.rule.key: session.tokens.hex(16)})
         yield KeyedCreation(later, session.call(later), session.driver.elapsed)
+
+    def _send_first(
+        self, *, at_once: bool
+    ) -> tuple[RequestSpec, list[Observation], list[Observation]]:
+        """Send a new creation, ``at_once`` several times. Return it, the answers at the same time,
+        and those that created something; a refusal if none did.
+        """
+        session = self.session
+        spec = self.request(new_key(session), self.new_body(), new_id(session.echo, session.tokens))
+        burst = session.call_together(*[spec] * _AT_ONCE) if at_once else []
+        return spec, burst, [answer for answer in burst if answer.ok] or [session.call(spec)]
 
     def new_body(self) -> object:
         """Return a body that no other creation has."""
@@ -184,7 +196,11 @@ class _Creation:
     def request(self, key: str, body: object, correlation: str = "auto") -> RequestSpec:
         """Return a creation by the owner of the existing resource."""
         call, existing = self.kind.call("create"), self.existing
-        known = existing.values_for(self.operation.template)
+        parents = parent_values(self.session, self.operation, call)
+        known = {
+            **existing.values_for(self.operation.template),
+            **(parents if isinstance(parents, dict) else {}),
+        }
         values = {name: known.get(name, existing.id) for name in self.operation.placeholders}
         return replace(
             request_to(self.session, self.operation, values),
@@ -247,12 +263,23 @@ class _Creation:
         )
         if not set(listing.placeholders) <= set(filled):
             return
-        page = self.session.call(
-            RequestSpec("GET", listing.template, identity=existing.owner, values=filled)
+
+        def select_items(page: Observation) -> list[object]:
+            """Return the items of a page that have the text."""
+            items = (item for item in list_items(page.json) if isinstance(item, dict))
+            return [item for item in items if text in item.values()]
+
+        spec = RequestSpec("GET", listing.template, identity=existing.owner, values=filled)
+        pages = read_pages(
+            self.session,
+            listing,
+            self.kind.config.pages,
+            spec,
+            until=lambda page: bool(select_items(page)),
         )
-        items = [item for item in list_items(page.json) if isinstance(item, dict)]
-        equal = [item for item in items if text in item.values()]
-        if page.ok and len(equal) > 1:
+        page = pages[-1] if pages else again
+        equal = select_items(page) if pages else []
+        if len(equal) > 1:
             message = f"after the replay the list shows {len(equal)} of what was created once"
             yield failed(_REPLAY, message, *(first, again, page), variant="twice")
 

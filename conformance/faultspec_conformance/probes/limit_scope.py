@@ -48,6 +48,9 @@ def ask_outsider(
     if identity is None:
         return f"no identity is known that differs from {owner.name} in its {step.scope}"
     before = send(identity)
+    wait = session.requested_wait(before) if before.status == _LIMITED else None
+    if wait is not None and session.driver.pause(wait):
+        before = send(identity)  # earlier requests used up the limit
     if before.status in (*_DENIED, _LIMITED):
         return f"the service answered {before} to {identity.name} before the limit was reached"
     return Outsider(identity, before)

@@ -155,3 +155,20 @@ def ids_of_tenant(session: HttpSession, kind: ResourceKind, identity: Identity) 
         and answer.exchange.identity in names
         and answer.exchange.operation == create.name
     }
+
+
+def is_private(session: HttpSession, kind: ResourceKind) -> bool:
+    """Whether another tenant was refused the shared resource of a kind."""
+    read, shared = kind.operation("read"), session.knowledge.created.get(kind.name)
+    if read is None or shared is None:
+        return False
+    target = path_of(read.template, shared.values)
+    tenants = {known.name: known.tenant for known in session.identities}
+    answers = [
+        seen
+        for seen in session.knowledge.own.exchanges
+        if seen.exchange.request.method == "GET"
+        and seen.exchange.request.target == target
+        and tenants.get(seen.exchange.identity or "") not in (None, shared.owner.tenant)
+    ]
+    return bool(answers) and not any(seen.ok for seen in answers)

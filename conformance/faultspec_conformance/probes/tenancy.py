@@ -23,6 +23,7 @@ from faultspec_conformance.probes.ownership import (
     find_unshared,
     has_namesake,
     ids_of_tenant,
+    is_private,
     unguessable,
 )
 from faultspec_conformance.probes.refusals import check_absent_item
@@ -31,6 +32,7 @@ from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import pagination, sampling
 from faultspec_conformance.session.fixtures import body_for, request_to, take_untouched
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.next_pages import Paging, paging_of
 from faultspec_conformance.session.observation import (
     Observation,
     failed,
@@ -70,6 +72,9 @@ _CHANGED: tuple[Role, ...] = ("read", "update")
 
 #: Ids of a refusal that the caller reads, to see whether they are its own.
 _NAMED = 3
+
+#: Pages after the first one that are read as another tenant.
+_LATER_PAGES = 3
 
 #: Stands for a member that a body does not have.
 _LACKING = object()
@@ -379,7 +384,9 @@ def _body(answer: Observation) -> object:
 def _check_list(
     session: HttpSession, resource: CreatedResource, stranger: Identity, evidence: Evidence
 ) -> Iterator[Outcome]:
-    """Check that the first two pages of a list do not show the owner's resource to the stranger."""
+    """Check that no page of a list shows the owner's resource to the stranger: neither the first
+    ones, nor the one that the owner's own cursor names.
+    """
     kind, listing = resource.kind, resource.kind.operation("list")
     if listing is None or listing.placeholders:
         return
@@ -390,6 +397,7 @@ def _check_list(
         return evidence.has_mark(page) or any(id in text for id in ids)
 
     message = f"{listing.name} shows another tenant's {kind.name}"
+    paging = paging_of(listing, kind.config.pages)
     plain = RequestSpec("GET", listing.template, identity=stranger)
     first = session.call(replace(plain, query=pagination.opening(listing)))
     if not first.ok:
@@ -398,15 +406,66 @@ def _check_list(
         yield failed(_CLAUSE, message, resource.creation, first, variant="list")
         return
     yield passed(_CLAUSE)
-    following = pagination.next_query(listing, first)
-    if following is None:
-        return
-    second = session.call(replace(plain, query=following))
-    if second.ok and shows(second):
-        exchanges = (resource.creation, first, second)
-        yield failed(_CLAUSE, f"{message} on a later page", *exchanges, variant="page")
-    elif second.ok:
+    query = pagination.next_query(listing, first) or _next_query(paging, first, {})
+    for _ in range(_LATER_PAGES):
+        if query is None:
+            break
+        page = session.call(replace(plain, query=query))
+        if not page.ok:
+            break
+        if shows(page):
+            exchanges = (resource.creation, first, page)
+            yield failed(_CLAUSE, f"{message} on a later page", *exchanges, variant="page")
+            return
         yield passed(_CLAUSE)
+        query = _next_query(paging, page, query)
+    outcome = _check_cursor(session, resource, plain, paging=paging)
+    if outcome is not None:
+        yield outcome
+
+
+def _check_cursor(
+    session: HttpSession, resource: CreatedResource, plain: RequestSpec, *, paging: Paging
+) -> Outcome | None:
+    """Check that a cursor of the owner does not lead the stranger to items of the owner.
+
+    ``plain``: the request of the list by the stranger. None if the list has no cursors, or all
+    tenants share its items.
+    """
+    if paging.cursor is None or paging.size is None or not is_private(session, resource.kind):
+        return None
+    opening = {paging.size.name: 1}
+    owners = replace(plain, identity=resource.owner)
+    own = session.call(replace(owners, query=opening))
+    query = _next_query(paging, own, opening) if own.ok else None
+    if query is None:
+        return None
+    page = session.call(replace(plain, query=query))
+    if not page.ok or not paging.items(page):
+        return passed(_CLAUSE)
+    following = session.call(replace(owners, query=query))
+    ids = {
+        str(item[name])
+        for item in paging.items(following)
+        if isinstance(item, dict)
+        for name in {last_placeholder(resource.kind), "id"} & item.keys()
+        if unguessable(item[name])
+    }
+    text = page.exchange.response.body.decode("utf-8", "replace")
+    if not any(identifier in text for identifier in ids):
+        return passed(_CLAUSE)
+    message = f"with a cursor of another tenant, {page.exchange.operation} shows that tenant's "
+    message += resource.kind.name
+    return failed(_CLAUSE, message, *(own, following, page), variant="cursor")
+
+
+def _next_query(
+    paging: Paging, page: Observation, query: Mapping[str, object]
+) -> dict[str, object] | None:
+    """Return the query of the page after an answer, as the answer names it."""
+    items = paging.items(page)
+    last = items[-1] if items else None
+    return paging.next_query(page, query, last.get("id") if isinstance(last, dict) else last)
 
 
 def _check_same_values(

@@ -43,15 +43,18 @@ _OWNED, _READABLE = "writes/server-owned", "writes/readable"
 #: The clauses about unusual writes.
 CLAUSES = (_OWNED, _READABLE)
 
+#: The most that a counter moves between a write and the read after it.
+_COUNTED = 3
+
 #: Members that are sent one by one, after all of them at once were refused, and members that are
 #: null, one in each update.
 _ALONE, _NULL = 3, 4
 
-#: Names of members that decide to whom a resource belongs and who may do what. A service sets them
-#: itself, if it shows them and its document has them in no request.
+#: Names of members that decide to whom a resource belongs and who may do what, and of versions. A
+#: service sets them itself, if it shows them and its document has them in no request.
 _POWERS = re.compile(
     r"_?(owner|tenant|organi[sz]ation|workspace|created_?by|author)(_?id)?"
-    r"|roles?|is_?admin|admin|permissions?|scopes?",
+    r"|version|revision|etag|roles?|is_?admin|admin|permissions?|scopes?",
     re.IGNORECASE,
 )
 
@@ -61,12 +64,26 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?")
 @dataclass(frozen=True, slots=True)
 class _OwnedMember:
     """A member that the service sets, and another value of its type. ``certain``: the configuration
-    or the document says so.
+    or the document says so. ``before``: the value that a read showed.
     """
 
     pointer: str
     value: object
     certain: bool
+    before: object = None
+
+    def has_taken(self, found: object) -> bool:
+        """Whether a value that a read shows comes from the request: it is the sent one, or a number
+        that was counted up from it.
+        """
+        if type(found) is not type(self.value):
+            return False
+        if found == self.value:
+            return True
+        if not isinstance(found, int) or not isinstance(self.value, int):
+            return False
+        far = not isinstance(self.before, int) or abs(found - self.before) > _COUNTED
+        return far and abs(found - self.value) <= _COUNTED
 
     def put_into(self, body: Mapping[str, object]) -> dict[str, object]:
         """Return a body with the value at the place of the member."""
@@ -146,7 +163,8 @@ class _Writes:
         for pointer in declared:
             value = self._other_value(point(state.json, pointer), {}, resource)
             if value is not None:
-                yield _OwnedMember(pointer, value, certain=True)
+                before = point(state.json, pointer)
+                yield _OwnedMember(pointer, value, certain=True, before=before)
         shown = find_representation(state, resource.body if isinstance(resource.body, dict) else {})
         asked = {name: node for one in self._writes() for name, node in self._members(one).items()}
         answered: dict[str, Json] = {}
@@ -167,7 +185,7 @@ class _Writes:
             unasked = bool(asked) and name not in asked and _POWERS.fullmatch(name) is not None
             value = self._other_value(before, node, resource) if certain or unasked else None
             if value is not None:
-                yield _OwnedMember(f"/{name}", value, certain)
+                yield _OwnedMember(f"/{name}", value, certain, before)
 
     def _writes(self) -> list[ServiceOperation]:
         create = self.kind.operation("create")
@@ -278,7 +296,7 @@ class _Writes:
             found = point(seen.json, member.pointer)
             if found is None and "/" not in member.pointer[1:]:
                 found = shown.get(member.pointer[1:])
-            if found == member.value and type(found) is type(member.value):
+            if member.has_taken(found):
                 level: Level = "error" if member.certain else "warning"
                 line = (
                     f"{operation.name} sets `{member.pointer}` of the {self.kind.name}, which is "

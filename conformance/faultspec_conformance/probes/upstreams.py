@@ -139,6 +139,9 @@ _LATER = 3
 #: looked for.
 _QUIET, _LOOKS = 2.0, 5
 
+#: The status of a rate limit (RFC 6585, 4).
+_LIMITED = 429
+
 #: Seconds of a `Retry-After` from upstream: the shortest wait that a clock can tell from none.
 _WAIT = 1
 
@@ -376,6 +379,9 @@ class _UpstreamWatch:
         answer = self.session.call(spec)
         if answer.status == 401 and not self.upstream.calls:  # the credentials may have ended
             answer = self.session.call(replace(spec, may_be_refused=False))
+        pause = self.session.requested_wait(answer) if answer.status == _LIMITED else None
+        if pause is not None and not self.upstream.calls and self.session.driver.pause(pause):
+            answer = self.session.call(spec)  # earlier requests used up the limit
         requests = list(self.upstream.calls)
         if len(requests) == 1 and failure.answer not in STALLING:
             # What the call took besides the upstream's own time, for it was not retried.

@@ -16,8 +16,8 @@ from faultspec_conformance.probes.batch import (
     spoil_item,
     with_items,
 )
+from faultspec_conformance.probes.whole_lists import read_pages
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session import pagination
 from faultspec_conformance.session.fixtures import request_to
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
@@ -78,9 +78,9 @@ def _check_batch(
         yield _check_results(operation, good, mixed)
     if mixed.ok:
         return
-    if before is not None and mixed.status < 500:
+    if before and mixed.status < 500:
         after = _read_list(session, operation, owner)
-        if after is not None:
+        if after:
             yield _check_nothing_stored(
                 operation, mixed, before=before, after=after, items=(first, kept)
             )
@@ -115,42 +115,48 @@ def _check_nothing_stored(
     operation: ServiceOperation,
     mixed: Observation,
     *,
-    before: Observation,
-    after: Observation,
+    before: Sequence[Observation],
+    after: Sequence[Observation],
     items: Sequence[object],
 ) -> Outcome:
     """Check that a list shows nothing of the good item of a refused batch.
 
-    ``before`` and ``after``: the list. ``items``: one that was stored, and the good one.
+    ``before`` and ``after``: the pages of the list. ``items``: one that was stored, and the good
+    one.
     """
     stored, kept = (dict(leaves(item)) for item in items)
     own = [value for name, value in kept.items() if stored.get(name) != value]
     others = [value for name, value in stored.items() if kept.get(name) != value]
-    shown = {str(value) for _, value in leaves(before.json)}
+    shown = {text for page in before for text in _texts(page)}
+    listing = before[0].exchange.operation
     if not any(str(value) in shown for value in others):
-        reason = f"{before.exchange.operation} does not show the items of {operation.name}"
+        reason = f"{listing} does not show the items of {operation.name}"
         return not_exercised(_REFUSED, reason)
-    now = {str(value) for _, value in leaves(after.json)} - shown
-    if any(str(value) in now for value in own):
+    wanted = {str(value) for value in own} - shown
+    page = next((one for one in after if _texts(one) & wanted), None)
+    if page is not None:
         message = (
-            f"the service refused {operation.name} with {mixed}, "
-            f"and {after.exchange.operation} shows its good item"
+            f"the service refused {operation.name} with {mixed}, and {listing} shows its good item"
         )
-        evidence = (before, mixed, after)
+        evidence = (before[0], mixed, page)
         return failed(_REFUSED, message, *evidence, variant="batch")
     return passed(_REFUSED)
 
 
+def _texts(page: Observation) -> set[str]:
+    return {str(value) for _, value in leaves(page.json)}
+
+
 def _read_list(
     session: HttpSession, operation: ServiceOperation, owner: Identity
-) -> Observation | None:
-    """Read the list of the kind whose batch the operation is; None if there is none."""
+) -> list[Observation]:
+    """Read the pages of the list of the kind whose batch the operation is; none without a list."""
     for kind in session.kinds:
         listing, call = kind.operation("list"), kind.config.batch
         if listing is None or call is None or listing.placeholders:
             continue
         if session.operation(call.method, call.path).name == operation.name:
-            query = {**pagination.longest_page(listing), **required_query(session, listing)}
-            page = session.call(RequestSpec("GET", listing.template, identity=owner, query=query))
-            return page if page.ok else None
-    return None
+            query = required_query(session, listing)
+            spec = RequestSpec("GET", listing.template, identity=owner, query=query)
+            return read_pages(session, listing, kind.config.pages, spec)
+    return []

@@ -3,7 +3,7 @@ body and key.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -38,6 +38,9 @@ from faultspec_conformance.session.resources import (
     place_path,
 )
 
+#: The status of a request that the state of a resource does not allow (RFC 9110, 15.5.10).
+CONFLICT = 409
+
 
 def fixture(session: HttpSession, kind: ResourceKind) -> CreatedResource | str:
     """Return the shared resource of a kind, created at the first call, or the reason why there is
@@ -61,15 +64,33 @@ def fixture(session: HttpSession, kind: ResourceKind) -> CreatedResource | str:
 
 
 def make(
-    session: HttpSession, kind: ResourceKind, *, owner: Identity | None = None
+    session: HttpSession,
+    kind: ResourceKind,
+    *,
+    owner: Identity | None = None,
+    change: Callable[[object], object] | None = None,
 ) -> CreatedResource | str:
-    """Create a resource and return it, or the reason why it could not be created."""
+    """Create a resource and return it, or the reason why it could not be created.
+
+    ``change``: returns the body that is sent in place of an ordinary one. After a conflict, what
+    the creation refers to is made anew: a tool may be lent only once.
+    """
+    operation, before = kind.operation("create"), len(session.knowledge.exchanges)
     with session.driver.log_as("setup"):
-        return _make(session, kind, owner)
+        made = _make(session, kind, owner, change)
+        if isinstance(made, CreatedResource) or operation is None:
+            return made
+        taken = any(seen.status == CONFLICT for seen in session.knowledge.exchanges[before:])
+        if taken and renew_references(session, operation, kind.call("create")):
+            return _make(session, kind, owner, change)
+        return made
 
 
 def _make(
-    session: HttpSession, kind: ResourceKind, owner: Identity | None
+    session: HttpSession,
+    kind: ResourceKind,
+    owner: Identity | None,
+    change: Callable[[object], object] | None = None,
 ) -> CreatedResource | str:
     if not session.writable:
         return "nothing may be written (`limits: {writes: true}` allows it)"
@@ -84,7 +105,8 @@ def _make(
         _create_referred(session, kind, operation)
     refusals: list[tuple[bool, str]] = []
     for identity in [owner] if owner is not None else _likely_owners(session, kind, operation):
-        for body, literal in _likely_bodies(session, operation, call):
+        for likely, literal in _likely_bodies(session, operation, call):
+            body = change(likely) if change is not None else likely
             sent = fill_in_call(session, replace(call, body=ABSENT)) if call is not None else None
             new = (name for name in operation.placeholders if name not in parents)
             values = parents | {name: f"made-{session.tokens.hex(5)}" for name in new}
@@ -137,14 +159,53 @@ def _create_referred(session: HttpSession, kind: ResourceKind, operation: Servic
     """Create the resources that members and parameters of a creation refer to by their names, such
     as `room_id`.
     """
+    for referred in _referred_kinds(session, operation):
+        if referred is not kind and referred.operation("create"):
+            fixture(session, referred)
+
+
+def _referred_kinds(session: HttpSession, operation: ServiceOperation) -> list[ResourceKind]:
+    """Return the kinds that members and parameters of an operation refer to by their names."""
     schema = operation.body.schema if operation.body is not None else {}
     node = sampling.merge_all_of(session.description.document, schema)
     names = [*sampling.properties_of(node)]
     names += [parameter.name for parameter in operation.parameters if parameter.where != "path"]
-    for name in names:
-        referred = referred_kind(session, name)
-        if referred is not None and referred is not kind and referred.operation("create"):
-            fixture(session, referred)
+    found = (referred_kind(session, name) for name in names)
+    return [kind for kind in found if kind is not None]
+
+
+def renew_references(
+    session: HttpSession, operation: ServiceOperation, call: ConfiguredCall | None = None
+) -> bool:
+    """Replace the shared resources that a request refers to, and those that it lies below, by new
+    ones. Return whether there are any.
+
+    A service may accept one such request for each of them.
+    """
+    named = (
+        [kind for kind in named_kinds(session, call) if isinstance(kind, ResourceKind)]
+        if (call is not None)
+        else _referred_kinds(session, operation)
+    )
+    parents = [
+        kind
+        for kind in session.kinds
+        if kind.item is not None
+        and shape_of(operation.template).startswith(shape_of(kind.item) + "/")
+    ]
+    knowledge, renewed = session.knowledge, False
+    for kind in {kind.name: kind for kind in (*parents, *named)}.values():
+        if kind.name in knowledge.under_way or kind.name not in knowledge.created:
+            continue
+        knowledge.under_way.add(kind.name)
+        try:
+            resource = make(session, kind)
+        finally:
+            knowledge.under_way.discard(kind.name)
+        if isinstance(resource, CreatedResource):
+            knowledge.share(kind, resource)
+            renewed = True
+    return renewed
 
 
 def _create(session: HttpSession, operation: ServiceOperation, spec: RequestSpec) -> Observation:

@@ -99,6 +99,9 @@ LINES: Mapping[str, str] = {
     "the taxonomy has no `idempotency.mismatch`": (
         "idempotency: {key: Idempotency-Key, methods: [POST], mismatch: key_reused}"
     ),
+    "the taxonomy has no `idempotency.missing`": (
+        "idempotency: {key: Idempotency-Key, methods: [POST], missing: key_missing}"
+    ),
     "the taxonomy has no `privacy.conceal`": (
         "privacy: {conceal: [{across: tenant, answer: not_found}]}"
     ),

@@ -145,6 +145,20 @@ CLAUSES = (
         ),
     ),
     _idempotency(
+        address="idempotency/required",
+        title="A write without its key gets the declared answer",
+        why="A client without a key writes twice, or is refused for what it need not send.",
+        occasion="A write that takes a key, sent without one.",
+        reads=("sequence", "request", "status", "code"),
+        requires=(
+            IDEMPOTENCY,
+            Requirement(
+                "the taxonomy has no `idempotency.missing`",
+                lambda taxonomy: bool(taxonomy.idempotency and taxonomy.idempotency.missing),
+            ),
+        ),
+    ),
+    _idempotency(
         address="idempotency/isolation",
         title="One caller's key has no effect for another caller",
         why="Otherwise a guessed key reads another tenant's result.",

@@ -37,6 +37,7 @@ def _section(evolution: Evolution, name: str) -> tuple[Any, Any]:
         "Idempotency.equal",
         "Idempotency.headers",
         "Idempotency.mismatch",
+        "Idempotency.missing",
         "Idempotency.refusals",
     ),
 )
@@ -101,6 +102,11 @@ def _key_effects(old: Idempotency, new: Idempotency) -> Iterator[tuple[str, Effe
         )
         severity: ChangeSeverity = "risky" if old.mismatch is None else "breaking"
         yield "mismatch", Effect(severity, message, ("clients",), ("WIRE",))
+    if old.missing != new.missing:
+        message = replacement_message("the answer to a missing key", new.missing, old.missing)
+        required = new.missing not in (None, "accepted")
+        effect = Effect("breaking", message, ("clients",), ("WIRE",))
+        yield "missing", effect if required else Effect("safe", message, adds=True)
 
 
 def _duration(seconds: float | None) -> str:

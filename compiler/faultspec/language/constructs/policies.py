@@ -171,6 +171,11 @@ IDEMPOTENCY = Record(
             "What a repeated answer has in common with the first.",
         ),
         "mismatch": Key(Text(), "The code for one key with two bodies, or `unspecified`."),
+        "missing": Key(
+            Text(),
+            "The code for a write without its key, `accepted` if the key is optional, or "
+            "`unspecified`. Default `unspecified`.",
+        ),
         "refusals": Key(
             Choice(("stored", "retried", "unspecified")),
             "What a replay of a refused request gets: the refusal that is `stored` under its key, "

@@ -52,6 +52,8 @@ def _replacements(subject: Subject) -> Iterator[tuple[Path, str]]:
             yield ("fallback", key, "code"), fallback.code
     if taxonomy.idempotency is not None and taxonomy.idempotency.mismatch is not None:
         yield ("idempotency", "mismatch"), taxonomy.idempotency.mismatch
+    if taxonomy.idempotency is not None and taxonomy.idempotency.missing not in (None, "accepted"):
+        yield ("idempotency", "missing"), taxonomy.idempotency.missing or ""
     for index, conceal in enumerate(taxonomy.privacy.conceal if taxonomy.privacy else ()):
         yield ("privacy", "conceal", index, "answer"), conceal.answer
     for path, code in subject.codes():
