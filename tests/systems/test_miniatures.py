@@ -741,6 +741,11 @@ async def story(app: ASGIApp, clock: Clock) -> dict[str, Answer]:
     comment = {**birch, "Idempotency-Key": "comment-1"}
     for turn in ("comment", "comment again", "comment once more"):
         await step(turn, "POST", f"{one}/comments", comment, {"text": "Well put"})
+    again = {**birch, **inbound, "Idempotency-Key": "k-comments-at-once"}
+    await asyncio.gather(
+        step("comment at once", "POST", f"{one}/comments", again, {"text": "Twice put"}),
+        step("comment at once as well", "POST", f"{one}/comments", again, {"text": "Twice put"}),
+    )
     await step("other tenant's comment", "POST", f"{one}/comments", cedar, {"text": "Well put"})
     await step("later page", "GET", "/notebooks?offset=1", cedar)
     await step("search for nothing", "GET", "/search?q=nowhere", cedar)
