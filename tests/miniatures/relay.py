@@ -12,6 +12,7 @@ import random
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
 
@@ -50,6 +51,8 @@ SINS: Mapping[str, str] = {
     "loses-the-success": "reports the failure although a retry succeeded",
     "keeps-the-lock": "refuses every message after one has failed",
     "quotes-the-provider": "repeats what the provider answered in its own message",
+    "passes-the-session-on": "sends the caller's session to the provider",
+    "loses-the-trace": "sends the provider no id of the trace",
     "swallows-the-last-step": "answers with a success although the last of three steps failed",
 }
 AUDIT_PAGE = 100
@@ -87,6 +90,7 @@ def make_app(
     client = httpx.AsyncClient(base_url=provider, trust_env=False)
     audit: list[dict[str, object]] = []
     locked: list[Failed] = []
+    callers: ContextVar[Mapping[str, str]] = ContextVar("callers")
 
     def refusal(error: dict[str, Any], status: int, **more: Any) -> Response:
         """An error that is in the audit."""
@@ -99,6 +103,13 @@ def make_app(
     async def recorded(request: Request) -> Response:
         return JSONResponse({"events": audit[::-1][:AUDIT_PAGE]})
 
+    def passed_on() -> dict[str, str]:
+        """The headers of the caller that the provider gets."""
+        names = ["x-trace"] if sin != "loses-the-trace" else []
+        names += ["x-session"] if sin == "passes-the-session-on" else []
+        caller = callers.get()
+        return {name: caller[name] for name in names if name in caller}
+
     async def once(key: str, text: str, path: str) -> Any:
         sent = (
             {}
@@ -106,7 +117,7 @@ def make_app(
             else {"Idempotency-Key": str(uuid.uuid4()) if sin == "new-key-each-try" else key}
         )
         try:
-            answer = await client.post(path, json={"text": text}, headers=sent)
+            answer = await client.post(path, json={"text": text}, headers=sent | passed_on())
         except httpx.TransportError:
             raise Failed("network_error", None) from None
         if answer.status_code >= 400:
@@ -120,7 +131,7 @@ def make_app(
         if not isinstance(found, dict):
             raise Failed("network_error", None)
         if sin == "asks-twice":
-            await client.post("/complete", json={"text": text}, headers=sent)
+            await client.post("/complete", json={"text": text}, headers=sent | passed_on())
         return found
 
     def again(failed: Failed, idempotent: bool) -> bool:
@@ -166,12 +177,13 @@ def make_app(
         return random.uniform(1, 1 + spread) * unit
 
     async def messages(request: Request) -> Response:
+        callers.set(request.headers)
         try:
             body = await request.json()
             assert isinstance(body["text"], str)
         except (ValueError, TypeError, KeyError, AssertionError, RecursionError):
             if sin == "asks-for-the-unreadable":
-                await client.post("/complete", json={})
+                await client.post("/complete", json={}, headers=passed_on())
             return refusal(unreadable(), 422)
         if locked and sin == "keeps-the-lock":
             return envelope(Failed("network_error", None), False)

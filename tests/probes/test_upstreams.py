@@ -35,10 +35,11 @@ upstreams:
   provider:
     listen: 127.0.0.1:9900
     calls:
-      - {{request: POST /v1/messages, body: {{text: "hello ${{unique}}"}}}}
+      - {{request: POST /v1/messages, body: {{text: "hello ${{unique}}"}}, headers: {{X-Trace: "trace-${{unique}}", X-Session: "session-${{unique}}"}}}}
       - {{request: POST /v1/messages, body: {{text: send it, idempotent: false}}, idempotent: false}}{more}
     fails: {{external_api_error: [503, 429, 401], network_error: closed}}
     scale: {scale}
+    pass_on: {{always: [X-Trace], never: [X-Session]}}
 limits: {{writes: true}}
 """
 
@@ -70,6 +71,8 @@ KILLS: Mapping[str, tuple[str]] = {
     "asks-twice": ("upstream/once",),
     "asks-for-the-unreadable": ("upstream/once",),
     "crashes-on-garbage": ("upstream/surfaces",),
+    "passes-the-session-on": ("upstream/headers",),
+    "loses-the-trace": ("upstream/headers",),
     "swallows-the-last-step": ("upstream/surfaces",),
     "keeps-the-lock": ("upstream/heals",),
     "quotes-the-provider": ("leaks/canary",),
@@ -167,7 +170,7 @@ def test_a_behaving_service_passes_everything() -> None:
         if address.startswith("upstream/")
     }
     assert verdicts == dict.fromkeys(verdicts, "passed")
-    assert len(verdicts) == 13
+    assert len(verdicts) == 14
 
 
 @pytest.mark.full

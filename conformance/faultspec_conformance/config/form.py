@@ -257,6 +257,18 @@ _UPSTREAM_CALL = Record(
         "idempotent": Key(Flag(), "Whether the service may send its call upstream twice."),
     },
 )
+_PASS_ON = Record(
+    "headers to pass on",
+    {
+        "always": Key(
+            Many(Text(), 1), "Headers whose value each call has, such as `X-Correlation-Id`."
+        ),
+        "never": Key(
+            Many(Text(), 1),
+            "Headers whose value stands in no call, such as `Authorization` and `Cookie`.",
+        ),
+    },
+)
 _UPSTREAM = Record(
     "an upstream",
     {
@@ -282,6 +294,10 @@ _UPSTREAM = Record(
             Anything(), "The JSON body of the upstream's successes; default an empty object."
         ),
         "status": Key(Integer(200, 202), "The status of the upstream's successes; default 200."),
+        "pass_on": Key(
+            _PASS_ON,
+            "Headers of a request that the service's calls upstream repeat, or must not repeat.",
+        ),
         "scale": Key(
             Number(0),
             "The delays of the service as a multiple of the policy's, such as 0.05; default 1.",

@@ -322,13 +322,21 @@ class UpstreamFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class PassOn:
+    """Headers of a caller that the calls upstream have: ``always``, or ``never``."""
+
+    always: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class UpstreamConfig:
     """A scripted upstream on loopback. ``fails``: codes of the service, each with a failure of the
     upstream.
 
     ``port`` 0: a free one; the variable ``env`` gives the service its address. ``answer``,
     ``status``: the body and the status of successes. ``scale``: the service's delays as a multiple
-    of the policy's.
+    of the policy's. ``pass_on``: headers of callers.
     """
 
     name: str
@@ -339,6 +347,7 @@ class UpstreamConfig:
     answer: object = field(default_factory=dict)
     status: int = 200
     scale: float = 1.0
+    pass_on: PassOn = PassOn()
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ from faultspec_conformance.config.model import (
     LoadedConfig,
     OperationPattern,
     PagesConfig,
+    PassOn,
     Recipe,
     ResourceConfig,
     ServiceConfig,
@@ -393,6 +394,12 @@ def _read_upstream(
         answer=node.get("answer", {}),
         status=int(cast(int, node.get("status", 200))),
         scale=context.positive_number(node, "scale", place, 1.0),
+        pass_on=PassOn(
+            **{
+                name: tuple(cast(list[str], names))
+                for name, names in child_mapping(node, "pass_on").items()
+            }
+        ),
     )
 
 

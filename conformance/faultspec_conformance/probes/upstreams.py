@@ -45,7 +45,7 @@ from faultspec_conformance.probes.failed_effects import (
 )
 from faultspec_conformance.probes.upstream_healing import HEALS, Healing
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.attendance import ONCE
+from faultspec_conformance.session.attendance import HEADERS, ONCE
 from faultspec_conformance.session.configured import fill_in_call
 from faultspec_conformance.session.declared_facts import may_be_repeated
 from faultspec_conformance.session.http import HttpSession
@@ -83,6 +83,7 @@ CLAUSES = (
     "upstream/retried",
     "upstream/status",
     ONCE,
+    HEADERS,
 )
 
 #: The clause that each breach of a policy breaks.

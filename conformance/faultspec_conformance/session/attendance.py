@@ -6,12 +6,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from faultspec.exchange.model import Request, first_header
+from faultspec_conformance.config import PassOn
 from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.session.observation import Observation
 from faultspec_conformance.session.upstreams import GOOD, ScriptedUpstream, UpstreamRequest
 
-#: The clause.
-ONCE = "upstream/once"
+#: The clauses.
+ONCE, HEADERS = "upstream/once", "upstream/headers"
+
+#: Characters. A shorter value of a header may stand in any request by chance.
+_SECRET = 6
 
 #: Methods whose calls change nothing upstream (RFC 9110, 9.2.1). The suite itself sends no TRACE.
 _SAFE = SAFE_METHODS | {"TRACE"}
@@ -41,6 +46,38 @@ class Attendance:
 def attend(upstreams: Mapping[str, ScriptedUpstream]) -> Attendance:
     """Return the state of the upstreams."""
     return Attendance({name: upstream.received for name, upstream in upstreams.items()})
+
+
+def problem_of_headers(
+    upstream: str, rule: PassOn, answer: Observation, calls: Sequence[UpstreamRequest]
+) -> str | None:
+    """Return which header of a request its calls upstream lack, or have although they must not;
+    None if nothing is wrong.
+    """
+    subject = f"for {answer.exchange.operation} the service sent"
+    for call in calls:
+        request = call.request
+        target = f"{request.method} {request.target.partition('?')[0]} to {upstream}"
+        for name in rule.never:
+            secret = (answer.exchange.request_header(name) or "").rpartition(" ")[2]
+            if len(secret) >= _SECRET and secret in _whole_text(request):
+                return f"{subject} {target} with the `{name}` of its caller"
+        for name in rule.always:
+            wanted = answer.exchange.request_header(name) or answer.header(name)
+            if wanted and first_header(request.headers, name) != wanted:
+                return f"{subject} {target} without the `{name}` of the request"
+    return None
+
+
+def has_declared_header(rule: PassOn, answer: Observation) -> bool:
+    """Whether a request has a header that a rule is about."""
+    names = (*rule.always, *rule.never)
+    return any(answer.exchange.request_header(name) for name in names)
+
+
+def _whole_text(request: Request) -> str:
+    values = " ".join(value for _, value in request.headers)
+    return f"{request.target} {values} {request.body.decode('utf-8', 'replace')}"
 
 
 def problem_of_calls(

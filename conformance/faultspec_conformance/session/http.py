@@ -4,7 +4,7 @@ Every exchange exercises the clauses that a single exchange can break, and the c
 Probes add the relations between several exchanges.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from random import Random
@@ -22,7 +22,15 @@ from faultspec_conformance.drivers import LoggedRequest, NoAnswer
 from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.drivers.processes import Running
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.attendance import ONCE, Attendance, attend, problem_of_calls
+from faultspec_conformance.session.attendance import (
+    HEADERS,
+    ONCE,
+    Attendance,
+    attend,
+    has_declared_header,
+    problem_of_calls,
+    problem_of_headers,
+)
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.confidential import ConfidentialValues, searchable
 from faultspec_conformance.session.correlation import (
@@ -68,7 +76,7 @@ from faultspec_conformance.session.resources import (
     locate_operation,
 )
 from faultspec_conformance.session.sampling import ValueSource
-from faultspec_conformance.session.upstreams import ScriptedUpstream
+from faultspec_conformance.session.upstreams import ScriptedUpstream, UpstreamRequest
 
 #: Seconds. A longer wait for a limit to lift costs more than the answer is worth.
 PATIENCE = 10.0
@@ -349,6 +357,7 @@ class HttpSession(Session):
         A problem must occur again: a service may call upstream for an earlier request.
         """
         for name, calls in before.calls(self.upstreams).items():
+            self._check_headers(name, observation, calls)
             problem = problem_of_calls(name, observation, calls)
             if problem is None:
                 self.add_decided(self.driver.latest, [passed(ONCE)] if calls else [])
@@ -367,6 +376,17 @@ class HttpSession(Session):
             if problem is not None:
                 outcome = failed(ONCE, problem, observation, again)
                 self.add_decided(self.driver.latest, [outcome])
+
+    def _check_headers(
+        self, name: str, observation: Observation, calls: Sequence[UpstreamRequest]
+    ) -> None:
+        """Check which headers of a request its calls upstream have."""
+        rule = self.upstreams[name].config.pass_on
+        if not calls or not has_declared_header(rule, observation):
+            return
+        problem = problem_of_headers(name, rule, observation, calls)
+        outcome = passed(HEADERS) if problem is None else failed(HEADERS, problem, observation)
+        self.add_decided(self.driver.latest, [outcome])
 
     def with_new_key(self, asked: Exchange) -> Exchange:
         """The request under another idempotency key, if it has one."""

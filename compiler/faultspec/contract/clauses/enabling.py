@@ -100,7 +100,7 @@ LINES: Mapping[str, str] = {
         "idempotency: {key: Idempotency-Key, methods: [POST], mismatch: key_reused}"
     ),
     "the taxonomy has no `idempotency.missing`": (
-        "idempotency: {key: Idempotency-Key, methods: [POST], missing: key_missing}"
+        "idempotency: {key: Idempotency-Key, methods: [POST], missing: invalid_request}"
     ),
     "the taxonomy has no `privacy.conceal`": (
         "privacy: {conceal: [{across: tenant, answer: not_found}]}"

@@ -117,6 +117,14 @@ CLAUSES = (
         sources=_upstream,
     ),
     _relation(
+        address="upstream/headers",
+        title="A call upstream has the headers of its request that are declared, and no others",
+        why="Credentials of a caller reach a stranger, or the logs have no common id.",
+        occasion="A request with a header of `pass_on`, while the upstream answers well.",
+        reads=("sequence", "request", "header-values"),
+        sources=_upstream,
+    ),
+    _relation(
         address="upstream/stops",
         title="After a failed upstream call the service makes no other call",
         why="The next call builds on a result that does not exist, or hides the failure.",
