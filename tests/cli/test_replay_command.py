@@ -220,3 +220,16 @@ def test_a_replay_without_credentials_gives_the_reason(shop: tuple[str, Path]) -
     done = command_line.faultspec(*arguments, cwd=ROOT, environment=environment)
     assert done.returncode == 2
     assert "alice could not log in: the service answered 401 denied to POST /login" in done.stderr
+
+
+def test_a_report_that_cannot_be_written_stops_no_other(report: Path, tmp_path: Path) -> None:
+    """A full disk is named with exit code 2. The other reports and the table are complete."""
+    page = tmp_path / "report.html"
+    code, out, err = faultspec(
+        *("report", "merge", str(report)),
+        *("--report", "json=/dev/full", "--report", f"html={page}"),
+    )
+    assert code == 2
+    assert "[file-unwritable]: /dev/full: No space left on device" in err
+    assert "headers/cache-control" in out
+    assert page.read_text().endswith("</html>\n")

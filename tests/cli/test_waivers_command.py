@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from faultspec.cli.writing import write_whole
 from faultspec.exchange.finding import Finding
+from faultspec.source.whole_file import write_whole
 from faultspec_conformance import reports
 from faultspec_conformance.results.model import ClauseResult, Report, ReportedFinding, Result
 from faultspec_conformance.results.waivers import Waiver, read_waivers

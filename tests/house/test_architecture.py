@@ -24,7 +24,8 @@ ROOMS: Mapping[str, str] = {
     "Copied verbatim into generated Python; `runtime/typescript` is its one port",
     "faultspec.exchange": "One request and its answer on any transport, values in bodies, searches with expressions of others, and the finding",
     "faultspec.diagnostics": "The diagnostic value and its printers",
-    "faultspec.source": "YAML text to data with a span for every key and value, from one parse",
+    "faultspec.source": "YAML text to data with a span for every key and value, from one parse; "
+    "files that are replaced whole",
     "faultspec.openapi": "The one reader of OpenAPI documents: text, references, schemas, operations; and a list of what it could not read",
     "faultspec.language": "The grammar (also the JSON Schema and the reference page), the frozen model, and the way from YAML data to it",
     "faultspec.leaks": "Detectors of secrets, stack traces and internal names in texts",

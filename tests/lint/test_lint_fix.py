@@ -236,7 +236,7 @@ def test_an_unwritable_file_is_reported(folder: Path, monkeypatch: pytest.Monkey
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("faultspec.cli.writing.os.replace", refuse)
+    monkeypatch.setattr("faultspec.source.whole_file.os.replace", refuse)
     code, out, _ = run("t.yaml", "--fix")
     assert code == 2
     assert "[file-unwritable]" in out

@@ -30,3 +30,20 @@ def test_a_device_is_written_in_place() -> None:
     mode = Path(os.devnull).stat().st_mode
     write_private(Path(os.devnull), "text")
     assert Path(os.devnull).stat().st_mode == mode
+
+
+def test_an_interrupted_write_leaves_the_old_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk or Ctrl-C leaves the report of an earlier run, and nothing beside it."""
+    path = tmp_path / "report.json"
+    write_private(path, "old")
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(OSError, match="No space"):
+        write_private(path, "new")
+    assert path.read_text() == "old"
+    assert [each.name for each in tmp_path.iterdir()] == ["report.json"]

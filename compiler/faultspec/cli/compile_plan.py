@@ -10,7 +10,6 @@ from typing import Literal, NamedTuple
 
 import click
 
-from faultspec.cli.writing import write_whole
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.language.model import Taxonomy
 from faultspec.project import Destination, Project, ProjectTaxonomy
@@ -27,6 +26,7 @@ from faultspec.render import (
     text_diff,
 )
 from faultspec.render.rendering import RenderedFile
+from faultspec.source.whole_file import write_whole
 from faultspec.targets import SHIPPED, CompileTarget, TargetError
 from faultspec.targets.custom import targets_in
 

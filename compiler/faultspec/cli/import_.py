@@ -18,7 +18,6 @@ from faultspec.cli.documents import (
     read_document_text,
     service_name,
 )
-from faultspec.cli.writing import write_whole
 from faultspec.diagnostics import printers
 from faultspec.diagnostics.formats.escaping import escape_line
 from faultspec.diagnostics.model import Diagnostic
@@ -26,6 +25,7 @@ from faultspec.importers import Loss, NotImportable
 from faultspec.importers.validate import drop_invalid
 from faultspec.importers.yaml_writer import write_yaml
 from faultspec.openapi.source_map import SourceMap, source_map
+from faultspec.source.whole_file import write_whole
 
 _OUT = click.option(
     "--out", type=click.Path(), metavar="FILE", help="The file of the taxonomy; default: stdout."

@@ -7,7 +7,6 @@ import click
 
 from faultspec.cli.printing import print_in_format
 from faultspec.cli.project import declared_taxonomies, find_project
-from faultspec.cli.writing import write_whole
 from faultspec.diagnostics import printers
 from faultspec.diagnostics.formats.escaping import escape_line
 from faultspec.diagnostics.model import Diagnostic
@@ -16,6 +15,7 @@ from faultspec.lint import check
 from faultspec.lint.fixing import fix_text
 from faultspec.lint.severities import with_severities
 from faultspec.source.file import BYTE_ORDER_MARK
+from faultspec.source.whole_file import write_whole
 
 
 @click.command(name="lint")

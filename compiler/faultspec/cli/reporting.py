@@ -202,22 +202,29 @@ def complete(report: "Report", baseline: str | None, wanted: "RequiredCoverage |
 
 
 def write_report(report: "Report", files: list[tuple[str, Path]], format_name: str) -> int:
-    """Write a report to files and to standard output. Returns the exit code."""
+    """Write a report to files and to standard output. Returns the exit code.
+
+    A file that cannot be written keeps its content and is named; the rest is written.
+    """
     from faultspec_conformance.reports import FORMATS as PRINTERS
     from faultspec_conformance.reports.console import text as table
     from faultspec_conformance.reports.private_file import write_private
     from faultspec_conformance.results.model import exit_code
 
+    written = True
     for name, path in files:
         try:
             write_private(path, PRINTERS[name](report))
         except OSError as error:
             print_error("file-unwritable", f"{path}: {error.strerror}")
-            return COULD_NOT
-        click.echo(f"wrote {path}", err=True)
+            written = False
+        else:
+            click.echo(f"wrote {path}", err=True)
     if format_name == "text":
         colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
         click.echo(table(report, colour=colour), nl=False)
     else:
         click.echo(PRINTERS[format_name](report), nl=False)
-    return INTERRUPTED if report.interrupted else exit_code(report.result)
+    if report.interrupted:
+        return INTERRUPTED
+    return exit_code(report.result) if written else COULD_NOT

@@ -10,7 +10,7 @@ from faultspec.cli import reporting
 from faultspec.cli.extra import require_conformance
 from faultspec.cli.lint import replace_text
 from faultspec.cli.reporting import COULD_NOT, Refused
-from faultspec.cli.writing import write_whole
+from faultspec.source.whole_file import write_whole
 
 if TYPE_CHECKING:
     from faultspec_conformance.results.waivers import LoadedWaivers

@@ -203,8 +203,12 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     )
     for option in config.getoption("--faultspec-report"):
         name, _, path = option.partition("=")
-        write_private(Path(path), FORMATS[name](report))
-        terminalreporter.write_line(f"wrote {path}")
+        try:
+            write_private(Path(path), FORMATS[name](report))
+        except OSError as error:
+            terminalreporter.write_line(f"could not write {path}: {error.strerror}")
+        else:
+            terminalreporter.write_line(f"wrote {path}")
 
 
 def _print_findings(findings: "list[ReportedFinding]") -> str:
