@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from urllib.parse import parse_qsl, quote, quote_plus
 
 import pytest
 
@@ -19,6 +20,7 @@ from faultspec_conformance.run.service import (
     report_refused_identities,
     unended_logins,
 )
+from faultspec_conformance.sanitize.masking import build_masking
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Unanswered
 from faultspec_conformance.session.options import RunOptions
@@ -37,6 +39,8 @@ privacy: {detectors: [canary]}
 """
 
 PASSWORD = "hunter2-hunter2"
+
+FORM = "application/x-www-form-urlencoded"
 
 CONFIG = """
 target: {http: "http://127.0.0.1:1"}
@@ -69,7 +73,8 @@ class Shop:
         """Answer a request."""
         headers = dict(request.headers)
         if request.target == "/login":
-            body = json.loads(request.body)
+            form = dict(parse_qsl(request.body.decode()))
+            body = form if headers.get("Content-Type") == FORM else json.loads(request.body)
             if body["password"] != PASSWORD:
                 return answer(401, {"code": "denied"})
             self.logins += 1
@@ -104,6 +109,23 @@ def session_with(shop: Shop, text: str = CONFIG, *, password: str = PASSWORD) ->
     """A session with the shop that may write."""
     target = config(text, password=password)
     return http_session(shop, TAXONOMY, replace(target, limits=Limits(writes=True)))
+
+
+@pytest.mark.parametrize("password", ["a&b=c+d%41 e", "ä/?#:;-höher", '"quoted"-and-${x}'])
+def test_a_login_by_form_sends_the_password_as_it_is(
+    password: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every character of a variable reaches the service through the form, and no report shows the
+    password in its form.
+    """
+    monkeypatch.setattr("test_logins.PASSWORD", password)
+    text = CONFIG.replace("      body:", f"      headers: {{Content-Type: {FORM}}}\n      body:")
+    session = session_with(Shop(), text, password=password)
+    assert session.call(RequestSpec("GET", "/me")).ok
+    own = session.config
+    masking = build_masking(own.identities.values(), own.secrets)
+    for form in (quote_plus(password), quote(password), password):
+        assert form not in masking.text(f"no user with user=alice&password={form}&x=1")
 
 
 def test_a_login_is_sent_before_the_first_request_of_its_identity_and_once() -> None:

@@ -2,12 +2,16 @@
 correlation id alone.
 """
 
+from urllib.parse import parse_qs
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from faultspec.openapi.service import RequestBody, ServiceOperation
 from faultspec_conformance.config import NOBODY, Identity
 from faultspec_conformance.session.requests import RequestSpec, wire_request
+from faultspec_conformance.session.resources import content_type
 
 ADA = Identity("ada", headers=(("Authorization", "Bearer t"), ("X-Tenant", "north")))
 
@@ -55,3 +59,40 @@ def test_raw_content_is_sent_as_it_is(raw: bytes, typed: bool) -> None:
     assert not dict(wire_request(RequestSpec("POST", "/a"), NOBODY, None).headers).get(
         "Content-Type"
     )
+
+
+@given(st.dictionaries(st.text(min_size=1), st.lists(st.text(), min_size=1) | st.text()))
+def test_a_body_of_a_form_is_a_form(members: dict[str, str | list[str]]) -> None:
+    """Every text comes out of the form as it went in; a list repeats its field."""
+    headers = {"Content-Type": "application/x-www-form-urlencoded; charset=utf-8"}
+    spec = RequestSpec("POST", "/a", headers=headers, body=members)
+    sent = wire_request(spec, NOBODY, None)
+    expected = {key: [it] if isinstance(it, str) else it for key, it in members.items()}
+    assert parse_qs(sent.body.decode(), keep_blank_values=True) == expected
+    assert ("Content-Type", headers["Content-Type"]) in sent.headers
+
+
+def test_other_values_of_a_form() -> None:
+    """Booleans and numbers are written as in JSON, and objects are JSON."""
+    spec = RequestSpec(
+        "POST",
+        "/a",
+        body={"a": True, "b": 2, "c": {"d": [1]}},
+        content_type="application/x-www-form-urlencoded",
+    )
+    sent = wire_request(spec, NOBODY, None)
+    assert parse_qs(sent.body.decode()) == {"a": ["true"], "b": ["2"], "c": ['{"d": [1]}']}
+
+
+@pytest.mark.parametrize(
+    ("offered", "sent"),
+    [
+        (("application/xml", "application/x-www-form-urlencoded"), "form"),
+        (("application/x-www-form-urlencoded", "application/merge-patch+json"), "json"),
+        (("application/xml",), "json"),
+    ],
+)
+def test_an_operation_that_takes_forms_only_gets_one(offered: tuple[str, ...], sent: str) -> None:
+    """JSON comes before forms; without either the body is JSON."""
+    operation = ServiceOperation("POST", "/a", body=RequestBody(offered, True, {}))
+    assert sent in content_type(operation)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from random import Random
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from faultspec.openapi.nodes import mapping
 from faultspec.openapi.service import Description, ServiceOperation
@@ -60,10 +60,8 @@ class DraftedLogin:
         }
         request = f"request: {json.dumps('POST ' + self.path)}"
         if self.form:
-            raw = urlencode(body, safe="${}")
-            sent = f"headers: {{Content-Type: {_FORM}}}, raw: {json.dumps(raw)}"
-        else:
-            sent = f"body: {json.dumps(body, ensure_ascii=False)}"
+            request += f", headers: {{Content-Type: {_FORM}}}"
+        sent = f"body: {json.dumps(body, ensure_ascii=False)}"
         return f"{{{request}, {sent}, save: {{token: {self.token}}}}}"
 
 

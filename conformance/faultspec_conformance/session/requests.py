@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from faultspec.exchange.model import Canary, Request
 from faultspec_conformance.config import ABSENT, NOBODY, ConfiguredCall, Identity
-from faultspec_conformance.session.resources import JSON, path_of
+from faultspec_conformance.session.resources import JSON, is_form, path_of
 
 #: JSON if the service offers a choice, otherwise any media type, such as a stream of events.
 _ACCEPT = f"{JSON}, */*;q=0.8"
@@ -98,13 +98,10 @@ def wire_request(
         if part
     )
     target = path_of(path, spec.values) + (f"?{query}" if query else "")
-    content = spec.raw
-    if content is None:
-        content = b"" if spec.body is ABSENT else json.dumps(spec.body).encode()
     fields: list[tuple[str, str | None]] = [("User-Agent", "faultspec-conform")]
     if spec.accept is not None:
         fields.append(("Accept", spec.accept))
-    if spec.content_type is not None and (content or spec.raw is not None):
+    if spec.content_type is not None and (spec.body is not ABSENT or spec.raw is not None):
         fields.append(("Content-Type", spec.content_type))
     if correlation is not None:
         fields.append(correlation)
@@ -114,7 +111,24 @@ def wire_request(
         for name, value in (*fields, *caller.headers, *spec.headers.items())
     }
     headers = tuple((name, value) for name, value in by_name.values() if value is not None)
+    content = spec.raw
+    if content is None:
+        media_type = by_name.get("content-type", ("", None))[1] or ""
+        content = b"" if spec.body is ABSENT else _encode(spec.body, media_type)
     return Request(spec.method, target, headers, content)
+
+
+def _encode(body: object, media_type: str) -> bytes:
+    """A body in its media type: an object as a form, everything else as JSON."""
+    if is_form(media_type) and isinstance(body, dict):
+        return urlencode({key: _form_values(value) for key, value in body.items()}, True).encode()
+    return json.dumps(body).encode()
+
+
+def _form_values(value: object) -> list[str]:
+    """The values of a field: a list repeats it, and an object is JSON (OpenAPI 3.1, 4.8.15.1)."""
+    values = value if isinstance(value, list) else [value]
+    return [json.dumps(it) if isinstance(it, dict | list) else _flatten(it) for it in values]
 
 
 def _flatten(value: object) -> str:

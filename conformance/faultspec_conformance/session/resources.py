@@ -274,8 +274,15 @@ def path_of(template: str, values: Mapping[str, object]) -> str:
 
 
 def content_type(operation: ServiceOperation) -> str:
-    """Return the JSON media type that an operation accepts."""
-    return (operation.body.json_type if operation.body else None) or JSON
+    """Return the media type for the body of an operation: JSON if it accepts that, or a form."""
+    if operation.body is None:
+        return JSON
+    return operation.body.json_type or next(filter(is_form, operation.body.media_types), JSON)
+
+
+def is_form(media_type: str) -> bool:
+    """Whether it is the media type of a form."""
+    return media_type.partition(";")[0].strip().lower() == "application/x-www-form-urlencoded"
 
 
 def is_json_write(operation: ServiceOperation) -> bool:
