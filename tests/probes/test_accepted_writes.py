@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from itertools import count
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
@@ -51,6 +52,18 @@ DOCUMENT: Mapping[str, object] = {
     },
 }
 
+INTEGER = {"type": "integer", "minimum": 1, "maximum": 2}
+PAGES = [
+    {"name": name, "in": "query", "schema": INTEGER if name == "limit" else {"type": "integer"}}
+    for name in ("limit", "page")
+]
+PAGED = {
+    **DOCUMENT,
+    "paths": {
+        **DOCUMENT["paths"],  # type: ignore[dict-item]
+        "/cars": {"get": {**OK, "parameters": PAGES}, "post": WHOLE},
+    },
+}
 
 #: Deletions that remove nothing: the habit, the status and the body.
 UNDONE = (
@@ -69,13 +82,16 @@ class Garage:
         self.cars: dict[str, dict[str, Any]] = {}
         self.gone: dict[str, dict[str, Any]] = {}
         self.later: dict[str, int] = {}
+        if "short-pages" in habits:
+            for _ in range(5):
+                self.make({"plate": "OLD"})
 
     def __call__(self, request: Request) -> Any:
         """Answer one request."""
         name = request.target.partition("?")[0].removeprefix("/cars").removeprefix("/")
         body = json.loads(request.body) if request.body else {}
         if not name:
-            return self.make(body) if request.method == "POST" else self.page()
+            return self.make(body) if request.method == "POST" else self.page(request.target)
         handle = {"GET": self.read, "DELETE": self.remove}.get(request.method)
         return handle(name) if handle else self.change(name, body, whole=request.method == "PUT")
 
@@ -95,13 +111,16 @@ class Garage:
             return answer(202, {"id": identifier})
         return answer(201, car)
 
-    def page(self) -> Any:
-        """The list."""
+    def page(self, target: str) -> Any:
+        """The list, or one of its pages."""
         shown = [*self.cars.values()]
         if "list-keeps-deleted" in self.habits:
             shown += self.gone.values()
         if "list-marks-deleted" in self.habits:
             shown += [{**car, "status": "deleted"} for car in self.gone.values()]
+        if "short-pages" in self.habits:
+            number = int(dict(parse_qsl(urlsplit(target).query)).get("page", "1"))
+            shown = shown[2 * number - 2 : 2 * number]
         return answer(200, shown)
 
     def read(self, name: str) -> Any:
@@ -165,7 +184,8 @@ class Garage:
 def judge(script: Script) -> tuple[list[tuple[str, str, str]], HttpSession]:
     """Return the clause, kind and text of the outcomes about accepted writes, and the session."""
     config = ServiceConfig(limits=Limits(writes=True))
-    session = http_session(script, TAXONOMY, config, DOCUMENT)
+    document = PAGED if "short-pages" in getattr(script, "habits", ()) else DOCUMENT
+    session = http_session(script, TAXONOMY, config, document)
     session.turn = session.kinds
     session.record_results(resources.fixtures(session))
     session.record_results(accepted_writes.accepted_writes(session))
@@ -190,7 +210,7 @@ def judge(script: Script) -> tuple[list[tuple[str, str, str]], HttpSession]:
         ("list-keeps-deleted", "writes/deleted", "GET /cars shows the car"),
     ],
 )
-@pytest.mark.parametrize("others", [(), ("counts-reads", "silent", "clock")])
+@pytest.mark.parametrize("others", [(), ("counts-reads", "silent", "clock"), ("short-pages",)])
 def test_a_wrong_effect_is_found(
     habit: str, clause: str, words: str, others: tuple[str, ...]
 ) -> None:
@@ -217,6 +237,7 @@ def test_a_wrong_effect_is_found(
         ("list-marks-deleted",),
         ("shouts",),
         ("silent", "clock"),
+        ("short-pages",),
     ],
 )
 def test_another_way_to_keep_the_contract_passes(habits: tuple[str, ...]) -> None:
@@ -264,7 +285,8 @@ def test_an_update_between_two_reads_is_not_sent_again() -> None:
     """An update that the run has read before and after is judged without another request."""
     script = Garage()
     config = ServiceConfig(limits=Limits(writes=True))
-    session = http_session(script, TAXONOMY, config, DOCUMENT)
+    document = PAGED if "short-pages" in getattr(script, "habits", ()) else DOCUMENT
+    session = http_session(script, TAXONOMY, config, document)
     session.turn = session.kinds
     session.record_results(accepted_writes.accepted_writes(session))
     sent = len(session.observations.exchanges)

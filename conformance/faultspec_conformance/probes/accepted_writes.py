@@ -26,6 +26,7 @@ from faultspec_conformance.probes.effects import (
 )
 from faultspec_conformance.probes.long_texts import find_cut_text, with_long_texts
 from faultspec_conformance.probes.updates import change_body, changes
+from faultspec_conformance.probes.whole_lists import read_pages
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.fixtures import likely_body, make, request_to, written_values
@@ -41,7 +42,6 @@ from faultspec_conformance.session.observation import (
     passed,
 )
 from faultspec_conformance.session.observations import ProbeResult, attempt
-from faultspec_conformance.session.pagination import longest_page
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import (
     CreatedResource,
@@ -137,8 +137,8 @@ class _Lifetime:
             message = f"{creation.exchange.operation} succeeded ({creation}), but `{cut}` of the "
             message += f"{self.kind.name} is cut off"
             yield failed(_CREATED, message, creation, state, pointer=f"/{cut}", variant="cut")
-        page = self.list_page()
-        yield self._check_listed_once(page)
+        pages = self.list_pages()
+        yield self._check_listed_once(pages)
         operations = changes(self.session, self.kind)
         for operation in operations:
             outcome, state = self._update(operation, state)
@@ -149,7 +149,7 @@ class _Lifetime:
         if delete is None:
             yield not_exercised(_DELETED, f"no operation is known that deletes `{self.kind.name}`")
         elif state.ok:
-            yield from self._delete(delete, state, page)
+            yield from self._delete(delete, state, self._showing(pages))
 
     def get(self) -> Observation:
         """Read the resource."""
@@ -159,20 +159,25 @@ class _Lifetime:
         """Wait until reads show what was written."""
         self.session.driver.pause(max(_TICK, self.session.config.limits.settle))
 
-    def list_page(self) -> Observation | None:
-        """Return the list that should show the resource; None if it cannot be read."""
+    def list_pages(self) -> list[Observation]:
+        """Return the pages of the list that should show the resource; empty if it cannot be
+        read.
+        """
         listing, resource = self.kind.operation("list"), self.resource
         if listing is None or listing.method != "GET":
-            return None
+            return []
         values = dict(resource.values_for(listing.template)) | written_values(
             self.session, listing, self.kind.call("list")
         )
         if not set(listing.placeholders) <= set(values):
-            return None
-        spec = request_to(self.session, listing, values)
-        query = {**longest_page(listing), **spec.query}
-        page = self.session.call(replace(spec, identity=resource.owner, query=query))
-        return page if page.ok else None
+            return []
+        spec = replace(request_to(self.session, listing, values), identity=resource.owner)
+        return read_pages(self.session, listing, self.kind.config.pages, spec)
+
+    def _showing(self, pages: list[Observation]) -> Observation | None:
+        """Return the page that shows the resource, else the last one; None for no page."""
+        found = (page for page in pages if lists_item(page, self.resource))
+        return next(found, pages[-1] if pages else None)
 
     def _read(self, resource: CreatedResource) -> Observation:
         return self.session.call(
@@ -212,19 +217,18 @@ class _Lifetime:
             for observation in self.session.knowledge.exchanges
         )
 
-    def _check_listed_once(self, page: Observation | None) -> Outcome:
+    def _check_listed_once(self, pages: list[Observation]) -> Outcome:
         """Check that the list shows one resource with the unique values of the creation."""
-        text = self._unique_text()
-        if page is None or text is None:
-            return passed(_CREATED)
-        items = [item for item in list_items(page.json) if isinstance(item, dict)]
-        equal = [item for item in items if text in item.values()]
-        last = last_placeholder(self.kind)
+        text, last = self._unique_text(), last_placeholder(self.kind)
         found = {
-            str(next((item[name] for name in (last, "id") if name in item), "")) for item in equal
+            str(next((item[name] for name in (last, "id") if name in item), "")): page
+            for page in pages
+            for item in list_items(page.json)
+            if isinstance(item, dict) and text is not None and text in item.values()
         }
         if len(found) < 2:
             return passed(_CREATED)
+        page = [*found.values()][-1]
         creation = self.resource.creation
         message = f"one {creation.exchange.operation} stored {len(found)} of `{self.kind.name}`"
         return failed(_CREATED, message, creation, page, variant="several")
@@ -371,7 +375,7 @@ class _Lifetime:
         yield self._check_gone(operation, state, answer, after)
         if after.status not in GONE:
             return
-        now = self.list_page() if page is not None else None
+        now = self._showing(self.list_pages()) if page is not None else None
         if page is not None and now is not None and not may_be_pending(answer):
             yield from self._check_unlisted(operation, (state, page), answer, now)
         if other is not None and there and not (now is not None and lists_item(now, other)):
@@ -421,7 +425,7 @@ class _Lifetime:
         if not lists_unchanged(now, self.resource, *shown):
             return
         self.settle()
-        again = self.list_page()
+        again = self._showing(self.list_pages())
         if again is not None and lists_unchanged(again, self.resource, *shown):
             listing = now.exchange.operation
             message = f"{operation.name} succeeded ({answer}), but {listing} shows the "

@@ -4,15 +4,19 @@ A failure is one of an upstream that the suite scripts, or of a fault switch.
 """
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 
 from faultspec.openapi.service import ServiceOperation, shape_of
+from faultspec_conformance.config import PagesConfig
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.drivers.http import SAFE_METHODS
+from faultspec_conformance.probes.whole_lists import read_pages
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
+    Unanswered,
     differing_pointers,
     failed,
     list_items,
@@ -51,52 +55,64 @@ class ReadableTarget:
     path: str
     write: RequestSpec
 
-    def show(self) -> Observation | None:
-        """Return the answer to a read; None if there is no good one."""
+    def show(self) -> list[Observation]:
+        """Return the item, or the pages of the list; empty if the service does not answer."""
         spec = RequestSpec("GET", self.path, identity=self.write.identity, route=self.read.template)
+        if not self.shows_item:
+            kinds = (kind for kind in self.session.kinds if kind.operation("list") == self.read)
+            places = next((kind.config.pages for kind in kinds), PagesConfig())
+            with suppress(Unanswered):
+                return read_pages(self.session, self.read, places, spec)
+            return []
         answer = self.session.try_call(spec)
-        return None if isinstance(answer, NoAnswer) else answer
+        return [] if isinstance(answer, NoAnswer) else [answer]
 
-    def judge(self, before: Observation | None, failure: Observation) -> Outcome:
+    @property
+    def shows_item(self) -> bool:
+        """Whether it is an item, not a list."""
+        return self.read.template.endswith("}")
+
+    def judge(self, before: list[Observation], failure: Observation) -> Outcome:
         """Compare the state before the failed write with the state now."""
         code = self.session.taxonomy.codes.get(failure.code or "")
         name = failure.exchange.operation or self.write.operation
-        if code is None or code.effect != "none" or failure.ok or before is None or not before.ok:
+        if code is None or code.effect != "none" or failure.ok or not before or not before[0].ok:
             reason = f"{name} ({failure}) and the read before do not show an effect"
             return not_exercised(REFUSED, reason)
         after = self.show()
-        found = None if after is None else self._difference(before, after)
-        if after is None or found is None:
-            return passed(REFUSED) if after is not None else not_exercised(REFUSED, "no read")
-        if after.ok:  # a value that changes by itself is not an effect
+        found = self._difference(before, after) if after else None
+        if found is None:
+            return passed(REFUSED) if after else not_exercised(REFUSED, "no read")
+        if after[-1].ok:  # a value that changes by itself is not an effect
             self.session.driver.pause(_TICK)
             again = self.show()
-            if again is None or not again.ok or self._difference(after, again) is not None:
+            if not again or not again[-1].ok or self._difference(after, again) is not None:
                 return not_exercised(REFUSED, f"{self.read.name} changes by itself")
         message = (
             f"{name} failed with {failure}, whose `effect` is none, but {self.read.name} "
             f"{found or 'shows another item'}"
         )
-        evidence = (before, after, failure)
+        evidence = (before[-1], after[-1], failure)
         return failed(REFUSED, message, *evidence, variant="failed")
 
-    def _difference(self, before: Observation, after: Observation) -> str | None:
+    def _difference(self, before: list[Observation], after: list[Observation]) -> str | None:
         """Return the difference between two reads in words; None if there is none."""
-        if after.status in (404, 410):
+        if after[-1].status in (404, 410):
             return "does not find it any more"
-        if not after.ok:
+        if not after[-1].ok:
             return None
-        if self.read.template.endswith("}"):
+        if self.shows_item:
             moved = sorted(
                 pointer
-                for pointer in differing_pointers(before.json, after.json)
+                for pointer in differing_pointers(before[0].json, after[0].json)
                 if not any(_TRIES.search(part) for part in pointer.split("/"))
             )
             return f"differs at `{moved[0]}`" if moved else None
-        known = [str(item) for item in list_items(before.json)]
-        new = [str(item) for item in list_items(after.json) if str(item) not in known]
+        known = [str(item) for page in before for item in list_items(page.json)]
+        now = [str(item) for page in after for item in list_items(page.json)]
+        new = [item for item in now if item not in known]
         # A list with a limit may show one item more after another was left out.
-        grown = len(list_items(after.json)) > len(known)
+        grown = len(now) > len(known)
         return "has a new item" if grown and not any(map(_FAILED_ITEM.search, new)) else None
 
 

@@ -15,6 +15,7 @@ from faultspec_conformance.probes.failed_effects import (
     has_no_effect,
     readable_target,
 )
+from faultspec_conformance.probes.whole_lists import read_pages
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import body_for, ordinary_request
 from faultspec_conformance.session.http import HttpSession
@@ -106,7 +107,7 @@ class _Faults:
             plain = replace(plain, identity=session.identity(self.switch.identity))
         reads = operation.name not in self.compared and has_no_effect(session, code)
         target = readable_target(session, plain) if reads else None
-        before = target.show() if target is not None else None
+        before = target.show() if target is not None else []
         answer = session.call(self._add_switch(plain, code))
         what = f"{operation.name} with {self.switch.name}: {self.switch.values[code]}"
         outcome = self._check_code(answer, code, what)
@@ -194,18 +195,24 @@ class _Faults:
         listing = kind.operation("list") if kind is not None else None
         others = set(_texts(body_for(session, operation)))
         text = next((text for text in _texts(spec.body) if text not in others), None)
-        if listing is None or text is None:
+        if kind is None or listing is None or text is None:
             reason = f"no list shows how often {operation.name} took effect"
             return not_exercised(_RETRIED, reason)
         if operation.name not in self.replayed:  # a failed key may be forgotten after its success
             self.replayed.add(operation.name)
             session.call(spec)
-        page = session.call(
-            RequestSpec("GET", listing.template, identity=spec.identity, values=spec.values)
+        pages = read_pages(
+            session,
+            listing,
+            kind.config.pages,
+            RequestSpec("GET", listing.template, identity=spec.identity, values=spec.values),
         )
-        items = [item for item in list_items(page.json) if text in _texts(item)]
-        if not page.ok or not items:
-            return not_exercised(_RETRIED, f"the list ({page}) does not show what was written")
+        shown = [
+            (page, item) for page in pages for item in list_items(page.json) if text in _texts(item)
+        ]
+        if not shown:
+            return not_exercised(_RETRIED, f"{listing.name} does not show what was written")
+        page, items = shown[-1][0], [item for _, item in shown]
         if len(items) > 1:
             message = (
                 f"{operation.name} failed with {answer.code} and was repeated under its key; "

@@ -197,7 +197,7 @@ class _UpstreamWatch:
         for name, failure in self.failures(sampled=is_first):
             spec = self.keyed_request()
             target = readable_target(self.session, spec) if self.reads_effect(name) else None
-            before = target.show() if target is not None else None
+            before = target.show() if target is not None else []
             found = self.provoke_in_time(failure, spec)
             if isinstance(found, Outcome):
                 yield found
