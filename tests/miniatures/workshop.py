@@ -27,11 +27,17 @@ SINS: Mapping[str, str] = {
     "longest-note-crashes-a-change": "a change to a note of the greatest length crashes",
     "key-not-required": "a tool is added without a key",
     "missing-key-called-invalid": "a loan without a key is refused as not valid",
+    "loans-of-every-tool-listed": "the loans of one tool are those of all tools of the tenant",
+    "newest-loan-not-listed": "the loans of one tool lack its newest one",
+    "least-version-ignored": "tools of any version are listed where a least one is asked for",
+    "names-not-compared": "tools of any name are listed where one is asked for",
+    "name-confirmed-and-cut": "an answer confirms a new name, of which only the beginning is kept",
     "loans-refused-while-lending": "a loan is refused while an equal one is being made",
     "cursor-bound-to-its-tenant": "a cursor of another tenant is refused",
     "note-loses-its-spaces": "spaces around a note are removed",
+    "names-compared-in-part": "tools are listed whose names contain the one that is asked for",
 }
-"""The mistakes that `make_app` understands, each with what it does. The last three are allowed."""
+"""The mistakes that `make_app` understands, each with what it does. The last four are allowed."""
 
 CALLERS: Mapping[str, str] = {"Bearer oak-4d81c7": "oak", "Bearer pine-e07b52": "pine"}
 """The callers by their credentials. Each is a tenant."""
@@ -160,7 +166,16 @@ class Workshop:
             raise Refused(400, "invalid_request")
         shown = owner if "cursor-shows-other-tenant" in self.sins else call.tenant
         own = [tool for tool in self.tools.values() if tool["tenant"] == shown]
-        return self.page(call, own, start)
+        return self.page(call, [tool for tool in own if self.chosen(call, tool)], start)
+
+    def chosen(self, call: Call, tool: Mapping[str, Any]) -> bool:
+        """Whether a tool has the name and the least version that are asked for."""
+        least, name = call.query.get("min_version", "1"), call.query.get("name", tool["name"])
+        if not re.fullmatch(r"[0-9]{1,9}", least):
+            raise Refused(400, "invalid_request")
+        is_new = tool["version"] >= int(least) or "least-version-ignored" in self.sins
+        in_part = "names-compared-in-part" in self.sins and name in tool["name"]
+        return is_new and (name == tool["name"] or in_part or "names-not-compared" in self.sins)
 
     def page(self, call: Call, items: list[dict[str, Any]], start: str = "0") -> Reply:
         """A page of some items."""
@@ -175,7 +190,11 @@ class Workshop:
 
     def add(self, call: Call) -> Reply:
         """Keep a tool."""
-        return 201, public(self.kept(call, parsed(call.body)))
+        tool = self.kept(call, parsed(call.body))
+        shown = public(tool)
+        if "name-confirmed-and-cut" in self.sins:
+            tool["name"] = tool["name"][:5]
+        return 201, shown
 
     def add_all(self, call: Call) -> Reply:
         """Keep several tools, or none."""
@@ -266,7 +285,11 @@ class Workshop:
         wanted = call.query.get("tool_id")
         anyone = wanted is not None and "loans-of-any-tool-listed" in self.sins
         own = [one for one in self.loans.values() if anyone or one["tenant"] == call.tenant]
-        return self.page(call, [one for one in own if wanted in (None, one["tool_id"])])
+        if "loans-of-every-tool-listed" in self.sins:
+            wanted = None
+        chosen = [one for one in own if wanted in (None, one["tool_id"])]
+        hides = wanted is not None and "newest-loan-not-listed" in self.sins
+        return self.page(call, chosen[:-1] if hides else chosen)
 
     def loan(self, call: Call) -> Reply:
         """One loan."""
@@ -377,6 +400,8 @@ TAG = {"name": "If-Match", "in": "header", "schema": TEXT}
 ID = {"name": "id", "in": "path", "required": True, "schema": TEXT}
 LIMIT = {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 5}}
 CURSOR = {"name": "cursor", "in": "query", "schema": TEXT}
+LEAST = {"name": "min_version", "in": "query", "schema": {"type": "integer"}}
+NAMED = {"name": "name", "in": "query", "schema": TEXT}
 OF_TOOL = {"name": "tool_id", "in": "query", "schema": TEXT}
 NAME = {"type": "string", "minLength": 1, "maxLength": 60}
 NEW = an_object(("name",), name=NAME, note={"type": "string", "maxLength": NOTE})
@@ -390,7 +415,7 @@ DOCUMENT: Mapping[str, object] = {
     "security": [{"bearer": []}],
     "paths": {
         "/tools": {
-            "get": described("200", None, None, LIMIT, CURSOR),
+            "get": described("200", None, None, LIMIT, CURSOR, LEAST, NAMED),
             "post": described("201", TOOL, NEW, KEY),
         },
         "/tools/batch": {

@@ -32,7 +32,7 @@ OK = {"responses": {"200": {"description": "done"}}}
 TEXT = {"type": "string"}
 SCHEMA = {
     "type": "object",
-    "required": ["plate", "extras"],
+    "required": ["plate", "owner", "extras"],
     "properties": {
         "plate": TEXT,
         "owner": TEXT,
@@ -99,8 +99,9 @@ class Garage:
         """Make a car."""
         identifier = f"car-{next(self.numbers):04}"
         car = {"owner": None, "doors": 4, "status": "new", **body, "id": identifier}
+        stored = {**car, "owner": "someone else"} if "creation-differs" in self.habits else car
         if "creation-lost" not in self.habits:
-            self.cars[identifier] = car
+            self.cars[identifier] = stored
         if "creation-doubled" in self.habits:
             twin = f"car-{next(self.numbers):04}"
             self.cars[twin] = {**car, "id": twin}
@@ -141,6 +142,9 @@ class Garage:
             return answer(404, {"code": "absent"})
         before = self.cars[name]
         changed = before | body
+        if whole and "confirms-and-keeps" in self.habits:
+            self.cars[name] = changed | {"owner": before["owner"]}
+            return answer(200, changed)
         if "patch-resets" in self.habits and not whole:
             changed = {"owner": None, "plate": "", **body, "id": name}
         if "shouts" in self.habits:
@@ -202,6 +206,8 @@ def judge(script: Script) -> tuple[list[tuple[str, str, str]], HttpSession]:
     [
         ("creation-lost", "writes/created", "no `car` is stored"),
         ("creation-doubled", "writes/created", "stored 2 of `car`"),
+        ("creation-differs", "writes/created", "but a read shows `someone else`"),
+        ("confirms-and-keeps", "writes/updated", "confirms a new `owner`"),
         ("put-lost", "writes/updated", "is as before"),
         ("patch-lost", "writes/updated", "is as before"),
         ("patch-resets", "writes/updated", "which it did not send"),

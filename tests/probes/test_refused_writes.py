@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from faultspec.exchange.model import Request, Response
-from faultspec_conformance.config import ServiceConfig
+from faultspec_conformance.config import ResourceConfig, ServiceConfig
 from faultspec_conformance.drivers import Limits
+from faultspec_conformance.probes import resources
 from faultspec_conformance.probes.refused_writes import refused_writes, refused_writes_since
 from faultspec_conformance.session.fixtures import fixture, ordinary_request
 from faultspec_conformance.session.http import HttpSession
@@ -261,3 +262,45 @@ def test_a_spent_limit_ends_the_look_at_late_writes() -> None:
     session.record_results(refused_writes_since(session))
     assert {one.kind for one in session.observations.outcomes} <= {"not_exercised"}
     assert any("refused late in the run" in note for note in session.observations.notes)
+
+
+def painted_rooms(*, stores: bool) -> Script:
+    """Return a service whose rooms have different names. ``stores``: whether it stores the colour
+    of a change before it refuses the name.
+    """
+    kept: dict[str, dict[str, Any]] = {}
+
+    def script(request: Request) -> Response:
+        name = request.target.partition("?")[0].removeprefix("/rooms").removeprefix("/")
+        if request.method == "GET":
+            shown = kept.get(name) if name else list(kept.values())
+            return answer(404, {"code": "absent"}) if shown is None else answer(200, shown)
+        sent = json.loads(request.body)
+        if name and stores:
+            kept[name]["colour"] = sent["colour"]
+        if any(one["name"] == sent["name"] for one in kept.values() if one["id"] != name):
+            return answer(409, {"code": "taken"})
+        number = name or f"room-{len(kept)}"
+        kept[number] = {**sent, "id": number}
+        return answer(200 if name else 201, kept[number])
+
+    return script
+
+
+@pytest.mark.parametrize("stores", [True, False])
+def test_an_update_to_a_taken_name_changes_another_member_too(stores: bool) -> None:
+    """A colour that a refused update has stored is found, and a plain refusal is not blamed."""
+    both = {"name": {"type": "string"}, "colour": {"type": "string"}}
+    schema = {"type": "object", "required": [*both], "properties": both}
+    write = {**OK, "requestBody": {"content": {"application/json": {"schema": schema}}}}
+    paths = {"/rooms": {"get": OK, "post": write}, "/rooms/{id}": {"get": OK, "put": write}}
+    room = ResourceConfig("room", unique=("name",))
+    config = ServiceConfig(limits=Limits(writes=True, requests=200), resources={"room": room})
+    document = {**DOCUMENT, "paths": paths}
+    session = http_session(painted_rooms(stores=stores), TAXONOMY, config, document)
+    session.turn = session.kinds
+    session.record_results(resources.fixtures(session))
+    session.record_results(resources.duplicates(session))
+    session.record_results(refused_writes(session))
+    found = {one.kind for one in session.observations.outcomes if one.clause == "writes/refused"}
+    assert ("failed" in found) == stores

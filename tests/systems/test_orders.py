@@ -68,7 +68,7 @@ def test_every_clause_but_the_uncheckable_is_exercised(clean: Report) -> None:
         *("leaks/confidential", "auth/renewed"),
         *("audit/resolves", "audit/concealed", "ids/unique"),
         "preconditions/concurrent",  # its only update sends one quantity
-        *("lists/pages", "lists/cursor"),  # its lists have no pages
+        *("lists/pages", "lists/cursor", "lists/filter"),  # its lists have no parameters
         *("writes/server-owned", "retry/scope"),  # its file declares no such members, and no scope
     }
 
@@ -77,7 +77,7 @@ def test_the_run_costs_few_requests(clean: Report) -> None:
     """The budget of a run without the sweep, of a service with ten operations; a probe that needs
     more has to share its requests with another.
     """
-    assert clean.result.requests <= 136
+    assert clean.result.requests <= 138
 
 
 @pytest.mark.full

@@ -25,6 +25,7 @@ from faultspec_conformance.probes import (
     correlation,
     discovery,
     faults,
+    filters,
     head,
     idempotency,
     jsonrpc,
@@ -158,6 +159,7 @@ PROBES: tuple[Probe[HttpSession], ...] = (
     ),
     Probe("whole-batches", whole_batches.whole_batches, (batch.COMPLETE, "writes/refused")),
     Probe("pages", pages.paged_lists, pages.CLAUSES),
+    Probe("filters", filters.filtered_lists, filters.CLAUSES),
     Probe("streams", streams.broken_streams, ("stream/announced", "stream/offset")),
     Probe(
         "replays-below",

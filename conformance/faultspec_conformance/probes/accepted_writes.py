@@ -10,11 +10,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
+from faultspec.language.values import shorten
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import ABSENT
 from faultspec_conformance.probes.effects import (
     GONE,
+    confirmed_members,
     creation_id_is_certain,
+    differing_members,
     find_representation,
     is_equal_value,
     is_soft_deletion,
@@ -64,6 +67,10 @@ _TICK = 1.1
 
 #: Characters. A shorter text may occur in another resource by chance.
 _TELLING = 8
+
+
+#: Characters of a value in a message.
+_SHOWN = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +144,7 @@ class _Lifetime:
             message = f"{creation.exchange.operation} succeeded ({creation}), but `{cut}` of the "
             message += f"{self.kind.name} is cut off"
             yield failed(_CREATED, message, creation, state, pointer=f"/{cut}", variant="cut")
+        yield from self._check_values(state)
         pages = self.list_pages()
         yield self._check_listed_once(pages)
         operations = changes(self.session, self.kind)
@@ -216,6 +224,35 @@ class _Lifetime:
             and observation.exchange.request.target == path
             for observation in self.session.knowledge.exchanges
         )
+
+    def _check_values(self, state: Observation) -> Iterator[Outcome]:
+        """Check that a read shows the values that the answer to the creation confirms."""
+        body, creation = self.resource.body, self.resource.creation
+        operation = self.kind.operation("create")
+        if not isinstance(body, dict) or operation is None or may_be_pending(creation):
+            return
+        names = confirmed_members(creation, body) - self._choices(operation)
+        differing = differing_members(body, names, state)
+        if differing:
+            self.settle()
+            state = self.get()
+            differing = differing_members(body, names & differing.keys(), state)
+        for name, value in differing.items():
+            message = f"{creation.exchange.operation} confirms {_quote(body[name])} as `{name}` "
+            message += f"({creation}), but a read shows {_quote(value)}"
+            evidence = (creation, state)
+            yield failed(_CREATED, message, *evidence, pointer=f"/{name}", variant="differs")
+
+    def _choices(self, operation: ServiceOperation) -> set[str]:
+        """Return the members whose values are choices, such as a state that goes on by itself."""
+        document = self.session.description.document
+        schema = operation.body.schema if operation.body is not None else {}
+        properties = sampling.properties_of(sampling.merge_all_of(document, schema))
+        return {
+            name
+            for name, node in properties.items()
+            if "enum" in self.session.description.schema(node)
+        }
 
     def _check_listed_once(self, pages: list[Observation]) -> Outcome:
         """Check that the list shows one resource with the unique values of the creation."""
@@ -338,6 +375,17 @@ class _Lifetime:
                 f"{name} succeeded ({write}), but `{min(new)}` of the {kind.name} is as before"
             )
             return failed(_UPDATED, message, *(before, write, after), pointer=f"/{min(new)}")
+        confirmed = confirmed_members(write, sent) & new.keys()
+        lost = {
+            member
+            for member in confirmed - self._choices(operation)
+            if is_equal_value(now[member], shown[member])
+        }
+        if lost:
+            message = f"{name} confirms a new `{min(lost)}` of the {kind.name} ({write}), but a "
+            message += "read shows the old one"
+            evidence = (before, write, after)
+            return failed(_UPDATED, message, *evidence, pointer=f"/{min(lost)}", variant="partly")
         if operation.method == "PATCH":
             own = {
                 member: value
@@ -485,3 +533,8 @@ def _values_sent(
         for name, value in body.items() if isinstance(body, dict) else ():
             found.setdefault(name, []).append(value)
     return found
+
+
+def _quote(value: object) -> str:
+    """Return the beginning of a value in quotes."""
+    return f"`{shorten(str(value), _SHOWN)}`"

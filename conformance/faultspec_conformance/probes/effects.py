@@ -99,6 +99,35 @@ def new_members(
             yield name, value
 
 
+def confirmed_members(answer: Observation, sent: Mapping[str, object]) -> set[str]:
+    """Return the members that the answer to a write shows as they were sent, but for those that a
+    service sets itself.
+    """
+    shown = find_representation(answer, sent)
+    return {
+        name
+        for name, value in sent.items()
+        if _is_scalar(value)
+        and _is_scalar(shown.get(name))
+        and not _OWN.search(name)
+        and is_equal_value(shown[name], value)
+    }
+
+
+def differing_members(
+    sent: Mapping[str, object], names: set[str], read: Observation
+) -> dict[str, object]:
+    """Return what a read shows of these members where it is not what was sent."""
+    shown = find_representation(read, sent)
+    return {
+        name: shown[name]
+        for name in sorted(names)
+        if _is_scalar(shown.get(name))
+        and not _MASKED.search(str(shown[name]))
+        and not is_equal_value(shown[name], sent[name])
+    }
+
+
 def _is_scalar(value: object) -> bool:
     return isinstance(value, str | int | float) and not isinstance(value, bool)
 

@@ -19,6 +19,7 @@ from faultspec_conformance.probes.ownership import (
 )
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
+from faultspec_conformance.session.filters import range_of
 from faultspec_conformance.session.fixtures import body_for, ordinary_request
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
@@ -100,6 +101,8 @@ def _filters(
             yield parameter.name, _correlation_of(session, resource.creation)
         elif name in values:
             yield parameter.name, values[name]
+        elif (bound := _plain(range_of(parameter.name)[1])) in values:
+            yield parameter.name, values[bound]
         elif free and own:
             free_texts.append((parameter.name, own[0]))
     yield from free_texts

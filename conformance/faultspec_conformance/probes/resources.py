@@ -11,6 +11,7 @@ from faultspec_conformance.probes.refusals import (
     check_refusal,
     unknown_id,
 )
+from faultspec_conformance.probes.updates import change_body
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.fixtures import (
@@ -245,25 +246,37 @@ def _update(
     other: CreatedResource,
     values: Mapping[str, object],
 ) -> Outcome:
-    """Check that an update to the unique ``values`` of the existing resource is refused."""
-    spec = request_to(session, operation, other.item_values(operation))
-    body = other.body if operation.method == "PUT" and isinstance(other.body, dict) else {}
+    """Check that an update to unique ``values`` that another resource has is refused.
+
+    It changes other members as well, so that the read afterwards shows what a refusal stored.
+    """
     tag = _current_tag(session, operation, other)
-    headers = {**spec.headers, **({"If-Match": tag} if tag is not None else {})}
-    answer = session.call(
-        replace(spec, identity=other.owner, headers=headers, body={**body, **values})
-    )
+    own = other.body if operation.method == "PUT" and isinstance(other.body, dict) else {}
+    changed = change_body(session, other.kind, operation)
+    for body in (changed, own) if isinstance(changed, dict) else (own,):
+        spec = request_to(session, operation, other.item_values(operation))
+        headers = {**spec.headers, **({"If-Match": tag} if tag is not None else {})}
+        answer = session.call(
+            replace(spec, identity=other.owner, headers=headers, body={**body, **values})
+        )
+        invalid = answer.status in (400, 412, 422, 428)
+        if not invalid or answer.code in _conflicts(session, other.kind):
+            break
     what = f"{operation.name} with the {', '.join(values)} of another `{other.kind.name}`"
-    if answer.status in (400, 412, 422, 428) and answer.code not in _conflicts(session, other.kind):
+    if invalid and answer.code not in _conflicts(session, other.kind):
         return not_exercised(_REFUSED, f"the service answered {answer} to {what}")
+    read = other.kind.operation("read")
+    after = None
+    if read is not None:
+        # `writes/refused` judges what a refused update changed, by this read.
+        values_of_item = other.item_values(read)
+        after = session.call(
+            RequestSpec("GET", read.template, identity=other.owner, values=values_of_item)
+        )
     if not answer.ok:
         return _check_refused(session, other.kind, existing, answer, what=what)
-    read = other.kind.operation("read")
-    if read is None:
+    if after is None:
         return not_exercised(_REFUSED, f"no operation reads the result of {what}")
-    after = session.call(
-        RequestSpec("GET", read.template, identity=other.owner, values=other.values)
-    )
     shown = any(
         all(members.get(name) == value for name, value in values.items())
         for members in objects_in(after.json)

@@ -264,6 +264,13 @@ CLAUSES = (
         why="A client whose cursor is damaged or expired begins again, and repeats its work.",
         occasion="A list whose answers have a cursor, asked with made-up ones.",
     ),
+    _list(
+        address="lists/filter",
+        title="A filtered list shows the items that fit, and no other",
+        why="A client acts on items that it has left out, or never sees one that it asked for.",
+        occasion="A list with a parameter that is called like a member of its items, or like the "
+        "least or most of one.",
+    ),
     Clause(
         address="duplicates/refused",
         title="A duplicate is refused",
