@@ -49,7 +49,9 @@ def test_a_defect_is_reproduced(report: Path, broken: str) -> None:
     """The finding is printed again with exit code 1, by the beginning of its fingerprint. The
     credentials come from the configuration, and none of them is printed.
     """
-    code, out, _ = faultspec("replay", str(report), fingerprint(report)[:6], BASE_URL=broken)
+    code, out, _ = faultspec(
+        "replay", str(report), fingerprint(report)[:6], "--config", CONFIG, BASE_URL=broken
+    )
     assert code == 1
     assert "error: headers/cache-control" in out
     assert out.endswith("reproduced\n")
@@ -60,7 +62,8 @@ def test_a_mended_service_reproduces_nothing(report: Path) -> None:
     """The same requests to a service without the defect exit with 0."""
     with serving(sinning()) as base:
         code, out, err = faultspec(
-            "replay", str(report), fingerprint(report), "--base", base, BASE_URL=base
+            *("replay", str(report), fingerprint(report), "--config", CONFIG, "--base", base),
+            BASE_URL=base,
         )
     assert code == 0, (out, err)
     assert "not reproduced: headers/cache-control holds" in out
@@ -79,7 +82,7 @@ def test_a_relation_is_shown_and_not_decided(report: Path, broken: str, tmp_path
     """A clause that compares answers exits with 2, after the answers beside the recorded ones."""
     path = edited(report, tmp_path, clause="tenancy/concealed")
     name = read_report(Path(path).read_text()).result.findings[0].finding.fingerprint
-    code, out, _ = faultspec("replay", path, name, BASE_URL=broken)
+    code, out, _ = faultspec("replay", path, name, "--config", CONFIG, BASE_URL=broken)
     assert code == 2
     assert "recorded  404" in out
     assert "now       404" in out
@@ -91,7 +94,7 @@ def refusal(report: Path, folder: Path, base: str, **request: object) -> str:
     data = json.loads(report.read_text())["findings"][0]["exchange"]
     data["request"] |= request
     path = edited(report, folder, exchange=data)
-    code, _, err = faultspec("replay", path, fingerprint(report), BASE_URL=base)
+    code, _, err = faultspec("replay", path, fingerprint(report), "--config", CONFIG, BASE_URL=base)
     assert code == 2
     return err
 
@@ -101,9 +104,56 @@ def test_what_cannot_be_rebuilt_is_refused(report: Path, broken: str, tmp_path: 
     masked = refusal(report, tmp_path, broken, target="/x?key=***")
     assert "the address has a value that the report masks without a name" in masked
     unknown = refusal(report, tmp_path, broken, headers=[["X-Key", "${NOBODY_KNOWS}"]])
-    assert "the header `X-Key` has a secret, `${NOBODY_KNOWS}`, that neither" in unknown
+    assert "the header `X-Key` has a secret, `${NOBODY_KNOWS}`, that the configuration" in unknown
     long = refusal(report, tmp_path, broken, body="ab" * 8192, size=99_999)
     assert "only the first 16384 of 99999 bytes of the body" in long
+
+
+@pytest.mark.parametrize(
+    "target", ["@127.0.0.2:81/x", ":81@127.0.0.2/x", "81/x", " @host/x", "\\\\x"]
+)
+def test_a_report_names_no_other_host(
+    report: Path, broken: str, tmp_path: Path, target: str
+) -> None:
+    """A target that would move the address behind the configured one is not sent."""
+    assert "the target of the request is not a path" in refusal(
+        report, tmp_path, broken, target=target
+    )
+
+
+def test_a_report_reads_no_variable_of_the_environment(
+    report: Path, broken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A variable that the configuration does not use is not sent, though the environment has it."""
+    monkeypatch.setenv("CLOUD_KEY", "a-key-of-the-cloud")
+    said = refusal(report, tmp_path, broken, headers=[["X-Key", "${CLOUD_KEY}"]])
+    assert "that the configuration does not use" in said
+
+
+@pytest.mark.parametrize("source", [CONFIG, "/etc/passwd", "elsewhere/conformance.yaml"])
+def test_a_report_starts_no_configuration_by_itself(
+    report: Path, tmp_path: Path, source: str
+) -> None:
+    """Only conformance.yaml of the folder, and those of faultspec.yaml, need no `--config`."""
+    data = json.loads(report.read_text())
+    data["run"]["source"] = source
+    path = tmp_path / "named.json"
+    path.write_text(json.dumps(data))
+    code, out, err = faultspec("replay", str(path), fingerprint(report))
+    assert (code, out) == (2, "")
+    assert f"the report names the configuration {source}, which is read only by --config" in err
+    assert "root:" not in err
+
+
+def test_a_report_of_a_url_sends_no_header_elsewhere(report: Path, tmp_path: Path) -> None:
+    """Without a configuration only this machine is asked; another address needs `--base`."""
+    data = json.loads(report.read_text())
+    data["run"]["source"], data["run"]["base"] = None, "http://198.51.100.7"
+    path = tmp_path / "far.json"
+    path.write_text(json.dumps(data))
+    code, _, err = faultspec("replay", str(path), fingerprint(report), "--header", "X-Key: secret")
+    assert code == 2
+    assert "the report has no address on this machine" in err
 
 
 def test_a_replay_obeys_the_limit_of_writes(report: Path, broken: str, tmp_path: Path) -> None:
@@ -205,7 +255,7 @@ def test_a_replay_logs_in(shop: tuple[str, Path], clause: str) -> None:
     base, folder = shop
     environment = {"BASE_URL": base, "PASSWORD": "open-sesame-1"}
     arguments = ("replay", str(folder / "report.json"), named(folder, clause))
-    done = command_line.faultspec(*arguments, cwd=ROOT, environment=environment)
+    done = command_line.faultspec(*arguments, cwd=folder, environment=environment)
     assert done.returncode == 1, done.stderr
     assert done.stdout.endswith("reproduced\n")
     assert "token-of-login" not in done.stdout + done.stderr
@@ -217,7 +267,7 @@ def test_a_replay_without_credentials_gives_the_reason(shop: tuple[str, Path]) -
     base, folder = shop
     environment = {"BASE_URL": base, "PASSWORD": "wrong-password"}
     arguments = ("replay", str(folder / "report.json"), named(folder, "code/declared"))
-    done = command_line.faultspec(*arguments, cwd=ROOT, environment=environment)
+    done = command_line.faultspec(*arguments, cwd=folder, environment=environment)
     assert done.returncode == 2
     assert "alice could not log in: the service answered 401 denied to POST /login" in done.stderr
 

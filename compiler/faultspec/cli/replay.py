@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from faultspec_conformance.results.model import Report, ReportedFinding
     from faultspec_conformance.run.replay import Replay
 
+#: The usual name of a configuration, in the current folder.
+_USUAL = "conformance.yaml"
+
 #: Characters of an answer that are shown beside the recorded one.
 _SHOWN = 200
 
@@ -26,14 +29,24 @@ _SHOWN = 200
 @click.command(name="replay")
 @click.argument("report_path", metavar="REPORT", type=click.Path())
 @click.argument("fingerprint", metavar="ID")
-@click.option("--config", metavar="FILE", help="The configuration; default: that of the report.")
+@click.option(
+    "--config",
+    metavar="FILE",
+    help="The configuration; default: that of the report, if it is conformance.yaml in this folder "
+    "or listed in faultspec.yaml.",
+)
 @click.option(
     "--taxonomy",
     "taxonomy_path",
     type=click.Path(),
     help="The taxonomy; default: the configuration's, else taxonomy.yaml.",
 )
-@click.option("--base", metavar="URL", help="The service; default: that of the configuration.")
+@click.option(
+    "--base",
+    metavar="URL",
+    help="The service; default: that of the configuration. Without one, that of the report if it "
+    "is this machine.",
+)
 @click.option(
     "--header",
     "headers",
@@ -55,7 +68,7 @@ def command(
 
     REPORT is a JSON report of `faultspec conform`. ID is the fingerprint of a finding in it, or its
     beginning; `ID:2` is its second example. Secrets that the report masks are taken from the
-    configuration and the environment.
+    configuration.
 
     Exit codes: 1 the finding is reproduced; 0 it is not; 2 it could not be sent, or one replay
     cannot decide its clause: then the answers are shown beside the recorded ones.
@@ -129,7 +142,7 @@ def _load(
     writes: bool,
 ) -> "tuple[ServiceConfig, Taxonomy]":
     """The service and its taxonomy. Raises Refused."""
-    path = config or report.source
+    path = config or _known_source(report.source)
     if path is not None:
         if not Path(path).is_file():
             hint = "name the configuration with --config FILE"
@@ -140,11 +153,7 @@ def _load(
         loaded = load_config(path, taxonomy_path)
         service = loaded.config
     else:
-        address = base or report.base
-        if not address.startswith(("http://", "https://")):
-            hint = "name the service with --base URL"
-            reporting.print_error("no-service", "the report has no address of a service", hint)
-            raise Refused
+        address = base or _local_address(report.base)
         loaded = load_url(address, headers, None, taxonomy_path)
         service = replace(loaded.config, limits=replace(loaded.config.limits, writes=writes))
     name = report.result.taxonomy.rpartition(" ")[0]
@@ -153,6 +162,41 @@ def _load(
         reporting.print_error("no-replay", message, "name the taxonomy with --taxonomy FILE")
         raise Refused
     return service, loaded.taxonomy
+
+
+def _known_source(source: str | None) -> str | None:
+    """The configuration that a report names. Raises Refused for one that the user may not know: a
+    configuration starts commands and sends credentials, and a report can name any file.
+    """
+    if source is None:
+        return None
+    project = reporting.load_project()
+    listed = [] if project is None else [project.locate(file) for file in project.conformance]
+    wanted = Path(source).resolve()
+    if wanted not in {Path(file).resolve() for file in (_USUAL, *listed)}:
+        message = f"the report names the configuration {source}, which is read only by --config"
+        reporting.print_error("no-replay", escape_line(message), "add --config FILE")
+        raise Refused
+    return source
+
+
+def _local_address(base: str) -> str:
+    """The address of a report without a configuration. Raises Refused unless it is this machine:
+    the headers of the caller would go to an address that the report chooses.
+    """
+    from urllib.parse import urlsplit
+
+    from faultspec_conformance.drivers.http import is_loopback_host
+
+    try:
+        parts = urlsplit(base)
+        if parts.scheme in ("http", "https") and is_loopback_host(parts.hostname or ""):
+            return base
+    except ValueError:
+        pass
+    message = "the report has no address on this machine"
+    reporting.print_error("no-service", message, "name the service with --base URL")
+    raise Refused
 
 
 def _origin(service: "ServiceConfig") -> str:

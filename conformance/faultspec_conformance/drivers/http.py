@@ -134,6 +134,9 @@ class HttpDriver(Driver):
 
     def transmit(self, request: Request, body: "_HeldBody | None" = None) -> Response | NoAnswer:
         """Send an admitted request. ``body``: its body, if it is not sent at once."""
+        if not request.target.startswith("/"):
+            # Behind the base it would name another host, as in `@example.com`, or another port.
+            return NoAnswer(request, "unsendable", "the target of the request is not a path")
         if request.method == "HEAD" and self._direct:
             return self._transmit_head(request)
         opened: list[str] = []

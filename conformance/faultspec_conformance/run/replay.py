@@ -1,11 +1,10 @@
 """Replay of a finding of a report: send its requests again and judge the last answer.
 
 A report has variables in place of secrets and the beginning of long bodies only. What cannot be
-rebuilt from the configuration and the environment raises `CannotReplay`.
+rebuilt from the configuration raises `CannotReplay`.
 """
 
 import json
-import os
 import re
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -266,11 +265,12 @@ def _fill_in(text: str, values: Mapping[str, str], where: str) -> str:
     """The text with the values of its variables. Raises CannotReplay if one is unknown."""
 
     def value(found: re.Match[str]) -> str:
-        known = values.get(found[0], os.environ.get(found[1]))
+        known = values.get(found[0])
         if known is None:
+            # A variable of the environment that the configuration does not name stays unsent: the
+            # report may name any.
             raise CannotReplay(
-                f"{where} has a secret, `{found[0]}`, that neither the configuration nor the "
-                "environment gives"
+                f"{where} has a secret, `{found[0]}`, that the configuration does not use"
             )
         return known
 
