@@ -236,18 +236,21 @@ class _Machine:
                 if number >= least:
                     rest = self._optional(rest)
             return rest
+        if least == most and not part.first:
+            return part
         # A number of parts that may each be empty can be shared out in many ways.
         shared = bool(part.empty) and most != _ENDLESS
         return self._loop(part, may_be_empty=least == 0, doubled=shared)
 
     def _optional(self, part: _Part) -> _Part:
         self.choices += part.first[:1]
-        return _Part(part.first, part.last, max(1, part.empty))
+        return _Part(part.first, part.last, min(2, part.empty + 1))
 
     def _loop(self, part: _Part, *, may_be_empty: bool, doubled: bool = False) -> _Part:
         self.has_loop = True
         self._link(part.last, part.first, max(1 + doubled, part.empty))
-        empty = min(2, part.empty + may_be_empty)
+        # A part that matches nothing, such as an assertion, does so once or several times.
+        empty = 2 if part.empty else int(may_be_empty)
         return _Part(part.first, part.last, empty)
 
 

@@ -22,6 +22,7 @@ from faultspec_conformance.results.model import (
 )
 from faultspec_conformance.results.waivers import Waiver, apply_waivers, unknown_clauses
 from faultspec_conformance.run.operation_map import operation_map
+from faultspec_conformance.sanitize.effort import Effort
 from faultspec_conformance.sanitize.masking import Masking, build_masking
 from faultspec_conformance.sanitize.traffic_secrets import mask_answered
 from faultspec_conformance.session.base import Session
@@ -37,6 +38,10 @@ _BODILESS = frozenset({"http/head-body"})
 
 #: What a record leaves out if its body cannot be judged.
 _UNREADABLE = frozenset({"body", "shape", "code"})
+
+#: Seconds for the masking of all findings. A service that echoes thousands of secrets could take
+#: minutes.
+_MASKING = 1.5
 
 #: What is compared when the same is asked again: a clause and an operation.
 Place = tuple[str, str | None]
@@ -371,12 +376,17 @@ def mask_result(hidden: Masking, result: Result) -> Result:
     """Return the masked result: without the secrets of the run and without those that the service
     gave away.
     """
+    effort = Effort(_MASKING)
     findings = tuple(
-        (hidden | mask_answered(exchanges)).mask_finding(reported)
+        (hidden | mask_answered(exchanges, effort)).mask_finding(reported)
         for reported in result.findings
         for exchanges in [[one for example in reported.examples for one in example.evidence]]
     )
-    return replace(hidden.result(replace(result, findings=())), findings=findings)
+    notes = result.notes
+    if effort.hidden:
+        text = f"{effort.hidden} messages are hidden: they have too many secrets to mask them all"
+        notes = (*notes, text)
+    return replace(hidden.result(replace(result, findings=(), notes=notes)), findings=findings)
 
 
 def build_session_masking(session: Session) -> Masking:

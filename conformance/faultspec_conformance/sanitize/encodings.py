@@ -109,12 +109,9 @@ def find_value(layers: tuple[FoldedLayer, ...], value: str) -> Iterator[tuple[in
     for layer in layers:
         for form in forms_of(value):
             haystack = layer.folded if form.any_case else layer.text
-            start = haystack.find(form.text)
-            while start >= 0:
-                end = start + len(form.text)
+            for start, end in _occurrences(haystack, form.text):
                 before, after = _base64_margin(layer.text, start, end) if form.coded else (0, 0)
                 yield layer.source(start - before), layer.source(end + after)
-                start = haystack.find(form.text, start + 1)
 
 
 def find_truncated(layers: tuple[FoldedLayer, ...], value: str) -> Iterator[tuple[int, int]]:
@@ -123,13 +120,30 @@ def find_truncated(layers: tuple[FoldedLayer, ...], value: str) -> Iterator[tupl
         for form in forms_of(value):
             if form.coded or len(form.text) <= _BEGINNING:
                 continue
-            beginning = _beginning(form.text)
-            at_end = layer.folded.rfind(beginning, -len(form.text) - 1) >= 0
-            ends = [match.start() for match in re.finditer("…", layer.folded)]
-            for end in [len(layer.folded), *ends] if at_end else ends:
-                start = layer.folded.rfind(beginning, max(0, end - len(form.text)), end)
-                if start >= 0 and _begins(form.text, layer.folded[start:end], len(beginning)):
+            beginning, text = _beginning(form.text), layer.folded
+            start = text.find(beginning)
+            while start >= 0:
+                # Where it occurs several times before one end, the first occurrence counts.
+                end = text.find("…", start, start + len(form.text) + 1)
+                if end < 0 and len(text) - start <= len(form.text):
+                    end = len(text)
+                if end >= 0 and _begins(form.text, text[start:end], len(beginning)):
                     yield layer.source(start), layer.source(end)
+                    start = end
+                start = text.find(beginning, start + 1)
+
+
+def _occurrences(text: str, part: str) -> Iterator[tuple[int, int]]:
+    """Yield where a part occurs in a text, as start and end; occurrences that overlap are one."""
+    start = text.find(part)
+    while start >= 0:
+        end = start + len(part)
+        following = text.find(part, start + 1)
+        while 0 <= following < end:
+            end = following + len(part)
+            following = text.find(part, following + 1)
+        yield start, end
+        start = following
 
 
 def _beginning(value: str) -> str:

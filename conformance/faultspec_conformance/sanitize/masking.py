@@ -8,7 +8,7 @@ report.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Exchange, Headers
@@ -16,6 +16,7 @@ from faultspec_conformance.config import CREDENTIALS, Identity
 from faultspec_conformance.results.model import ClauseResult, Coverage, ReportedFinding, Result
 from faultspec_conformance.results.waivers import Waiver
 from faultspec_conformance.sanitize.decoded import decode_secrets
+from faultspec_conformance.sanitize.effort import Effort
 from faultspec_conformance.sanitize.encodings import find_truncated, find_value, unescape_layers
 
 #: The replacement of a secret that has no name.
@@ -42,15 +43,32 @@ _NAMES_ONLY = re.compile(
 )
 
 
+#: The headers and the body of a request or an answer.
+Message = tuple[Headers, bytes]
+
+#: A text in a sentence of a finding.
+_QUOTED = re.compile(r"`([^`]{4,})`")
+
+
 @dataclass(frozen=True, slots=True)
 class Masking:
-    """Secret texts, the longest first, each with its replacement."""
+    """Secret texts, the longest first, each with its replacement.
+
+    ``unsearched``: messages with more secrets than can be masked, which are hidden whole.
+    ``effort``: the time for masking; when it is spent, all messages are hidden. None: no limit.
+    """
 
     secrets: tuple[tuple[str, str], ...] = ()
+    unsearched: frozenset[Message] = frozenset()
+    effort: Effort | None = field(default=None, compare=False)
 
     def __or__(self, other: "Masking") -> "Masking":
         """Mask the secrets of both; the replacements of this one come first."""
-        return _sort_secrets({**dict(other.secrets), **dict(self.secrets)})
+        return replace(
+            _sort_secrets({**dict(other.secrets), **dict(self.secrets)}),
+            unsearched=self.unsearched | other.unsearched,
+            effort=self.effort or other.effort,
+        )
 
     def text(self, text: str) -> str:
         """The text without secrets, and without the beginning of one where the text is
@@ -116,31 +134,48 @@ class Masking:
     def exchange(self, exchange: Exchange) -> Exchange:
         """The exchange without secrets, and without its list of forbidden values."""
         request, response = exchange.request, exchange.response
+        request_headers, request_body = self._message(request.headers, request.body)
+        headers, body = self._message(response.headers, response.body)
         return replace(
             exchange,
             request=replace(
                 request,
                 target=self.text(request.target),
-                headers=self.headers(request.headers),
-                body=self.body(request.body),
+                headers=request_headers,
+                body=request_body,
             ),
-            response=replace(
-                response, headers=self.headers(response.headers), body=self.body(response.body)
-            ),
+            response=replace(response, headers=headers, body=body),
             route=self._mask_optional(exchange.route),
             operation=self._mask_optional(exchange.operation),
             trigger=self.text(exchange.trigger),
             forbidden=(),
         )
 
+    def _message(self, headers: Headers, body: bytes) -> Message:
+        if (headers, body) not in self.unsearched:
+            return self.headers(headers), self.body(body)
+        if self.effort is not None:
+            self.effort.hidden += 1
+        fields = ("…", f"{len(headers)} header fields, which are not shown")
+        return (fields,), MASK.encode()[: len(body)].ljust(len(body))
+
     def finding(self, finding: Finding) -> Finding:
-        """The finding without secrets."""
+        """The finding without secrets. Its message quotes nothing of a message that is hidden."""
+        messages = {
+            (side.headers, side.body)
+            for exchange in finding.evidence
+            for side in (exchange.request, exchange.response)
+            if side.headers or side.body
+        }
+        is_late = self.effort is not None and self.effort.is_spent()
+        hidden = messages if is_late else messages & self.unsearched
+        masking = replace(self, unsearched=frozenset(hidden))
         return replace(
             finding,
-            message=self.text(finding.message),
+            message=self.text(_without_quotes(finding.message, hidden)),
             operation=self._mask_optional(finding.operation),
             pointer=self._mask_optional(finding.pointer),
-            evidence=tuple(map(self.exchange, finding.evidence)),
+            evidence=tuple(map(masking.exchange, finding.evidence)),
         )
 
     def mask_finding(self, reported: ReportedFinding) -> ReportedFinding:
@@ -203,6 +238,23 @@ class Masking:
 
     def _mask_optional(self, text: str | None) -> str | None:
         return text if text is None else self.text(text)
+
+
+def _without_quotes(text: str, hidden: Iterable[Message]) -> str:
+    """A sentence without the texts that it quotes of these messages."""
+    sources = [
+        source
+        for headers, body in hidden
+        for source in (body.decode("utf-8", "replace"), *(value for _, value in headers))
+    ]
+    if not sources:
+        return text
+
+    def hide(found: re.Match[str]) -> str:
+        shown = found[1].rstrip("…")
+        return f"`{MASK}`" if any(shown in source for source in sources) else found[0]
+
+    return _QUOTED.sub(hide, text)
 
 
 def build_masking(

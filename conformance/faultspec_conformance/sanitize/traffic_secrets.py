@@ -4,13 +4,22 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
 from urllib.parse import parse_qsl, urlsplit
 
 from faultspec.exchange.body import is_too_deep, steps
 from faultspec.exchange.model import Exchange, Headers
 from faultspec.leaks import detect
 from faultspec_conformance.config import CREDENTIALS
-from faultspec_conformance.sanitize.masking import FIELDS, MASK, Masking, build_masking
+from faultspec_conformance.sanitize.effort import Effort, Exhausted
+from faultspec_conformance.sanitize.masking import (
+    FIELDS,
+    MASK,
+    Masking,
+    Message,
+    build_masking,
+)
 from faultspec_conformance.session.observation import leaves
 
 #: Names of members and parameters that hold secrets.
@@ -32,30 +41,55 @@ _KINDS = ("secret", "connection-string", "email", "personal-data")
 #: Characters of one text that are searched; reports show fewer.
 _SEARCHED = 256 * 1024
 
+#: Different secrets that are masked in the messages of one finding. A message with more is hidden.
+_MOST = 200
+
+#: Seconds for the messages of one finding, without a limit for all.
+_SECONDS = 1.5
+
 #: Characters of a form that are searched for parameters.
 _FORM = 4096
 
 
 def mask_recorded(exchanges: Iterable[Exchange]) -> Masking:
     """A masking of whatever looks like a secret or an email address in recorded exchanges."""
-    return _mask(
-        text
-        for exchange in exchanges
-        for text in (*_request_secrets(exchange), *_answer_secrets(exchange))
-    )
+    recorded = [*exchanges]
+    messages = [
+        (side.headers, side.body) for one in recorded for side in (one.request, one.response)
+    ]
+    targets = (text for one in recorded for text in _target_secrets(one.request.target))
+    return _mask(messages, targets, Effort(_SECONDS))
 
 
-def mask_answered(exchanges: Iterable[Exchange]) -> Masking:
-    """The same for exchanges of a run, whose requests hold known secrets only."""
-    return _mask(text for exchange in exchanges for text in _answer_secrets(exchange))
+def mask_answered(exchanges: Iterable[Exchange], effort: Effort | None = None) -> Masking:
+    """The same for exchanges of a run, whose requests hold known secrets only.
+
+    ``effort``: the time for this and for other exchanges; default: for these.
+    """
+    messages = [(one.response.headers, one.response.body) for one in exchanges]
+    return _mask(messages, (), effort or Effort(_SECONDS))
 
 
-def _mask(found: Iterable[str]) -> Masking:
-    return build_masking((), ((text, MASK) for text in dict.fromkeys(found) if text))
+def _mask(messages: Iterable[Message], further: Iterable[str], effort: Effort) -> Masking:
+    """A masking of the secrets in messages, as far as they are few and found in time. Others are
+    hidden whole.
+    """
+    found, unsearched = {*islice(further, _MOST)}, set[Message]()
+    for message in dict.fromkeys(messages):
+        try:
+            own = set(found)
+            for secret in _message_secrets(*message, effort):
+                own.add(secret)
+                if len(own) > _MOST:
+                    raise Exhausted
+            found = own
+        except Exhausted:
+            unsearched.add(message)
+    masking = build_masking((), ((text, MASK) for text in found if text))
+    return replace(masking, unsearched=frozenset(unsearched), effort=effort)
 
 
-def _request_secrets(exchange: Exchange) -> Iterator[str]:
-    target = exchange.request.target
+def _target_secrets(target: str) -> Iterator[str]:
     try:
         parts = urlsplit(target)
     except ValueError:  # not a URL, such as an IPv6 address without its end
@@ -63,20 +97,16 @@ def _request_secrets(exchange: Exchange) -> Iterator[str]:
     yield parts.password or ""
     yield from _named_parameters(parts.query)
     yield from _detect(target)
-    yield from _message_secrets(exchange.request.headers, exchange.request.body)
 
 
-def _answer_secrets(exchange: Exchange) -> Iterator[str]:
-    yield from _message_secrets(exchange.response.headers, exchange.response.body)
-
-
-def _message_secrets(headers: Headers, body: bytes) -> Iterator[str]:
+def _message_secrets(headers: Headers, body: bytes, effort: Effort) -> Iterator[str]:
     for name, value in headers[:FIELDS]:
         if name.lower() in CREDENTIALS or _SECRET_NAME.search(name):
             yield from _credential_parts(value)
         elif name.lower().startswith("set-cookie"):
             yield value.partition(";")[0].partition("=")[2]
         yield from _detect(value)
+    effort.check()
     text = body[:_SEARCHED].decode("utf-8", "replace")
     yield from _detect(text)
     members = None
@@ -87,7 +117,7 @@ def _message_secrets(headers: Headers, body: bytes) -> Iterator[str]:
         if "=" in text[:_FORM] and "<" not in text[:64]:
             yield from _named_parameters(text[:_FORM])
     else:
-        yield from _named_members(members)
+        yield from _named_members(members, effort)
 
 
 def _quoted_members(text: str) -> Iterator[str]:
@@ -113,8 +143,9 @@ def _named_parameters(query: str) -> Iterator[str]:
     return (value for name, value in parse_qsl(query) if _SECRET_NAME.search(name))
 
 
-def _named_members(body: object) -> Iterator[str]:
+def _named_members(body: object, effort: Effort) -> Iterator[str]:
     for pointer, value in leaves(body):
+        effort.check()
         names = [name for name in steps(pointer) if not name.isdigit()]
         is_secret = names and _SECRET_NAME.search(names[-1]) is not None
         if is_secret and isinstance(value, str | int) and not isinstance(value, bool):
