@@ -8,6 +8,7 @@ from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from faultspec.exchange.model import Headers, Request
+from faultspec.exchange.numerals import whole_number
 from faultspec_conformance.drivers import BODY_LIMIT, SILENCE
 
 _END_OF_HEAD = b"\r\n\r\n"
@@ -77,8 +78,9 @@ def parse_answer(raw: bytes) -> tuple[int, Headers, bytes] | None:
     head, separator, body = raw.partition(_END_OF_HEAD)
     first, *lines = head.decode("latin-1").split("\r\n")
     words = first.split(" ", 2)
-    if len(words) < 2 or not words[0].startswith("HTTP/") or not words[1].isdigit():
+    status = whole_number(words[1]) if len(words) > 1 else None
+    if status is None or not words[0].startswith("HTTP/"):
         return None
     fields = (line.partition(":") for line in lines)
     headers = tuple((name.strip(), value.strip()) for name, _, value in fields)
-    return (int(words[1]), headers, body) if separator else None
+    return (status, headers, body) if separator else None

@@ -27,6 +27,7 @@ from faultspec.exchange.decoding import (
     decode_content,
 )
 from faultspec.exchange.model import Headers, Request, Response
+from faultspec.exchange.numerals import whole_number
 from faultspec_conformance.drivers import Driver, Limits, NoAnswer, Timing
 from faultspec_conformance.drivers.head import exchange_head, parse_answer, service_address
 
@@ -243,8 +244,8 @@ class HttpDriver(Driver):
             decoded = _decode_stream(received, headers, limit)
         finally:
             answer.close()
-        length = answer.headers.get("Content-Length", "")
-        missing = length.isdigit() and answer.num_bytes_downloaded < int(length)
+        length = whole_number(answer.headers.get("Content-Length", "")) or 0
+        missing = answer.num_bytes_downloaded < length
         if missing and decoded.cut is None:
             return NoAnswer(request, "timeout", f"the answer did not end within {seconds:g} s")
         self.received += len(decoded.content)

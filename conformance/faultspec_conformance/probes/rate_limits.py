@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import ceil, floor, inf
 
+from faultspec.exchange.numerals import whole_number
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import PATIENCE, HttpSession
 from faultspec_conformance.session.observation import (
@@ -270,7 +271,7 @@ class RateLimit:
         asked = refused.header("Retry-After")
         if asked is None:
             return not_exercised(_RECOVERS, "the refusal has no Retry-After")
-        suspicious = asked.isdigit() and int(asked) >= _SUSPICIOUS
+        suspicious = (whole_number(asked) or 0) >= _SUSPICIOUS
         if suspicious and self.session.driver.pause(_SHORT):
             again = self._send()
             if again.ok:
@@ -290,9 +291,10 @@ class RateLimit:
         in other units is another mistake.
         """
         asked, window = refused.header("Retry-After"), self._stated_limit(refused).window
-        if asked is None or not asked.isdigit() or window is None:
+        wait = whole_number(asked or "")
+        if wait is None or window is None:
             return None
-        if not window + 1 < int(asked) < _SUSPICIOUS or window > PATIENCE:
+        if not window + 1 < wait < _SUSPICIOUS or window > PATIENCE:
             return None
         if not self.session.driver.pause(window + _ROUNDING):
             return None

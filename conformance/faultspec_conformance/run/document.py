@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from faultspec.exchange.finding import Finding, Judgement
 from faultspec.exchange.model import Exchange, Request
+from faultspec.exchange.numerals import whole_number
 from faultspec.judge import judge
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.faults.replies import Unanswerable, render_failure
@@ -156,7 +157,7 @@ class DocumentHold:
     def _misfits(self, operation: ServiceOperation) -> Iterator[Outcome]:
         """Statuses that the document describes in a form that no error of the taxonomy has."""
         for text in operation.responses:
-            status = int(text) if text.isdigit() else 0
+            status = whole_number(text) or 0
             if not 400 <= status <= 599:
                 continue
             for clause, violation in self._common_misfits(operation, status):

@@ -11,6 +11,7 @@ from typing import BinaryIO
 from faultspec.contract.model import Claim, Contract
 from faultspec.exchange.body import resolve, steps
 from faultspec.exchange.model import ABOUT_BODY, Exchange, Headers, Request, Response, first_header
+from faultspec.exchange.numerals import whole_number
 from faultspec.language.model import RecordingRule
 from faultspec.language.values import are_equal
 from faultspec.runtime.nodes import Array, Literal, Node, Object, Slot, Template
@@ -198,11 +199,11 @@ def _complete_body(found: object, headers: Headers) -> bytes | None:
     if found is None:
         return None
     body = decompress(encode_body(found), headers)
-    length = first_header(headers, "content-length")
+    length = whole_number(first_header(headers, "content-length") or "")
     coded = first_header(headers, "content-encoding")
     if body is not None and isinstance(found, str) and length is not None and coded is None:
         # Logs truncate long bodies.
-        return body if not length.isdigit() or len(body) >= int(length) else None
+        return body if len(body) >= length else None
     return body
 
 

@@ -191,6 +191,8 @@ def _vary_text(source: ValueSource, node: Json, valid: object) -> Iterator[Value
     longest, least = node.get("maxLength"), node.get("minLength")
     text = valid if isinstance(valid, str) else ""
     shortest = least if isinstance(least, int) else 0
+    if shortest > LONGEST:
+        return
     if isinstance(longest, int) and 0 < longest <= LONGEST:
         made = _text_of_length(source, node, text, longest)
         if made is not None:

@@ -21,6 +21,9 @@ from faultspec_conformance.session.sampling.schemas import (
 )
 from faultspec_conformance.session.sampling.source import ValueSource
 
+#: Characters of a text, whatever `minLength` says.
+_LONGEST = 100_000
+
 #: Items of an array, whatever `minItems` says: a body is to stay small.
 _MOST_ITEMS = 5
 
@@ -235,7 +238,7 @@ def new_text(source: ValueSource, schema: object, template: str) -> str:
     node = merge_all_of(source.document, schema)
     plain = template.replace("{}", source.token())
     least = node.get("minLength")
-    if isinstance(least, int) and len(plain) < least:
+    if isinstance(least, int) and len(plain) < least <= _LONGEST:
         rest = least - len(plain) + _TOKEN
         plain = template.replace("{}", source.tokens.hex(rest)[:rest], 1)
     candidates = (template.replace("{}", token) for token in _tokens(source))
@@ -257,7 +260,7 @@ def secret_like(source: ValueSource, schema: object, example: str) -> str | None
         made = sample_match(replace(source, random=source.tokens.random), pattern) or ""
     else:
         least, most = node.get("minLength"), node.get("maxLength")
-        length = max(_SECRET, least if isinstance(least, int) else 0)
+        length = max(_SECRET, min(least, _LONGEST) if isinstance(least, int) else 0)
         rest = min(length, most if isinstance(most, int) else length) - len(_CLASSES)
         letters = string.ascii_letters + string.digits
         made = _CLASSES + "".join(source.tokens.choice(letters) for _ in range(rest))
@@ -360,7 +363,7 @@ def _string(source: ValueSource, node: Json, *, fresh: bool = True) -> str:
         return made
     text = f"value-{source.token()}" if fresh else "value"
     least, most = node.get("minLength"), node.get("maxLength")
-    if isinstance(least, int):
+    if isinstance(least, int) and least <= _LONGEST:
         text = text.ljust(least, "x")
     return text[-most:] if isinstance(most, int) and 0 < most < len(text) else text
 
