@@ -134,6 +134,7 @@ def command(
     from faultspec_conformance.run.clients import judge_clients
     from faultspec_conformance.run.lost import lost_report
     from faultspec_conformance.run.service import run
+    from faultspec_conformance.sanitize.masking import build_masking
     from faultspec_conformance.session.options import RunOptions, Unreachable, ignore_progress
 
     outputs = reporting.parse_outputs(reports)
@@ -184,7 +185,9 @@ def command(
             hint = (
                 report.hint or f"is the service running at {without_credentials(config.address)}?"
             )
-            reporting.print_error("unreachable", report.reason, hint)
+            # The reason may quote what a command printed.
+            masking = build_masking(config.identities.values(), config.secrets)
+            reporting.print_error("unreachable", masking.text(report.reason), hint)
             return COULD_NOT
         try:
             report = reporting.complete(report, baseline, required)
@@ -373,12 +376,12 @@ def load_url(
     url: str, headers: Sequence[str], openapi: str | None, taxonomy_path: str | None
 ) -> _Loaded:
     """The configuration of a URL. Raises Refused and BadParameter."""
-    from faultspec_conformance.config import Identity, ServiceConfig
+    from faultspec_conformance.config import Identity, ServiceConfig, secret_of
 
     taxonomy = reporting.load_taxonomy(taxonomy_path)
     fields = tuple(map(_parse_header, headers))
     secrets = tuple(
-        (value.partition(" ")[2] or value, "${" + name.upper().replace("-", "_") + "}")
+        (secret_of(name, value), "${" + name.upper().replace("-", "_") + "}")
         for name, value in fields
     )
     caller = Identity("caller", fields, fields, secrets=secrets)

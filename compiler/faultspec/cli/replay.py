@@ -76,6 +76,7 @@ def command(
     require_conformance()
     from faultspec.contract.model import build_contract
     from faultspec_conformance.run.replay import CannotReplay, connect, replay
+    from faultspec_conformance.sanitize.masking import build_masking
 
     try:
         report = reporting.load_report(report_path)
@@ -83,13 +84,15 @@ def command(
         service, taxonomy = _load(
             report, config, base, taxonomy_path, headers=headers, writes=writes
         )
-        contract = build_contract(taxonomy)
+    except Refused:
+        return COULD_NOT
+    contract = build_contract(taxonomy)
+    try:
         with connect(contract, service, base or _origin(service)) as send:
             replays = [(found, replay(found, contract, service, send)) for found in findings]
     except CannotReplay as error:
-        reporting.print_error("no-replay", escape_line(str(error)))
-        return COULD_NOT
-    except Refused:
+        masking = build_masking(service.identities.values(), service.secrets)
+        reporting.print_error("no-replay", escape_line(masking.text(str(error))))
         return COULD_NOT
     for found, outcome in replays:
         _print(report, found, outcome)

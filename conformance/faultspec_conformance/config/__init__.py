@@ -33,6 +33,8 @@ from faultspec_conformance.config.model import (
     UpstreamCall,
     UpstreamConfig,
     UpstreamFailure,
+    is_credential,
+    secret_of,
 )
 from faultspec_conformance.config.reading import check_config, parse_config, read_config
 
@@ -69,6 +71,8 @@ __all__ = [
     "UpstreamConfig",
     "UpstreamFailure",
     "check_config",
+    "is_credential",
     "parse_config",
     "read_config",
+    "secret_of",
 ]

@@ -47,6 +47,30 @@ CREDENTIALS = frozenset(
 )
 
 
+#: Words in the names of other headers with credentials, such as `X-Access-Token`.
+_OF_CREDENTIALS = frozenset(
+    {
+        *("auth", "authentication", "authorization", "token", "jwt", "secret", "password"),
+        *("credential", "credentials", "session", "sid", "signature", "key", "apikey"),
+    }
+)
+
+
+def is_credential(header: str) -> bool:
+    """Whether a header that a caller always sends has a credential, by its name."""
+    name = header.lower()
+    return name in CREDENTIALS or (
+        name != "idempotency-key" and not _OF_CREDENTIALS.isdisjoint(re.split(r"[-_]", name))
+    )
+
+
+def secret_of(header: str, value: str) -> str:
+    """The secret in the value of a header: without a scheme (RFC 9110, 11.4); all its cookies."""
+    if header.lower() == "cookie":
+        return value
+    return value.partition(" ")[2].strip() or value
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """A caller. ``shown``: its headers as the file has them, with ``${NAME}`` in place of values.

@@ -34,7 +34,6 @@ from faultspec_conformance.config.logins import read_login_request
 from faultspec_conformance.config.model import (
     ANONYMOUS,
     CLIENT_SECONDS,
-    CREDENTIALS,
     Behaviour,
     ClientConfig,
     ConfiguredCall,
@@ -52,6 +51,8 @@ from faultspec_conformance.config.model import (
     UpstreamCall,
     UpstreamConfig,
     UpstreamFailure,
+    is_credential,
+    secret_of,
 )
 from faultspec_conformance.config.recipes import path_shape, read_recipes, read_samples
 from faultspec_conformance.config.requests import check_new_values, read_call, read_request_line
@@ -546,9 +547,9 @@ def _read_identity(context: ReadingContext, name: str, node: Node) -> Identity:
     headers = context.headers(node, place)
     secrets = context.variables(written.values())
     for key, value in headers.items():
-        if key.lower() in CREDENTIALS and not _is_filled_in(written[key]):
+        if is_credential(key) and not _is_filled_in(written[key]):
             variable = "${" + f"{name}-{key}".upper().replace("-", "_") + "}"
-            secrets.append((value.partition(" ")[2] or value, variable))
+            secrets.append((secret_of(key, value), variable))
     login = read_login_request(context, node, headers, place) if "login" in node else None
     tenant = None
     if node.get("tenant") is not None:

@@ -46,6 +46,13 @@ class StartFailed(Exception):
         self.hint = hint
 
 
+def keep_end(text: bytes, size: int) -> bytes:
+    """The last ``size`` bytes. An ellipsis shows where they are cut, so that a secret that is cut
+    there can be masked.
+    """
+    return text if len(text) <= size else "…".encode() + text[-size:]
+
+
 class OutputEnd:
     """The end of what a command writes. A thread reads it, so the command never has to wait, and
     what is older than ``_SEARCHED`` bytes is forgotten.
@@ -58,9 +65,9 @@ class OutputEnd:
         self._thread.start()
 
     def text(self, size: int) -> str:
-        """The last ``size`` bytes as text."""
+        """The last ``size`` bytes as text, with an ellipsis where it is cut."""
         with self._changes:
-            return bytes(self._kept[-size:]).decode("utf-8", "replace")
+            return keep_end(bytes(self._kept), size).decode("utf-8", "replace")
 
     def wait(self) -> None:
         """Wait a moment for what an ended command has written last."""
@@ -72,7 +79,7 @@ class OutputEnd:
                 with self._changes:
                     self._kept += chunk
                     if len(self._kept) > 2 * _SEARCHED:
-                        del self._kept[:-_SEARCHED]
+                        self._kept[:] = keep_end(bytes(self._kept), _SEARCHED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +95,8 @@ class Running:
 
     def output_tail(self) -> str:
         """The end of the output, in one line."""
-        return " ".join(self.output.text(4 * _TAIL).split())[-_TAIL:]
+        line = " ".join(self.output.text(4 * _TAIL).split())
+        return line if len(line) <= _TAIL else f"…{line[-_TAIL:]}"
 
     def describe_end(self, *, lost: bool = False) -> str | None:
         """Return how the command ended, with the end of its output; None while it runs.
@@ -151,12 +159,12 @@ def refuse_taken_address(url: str, place: str) -> None:
         )
 
 
-def wait_until_listening(started: Running, url: str) -> None:
+def wait_until_listening(started: Running, url: str, seconds: float) -> None:
     """Wait until the command accepts connections at a URL. Raises StartFailed if it ends before, or
-    takes too long.
+    takes too long. ``seconds``: those of the run.
     """
-    address = service_address(url)
-    deadline = time.monotonic() + _STARTING
+    address, patience = service_address(url), min(_STARTING, seconds)
+    deadline = time.monotonic() + patience
     while True:
         listens = False
         with suppress(OSError):
@@ -169,7 +177,7 @@ def wait_until_listening(started: Running, url: str) -> None:
             return
         if time.monotonic() > deadline:
             raise StartFailed(
-                f"the command does not listen at {url} {_STARTING:g} s after its start: "
+                f"the command does not listen at {url} {patience:g} s after its start: "
                 f"{started.output_tail()}"
             )
         time.sleep(_RECONNECT_SECONDS)

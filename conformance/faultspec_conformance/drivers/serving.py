@@ -98,6 +98,7 @@ def serving(app: ASGIApp, port: int = 0) -> Iterator[str]:
             h11_max_incomplete_event_size=HEAD_BYTES,
             lifespan="off",
             log_config=None,
+            log_level="critical",  # a client that is cut off at the end is no news
             access_log=False,
             timeout_graceful_shutdown=1,
             limit_concurrency=CONNECTIONS,

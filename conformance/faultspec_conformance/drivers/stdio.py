@@ -20,6 +20,7 @@ from faultspec.exchange.model import Response
 from faultspec.language.values import shorten
 from faultspec_conformance.drivers import BODY_LIMIT, SILENCE, Framing, Limits, NoAnswer, Timing
 from faultspec_conformance.drivers.jsonrpc import Message, Peer, ReceivedMessage
+from faultspec_conformance.drivers.processes import keep_end
 
 #: Seconds for a process to end after its input was closed, and again after SIGTERM.
 _GRACE = 1.0
@@ -266,7 +267,7 @@ class Process(Peer):
         assert process.stderr is not None
         with contextlib.suppress(OSError, ValueError):
             while chunk := process.stderr.read(_TAIL):
-                self._stderr = (self._stderr + chunk)[-_TAIL:]
+                self._stderr = keep_end(self._stderr + chunk, _TAIL)
 
 
 def _lines(stream: IO[bytes]) -> Iterator[bytes | _Garbled]:

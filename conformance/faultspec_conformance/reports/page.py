@@ -4,6 +4,7 @@ The template ``page.html.jinja`` loops over the rows prepared here, with autoesc
 """
 
 import json as _json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
@@ -86,6 +87,16 @@ class CoverageRow(NamedTuple):
     word: str
 
 
+#: Control characters but line ends and tabs.
+_CONTROLS = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
+
+
+def _make_visible(value: object) -> object:
+    """A text of a service without characters that a terminal obeys, for readers of the source."""
+    # Markup, which is a text too, is the work of this module.
+    return re.sub(_CONTROLS, "\ufffd", value) if type(value) is str else value
+
+
 def html(report: Report) -> str:
     """The whole page."""
     result = report.result
@@ -97,6 +108,7 @@ def html(report: Report) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        finalize=_make_visible,
     )
     return environment.get_template("page.html.jinja").render(
         title=f"{result.target} by {result.taxonomy}",

@@ -41,6 +41,16 @@ _RUN = 64
 _SHORTENED = re.compile(rf"(.{{{LONGEST}}})… \(([0-9]{{1,7}}) characters\)", re.DOTALL)
 
 
+#: Bytes of all bodies of a report, padded to their sizes.
+_BODIES = 256 * 1024 * 1024
+
+#: The last year of a date. Waivers expire some days after it.
+_LAST_YEAR = 9000
+
+#: The most shards of a run, as `--shard` takes them.
+_SHARDS = 9999
+
+
 class ReportError(Exception):
     """The file is not a report; the text gives the reason."""
 
@@ -62,9 +72,41 @@ def read_report(text: str) -> Report:
     if first is not None:
         raise ReportError(f"the report is not valid: {first.message[:200]} at {first.json_path}")
     try:
+        _check_size(found)
         return _report(found)
-    except ValueError as error:  # invalid base64 in a body, or an invalid date
+    # Invalid base64 in a body, an invalid date, half a surrogate, a number without an end.
+    except (ValueError, OverflowError) as error:
         raise ReportError(f"the report is not valid: {error}") from error
+
+
+def _check_size(found: Data) -> None:
+    """Raise ValueError if the bodies would take more memory than any run uses."""
+    exchanges = [
+        exchange
+        for finding in found["findings"]
+        for one in (finding, *finding.get("examples", ())[1:])
+        for exchange in (*one["before"], one["exchange"])
+        if exchange is not None
+    ]
+    sizes = (exchange[side]["size"] for exchange in exchanges for side in ("request", "response"))
+    if sum(sizes) > _BODIES:
+        raise ValueError(f"its bodies have more than {_BODIES} bytes")
+
+
+def _read_day(text: str) -> date:
+    """A date; raises ValueError for one that leaves no room for the days after it."""
+    found = date.fromisoformat(text)
+    if found.year > _LAST_YEAR:
+        raise ValueError(f"the date {text} is too late")
+    return found
+
+
+def _read_shard(text: str) -> Shard:
+    """A shard; raises ValueError for one that no run has."""
+    number, of = map(int, text.split("/"))
+    if not 1 <= number <= of <= _SHARDS:
+        raise ValueError(f"the shard {text} does not exist")
+    return Shard(number, of)
 
 
 def _report(found: Data) -> Report:
@@ -87,13 +129,13 @@ def _report(found: Data) -> Report:
         if baseline is None
         else tuple(_build(ResolvedFinding, data) for data in baseline["fixed"]),
         waivers={
-            _build(Waiver, data, expires=date.fromisoformat(data["expires"])): data["used"]
+            _build(Waiver, data, expires=_read_day(data["expires"])): data["used"]
             for data in found["waivers"]
         },
         ordinary=found["forms"]["errors"],
         forms=found["forms"]["broken"],
         **found.get("judged", {}),
-        shards=tuple(Shard(*map(int, shard.split("/"))) for shard in run["shards"]),
+        shards=tuple(map(_read_shard, run["shards"])),
         complete=run["complete"],
         map=tuple(_build(MapCell, cell) for cell in found.get("map", ())),
         sent=tuple(
@@ -101,7 +143,7 @@ def _report(found: Data) -> Report:
             for sent in found.get("sent", ())
         ),
     )
-    day = {"day": date.fromisoformat(run["date"])} if "date" in run else {}
+    day = {"day": _read_day(run["date"])} if "date" in run else {}
     return Report(
         result=result,
         base=run["base"],
@@ -165,6 +207,7 @@ def _evidence(found: Data) -> tuple[Exchange, ...]:
 
 def _exchange(found: Data) -> Exchange:
     request, response = found["request"], found["response"]
+    request["target"].encode()  # half a surrogate could not be printed
     return Exchange(
         request=Request(
             request["method"], request["target"], _headers(request["headers"]), _body(request)

@@ -19,7 +19,14 @@ _WITH_SCHEME = re.compile(r"[A-Za-z][\w-]{0,30} +(\S+)")
 #: The value of a header with cookies (RFC 6265, section 4.2.1).
 _COOKIES = re.compile(r"[\w.-]{1,100}=[^;\s]+(?:; ?[\w.-]{1,100}=[^;\s]+)*;?")
 
-_BASE64 = re.compile(r"[A-Za-z0-9+/]{4,}={0,2}")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{4,}={0,2}")
+
+#: A parameter of a credential (RFC 9110, section 11.4) whose value is computed from a secret, as of
+#: Digest (RFC 7616) and AWS Signature Version 4.
+_PARAMETER = re.compile(
+    r"\b(?:response|signature|cnonce|mac|hash|token|key|credential)=\"?([^\s\",;]{16,})",
+    re.IGNORECASE,
+)
 
 #: A user name that may be a word of any text, such as `admin`.
 _WORD = re.compile(r"[A-Za-z]{1,16}")
@@ -30,6 +37,9 @@ _SHORTEST = 8
 #: Claims that are not about the caller (RFC 7519, section 4.1; RFC 8693, section 4.2): masking them
 #: would mask the address of the service.
 _PUBLIC = frozenset({"iss", "aud", "scope", "typ", "azp", "client_id"})
+
+
+_URL_SAFE = str.maketrans("+/", "-_")
 
 
 def decode_secrets(credential: str) -> Iterator[str]:
@@ -43,19 +53,37 @@ def decode_secrets(credential: str) -> Iterator[str]:
         yield from decode_secrets(behind[1])
         return
     if _COOKIES.fullmatch(credential):
-        values = (cookie.partition("=")[2] for cookie in credential.rstrip(";").split(";"))
-        yield from (value for value in values if len(value) >= _SHORTEST)
+        for cookie in credential.rstrip(";").split(";"):
+            value = cookie.partition("=")[2]
+            if len(value) >= _SHORTEST:
+                yield value
+                yield from decode_secrets(value)
+    yield from (found[1] for found in _PARAMETER.finditer(credential))
     token = _TOKEN.fullmatch(credential)
     if token is not None:
         yield from (segment for segment in token.groups() if len(segment) >= _SHORTEST)
         yield from _claims(token[2])
     elif _BASE64.fullmatch(credential):
-        user, colon, password = _decode(credential).partition(":")
-        if colon and f"{user}{password}".isprintable():
+        user, colon, password = _decode_basic(credential).partition(":")
+        if colon and f"{user}{password}".replace("\t", "").isprintable():
             yield f"{user}:{password}"
             yield password
             if _WORD.fullmatch(user) is None:
                 yield user
+
+
+def _decode_basic(text: str) -> str:
+    """The user and the password in base64 or base64url, in UTF-8 or, as older clients write them,
+    in Latin-1; empty if it is neither.
+    """
+    try:
+        raw = base64.urlsafe_b64decode(text.translate(_URL_SAFE) + "=" * (-len(text) % 4))
+    except ValueError:
+        return ""
+    try:
+        return raw.decode("utf-8")
+    except ValueError:
+        return raw.decode("latin-1")
 
 
 def _claims(segment: str) -> Iterator[str]:

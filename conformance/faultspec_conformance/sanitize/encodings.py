@@ -133,6 +133,20 @@ def find_truncated(layers: tuple[FoldedLayer, ...], value: str) -> Iterator[tupl
                 start = text.find(beginning, start + 1)
 
 
+def find_beheaded(layers: tuple[FoldedLayer, ...], value: str) -> Iterator[tuple[int, int]]:
+    """Where an ellipsis stands for the beginning of the value."""
+    for layer in layers:
+        if "…" not in layer.folded:
+            continue
+        for form in forms_of(value):
+            if form.coded or len(form.text) <= _BEGINNING:
+                continue
+            for start, end in _occurrences(layer.folded, form.text[-_BEGINNING:]):
+                cut = layer.folded.rfind("…", max(0, end - len(form.text)), start)
+                if cut >= 0 and form.text.endswith(layer.folded[cut + 1 : end]):
+                    yield layer.source(cut + 1), layer.source(end)
+
+
 def _occurrences(text: str, part: str) -> Iterator[tuple[int, int]]:
     """Yield where a part occurs in a text, as start and end; occurrences that overlap are one."""
     start = text.find(part)

@@ -17,7 +17,12 @@ from faultspec_conformance.results.model import ClauseResult, Coverage, Reported
 from faultspec_conformance.results.waivers import Waiver
 from faultspec_conformance.sanitize.decoded import decode_secrets
 from faultspec_conformance.sanitize.effort import Effort
-from faultspec_conformance.sanitize.encodings import find_truncated, find_value, unescape_layers
+from faultspec_conformance.sanitize.encodings import (
+    find_beheaded,
+    find_truncated,
+    find_value,
+    unescape_layers,
+)
 
 #: The replacement of a secret that has no name.
 MASK = "***"
@@ -96,6 +101,7 @@ class Masking:
             for start, end in (
                 *find_value(layers, secret),
                 *(() if whole else find_truncated(layers, secret)),
+                *find_beheaded(layers, secret),
             )
         ]
         out, read = [], 0

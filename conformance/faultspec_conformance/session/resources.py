@@ -268,7 +268,8 @@ def path_of(template: str, values: Mapping[str, object]) -> str:
     """
 
     def fill(found: re.Match[str]) -> str:
-        return quote(str(values.get(found[1], found[0])), safe="")
+        # A service may name an item by half a surrogate.
+        return quote(str(values.get(found[1], found[0])), safe="", errors="surrogatepass")
 
     return re.sub(r"{([^{}]+)}", fill, template)
 

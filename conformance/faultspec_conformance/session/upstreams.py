@@ -228,5 +228,5 @@ def run_upstreams(target: ServiceConfig) -> Iterator[Surroundings]:
         if target.command:
             folder = Path(target.path or ".").resolve().parent
             started = stack.enter_context(run_process(target.command, environment, folder))
-            wait_until_listening(started, target.http)
+            wait_until_listening(started, target.http, target.limits.seconds)
         yield Surroundings(found, started)

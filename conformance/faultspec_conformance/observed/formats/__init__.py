@@ -30,6 +30,10 @@ FORMATS: Mapping[str, Callable[[BinaryIO, str, Contract], Iterator[Item]]] = {
 #: Bytes from which the format is detected.
 _HEAD = 64 * 1024
 
+#: Formats whose text is held as a whole, or item by item of any size; and the bytes that a
+#: compressed one may have.
+_WHOLE, _UNPACKED = frozenset({"har", "vcr"}), 128 * 1024 * 1024
+
 _GZIP = b"\x1f\x8b"
 
 
@@ -66,6 +70,8 @@ def open_recording(
                 "its format is none of HAR, a VCR cassette, and one JSON object a line; "
                 "if it is one of them, name it with --from"
             )
+        if unpacked is not None and name in _WHOLE:
+            unpacked.most = _UNPACKED
         items = FORMATS[name](stream, path, contract)
         if unpacked is not None:
             items = _read_to_end(items, unpacked)
@@ -73,9 +79,13 @@ def open_recording(
 
 
 class _GzipStream(io.RawIOBase):
-    """The decompressed bytes of a stream, as far as they can be read. ``error``: why no further."""
+    """The decompressed bytes of a stream, as far as they can be read. ``error``: why no further.
+    ``most``: their number, if it is limited.
+    """
 
     def __init__(self, packed: BinaryIO) -> None:
+        self.most: int | None = None
+        self._read = 0
         self.error: OSError | EOFError | zlib.error | None = None
         self._plain = gzip.GzipFile(fileobj=packed)
 
@@ -89,6 +99,9 @@ class _GzipStream(io.RawIOBase):
             read = self._plain.read1(len(buffer)) if self.error is None else b""
         except (OSError, EOFError, zlib.error) as error:
             self.error, read = error, b""
+        self._read += len(read)
+        if self.most is not None and self._read > self.most:
+            self.error = OSError(f"it has more than {self.most} bytes; decompress the file first")
         buffer[: len(read)] = read
         return len(read)
 
