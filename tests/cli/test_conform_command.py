@@ -434,3 +434,41 @@ def test_a_missing_file_is_reported_where_it_is_named(
         ("1:11", "nothing"),
         ("3:10", "none"),
     ]
+
+
+def test_what_a_command_prints_is_masked_on_the_console(tmp_path: Path) -> None:
+    """A service that ends before it listens is quoted without the secrets of the configuration,
+    also where its output is cut within one.
+    """
+    secret = "open-sesame-8h2kQ7-and-more"  # of this test
+    for before in (0, 360, 385, 4000):
+        text = f"'y' * {before} + os.environ['STOK'] + 'z' * 380"
+        program = f"import os, sys; sys.exit({text})"
+        write_service(tmp_path, [sys.executable, "-c", program])
+        done = faultspec("conform", "conformance.yaml", cwd=tmp_path, STOK=secret)
+        assert done.returncode == 2
+        assert "it ended before it listened" in done.stderr
+        assert not [at for at in range(len(secret) - 7) if secret[at : at + 8] in done.stderr]
+
+
+def test_a_command_that_never_listens_is_waited_for_as_long_as_the_run_may_take(
+    tmp_path: Path,
+) -> None:
+    """The limit of seconds holds for the start too."""
+    write_service(tmp_path, [sys.executable, "-c", "import time; time.sleep(60)"])
+    done = faultspec("conform", "conformance.yaml", "--seconds", "1", cwd=tmp_path, STOK="tok-1234")
+    assert done.returncode == 2
+    assert "does not listen at" in done.stderr
+    assert "1 s after its start" in done.stderr
+
+
+def write_service(folder: Path, command: list[str]) -> None:
+    """Write a configuration that starts a command on a free port."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    shutil.copy(TESTS / "miniatures" / "vault-taxonomy.yaml", folder / "taxonomy.yaml")
+    (folder / "conformance.yaml").write_text(
+        f"taxonomy: taxonomy.yaml\n"
+        f"target: {{http: 'http://127.0.0.1:{port}', command: {json.dumps(command)}}}\n"
+        'identities: {alice: {headers: {Authorization: "Bearer ${STOK}"}}}\n'
+    )

@@ -126,8 +126,8 @@ def test_a_report_reads_no_variable_of_the_environment(
 ) -> None:
     """A variable that the configuration does not use is not sent, though the environment has it."""
     monkeypatch.setenv("CLOUD_KEY", "a-key-of-the-cloud")
-    said = refusal(report, tmp_path, broken, headers=[["X-Key", "${CLOUD_KEY}"]])
-    assert "that the configuration does not use" in said
+    error = refusal(report, tmp_path, broken, headers=[["X-Key", "${CLOUD_KEY}"]])
+    assert "that the configuration does not use" in error
 
 
 @pytest.mark.parametrize("source", [CONFIG, "/etc/passwd", "elsewhere/conformance.yaml"])

@@ -17,6 +17,9 @@ SLOW = [
     r"((a?)*b)*c", r"^(\d+|\d+x)*$", r"(?=(a+)+$)x", r"(a|b|ab)*c", r"(a|aa)" * 16,
     r"a*a*(?=a*b)", r"(?:(?=a*a*b)a)*",
     r"a{0,16}" * 8, r"(?i:(ab|AB)*)c", r"(a*)\1*\1*b",
+    # A part that matches nothing, once or several times.
+    r"^(?:[a-z0-9](?!--){1,2})+$", r"^(?:a(?!b){1,2})+y$", r"^(?:(?:)+(?:a|))*$",
+    r"^(?:[ab](?<=a)?)+x", r"^(?:(?:){1,2}a)+y$", r"^(?:a(?:\b)?)+y$",
 ]  # fmt: skip
 
 FAST = [

@@ -8,6 +8,7 @@ import logging
 import subprocess
 import sys
 import tracemalloc
+import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -843,3 +844,19 @@ def test_memory_does_not_grow_with_the_log(tmp_path: Path) -> None:
 
     short, long = peak(2_500), peak(7_500)
     assert long < short * 1.15 + 1_000_000
+
+
+@pytest.mark.parametrize("form", ["har", "yaml", "json"])
+def test_a_recording_that_unpacks_to_very_much_is_refused(tmp_path: Path, form: str) -> None:
+    """A compressed recording whose text is held as a whole has a bound, and the bound is named."""
+    begin = {
+        "har": b'{"log": {"entries": [',
+        "yaml": b"interactions:\n- request: {method: GET, uri: '",
+        "json": b'{"interactions": [',
+    }[form]
+    path = tmp_path / f"a.{form}.gz"
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    blank = packer.compress(begin) + b"".join(packer.compress(b" " * 2**20) for _ in range(150))
+    path.write_bytes(blank + packer.flush())
+    [problem] = audit([str(path)], platform()).result.not_run
+    assert "it has more than 134217728 bytes; decompress the file first" in problem

@@ -495,3 +495,40 @@ def test_the_page_opens_with_a_map() -> None:
     assert 'data-code="no code" title="no code: observed"><span class="v passed">1</span>' in page
     assert 'title="y: declared, not seen"><span class="v not_exercised">–</span>' in page
     assert "<h2>Map</h2>" not in reports.html(Report(Result("t", "x 1"), "http://h"))
+
+
+def changed(text: str, place: tuple[str, ...], value: object) -> str:
+    """A report with another value at a place; of lists, in their first item."""
+    data = json.loads(text)
+    node = data
+    for step in place[:-1]:
+        node = node[step][0] if isinstance(node[step], list) else node[step]
+    node[place[-1]] = value
+    return json.dumps(data)
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("findings", "exchange", "request", "size"), 3_000_000_000),
+        (("findings", "exchange", "response", "size"), 10**30),
+        (("findings", "exchange", "response", "elapsed"), 10**400),
+        (("findings", "exchange", "request", "target"), "/\ud800"),
+        (("run", "shards"), ["1/999999999"]),
+        (("run", "shards"), ["3/2"]),
+        (("run", "date"), "9999-12-31"),
+    ],
+)
+def test_a_report_that_no_run_writes_is_refused(place: tuple[str, ...], value: object) -> None:
+    """Sizes, numbers and dates of a report of others are bounded before they are used."""
+    text = reports.json(report())
+    assert read_report(text).result.findings
+    with pytest.raises(ReportError, match="the report is not valid"):
+        read_report(changed(text, place, value))
+
+
+def test_a_page_has_no_control_characters() -> None:
+    """The source of the page can be printed on a terminal, whatever the service has sent."""
+    page = reports.html(report("a\x1b[2J\x9b31m\x07\x00b\tc\n"))
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", page)
+    assert "a\ufffd[2J\ufffd31m" in page

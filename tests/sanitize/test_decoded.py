@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from faultspec_conformance.config import Identity
+from faultspec_conformance.config import Identity, is_credential, secret_of
 from faultspec_conformance.sanitize.decoded import decode_secrets
 from faultspec_conformance.sanitize.masking import MASK, build_masking
 
@@ -82,6 +82,20 @@ def test_other_credentials_have_no_parts_but_segments(credential: str) -> None:
         ("Token  tok-abc-12345", "tok-abc-12345"),
         (f"Basic {basic('admin:open-sesame-1')}", "open-sesame-1"),
         ("sid=abcdefgh12; theme=dark", "abcdefgh12"),
+        (f"a=b; sid={token(sub='user-4711-abc')}", "user-4711-abc"),
+        (f"sid={token(sub='user-4711-abc')}", token(sub="user-4711-abc").split(".")[1]),
+        ("Basic " + base64.b64encode("eve:pässwörd-1".encode("latin-1")).decode(), "pässwörd-1"),
+        (f"Basic {basic('eve:open' + chr(9) + 'sesame')}", "open\tsesame"),
+        ("Basic " + base64.urlsafe_b64encode(b"eve:>>>???~~~").decode(), ">>>???~~~"),
+        (f"Basic  {basic('eve:open-sesame-1')}", "open-sesame-1"),
+        (
+            'Digest username="eve", uri="/a", response="6629fae49393a05397450978507c4ef1"',
+            "6629fae49393a05397450978507c4ef1",
+        ),
+        (
+            "AWS4-HMAC-SHA256 Credential=AKIA/20261124, Signature=fe5f80f77d5fa3beca03",
+            "fe5f80f77d5fa3beca03",
+        ),
     ],
 )
 def test_a_variable_with_scheme_or_cookies_has_the_secret_inside(
@@ -89,3 +103,28 @@ def test_a_variable_with_scheme_or_cookies_has_the_secret_inside(
 ) -> None:
     """A variable may have the whole value of a header; what stands in it is secret alone too."""
     assert part in set(decode_secrets(credential))
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ("X-Access-Token", True),
+        ("X-Auth-Key", True),
+        ("Authorization", True),
+        ("x_session_id", True),
+        ("Idempotency-Key", False),
+        ("X-Tenant", False),
+        ("Accept-Language", False),
+        ("Monkey", False),
+    ],
+)
+def test_a_header_of_a_caller_is_a_credential_by_its_name(header: str, expected: bool) -> None:
+    """Whole words of the name decide, and a key for repeated requests is public."""
+    assert is_credential(header) == expected
+
+
+def test_the_secret_of_a_header_is_what_follows_its_scheme() -> None:
+    """All cookies are secret, whatever blanks are between them."""
+    assert secret_of("Cookie", "sid=abc; theme=dark") == "sid=abc; theme=dark"
+    assert secret_of("Authorization", "Bearer  tok") == "tok"
+    assert secret_of("X-Api-Key", "tok") == "tok"

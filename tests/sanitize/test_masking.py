@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from secrets import token_hex
 from urllib.parse import quote, quote_plus, unquote
 
 import pytest
@@ -38,9 +39,10 @@ from faultspec_conformance.results.model import (
     Result,
 )
 from faultspec_conformance.run import service as running
+from faultspec_conformance.sanitize.effort import Effort
 from faultspec_conformance.sanitize.encodings import unescape_layers
 from faultspec_conformance.sanitize.masking import MASK, Masking, build_masking
-from faultspec_conformance.sanitize.traffic_secrets import mask_recorded
+from faultspec_conformance.sanitize.traffic_secrets import mask_answered, mask_recorded
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation
 from paths import ROOT
@@ -671,3 +673,53 @@ def test_secrets_with_a_common_beginning_keep_their_names() -> None:
     masking = build_masking([], [("tok-acme-admin", "FIRST"), ("tok-acme-reader", "READER")])
     assert masking.text("Bearer tok-acme-admin") == "Bearer FIRST"
     assert masking.text("Bearer tok-acme-reader") == "Bearer READER"
+
+
+VALUE = "tok-8h2kQ7-zz-longer-secret-value-0123456789-abcdefgh"
+
+
+@given(st.integers(min_value=8, max_value=len(VALUE) - 1), st.sampled_from(["…", "… and more"]))
+def test_what_an_ellipsis_leaves_of_a_secret_is_masked(size: int, after: str) -> None:
+    """Its beginning before an ellipsis and its end behind one, plain and in base64, are masked;
+    between them the text stays.
+    """
+    hidden = build_masking([], [(VALUE, "WORD")])
+    coded = base64.b64encode(VALUE.encode()).decode()
+    assert hidden.text(f"a {VALUE[:size]}{after}") == f"a WORD{after}"
+    assert hidden.text(f"a …{VALUE[-size:]} b") == "a …WORD b"
+    assert hidden.text(f"a {coded[: size + 4]}{after}") == f"a WORD{after}"
+    assert coded[-size:-8] not in hidden.text(f"a …{coded[-size - 4 :]} b") or size < 14
+
+
+@pytest.mark.parametrize("secret", ["aaaaaaaaaaaa", "Lz7q" * 13])
+def test_a_secret_that_repeats_itself_is_masked_whole(secret: str) -> None:
+    """Occurrences that overlap are one, and a truncated one begins at its first character."""
+    hidden = build_masking([], [(secret, "WORD")])
+    assert hidden.text(f"x {secret * 9} y") == "x WORD y"
+    assert hidden.text(f"x {secret[:-3]}…") == "x WORD…"
+
+
+def test_an_answer_with_too_many_secrets_is_hidden_whole() -> None:
+    """Its body and headers are left out, and no message quotes them. The other answers of the
+    finding are shown.
+    """
+    tokens = [token_hex(8) for _ in range(2_000)]
+    crowded = exchange(back=json.dumps({"token": tokens}).encode())
+    plain = exchange(back=b'{"code": "gone"}')
+    finding = Finding("code/declared", f"`{tokens[1_999]}` and `gone`", evidence=(plain, crowded))
+    masked = mask_answered(finding.evidence).finding(finding)
+    assert masked.message == "`***` and `gone`"
+    first, second = (one.response for one in masked.evidence)
+    assert first.body == b'{"code": "gone"}'
+    assert second.body == b"***".ljust(len(crowded.response.body))
+    assert not [one for one in tokens if one in repr(masked)]
+
+
+def test_messages_are_hidden_when_the_time_for_masking_is_over() -> None:
+    """An answer that cannot be searched in time is not shown."""
+    seen = exchange(back=b'{"token": "open-sesame-1"}')
+    finding = Finding("code/declared", "m", evidence=(seen,))
+    effort = Effort(-1.0)
+    masked = mask_answered(finding.evidence, effort).finding(finding)
+    assert "open-sesame" not in repr(masked)
+    assert effort.hidden == 1

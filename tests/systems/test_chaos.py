@@ -61,7 +61,7 @@ def answer_with(
 ) -> bytes:
     """An answer."""
     head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n{more}\r\n"
-    return head.encode() + body
+    return head.encode("latin-1") + body
 
 
 def document(paths: dict[str, object], **more: object) -> bytes:
@@ -87,6 +87,20 @@ def patterned() -> bytes:
     schema = {"type": "string", "pattern": SEEN_PATTERN}
     parameter = {"name": "q", "in": "query", "required": True, "schema": schema}
     return document({"/things": operation(parameter)})
+
+
+def lengthy(least: int) -> bytes:
+    """A query parameter of at least so many characters."""
+    schema = {"type": "string", "minLength": least}
+    parameter = {"name": "q", "in": "query", "required": True, "schema": schema}
+    return document({"/things": operation(parameter)})
+
+
+def strange() -> bytes:
+    """Answers of a status that `isdigit` takes for a number."""
+    return document(
+        {"/things": {"get": {"responses": {"\u00b2\u00b2\u00b2": {"description": "x"}}}}}
+    )
 
 
 def crowded() -> bytes:
@@ -154,6 +168,12 @@ def resets(after: bytes) -> Answer:
     return reset
 
 
+def sends_secrets(connection: socket.socket, head: bytes) -> None:
+    """Answer with thousands of texts that no other answer has."""
+    body = json.dumps({"token": [os.urandom(8).hex() for _ in range(2_500)]}).encode()
+    connection.sendall(answer_with(body, "500 Oops"))
+
+
 HEAD = b"HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
 BIG = b'{"code": "absent", "more": [' + b"[],{}," * 680_000 + b"1]}"
@@ -209,6 +229,21 @@ HOSTILE = {
         answer=sends(answer_with(b'{"a":' * 900 + b"1" + b"}" * 900)),
     ),
     "values": Hostile("errors of 4 MB with a million values", answer=sends(answer_with(BIG))),
+    "secrets": Hostile("errors with 2,500 new secrets each", answer=sends_secrets, quick=True),
+    "periodic secret": Hostile(
+        "errors that repeat one letter 50,000 times, with a secret of it",
+        answer=sends(
+            answer_with(json.dumps({"code": "x", "token": "a" * 12, "x": "a" * 50_000}).encode())
+        ),
+    ),
+    "long texts": Hostile(
+        "parameter of at least three billion characters", lambda: lengthy(3_000_000_000)
+    ),
+    "strange statuses": Hostile(
+        "document and answers whose statuses are superscript digits",
+        strange,
+        answer=sends(answer_with(b"{}", "\u00b2\u00b2\u00b2 OK")),
+    ),
     "endless body": Hostile(
         "body without an end",
         answer=repeats(CHUNKED, b"10000\r\n" + b"x" * 65536 + b"\r\n"),

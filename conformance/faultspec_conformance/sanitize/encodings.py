@@ -24,6 +24,9 @@ _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 #: Characters at the end of a truncated text that identify the value they are the beginning of.
 _BEGINNING = 6
 
+#: The same in base64, where six characters have only four of the value.
+_CODED = 8
+
 #: A word that names the kind of a value, as the scheme in `bearer abc` does: texts end with such
 #: words by chance.
 _LEADING_WORD = re.compile(r"[a-z]+[^a-z0-9]+(?=.)", re.DOTALL)
@@ -118,9 +121,10 @@ def find_truncated(layers: tuple[FoldedLayer, ...], value: str) -> Iterator[tupl
     """Where the text ends, or an ellipsis shortens it, in the middle of the value."""
     for layer in layers:
         for form in forms_of(value):
-            if form.coded or len(form.text) <= _BEGINNING:
+            text = layer.folded if form.any_case else layer.text
+            beginning = form.text[:_CODED] if form.coded else _beginning(form.text)
+            if len(form.text) <= len(beginning):
                 continue
-            beginning, text = _beginning(form.text), layer.folded
             start = text.find(beginning)
             while start >= 0:
                 # Where it occurs several times before one end, the first occurrence counts.
@@ -139,11 +143,11 @@ def find_beheaded(layers: tuple[FoldedLayer, ...], value: str) -> Iterator[tuple
         if "…" not in layer.folded:
             continue
         for form in forms_of(value):
-            if form.coded or len(form.text) <= _BEGINNING:
-                continue
-            for start, end in _occurrences(layer.folded, form.text[-_BEGINNING:]):
-                cut = layer.folded.rfind("…", max(0, end - len(form.text)), start)
-                if cut >= 0 and form.text.endswith(layer.folded[cut + 1 : end]):
+            text = layer.folded if form.any_case else layer.text
+            ending = form.text[-(_CODED if form.coded else _BEGINNING) :]
+            for start, end in _occurrences(text, ending):
+                cut = text.rfind("…", max(0, end - len(form.text)), start)
+                if cut >= 0 and form.text.endswith(text[cut + 1 : end]):
                     yield layer.source(cut + 1), layer.source(end)
 
 
