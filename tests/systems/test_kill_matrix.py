@@ -81,7 +81,7 @@ OF_ALL_OPERATIONS = {"document/bounds"}
 #: Clauses about what another miniature declares or has, and the notebooks do not.
 CONFIGURED = {
     *("fault/recovers", "idempotency/after-failure", "provoke/expected", "provoke/state"),
-    *("leaks/confidential", "auth/renewed", "lists/cursor", "retry/scope"),
+    *("leaks/confidential", "auth/renewed", "lists/cursor", "lists/filter", "retry/scope"),
     *("audit/resolves", "audit/concealed", "ids/unique"),
 }
 
