@@ -144,6 +144,9 @@ def of_surfaces() -> Iterator[Exchange]:
     yield http("/refused", 410, {"failure": "simple"})
     yield http("/refused", 400, {"failure": "simple"})
     yield http("/elsewhere", 400, plain())
+    for status in (400, 499):
+        for headers in ({}, {"X_Code": "simple"}, {"X_Code": "Simple"}, {"X_Code": "unheard"}):
+            yield http("/placed", status, {"note": "x"}, headers=headers)
     for surface in ("/marked", "/said"):
         yield http(surface, 200, {"ok": False, "error": plain()})
         yield http(surface, 200, {"ok": False, "error": {}})

@@ -223,7 +223,7 @@ def rpc(code: object, message: object = "x", **data: object) -> dict[str, object
         (rpc(-32050), [], None),
         (rpc(-32602), ["code/declared"], None),
         (rpc(-32601, 7), ["envelope/types"], None),
-        (rpc(-32000), ["code/declared"], None),
+        (rpc(-32000), ["envelope/shape"], None),
         (rpc(-32000, kind="empty"), ["code/declared"], None),
     ],
 )

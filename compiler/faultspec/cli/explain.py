@@ -204,7 +204,7 @@ def _instance(taxonomy: Taxonomy, code: Code) -> Iterator[str]:
         **example.slots,
     }
     try:
-        body = shape.render(envelope.shape, {**slots, **known})
+        body = shape.render(envelope.sent, {**slots, **known})
     except ValueError:  # a spread member that the envelope has too
         return
     yield from ("", "  for example:")

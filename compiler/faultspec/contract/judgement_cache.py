@@ -19,6 +19,7 @@ from faultspec.language.model import HeaderRule, Schema, Taxonomy
 from faultspec.language.values import expression
 from faultspec.runtime import ids
 from faultspec.runtime.nodes import Template, walk
+from faultspec.runtime.places import SlotPlace
 
 MAX_ENTRIES = 4096
 """Errors, and texts, that are cached: a service has a few hundred ways to fail."""
@@ -170,8 +171,16 @@ def _header_traits(taxonomy: Taxonomy) -> _HeaderTraits:
     return _HeaderTraits(
         rules,
         repeated=frozenset(name.lower() for name in (*named, *equal)),
-        parsed=frozenset(name.lower() for name in parsed),
+        parsed=frozenset(
+            name.lower() for name in (*parsed, *(place.at for place in _header_places(taxonomy)))
+        ),
     )
+
+
+def _header_places(taxonomy: Taxonomy) -> Iterator[SlotPlace]:
+    """The places of slots in headers."""
+    for field_ in taxonomy.fields():
+        yield from (place for place in field_.places if place.kind == "header")
 
 
 def _texts_and_schemas(value: object) -> Iterator[object]:

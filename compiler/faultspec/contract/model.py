@@ -29,6 +29,7 @@ from faultspec.language.routes import Route, compile_name, compile_route
 from faultspec.language.values import Vocabularies, are_equal, vocabularies
 from faultspec.leaks import name_patterns
 from faultspec.leaks.pattern import Pattern
+from faultspec.runtime.places import Places
 from faultspec.runtime.shape import Template, slot_places
 
 
@@ -91,7 +92,8 @@ class Contract:
     text. ``kinds``: the types of codes, ``string`` and ``number``. ``statuses``: the names of the
     codes that may travel under an error status. ``terms``: the members of each vocabulary that may
     be sent. ``slots``: by envelope, the schema of each slot, whatever the code. ``names``:
-    patterns of internal names. ``renderings``: the forms of errors as text.
+    patterns of internal names. ``renderings``: the forms of errors as text. ``places``: by
+    envelope, the places of slots that are not only where the picture has them.
 
     ``cache``: the only mutable part. It holds header rules, harmless texts and, after
     ``with_cache``, judgements of sound errors.
@@ -110,6 +112,7 @@ class Contract:
     slots: Mapping[str, Mapping[str, Schema]]
     names: tuple[Pattern, ...]
     renderings: tuple[RenderingForm, ...] = ()
+    places: Mapping[str, Places] = field(default_factory=dict)
     cache: JudgementCache = field(default_factory=JudgementCache, repr=False)
 
     def claim(self, exchange: Exchange) -> Claim | None:
@@ -201,6 +204,7 @@ def build_contract(taxonomy: Taxonomy) -> Contract:
         slots={name: _slots(envelope, taxonomy) for name, envelope in taxonomy.envelopes.items()},
         names=name_patterns(taxonomy.privacy.internal_names if taxonomy.privacy else ()),
         renderings=compile_renderings(taxonomy),
+        places={name: one.places for name, one in taxonomy.envelopes.items() if one.places},
     )
 
 

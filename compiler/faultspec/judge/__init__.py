@@ -12,7 +12,7 @@ from faultspec.judge.envelope import judge_envelope
 from faultspec.judge.headers import judge_headers
 from faultspec.judge.http_semantics import judge_profile, reads_headers
 from faultspec.judge.leaks import is_harmless_answer, judge_leaks
-from faultspec.judge.match_envelope import ErrorReading, match_envelope
+from faultspec.judge.match_envelope import ErrorReading, context_of, match_envelope
 from faultspec.judge.nesting import holds_quotes
 from faultspec.judge.renderings import find_renderings, judge_renderings
 from faultspec.judge.success import judge_success
@@ -156,7 +156,8 @@ def _judge_body(
     envelope, at = claim.envelopes[0], claim.surface.at
     match = None
     if body.problem is None:
-        match = match_envelope(findings.contract, claim, resolve(body.value, at)[1])
+        context = context_of(findings.exchange, findings.status, operation)
+        match = match_envelope(findings.contract, claim, resolve(body.value, at)[1], context)
     if match is None and claim.surface.reason is not None:
         return None  # a foreign body, which the surface allows
     if match is None:

@@ -7,7 +7,7 @@ from faultspec.exchange.body import resolve
 from faultspec.judge.collector import FindingCollector
 from faultspec.judge.envelope import judge_envelope
 from faultspec.judge.headers import judge_repeated
-from faultspec.judge.match_envelope import match_envelope
+from faultspec.judge.match_envelope import AnswerContext, match_envelope
 from faultspec.language.model import Batch, Operation
 from faultspec.runtime.nodes import child
 
@@ -86,7 +86,8 @@ def _judge_failed(
 ) -> None:
     """Judge the envelope of a failed item."""
     body = resolve(item.value, item.body)[1] if item.body is not None else None
-    match = match_envelope(findings.contract, claim, body)
+    context = AnswerContext(item.status, operation=operation)
+    match = match_envelope(findings.contract, claim, body, context)
     if item.body is None or match is None or "code" not in match.read.slots:
         predicate = f"has the status {item.status} but carries no envelope"
         findings.add_at("batch/items", item.at, predicate, source=claim.surface.source)

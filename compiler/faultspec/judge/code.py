@@ -8,8 +8,10 @@ from faultspec.exchange.model import Exchange
 from faultspec.judge.collector import FindingCollector, join_or, quote_pointer
 from faultspec.judge.facts import why_undecided
 from faultspec.judge.match_envelope import (
+    AnswerContext,
     ErrorReading,
     Owners,
+    context_codes,
     declarations,
     is_inside_text,
     is_protocol_number,
@@ -19,6 +21,7 @@ from faultspec.language.conditions import ConditionFacts, unknown_facts
 from faultspec.language.model import Code, Operation
 from faultspec.language.values import are_equal, show
 from faultspec.runtime import http_dates
+from faultspec.runtime.places import SlotPlace
 
 _ENUMERATED = 8
 """Names that one message enumerates; a longer list helps nobody."""
@@ -91,6 +94,45 @@ def judge_code_status(
         f"`{code.name}` came with status {status}; {expected}; {others}",
         source=code.source,
     )
+
+
+def judge_missing_code(findings: FindingCollector, error: ErrorReading) -> None:
+    """Report a code that is in none of its places, or that the status leaves open or unknown."""
+    places = error.envelope.places["code"]
+    deciding = next((each for each in places if each.kind in ("status", "envelope")), None)
+    if deciding is None:
+        findings.exercise("envelope/shape")
+        expected = join_or(describe_place(place) for place in places)
+        findings.add(
+            "envelope/shape",
+            f"the code is missing; expected it {expected}",
+            pointer="",
+            source=error.envelope.source,
+            variant=findings.kind_of_body(),
+        )
+        return
+    context = AnswerContext(findings.status, operation=error.operation)
+    found = context_codes(
+        findings.contract, error.claim, error.envelope, place=deciding, context=context
+    )
+    what = f"the status {findings.status}" if deciding.kind == "status" else "the envelope"
+    if found:
+        names = join_or(f"`{code.name}`" for code in found)
+        findings.undecide("code/declared", f"{what} stands for {names}")
+    elif error.claim.surface.codes is not None:
+        findings.exercise("code/declared")
+        of = f" of `{error.operation.name}`" if error.operation is not None else ""
+        findings.add(
+            "code/declared",
+            f"no code{of} is declared for {what}",
+            pointer="",
+            source=error.claim.surface.source,
+        )
+
+
+def describe_place(place: SlotPlace) -> str:
+    """The place of a slot, in words."""
+    return f"in the header `{place.at}`" if place.kind == "header" else f"at `{place.at}`"
 
 
 def judge_original_code(findings: FindingCollector, error: ErrorReading, body: object) -> None:

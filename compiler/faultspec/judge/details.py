@@ -50,6 +50,8 @@ def _details_place(error: ErrorReading) -> str | None:
     places = slot_places(error.envelope.shape)
     if "details" not in places:
         return None
+    if "code" not in places:
+        return error.at + places["details"][0].path
     wanted, code = places["details"][0].path.split("/"), error.where["code"].split("/")
     for place in places["code"]:
         drawn = place.path.split("/")

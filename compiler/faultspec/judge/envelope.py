@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from faultspec.contract.model import Claim
-from faultspec.judge.code import judge_code, judge_code_status
+from faultspec.judge.code import judge_code, judge_code_status, judge_missing_code
 from faultspec.judge.collector import LISTED, FindingCollector, quote_pointer, quote_pointers
 from faultspec.judge.details import judge_details
 from faultspec.judge.facts import facts_of
@@ -37,7 +37,7 @@ def judge_envelope(
     ``extras``: whether undeclared members count. They do not if a batch item is its own envelope.
     ``reported``: places of undeclared members that another finding names already.
     """
-    envelope, read, _ = match
+    envelope, read = match.envelope, match.read
     findings.exercise("envelope/shape", "envelope/types")
     if not read.fits:
         _report_shape(findings, envelope, read, at)
@@ -62,6 +62,8 @@ def judge_envelope(
                 protocol=match.protocol,
             ),
         )
+        if read.fits and "code" not in item.slots and "code" in envelope.places:
+            judge_missing_code(findings, error)
         first = first or error
     if read.more:
         findings.code = first.code.name if first is not None and first.code is not None else None

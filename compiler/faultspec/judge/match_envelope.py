@@ -1,33 +1,65 @@
 """Which envelope a body is read as, and which codes its values name."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from faultspec.contract.model import Claim, Contract, Matcher
 from faultspec.exchange.body import resolve, steps
-from faultspec.language.carriers import protocol_collisions, shares_code_place, uses_envelope
+from faultspec.exchange.model import Exchange
+from faultspec.language.carriers import (
+    decided_codes,
+    protocol_collisions,
+    shares_code_place,
+    uses_envelope,
+)
 from faultspec.language.model import Code, Envelope, Operation
 from faultspec.language.values import are_equal, check_value
 from faultspec.runtime.extraction import ArrayItem, Extraction, extract
-from faultspec.runtime.nodes import Array, Node, Object, Template, slot_places, walk
+from faultspec.runtime.nodes import Array, Literal, Node, Object, Template, slot_places, walk
+from faultspec.runtime.places import SlotPlace, place_value
 
 Owners = tuple[tuple[Operation, Matcher], ...]
 """The operations that declare a code of their own, each with its matcher."""
 
 
+class AnswerContext(NamedTuple):
+    """The parts of an answer beside its body that may decide its code."""
+
+    status: int | None = None
+    header: Callable[[str], str | None] = lambda _: None
+    operation: Operation | None = None
+
+
+NO_CONTEXT = AnswerContext()
+"""A body alone."""
+
+
 class EnvelopeMatch(NamedTuple):
-    """An envelope and a body read as one. ``protocol``: it is that of the carrying protocol."""
+    """An envelope and a body read as one.
+
+    ``protocol``: it is that of the carrying protocol. ``decided``: the status or the envelope
+    itself decided the code.
+    """
 
     envelope: Envelope
     read: Extraction
     protocol: bool = False
+    decided: bool = False
 
-    def distance(self, claim: Claim) -> tuple[int, int]:
-        """How far the body departs from the shape; among equals, its number decides."""
+    def distance(self, claim: Claim) -> tuple[int, int, int, int]:
+        """How far the body departs from the envelope: by its constants, then by its members.
+
+        Among equals, its number decides, and then whether the body has the code.
+        """
+        constants = _constants(self.envelope.shape)
+        wrong = {each.path for each in self.read.mismatched} | set(self.read.missing)
         departures = len(self.read.missing) + len(self.read.mismatched)
-        if not self.protocol:
-            return departures, 1
-        return departures, 0 if is_protocol_number(claim, self.read.slots.get("code")) else 2
+        number = 1
+        if self.protocol:
+            number = 0 if is_protocol_number(claim, self.read.slots.get("code")) else 2
+        kept = sum(not any(_is_at_or_below(each, place) for place in wrong) for each in constants)
+        return -kept, departures, number, int(self.decided)
 
 
 class ErrorReading(NamedTuple):
@@ -51,14 +83,28 @@ class ErrorReading(NamedTuple):
         return self.slots.get(slot)
 
 
-def match_envelope(contract: Contract, claim: Claim, body: object) -> EnvelopeMatch | None:
+def _is_at_or_below(pointer: str, above: str) -> bool:
+    return f"{pointer}/".startswith(f"{above}/")
+
+
+@lru_cache(maxsize=64)  # a taxonomy has a handful of shapes, each read at every error
+def _constants(shape: Node) -> frozenset[str]:
+    """The places of the constants of a shape, which tell envelopes apart."""
+    return frozenset(
+        place.path for place in walk(shape) if isinstance(place.node, Literal) and place.required
+    )
+
+
+def match_envelope(
+    contract: Contract, claim: Claim, body: object, context: AnswerContext = NO_CONTEXT
+) -> EnvelopeMatch | None:
     """The alternative that the body fits, else the nearest; None for a foreign body that may pass.
 
     A body of another shape is foreign, with three exceptions. A declared code is at the place
     of the code. A string replaces the object that holds the code. Or the body is exactly
     the envelope of another surface.
     """
-    matches = _candidates(contract, claim, body)
+    matches = _candidates(contract, claim, body, context)
     if (
         claim.surface.reason
         and not any(match.read.fits for match in matches)
@@ -71,6 +117,13 @@ def match_envelope(contract: Contract, claim: Claim, body: object) -> EnvelopeMa
             or _has_text_above_code(match.envelope, body)
         ]
     return min(matches, key=lambda match: match.distance(claim), default=None)
+
+
+def context_of(
+    exchange: Exchange, status: int | None, operation: Operation | None
+) -> AnswerContext:
+    """The parts of an answer beside its body."""
+    return AnswerContext(status, exchange.response_header, operation)
 
 
 def errors_in(read: Extraction) -> tuple[Extraction | ArrayItem, ...]:
@@ -107,9 +160,54 @@ def declarations(contract: Contract, wire: object) -> tuple[Code | None, Owners]
     return contract.wires.get(wire), contract.owners.get(wire, ())
 
 
+def _match(
+    contract: Contract, claim: Claim, envelope: Envelope, *, body: object, context: AnswerContext
+) -> EnvelopeMatch:
+    """A body and what comes with it, read as an envelope."""
+    read = _read_as(contract, envelope, body)
+    places = contract.places.get(envelope.name)
+    if places is None:
+        return EnvelopeMatch(envelope, read)
+
+    def decide(place: SlotPlace) -> object:
+        found = context_codes(contract, claim, envelope, place=place, context=context)
+        return found[0].wire if len(found) == 1 else None
+
+    decided = False
+    for slot in places:
+        placed = place_value(slot, places, read, header=context.header, decided=decide)
+        if placed is not None and placed[1].kind != "body":
+            read.slots[slot], read.where[slot] = placed[0], ""
+            decided = decided or placed[1].kind != "header"
+    return EnvelopeMatch(envelope, read, decided=decided)
+
+
+def context_codes(
+    contract: Contract,
+    claim: Claim,
+    envelope: Envelope,
+    *,
+    place: SlotPlace,
+    context: AnswerContext,
+) -> tuple[Code, ...]:
+    """The codes that the status, or the envelope itself, may stand for here."""
+    return decided_codes(
+        contract.taxonomy,
+        envelope,
+        by="status" if place.kind == "status" else "envelope",
+        status=context.status,
+        surface=claim.surface,
+        operation=context.operation,
+    )
+
+
 def _read_as(contract: Contract, envelope: Envelope, body: object) -> Extraction:
     """Read a body as an envelope; a declared number inside a string becomes a number."""
-    read = extract(envelope.shape, body)
+    read = (
+        envelope.extract(body)
+        if envelope.name in contract.places
+        else extract(envelope.shape, body)
+    )
     for item in errors_in(read):
         code = item.slots.get("code")
         if (
@@ -121,10 +219,13 @@ def _read_as(contract: Contract, envelope: Envelope, body: object) -> Extraction
     return read
 
 
-def _candidates(contract: Contract, claim: Claim, body: object) -> list[EnvelopeMatch]:
+def _candidates(
+    contract: Contract, claim: Claim, body: object, context: AnswerContext
+) -> list[EnvelopeMatch]:
     """The envelopes that carry the body's declared code; all alternatives where there is none."""
     own = [
-        EnvelopeMatch(envelope, _read_as(contract, envelope, body)) for envelope in claim.envelopes
+        _match(contract, claim, envelope, body=body, context=context)
+        for envelope in claim.envelopes
     ]
     protocol = []
     if claim.protocol is not None:
@@ -150,10 +251,10 @@ def _belongs_to_protocol(contract: Contract, claim: Claim, wire: object) -> bool
 
 def _carries_declared_code(contract: Contract, match: EnvelopeMatch, body: object) -> bool:
     """Whether the code, alone or inside a string, is declared and travels in this envelope."""
-    places = slot_places(match.envelope.shape)["code"]
+    places = slot_places(match.envelope.shape).get("code", ())
     bare = (resolve(body, place.path)[1] for place in places)
     return any(
-        uses_envelope(code, match.envelope.name)
+        uses_envelope(code, match.envelope)
         for wire in (*bare, *_codes(match.read))
         for code in _declared_codes(contract, wire)
     )
@@ -216,7 +317,7 @@ def _spreads(node: Node) -> bool:
 
 def _has_text_above_code(envelope: Envelope, body: object) -> bool:
     """Whether a string replaces the object that should hold the code."""
-    for place in slot_places(envelope.shape)["code"]:
+    for place in slot_places(envelope.shape).get("code", ()):
         above = place.path.rpartition("/")[0]
         while above:
             if isinstance(resolve(body, above)[1], str):

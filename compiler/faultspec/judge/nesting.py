@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from faultspec.contract.model import Contract
 from faultspec.judge.collector import FindingCollector
 from faultspec.judge.match_envelope import ErrorReading
-from faultspec.runtime.extraction import extract
 from faultspec.runtime.nodes import child
 
 CLAUSE = "envelope/nested"
@@ -74,7 +73,7 @@ def _json_in(text: str) -> Iterator[object]:
 def _envelope_of(contract: Contract, value: object) -> str | None:
     """The envelope that a value has, with a declared code in it; None if it has none."""
     for name, envelope in contract.taxonomy.envelopes.items():
-        read = extract(envelope.shape, value)
+        read = envelope.extract(value)
         code = read.slots.get("code")
         is_code = isinstance(code, str | int) and not isinstance(code, bool)
         if read.fits and is_code and (code in contract.wires or code in contract.owners):

@@ -7,7 +7,7 @@ from faultspec.judge.batch import items_of, judge_batch
 from faultspec.judge.collector import FindingCollector, quote_pointer
 from faultspec.judge.headers import judge_headers
 from faultspec.judge.leaks import judge_leaks
-from faultspec.judge.match_envelope import EnvelopeMatch, match_envelope
+from faultspec.judge.match_envelope import EnvelopeMatch, context_of, match_envelope
 from faultspec.judge.slots import value_problems
 from faultspec.judge.tool_result import judge_text
 from faultspec.language.model import Operation
@@ -35,7 +35,8 @@ def judge_success(
     if status is None or not 200 <= status < 400 or not claim.envelopes:
         return
     findings.exercise("envelope/absent-on-success")
-    match = match_envelope(findings.contract, claim, body.value)
+    context = context_of(findings.exchange, findings.status, operation)
+    match = match_envelope(findings.contract, claim, body.value, context)
     if match is not None and _is_certain(findings, match):
         findings.add(
             "envelope/absent-on-success",
@@ -94,8 +95,8 @@ def _is_certain(findings: FindingCollector, match: EnvelopeMatch) -> bool:
 
     It has all of the shape, and a declared code or a required correlation id.
     """
-    envelope, read, _ = match
-    code = read.slots.get("code")
+    envelope, read = match.envelope, match.read
+    code = None if match.decided else read.slots.get("code")
     if not read.fits or isinstance(code, bool) or not isinstance(code, str | int):
         return False
     if code in findings.contract.wires:

@@ -1,12 +1,20 @@
 """Which codes surfaces and envelopes may carry."""
 
-from faultspec.language.model import Code, Envelope, Surface, Taxonomy
+from collections.abc import Iterable
+from typing import Literal
+
+from faultspec.language.model import Code, Envelope, Operation, Surface, Taxonomy
 from faultspec.runtime.nodes import Slot, slot_places
 
 
-def uses_envelope(code: Code, envelope: str) -> bool:
-    """Whether a code may use an envelope of a surface that carries the code."""
-    return not code.envelopes or envelope in code.envelopes
+def uses_envelope(code: Code, envelope: Envelope) -> bool:
+    """Whether a code may use an envelope of a surface that carries the code.
+
+    An envelope whose shape alone decides the code is used by the codes that name it.
+    """
+    if not code.envelopes:
+        return not envelope.decides_code
+    return envelope.name in code.envelopes
 
 
 def reaches(surface: Surface, code: Code, *, of_operation: bool) -> bool:
@@ -32,8 +40,8 @@ def carriers(taxonomy: Taxonomy, code: Code, *, of_operation: bool) -> tuple[Env
         for surface in taxonomy.surfaces.values()
         if reaches(surface, code, of_operation=of_operation)
         for envelope in surface.envelopes
-        if uses_envelope(code, envelope)
-        and envelope in taxonomy.envelopes  # a broken document may have lost it
+        if envelope in taxonomy.envelopes  # a broken document may have lost it
+        and uses_envelope(code, taxonomy.envelopes[envelope])
     )
     return tuple(taxonomy.envelopes[name] for name in names or taxonomy.envelopes)
 
@@ -44,7 +52,7 @@ def shares_code_place(envelope: Envelope, protocol: Envelope) -> bool:
     Then only the number tells them apart.
     """
     one, other = (
-        {slot.path for slot in slot_places(shape)["code"] if isinstance(slot.node, Slot)}
+        {slot.path for slot in slot_places(shape).get("code", ()) if isinstance(slot.node, Slot)}
         for shape in (protocol.shape, envelope.shape)
     )
     return not one.isdisjoint(other)
@@ -55,13 +63,63 @@ def protocol_collisions(taxonomy: Taxonomy, surface: Surface) -> tuple[int, ...]
     if surface.protocol is None:
         return ()
     protocol = taxonomy.envelopes[surface.protocol.envelope]
-    shared = [
-        name for name in surface.envelopes if shares_code_place(taxonomy.envelopes[name], protocol)
-    ]
+    own = [taxonomy.envelopes[name] for name in surface.envelopes]
+    shared = [envelope for envelope in own if shares_code_place(envelope, protocol)]
     return tuple(
         code.wire
         for path, code in taxonomy.located_codes()
         if isinstance(code.wire, int)
         and reaches(surface, code, of_operation=path[0] == "operations")
-        and any(uses_envelope(code, name) for name in shared)
+        and any(uses_envelope(code, envelope) for envelope in shared)
     )
+
+
+def decided_codes(
+    taxonomy: Taxonomy,
+    envelope: Envelope,
+    *,
+    by: Literal["status", "envelope"],
+    status: int | None,
+    surface: Surface | None = None,
+    operation: Operation | None = None,
+) -> tuple[Code, ...]:
+    """The codes that a status, or the envelope alone, may stand for; one if it decides the code.
+
+    The operation's own codes come before those that it lists, and these before the others of the
+    surface; the fallback of the status is last. ``surface`` None: any that has the envelope.
+    """
+    surfaces = [surface] if surface is not None else _surfaces_with(taxonomy, envelope)
+
+    def choose(codes: Iterable[Code], *, of_operation: bool) -> tuple[Code, ...]:
+        return tuple(
+            code
+            for code in codes
+            if code.live
+            and uses_envelope(code, envelope)
+            and any(
+                reaches(each, code, of_operation=of_operation)
+                and (by == "envelope" or status in _statuses(code, each))
+                for each in surfaces
+            )
+        )
+
+    own = choose(operation.errors.values() if operation else (), of_operation=True)
+    shared = choose(taxonomy.codes.values(), of_operation=False)
+    listed = operation.codes if operation else None
+    found = own or tuple(code for code in shared if code.name in (listed or ())) or shared
+    if found or by == "envelope" or status is None:
+        return found
+    fallback = taxonomy.fallback_for(status)
+    code = taxonomy.codes.get(fallback.code or "") if fallback is not None else None
+    return (code,) if code is not None and code.live else ()
+
+
+def _statuses(code: Code, surface: Surface) -> frozenset[int]:
+    """The statuses of a code on a surface."""
+    if surface.default_status is not None and not code.http.statuses:
+        return frozenset((surface.default_status,))
+    return frozenset(code.http.allowed_statuses())
+
+
+def _surfaces_with(taxonomy: Taxonomy, envelope: Envelope) -> list[Surface]:
+    return [each for each in taxonomy.surfaces.values() if envelope.name in each.envelopes]

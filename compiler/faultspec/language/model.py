@@ -17,7 +17,10 @@ from faultspec.language.conditions import (
     possible_outcomes,
     tested_facts,
 )
-from faultspec.runtime.nodes import Node
+from faultspec.language.pictures import without_members
+from faultspec.runtime.extraction import Extraction, extract
+from faultspec.runtime.nodes import Node, slot_places
+from faultspec.runtime.places import Places, SlotPlace, body_places
 from faultspec.runtime.retry import Policy
 
 Presence = Literal["required", "expected", "optional", "forbidden"]
@@ -197,6 +200,7 @@ class Field(NamedTuple):
     ``echo``: the request header whose valid value is returned in this slot and in the response
     header of that name; if it is absent, the server generates a unique one. ``invalid_inbound``:
     the treatment of a malformed one. ``mirror``: a response header that repeats the slot.
+    ``places``: the places of the slot, if it is not only where the picture has it.
     """
 
     slot: str
@@ -206,6 +210,7 @@ class Field(NamedTuple):
     mirror: str | None = None
     additional: Strictness = "allow"
     source: Source = NOWHERE
+    places: tuple[SlotPlace, ...] = ()
 
 
 class Envelope(NamedTuple):
@@ -219,6 +224,37 @@ class Envelope(NamedTuple):
     additional: Strictness
     summary: str | None = None
     source: Source = NOWHERE
+
+    @property
+    def sent(self) -> Node:
+        """The shape of a rendered body: of the members that may have a slot, the first."""
+        pointers = body_places(self.places).values()
+        return without_members(self.shape, [each for group in pointers for each in group[1:]])
+
+    @property
+    def places(self) -> Places:
+        """The places of the slots that are not only where the picture has them, by slot."""
+        return {slot: field.places for slot, field in self.fields.items() if field.places}
+
+    @property
+    def decides_code(self) -> bool:
+        """Whether the shape of a body may decide its code, and the status does not."""
+        kinds = {place.kind for place in self.places.get("code", ())}
+        return "envelope" in kinds and "status" not in kinds
+
+    @property
+    def shows_code(self) -> bool:
+        """Whether every body has its code, in one member."""
+        return "code" not in self.places
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """Every slot: those of the picture, then those in headers, or decided by the status."""
+        return tuple(dict.fromkeys((*slot_places(self.shape), *self.places)))
+
+    def extract(self, body: object) -> Extraction:
+        """The values of a body that is read as this envelope."""
+        return extract(self.shape, body, body_places(self.places))
 
 
 class Match(NamedTuple):

@@ -2,10 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from faultspec.language.grammar import Path
 from faultspec.runtime import shape
+from faultspec.runtime.nodes import Node, Object, child
 
 _SLOT = re.compile(r"\$\{?([a-z_][a-z0-9_]*)")
 _PARAMETER = re.compile(r"\$\$|\$\{([a-z_][a-z0-9_.]*)\}|\$([a-z_][a-z0-9_]*)")
@@ -85,3 +86,15 @@ def value_at(picture: object, path: shape.Path) -> object:
     for step in path:
         picture = picture[step]  # type: ignore[index]  # the path exists
     return picture
+
+
+def without_members(node: Node, pointers: Collection[str], path: str = "") -> Node:
+    """A shape without the members at these pointers."""
+    if not pointers or not isinstance(node, Object):
+        return node
+    members = tuple(
+        member._replace(node=without_members(member.node, pointers, child(path, member.name)))
+        for member in node.members
+        if child(path, member.name) not in pointers
+    )
+    return node._replace(members=members)

@@ -21,6 +21,7 @@ from faultspec.language.model import (
     Surface,
 )
 from faultspec.language.pictures import find_slot, used_envelopes, value_at
+from faultspec.language.places import check_places, read_places
 from faultspec.language.schemas import read_formats, read_schema
 from faultspec.language.scope import (
     WELL_KNOWN_SLOTS,
@@ -67,13 +68,18 @@ def read_envelopes(scope: Scope) -> dict[str, Envelope]:
             slot: _read_field(scope, field, slot, (*path, "fields", slot))
             for slot, field in data.get("fields", {}).items()
         }
-        _check_slots(scope, name, data["shape"], used=tuple(slot_places(node)), inherited=inherited)
+        fields = inherited | own
+        placed = {slot: field.places for slot, field in fields.items() if field.places}
+        used = tuple(dict.fromkeys((*slot_places(node), *placed)))
+        _check_slots(scope, name, data["shape"], used=used, inherited=inherited)
+        for slot in own:
+            check_places(scope, own[slot], node, (*path, "fields", slot, "places"))
         found[name] = Envelope(
             name=name,
             media_types=word_tuple(data.get("media_type")) or ("application/json",),
             shape=node,
             picture=data["shape"],
-            fields=inherited | own,
+            fields=fields,
             additional=data.get("additional", "warn"),
             summary=data.get("summary"),
             source=scope.source(data.get("source"), path),
@@ -123,7 +129,10 @@ def _check_slots(
             )
     if "code" not in used:
         message = "the shape has no `$code` slot"
-        hint = "put `$code` where the code is"
+        hint = (
+            "put `$code` where the code is; if no member has it, add `fields: {code: {places: "
+            "[status]}}`, or the header that has it"
+        )
         scope.report((*path, "shape"), "no-code-slot", message, hint, on_key=True)
 
 
@@ -136,6 +145,7 @@ def _read_field(scope: Scope, data: Data, slot: str, path: Path) -> Field:
         mirror=data.get("mirror"),
         additional=data.get("additional", "allow"),
         source=scope.source(data.get("source"), path),
+        places=read_places(scope, data.get("places", ()), (*path, "places")),
     )
 
 

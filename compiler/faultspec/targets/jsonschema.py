@@ -1,7 +1,7 @@
 """The JSON Schema target: one schema for each envelope, and one with the details of every code.
 
 An envelope is a ``oneOf`` over its codes, each branch with its own constant, with a definition for
-each code.
+each code. If bodies do not show their code, or not in one member, it is an ``anyOf``.
 """
 
 from collections.abc import Mapping
@@ -75,7 +75,9 @@ def envelope_schema(envelope: Envelope, taxonomy: Taxonomy, model: Model) -> sch
         "$comment": model.header,
         "title": f"{taxonomy.title}: {envelope.name}",
         **({"description": envelope.summary} if envelope.summary else {}),
-        **schemas.whole_schema(envelope, {"oneOf": branches}, taxonomy),
+        **schemas.whole_schema(
+            envelope, {"oneOf" if envelope.shows_code else "anyOf": branches}, taxonomy
+        ),
         "$defs": definitions,
     }
 

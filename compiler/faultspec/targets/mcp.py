@@ -23,6 +23,7 @@ from faultspec.targets.surfaces import (
     branches,
     errors,
     undeclared_bodies,
+    union_of,
     wrap_schema,
 )
 
@@ -57,7 +58,7 @@ def _document(tool: str, surface: Surface, taxonomy: Taxonomy, model: Model) -> 
         "$comment": model.header,
         "title": f"{taxonomy.title}: what {tool} answers",
         "type": "object",
-        "oneOf": [
+        union_of(surface, taxonomy): [
             {"$ref": "#/$defs/success"},
             *branches(refusals),
             *({"$ref": f"#/$defs/{label}"} for label in others),
@@ -176,11 +177,12 @@ def _lookalike_schemas(surface: Surface, taxonomy: Taxonomy) -> Iterator[schemas
     codes = [code for _, code in schemas.live(taxonomy)]
     for name in surface.envelopes:
         envelope = taxonomy.envelopes[name]
-        places = slot_places(envelope.shape)["code"]
-        yield discriminators.coded_shape_schema(
-            envelope.shape,
-            {place.node: schemas.place_schema(place.node, codes) for place in places},
-        )
+        places = slot_places(envelope.shape).get("code", ())
+        if places:
+            yield discriminators.coded_shape_schema(
+                envelope.shape,
+                {place.node: schemas.place_schema(place.node, codes) for place in places},
+            )
         yield schemas.whole_schema(
             envelope, schemas.undeclared_schema(envelope, taxonomy), taxonomy
         )

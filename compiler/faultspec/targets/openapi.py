@@ -170,7 +170,8 @@ def _one_of(
         f"#/components/schemas/{names.schema(envelope, operation, code)}"
         for operation, code in codes
     ]
-    branches: Json = {"oneOf": [{"$ref": reference} for reference in references]}
+    union = "oneOf" if envelope.shows_code else "anyOf"
+    branches: Json = {union: [{"$ref": reference} for reference in references]}
     place = _code_member(envelope)
     wires = [code.wire for _, code in codes]
     if (
@@ -464,7 +465,7 @@ def _bodies(
         try:
             details = sample_details(code, taxonomy) or None if made_up else example.details
             body = shapes.render(
-                envelope.shape, slots(envelope, code, example._replace(details=details), taxonomy)
+                envelope.sent, slots(envelope, code, example._replace(details=details), taxonomy)
             )
         except (KeyError, ValueError):
             continue  # the example is for another envelope, or a value cannot be made up

@@ -224,9 +224,9 @@ def _responses(
     found: dict[str, list[tuple[str, Json]]] = {}
     for name in surface.envelopes:
         envelope = taxonomy.envelopes[name]
-        codes = [(None, code) for code in shared if uses_envelope(code, name)]
+        codes = [(None, code) for code in shared if uses_envelope(code, envelope)]
         codes_of_operation = (
-            [(operation.name, code) for code in own if uses_envelope(code, name)]
+            [(operation.name, code) for code in own if uses_envelope(code, envelope)]
             if operation
             else []
         )

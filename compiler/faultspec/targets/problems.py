@@ -99,7 +99,7 @@ def _envelope(code: Code, taxonomy: Taxonomy) -> Envelope | None:
             for envelope in taxonomy.envelopes.values()
             if MEDIA_TYPE in envelope.media_types
             and isinstance(envelope.shape, Object)
-            and uses_envelope(code, envelope.name)
+            and uses_envelope(code, envelope)
         ),
         None,
     )

@@ -9,13 +9,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from faultspec.exchange.body import steps
 from faultspec.language.carriers import carriers, uses_envelope
 from faultspec.language.model import Code, DetailMember, Envelope, Example, Field, Schema, Taxonomy
 from faultspec.language.scope import WELL_KNOWN_SLOTS
 from faultspec.language.values import Vocabularies, vocabularies
 from faultspec.runtime import ids
+from faultspec.runtime.places import body_places
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template, slot_places, walk
-from faultspec.targets import conditions
+from faultspec.targets import conditions, discriminators
 from faultspec.targets.json_text import Fragment
 from faultspec.targets.memo import memoize
 
@@ -75,7 +77,7 @@ def carried_codes(taxonomy: Taxonomy, envelope: str) -> tuple[tuple[str | None, 
     return tuple(
         (operation, code)
         for operation, code in live(taxonomy)
-        if uses_envelope(code, envelope)
+        if uses_envelope(code, taxonomy.envelopes[envelope])
         and (everything or operation is not None or code.name in named)
     )
 
@@ -90,7 +92,7 @@ def answer_codes(taxonomy: Taxonomy, envelope: str) -> tuple[tuple[str | None, C
     return tuple(
         (operation, code)
         for operation, code in live(taxonomy)
-        if uses_envelope(code, envelope)
+        if uses_envelope(code, taxonomy.envelopes[envelope])
         and any(
             operation is not None or surface.codes is None or code.name in surface.codes
             for surface in using
@@ -295,8 +297,30 @@ def body_schema(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Json:
     body = _node_schema(point, envelope, code, taxonomy)
     if "properties" in body:
         body = {**body, "properties": Fragment(body["properties"])}
-    rules = conditions.code_schemas(code, point, taxonomy)
+    rules = [
+        *conditions.code_schemas(code, point, taxonomy),
+        *alternative_schemas(envelope, code, taxonomy),
+    ]
     return {**body, "allOf": [*body.get("allOf", ()), *rules]} if rules else body
+
+
+def _has_several_members(field: Field | None) -> bool:
+    return field is not None and any(place.kind == "body" for place in field.places)
+
+
+def alternative_schemas(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Iterator[Json]:
+    """For each slot with several members: the first that is there has the value of the slot."""
+    for slot, pointers in body_places(envelope.places).items():
+        value = slot_schema(slot, envelope.fields[slot], code, taxonomy)
+        absent: list[Json] = []
+        branches: list[Json] = []
+        for pointer in pointers:
+            keys = steps(pointer)
+            branches.append({"allOf": [*absent, discriminators.schema_at(keys, value)]})
+            absent.append({"not": discriminators.schema_at(keys, {"not": {"type": "null"}})})
+        if slot != "code" or len(pointers) < len(envelope.places[slot]):
+            branches.append({"allOf": absent})
+        yield {"anyOf": branches}
 
 
 def undeclared_schema(envelope: Envelope, taxonomy: Taxonomy, others: Iterable[Json] = ()) -> Json:
@@ -391,6 +415,8 @@ def _node_schema(
 ) -> Json:
     """``other``: the schema of the code slot where ``code`` is None."""
     match node:
+        case Slot(name=name) if _has_several_members(envelope.fields.get(name)):
+            return {}  # `alternative_schemas` says which member counts
         case Slot(name="code") if code is None and other is not None:
             return other
         case Slot(name=name):

@@ -55,7 +55,7 @@ def _document(surface: Surface, taxonomy: Taxonomy, model: Model) -> schemas.Jso
         "$schema": DIALECT,
         "$comment": model.header,
         "title": f"{taxonomy.title}: an error on {surface.name}",
-        "oneOf": [
+        union_of(surface, taxonomy): [
             *branches(each for each, _ in carried),
             *({"$ref": f"#/$defs/{name}"} for name in others),
         ],
@@ -74,6 +74,12 @@ class CarriedError(NamedTuple):
     schema: schemas.Json
 
 
+def union_of(surface: Surface, taxonomy: Taxonomy) -> str:
+    """The keyword for one of several errors: bodies that do not show their code fit several."""
+    shown = all(taxonomy.envelopes[name].shows_code for name in surface.envelopes)
+    return "oneOf" if shown else "anyOf"
+
+
 def errors(surface: Surface, taxonomy: Taxonomy) -> Iterator[CarriedError]:
     """Every error that may stand in the surface's envelopes."""
     several = len(surface.envelopes) > 1
@@ -81,8 +87,8 @@ def errors(surface: Surface, taxonomy: Taxonomy) -> Iterator[CarriedError]:
         if not reaches(surface, code, of_operation=operation is not None):
             continue
         for name in surface.envelopes:
-            if uses_envelope(code, name):
-                envelope = taxonomy.envelopes[name]
+            envelope = taxonomy.envelopes[name]
+            if uses_envelope(code, envelope):
                 own = definition(operation, code)
                 label = f"{own}.{name}" if several and len(code.envelopes) != 1 else own
                 yield CarriedError(label, operation, code, _whole_body(envelope, code, taxonomy))

@@ -22,6 +22,7 @@ from faultspec.language.values import shorten
 from faultspec.openapi.service import Description
 from faultspec.runtime import ids
 from faultspec.runtime import shape as shapes
+from faultspec.runtime.places import sent_headers
 from faultspec.targets import openapi as samples
 from faultspec_conformance.config import CREDENTIALS
 from faultspec_conformance.faults.script import Fault
@@ -89,7 +90,7 @@ def _cases(contract: Contract, request: Request, fault: Fault, validator: str) -
         if errors and not any(status in statuses for statuses in errors):
             continue  # on this surface the status is not an error
         for envelope in claim.envelopes:
-            if uses_envelope(code, envelope.name):
+            if uses_envelope(code, envelope):
                 yield _Case(
                     contract=contract,
                     asked=asked,
@@ -215,12 +216,12 @@ def _render(case: _Case) -> Response:
             slots |= _flags(slots, known, case) | dict(
                 _identifiers(case.envelope, case.asked.request)
             )
-            body = shapes.render(case.envelope.shape, slots)
+            body = shapes.render(case.envelope.sent, slots)
         except (KeyError, ValueError):
             continue  # the example is for another envelope, or a value cannot be generated
         for step in reversed(steps(case.at)):
             body = {step: body}
-        headers = _headers(case, slots, example)
+        headers = (*_headers(case, slots, example), *sent_headers(case.envelope.places, slots))
         return Response(
             case.status, (("Content-Type", case.envelope.media_types[0]), *headers), _json(body)
         )

@@ -11,7 +11,6 @@ from faultspec.exchange.finding import Finding, Judgement, Level
 from faultspec.exchange.model import Exchange
 from faultspec.language.model import Taxonomy
 from faultspec.runtime.nodes import child
-from faultspec.runtime.shape import extract
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.results.model import Outcome
 
@@ -239,7 +238,7 @@ def slot_value(taxonomy: Taxonomy, observation: Observation, name: str) -> objec
     surface = taxonomy.surfaces.get(observation.judgement.surface or "")
     body = point(observation.json, surface.at) if surface is not None else observation.json
     for envelope in surface.envelopes if surface is not None else taxonomy.envelopes:
-        slots = extract(taxonomy.envelopes[envelope].shape, body).slots
+        slots = taxonomy.envelopes[envelope].extract(body).slots
         if name in slots:
             return slots[name]
     return None

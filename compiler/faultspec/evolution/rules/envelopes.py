@@ -16,6 +16,7 @@ from faultspec.evolution.rule import Evolution, Occurrence, evolution_rule
 from faultspec.evolution.rules.details import as_operators_effect, schema_effects
 from faultspec.language.model import IMPLIED, Envelope, Field, Schema
 from faultspec.runtime.nodes import Array, Object, Slot, slot_places
+from faultspec.runtime.places import SlotPlace
 
 
 @evolution_rule("envelope/declared", "SOURCE", reads=("Taxonomy.envelopes", "Envelope.name"))
@@ -201,6 +202,43 @@ def envelope_field(evolution: Evolution) -> Iterator[Occurrence]:
             effect = Effect(severity, message, hurt, ("WIRE",) if refuses else ("BEHAVIOUR",))
             values = old.invalid_inbound, new.invalid_inbound
             yield Occurrence((*path, "invalid_inbound"), effect, *values)
+
+
+@evolution_rule(
+    "envelope/places",
+    "WIRE",
+    reads=("Field.places", "SlotPlace.kind", "SlotPlace.at", "SlotPlace.pattern"),
+)
+def envelope_places(evolution: Evolution) -> Iterator[Occurrence]:
+    """Clients look for a value, such as the code, in its places, and the first that is there
+    counts."""
+    for path, old, new in evolution.record_pairs(Field):
+        added = [_describe_place(place) for place in new.places if place not in old.places]
+        gone = [_describe_place(place) for place in old.places if place not in new.places]
+        what = f"`${old.slot}`"
+        if added:
+            message = f"{what} may be {' or '.join(added)}, where clients did not look"
+            effect = Effect("breaking", message, ("clients",))
+        elif gone:
+            message = f"{what} may no longer be {' or '.join(gone)}"
+            effect = Effect("breaking", message, ("services",))
+        elif old.places != new.places:
+            message = f"the places of {what} have another order"
+            effect = Effect("risky", message, ("clients",))
+        else:
+            continue
+        yield Occurrence((*path, "places"), effect, old.places, new.places)
+
+
+def _describe_place(place: SlotPlace) -> str:
+    match place.kind:
+        case "header":
+            part = f" by `{place.pattern}`" if place.pattern else ""
+            return f"in the header `{place.at}`{part}"
+        case "body":
+            return f"at `{place.at}`"
+        case kind:
+            return f"decided by the {kind}"
 
 
 def _limits(

@@ -60,6 +60,35 @@ FIELD = Record(
             "How the server treats a malformed value of that request header.",
         ),
         "mirror": Key(HEADER, "A response header that repeats the slot."),
+        "places": Key(
+            Many(
+                Either(
+                    (
+                        Text(
+                            r"status|envelope|(/([^~/]|~[01])*)+",
+                            "`status`, `envelope`, or a JSON Pointer such as /code",
+                        ),
+                        Record(
+                            "a place in a header",
+                            {
+                                "header": Key(HEADER, "The response header.", True),
+                                "pattern": Key(
+                                    Text(),
+                                    "A regular expression with one group, the value in the header; "
+                                    "default the whole header.",
+                                ),
+                            },
+                        ),
+                    )
+                ),
+                1,
+            ),
+            "The places of the slot, in order; the first that is there counts. A JSON Pointer is "
+            "an optional member of the shape, `{header: X-Error-Code}` a response header. Of "
+            "`code` also `status`: the HTTP status decides the code, among those of the operation "
+            "and the surface; or `envelope`: the shape of the body decides it, as the one code "
+            "with this `envelope`.",
+        ),
         "source": SOURCE_KEY,
     },
 )

@@ -1,10 +1,11 @@
 """Lint rules about envelopes: their slots and fields, and what codes put into them."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 from faultspec.diagnostics.model import Path
 from faultspec.language import values
-from faultspec.language.carriers import carriers, uses_envelope
+from faultspec.language.carriers import carriers, decided_codes, uses_envelope
 from faultspec.language.model import IMPLIED, Code, Envelope, Field, HeaderRule, Taxonomy
 from faultspec.language.pictures import fill_message, find_parameters, message_parameters
 from faultspec.lint.places import envelopes_of, requires_slot, slots_of, surfaces_of
@@ -47,6 +48,79 @@ def envelope_on_no_surface(subject: Subject) -> Iterator[Remark]:
                 )
                 hint = "add the envelope to a surface of the code, or name another"
                 yield Remark((*path, "envelope"), message, hint, on_key=False)
+
+
+@rule("indistinct-codes", severity="warning")
+def indistinct_codes(subject: Subject) -> Iterator[Remark]:
+    """Where the status decides the code, the codes of an operation and a surface have different
+    statuses; where the envelope decides it, one code names the envelope.
+
+    Bad::
+
+        envelopes:
+          plain: {shape: {detail: $message}, fields: {code: {places: [status]}}}
+        codes:
+          taken: {summary: The name is taken., http: 409}
+          stale: {summary: The version is old., http: 409}
+
+    Good::
+
+        envelopes:
+          plain: {shape: {detail: $message}, fields: {code: {places: [status]}}}
+        codes:
+          taken: {summary: The name is taken., http: 409}
+          stale: {summary: The version is old., http: 412}
+    """
+    paths = {id(code): path for path, code in subject.live_codes()}
+    reported: set[tuple[str, ...]] = set()
+    for envelope, codes in _indistinct_groups(subject.taxonomy):
+        names = tuple(code.name for code in codes)
+        if names in reported:
+            continue
+        reported.add(names)
+        quoted = " and ".join(f"`{name}`" for name in names)
+        what = "the envelope" if envelope.decides_code else "the status"
+        message = f"{quoted} cannot be told apart: {what} decides the code of `{envelope.name}`"
+        hint = (
+            "let other codes name another envelope"
+            if envelope.decides_code
+            else "give one another status, move it to `errors` of its operation, or let the "
+            "operation list its `codes`"
+        )
+        key = "envelope" if envelope.decides_code else "http"
+        yield Remark((*paths[id(codes[-1])], key), message, hint, on_key=False)
+
+
+def _indistinct_groups(taxonomy: Taxonomy) -> Iterator[tuple[Envelope, tuple[Code, ...]]]:
+    """The codes that the same answer of an operation, or of any other call, may stand for."""
+    lists = [each.codes or () for each in taxonomy.operations.values()]
+    listed = {name for names in lists for name in names}
+    for surface in taxonomy.surfaces.values():
+        for envelope in (taxonomy.envelopes[name] for name in surface.envelopes):
+            kinds = {place.kind for place in envelope.places.get("code", ())}
+            if not kinds & {"status", "envelope"}:
+                continue
+            by: Literal["status", "envelope"] = "envelope" if envelope.decides_code else "status"
+            for operation in (None, *taxonomy.operations.values()):
+                for status in (None,) if by == "envelope" else _own_statuses(taxonomy):
+                    found = decided_codes(
+                        taxonomy,
+                        envelope,
+                        by=by,
+                        status=status,
+                        surface=surface,
+                        operation=operation,
+                    )
+                    names = {code.name for code in found}
+                    # The operation tells apart shared codes that operations name.
+                    if len(found) > 1 and not (operation is None and names <= listed):
+                        yield envelope, found
+
+
+def _own_statuses(taxonomy: Taxonomy) -> list[int]:
+    """Every status of a code, in order."""
+    spans = {span for code in taxonomy.every_code() for span in code.http.carried_statuses}
+    return sorted({status for span in spans for status in range(span.low, span.high + 1)})
 
 
 @rule("slot-without-fact", severity="warning")
@@ -222,7 +296,7 @@ def spread_collision(subject: Subject) -> Iterator[Remark]:
     for path, code in subject.live_codes():
         own: Path = (*path, "details")
         for envelope in envelopes_of(taxonomy, path, code):
-            names = _names_beside_details(envelope) if uses_envelope(code, envelope.name) else ()
+            names = _names_beside_details(envelope) if uses_envelope(code, envelope) else ()
             for name in (name for name in names if name in code.details):
                 written = subject.first_written(own, name, f"{name}?")
                 where = written if written != own else ("detail_keys", name)

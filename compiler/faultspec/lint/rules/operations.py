@@ -202,8 +202,9 @@ def _offers(taxonomy: Taxonomy, surface: Surface, code: Code, pointer: str) -> b
     if not reaches(surface, code, of_operation=False):
         return False
     for name in surface.envelopes:
-        shape = taxonomy.envelopes[name].shape
-        for place in walk(shape, surface.at) if uses_envelope(code, name) else ():
+        envelope = taxonomy.envelopes[name]
+        drawn = walk(envelope.shape, surface.at) if uses_envelope(code, envelope) else ()
+        for place in drawn:
             spread = isinstance(place.node, Object) and place.node.spread == "details"
             details = [child(place.path, key) for key in code.details] if spread else []
             if pointer in (place.path, *details):

@@ -259,7 +259,7 @@ def protocol_number(subject: Subject) -> Iterator[Remark]:
 
 def _own_numbers(subject: Subject, surface: Surface, protocol: Envelope) -> Iterator[int]:
     """The integers that own errors have where protocol errors have their code."""
-    shared = {place.path for place in slot_places(protocol.shape)["code"]}
+    shared = {place.path for place in slot_places(protocol.shape).get("code", ())}
     for envelope in (subject.taxonomy.envelopes[name] for name in surface.envelopes):
         for place in walk(envelope.shape):
             if place.path not in shared:
@@ -272,7 +272,7 @@ def _own_numbers(subject: Subject, surface: Surface, protocol: Envelope) -> Iter
                     for path, code in subject.live_codes()
                     if isinstance(code.wire, int)
                     and occurs_on(surface, path, code)
-                    and uses_envelope(code, envelope.name)
+                    and uses_envelope(code, envelope)
                 )
 
 
@@ -315,7 +315,8 @@ def repeat_loses(subject: Subject) -> Iterator[Remark]:
         lost = [
             f"`{code.name}`"
             for place, code in subject.live_codes()
-            if _carries(origin, place, code) and not _carries(surface, place, code)
+            if _carries(taxonomy, origin, place, code)
+            and not _carries(taxonomy, surface, place, code)
         ]
         if lost:
             more = f" and {len(lost) - 3} more" if len(lost) > 3 else ""
@@ -331,9 +332,9 @@ def repeat_loses(subject: Subject) -> Iterator[Remark]:
             yield Remark(where, message, "add the slot to its envelope", on_key=False)
 
 
-def _carries(surface: Surface, path: Path, code: Code) -> bool:
+def _carries(taxonomy: Taxonomy, surface: Surface, path: Path, code: Code) -> bool:
     return occurs_on(surface, path, code) and any(
-        uses_envelope(code, name) for name in surface.envelopes
+        uses_envelope(code, taxonomy.envelopes[name]) for name in surface.envelopes
     )
 
 

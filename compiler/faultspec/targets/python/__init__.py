@@ -36,9 +36,11 @@ from faultspec.targets.python.constructors import (
     package_of,
 )
 from faultspec.targets.python.wire import (
+    DecidedKey,
     PythonEnvelopeRow,
     PythonSlotRow,
     carried_headers,
+    decided_keys,
     envelope_row,
     slot_rows,
 )
@@ -175,6 +177,8 @@ class PythonView(NamedTuple):
     ``flag_key``: the details key that is the retry flag. ``asks``: rules test facts that an error
     does not know. ``internal``: the code of an undeclared error, or None. ``undeclared_key``: the
     details key that keeps the code of an undeclared error. ``renderings``: one module, or none.
+    ``decided``: the codes that no member of the body has. ``placed``: a slot is not only where the
+    picture has it.
     """
 
     header: str
@@ -205,6 +209,8 @@ class PythonView(NamedTuple):
     retry: RetryRows
     boundary: BoundaryRows
     renderings: tuple[renderings.PythonRenderings, ...]
+    decided: tuple[DecidedKey, ...]
+    placed: bool
 
 
 def view(taxonomy: Taxonomy, model: Model) -> PythonView:
@@ -261,6 +267,8 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
             surfaces=_surfaces(taxonomy),
         ),
         renderings=renderings.modules(taxonomy),
+        decided=decided_keys(taxonomy),
+        placed=any(envelope.places for envelope in taxonomy.envelopes.values()),
     )
 
 

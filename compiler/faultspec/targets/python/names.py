@@ -8,6 +8,7 @@ import keyword
 from faultspec.language.model import Code, Taxonomy
 from faultspec.language.spelling import pascal, snake
 from faultspec.targets import schema as schemas
+from faultspec.targets.decided import decides_codes
 from faultspec.targets.filters import constant, take_unique
 
 #: Names that a parameter cannot have: those that every constructor has, and those that its body
@@ -85,8 +86,9 @@ def distinct_codes(taxonomy: Taxonomy) -> tuple[Code, ...]:
 
 def wire_names(taxonomy: Taxonomy) -> tuple[tuple[str, str], ...]:
     """(tool, method or route, operation) of each that calls one operation only, and that has own
-    codes.
+    codes or may decide the code.
     """
+    decided = decides_codes(taxonomy)
     found: dict[str, list[str]] = {}
     for operation in taxonomy.operations.values():
         for wire in (
@@ -100,7 +102,7 @@ def wire_names(taxonomy: Taxonomy) -> tuple[tuple[str, str], ...]:
         for wire, owners in found.items()
         if len(owners) == 1
         and wire not in taxonomy.operations
-        and taxonomy.operations[owners[0]].errors
+        and (taxonomy.operations[owners[0]].errors or decided)
     )
 
 

@@ -1,12 +1,15 @@
 """The rows of ``wire.py``: the slots that are attributes of errors, the envelopes, the headers."""
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from faultspec.language.model import Envelope, Field, Schema, Taxonomy
 from faultspec.language.spelling import pascal
 from faultspec.runtime import ids
+from faultspec.runtime.places import SlotPlace
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template, slot_places
 from faultspec.targets import schema as schemas
+from faultspec.targets.decided import decided_rows
 from faultspec.targets.filters import take_unique
 from faultspec.targets.literals import Verbatim
 from faultspec.targets.python.annotations import (
@@ -16,6 +19,7 @@ from faultspec.targets.python.annotations import (
     literal_values,
     parts,
 )
+from faultspec.targets.python.facts import span
 from faultspec.targets.python.names import ATTRIBUTES, parameter
 
 #: Slots whose value a code decides, or that the base class keeps under a name of its own.
@@ -64,7 +68,8 @@ class PythonSlotRow(NamedTuple):
 
 class PythonEnvelopeRow(NamedTuple):
     """An envelope. ``listed``: its details are a list. ``shown``: they are there even if they are
-    empty.
+    empty. ``sent``: the picture of what is sent, if it is another; ``places``: those of slots that
+    are not only where the picture has them.
     """
 
     name: str
@@ -72,6 +77,24 @@ class PythonEnvelopeRow(NamedTuple):
     picture: object
     listed: bool
     shown: bool
+    sent: object = None
+    places: Mapping[str, Sequence[SlotPlace]] = {}
+
+
+class DecidedKey(NamedTuple):
+    """The rows of ``wire.DECIDED`` that belong together, each a code and its statuses."""
+
+    key: tuple[str, str | None, bool]
+    rows: Sequence[tuple[str | int, tuple[Verbatim, ...]]]
+
+
+def decided_keys(taxonomy: Taxonomy) -> tuple[DecidedKey, ...]:
+    """The codes that the status or the envelope decides, by envelope and operation."""
+    found: dict[tuple[str, str | None, bool], list[tuple[str | int, tuple[Verbatim, ...]]]] = {}
+    for row in decided_rows(taxonomy):
+        spans = tuple(Verbatim(span(each)) for each in row.statuses)
+        found.setdefault((row.envelope, row.operation, row.listed), []).append((row.wire, spans))
+    return tuple(DecidedKey(key, rows) for key, rows in found.items())
 
 
 def slot_rows(taxonomy: Taxonomy, types: Annotations) -> tuple[PythonSlotRow, ...]:
@@ -79,7 +102,7 @@ def slot_rows(taxonomy: Taxonomy, types: Annotations) -> tuple[PythonSlotRow, ..
     found: dict[str, PythonSlotRow] = {}
     taken: set[str] = set()
     for envelope in taxonomy.envelopes.values():
-        for slot in slot_places(envelope.shape):
+        for slot in envelope.slots:
             if slot not in found and slot not in DECIDED:
                 found[slot] = (
                     _actions(taxonomy) if slot == "actions" else _slot(slot, taxonomy, types, taken)
@@ -143,6 +166,8 @@ def envelope_row(envelope: Envelope) -> PythonEnvelopeRow:
         picture=picture(envelope.shape),
         listed=schemas.lists_details(envelope),
         shown=schemas.shows_details(envelope),
+        sent=picture(envelope.sent) if envelope.sent != envelope.shape else None,
+        places=envelope.places,
     )
 
 

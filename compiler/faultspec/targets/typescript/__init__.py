@@ -6,10 +6,12 @@ from typing import NamedTuple
 
 import faultspec.runtime
 from faultspec.language.conditions import ConditionalRule, StatusRange, Test
-from faultspec.language.model import Code, RetryPolicy, Taxonomy
+from faultspec.language.model import Code, Envelope, RetryPolicy, Taxonomy
+from faultspec.runtime.places import body_places
 from faultspec.runtime.retry import Policy
-from faultspec.runtime.shape import Slot, slot_places
+from faultspec.runtime.shape import Node, Object, Slot, child, slot_places
 from faultspec.targets import schema as schemas
+from faultspec.targets.decided import DecidedRow, decided_rows
 from faultspec.targets.doc_text import (
     NO_MESSAGE,
     code_paragraphs,
@@ -122,6 +124,8 @@ class TypeScriptView(NamedTuple):
     ``unknown``: the code that stands for an unknown one, or None, and ``unknown_facts`` its facts.
     ``ranges``, ``entry_ranges`` and ``rule_ranges``: whether the facts, those of operations' own
     codes, and the rules of policies contain ranges of statuses. ``renderings``: one item, or none.
+    ``places``: those of slots that are not only where the picture has them, by envelope.
+    ``decided``: the codes that no member of the body has; ``fallbacks`` those of other statuses.
     """
 
     folder: str
@@ -146,6 +150,9 @@ class TypeScriptView(NamedTuple):
     entry_ranges: bool
     rule_ranges: bool
     renderings: tuple[TypeScriptRenderings, ...]
+    places: Mapping[str, Json]
+    decided: tuple[Json, ...]
+    fallbacks: tuple[Json, ...]
 
 
 def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
@@ -161,7 +168,7 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
             envelope=envelope.name,
             doc=envelope.summary or f"The envelope `{envelope.name}` on the wire.",
             type=envelope_type(envelope, types),
-            picture=picture(envelope.shape),
+            picture=_picture(envelope),
         )
         for envelope in taxonomy.envelopes.values()
     )
@@ -213,7 +220,72 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
             for test in conditional.when
         ),
         renderings=_renderings(taxonomy, slots),
+        places={name: _places(each) for name, each in taxonomy.envelopes.items() if each.places},
+        decided=tuple(map(_decided_entry, decided_rows(taxonomy))),
+        fallbacks=tuple(_fallbacks(taxonomy)),
     )
+
+
+def _picture(envelope: Envelope) -> object:
+    """The picture of an envelope, with a slot of its own for each further member of a slot."""
+    renamed = {
+        pointer: _further_slot(slot, index)
+        for slot, pointers in body_places(envelope.places).items()
+        for index, pointer in enumerate(pointers)
+    }
+    return picture(_with_slots(envelope.shape, renamed, ""))
+
+
+def _further_slot(slot: str, index: int) -> str:
+    return f"{slot}__{index}" if index else slot
+
+
+def _with_slots(node: Node, renamed: Mapping[str, str], path: str) -> Node:
+    if path in renamed:
+        return Slot(renamed[path])
+    if not isinstance(node, Object):
+        return node
+    members = tuple(
+        member._replace(node=_with_slots(member.node, renamed, child(path, member.name)))
+        for member in node.members
+    )
+    return node._replace(members=members)
+
+
+def _places(envelope: Envelope) -> Json:
+    """The places of slots, in order; ``at`` of a member is its slot in the picture."""
+    pointers = body_places(envelope.places)
+    return {
+        slot: [
+            {
+                "kind": place.kind,
+                "at": _further_slot(slot, pointers[slot].index(place.at))
+                if place.kind == "body"
+                else place.at,
+                "pattern": place.pattern,
+            }
+            for place in own
+        ]
+        for slot, own in envelope.places.items()
+    }
+
+
+def _fallbacks(taxonomy: Taxonomy) -> Iterator[Json]:
+    """The fallbacks, the narrowest range first."""
+    for fallback in sorted(taxonomy.fallbacks, key=lambda each: each.on.width):
+        code = taxonomy.codes.get(fallback.code or "")
+        wire = code.wire if code is not None and code.live else None
+        yield {"low": fallback.on.low, "high": fallback.on.high, "wire": wire}
+
+
+def _decided_entry(row: DecidedRow) -> Json:
+    return {
+        "envelope": row.envelope,
+        "operation": row.operation,
+        "listed": row.listed,
+        "wire": row.wire,
+        "statuses": [[span.low, span.high] for span in row.statuses],
+    }
 
 
 def runtime_files(view: TypeScriptView) -> Iterator[tuple[str, Path]]:
@@ -325,9 +397,7 @@ def _span(span: StatusRange) -> str:
 def _slot_rows(taxonomy: Taxonomy, types: Types) -> Iterator[TypeScriptSlotRow]:
     """Every slot that no code decides, in the order in which the envelopes first name them."""
     taken: set[str] = set()
-    slots = (
-        slot for envelope in taxonomy.envelopes.values() for slot in slot_places(envelope.shape)
-    )
+    slots = (slot for envelope in taxonomy.envelopes.values() for slot in envelope.slots)
     for slot in dict.fromkeys(slots):
         if slot in DECIDED:
             continue

@@ -1,7 +1,7 @@
 # Copied from faultspec; do not edit
 """Read a body through a shape, taking what can be read and noting what departs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from .nodes import (
@@ -15,6 +15,8 @@ from .nodes import (
     describe,
     json_text,
 )
+
+NO_ALTERNATIVES: Mapping[str, Sequence[str]] = {}
 
 
 class Mismatch(NamedTuple):
@@ -59,15 +61,22 @@ class Extraction(NamedTuple):
         return not self.missing and not self.mismatched
 
 
-def extract(node: Node, body: object) -> Extraction:
+def extract(
+    node: Node,
+    body: object,
+    alternatives: Mapping[str, Sequence[str]] = NO_ALTERNATIVES,
+) -> Extraction:
     """Read whatever of `body` can be read through the shape; never raises, whatever the
     body.
+
+    `alternatives` has the pointers of slots that may stand in several members: the
+    first of them that is there counts, and the others may differ.
 
     A string template is read from the left: each slot takes as little as lets the rest
     match. Where a slot stands in a template and also on its own, the value is the
     latter's. A spread slot is absent if nothing is left to spread.
     """
-    reading = _ShapeReader()
+    reading = _ShapeReader(alternatives)
     reading.read(node, body, "", _FIRST)
     slots, where = reading.found.pop(_FIRST, ArrayItem({}, {}))
     return Extraction(
@@ -96,7 +105,8 @@ _FIRST = ""
 class _ShapeReader:
     """One `extract` under way."""
 
-    def __init__(self) -> None:
+    def __init__(self, alternatives: Mapping[str, Sequence[str]]) -> None:
+        self.alternatives = alternatives
         self.found: dict[str, ArrayItem] = {}
         # (item, slot) read from inside a string so far
         self.from_template: set[tuple[str, str]] = set()
@@ -142,6 +152,13 @@ class _ShapeReader:
 
     def read_slot(self, name: str, value: object, path: str, item: str) -> None:
         found, where = self.found.setdefault(item, ArrayItem({}, {}))
+        if name in found and name in self.alternatives:
+            order = self.alternatives[name]
+            if found[name] is None or (
+                value is not None and order.index(path) < order.index(where[name])
+            ):
+                found[name], where[name] = value, path
+            return
         if name in found and (item, name) not in self.from_template:
             if not _equal(found[name], value):
                 self.disagree(found[name], value, path)

@@ -37,6 +37,7 @@ from collections.abc import (
     Coroutine,
     Generator,
     Iterable,
+    Mapping,
     MutableMapping,
     Sequence,
 )
@@ -99,14 +100,14 @@ class Problem(NamedTuple):
 
 class Reply(NamedTuple):
     """An error that the application answered by itself. `correlation_id` is the one it
-    will leave with; `headers` are the names of its headers, in lower case.
+    will leave with; `headers` are those of the answer, names in lower case.
     """
 
     status: int
     content_type: str
     body: bytes
     correlation_id: str
-    headers: frozenset[str]
+    headers: Mapping[str, str]
 
 
 class Answer(NamedTuple):
@@ -359,9 +360,10 @@ class _Exchange:
                 content_type=content_type,
                 body=held.body,
                 correlation_id=self.id_in(held.headers) or self.correlation_id,
-                headers=frozenset(
-                    name.decode("latin-1").lower() for name, _ in held.headers
-                ),
+                headers={
+                    name.decode("latin-1").lower(): value.decode("latin-1")
+                    for name, value in held.headers
+                },
             )
         )
 
