@@ -80,7 +80,7 @@ def indistinct_codes(subject: Subject) -> Iterator[Remark]:
         reported.add(names)
         quoted = " and ".join(f"`{name}`" for name in names)
         what = "the envelope" if envelope.decides_code else "the status"
-        message = f"{quoted} cannot be told apart: {what} decides the code of `{envelope.name}`"
+        message = f"{quoted} look alike: {what} alone decides the code of `{envelope.name}`"
         hint = (
             "let other codes name another envelope"
             if envelope.decides_code
