@@ -33,6 +33,7 @@ from faultspec.targets.typescript import names
 from faultspec.targets.typescript.names import RESERVED, camel
 from paths import ROOT
 from runtime.test_runtime_retry import OUTCOMES, VECTORS, failure_of
+from support import wire_shapes as shapes
 from support.evolving import REPLACEMENTS, shop
 from support.npm import installed
 from support.once import build_once
@@ -337,6 +338,7 @@ def every_taxonomy() -> Mapping[str, Taxonomy]:
     found["plain_first"] = read(PLAIN_FIRST, "plain_first.yaml").taxonomy
     found["numeric"] = read(NUMERIC, "numeric.yaml").taxonomy
     found["shop"] = shop()
+    found |= {f"shape_{shape}": shapes.taxonomy(shape) for shape in shapes.SHAPES}
     taxonomies = {name: each for name, each in found.items() if each is not None}
     assert taxonomies.keys() == found.keys()
     return taxonomies
@@ -422,6 +424,30 @@ def test_it_imports_nothing_from_outside(compiled: Compiled) -> None:
     for each in sources(compiled.folder):
         text = (compiled.folder / "typescript" / each).read_text()
         assert all(path.startswith("./") for path in re.findall(r'from "([^"]+)"', text)), each
+
+
+def test_it_reads_the_codes_of_well_known_shapes(compiled: Compiled) -> None:
+    """Of each answer of a well-known framework or protocol, it parses the code that the judge
+    reads: from a member, a header, the status or the envelope.
+    """
+    known = [answer for _, answer in shapes.answers()]
+    questions = [
+        {
+            "module": compiled.module(f"shape_{answer.shape}"),
+            "ask": "answer",
+            "body": json.loads(answer.exchange.response.body),
+            "answer": {
+                "status": answer.exchange.response.status,
+                "headers": dict(answer.exchange.response.headers),
+                "operation": answer.operation,
+            },
+        }
+        for answer in known
+    ]
+    found = compiled.ask(questions)
+    codes = [each["error"]["code"] if each["error"]["known"] else None for each in found]
+    assert codes == [answer.code for answer in known]
+    assert all(each["same"] for each in found)
 
 
 def test_the_runtime_is_copied_verbatim(compiled: Compiled) -> None:

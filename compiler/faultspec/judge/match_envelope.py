@@ -39,13 +39,14 @@ class EnvelopeMatch(NamedTuple):
     """An envelope and a body read as one.
 
     ``protocol``: it is that of the carrying protocol. ``decided``: the status or the envelope
-    itself decided the code.
+    itself decided the code. ``mistyped``: slots with values of another type.
     """
 
     envelope: Envelope
     read: Extraction
     protocol: bool = False
     decided: bool = False
+    mistyped: int = 0
 
     def distance(self, claim: Claim) -> tuple[int, int, int, int]:
         """How far the body departs from the envelope: by its constants, then by its members.
@@ -54,7 +55,7 @@ class EnvelopeMatch(NamedTuple):
         """
         constants = _constants(self.envelope.shape)
         wrong = {each.path for each in self.read.mismatched} | set(self.read.missing)
-        departures = len(self.read.missing) + len(self.read.mismatched)
+        departures = len(self.read.missing) + len(self.read.mismatched) + self.mistyped
         number = 1
         if self.protocol:
             number = 0 if is_protocol_number(claim, self.read.slots.get("code")) else 2
@@ -179,7 +180,21 @@ def _match(
         if placed is not None and placed[1].kind != "body":
             read.slots[slot], read.where[slot] = placed[0], ""
             decided = decided or placed[1].kind != "header"
-    return EnvelopeMatch(envelope, read, decided=decided)
+    return EnvelopeMatch(
+        envelope, read, decided=decided, mistyped=_count_mistyped(contract, envelope, read)
+    )
+
+
+def _count_mistyped(contract: Contract, envelope: Envelope, read: Extraction) -> int:
+    """The number of slots whose value has a type that the slot does not."""
+    schemas = contract.slots[envelope.name]
+    problems = (
+        problem.keyword
+        for slot, value in read.slots.items()
+        if slot in schemas
+        for problem in check_value(schemas[slot]._replace(properties={}, items=None), value)
+    )
+    return sum(keyword == "type" for keyword in problems)
 
 
 def context_codes(

@@ -109,9 +109,12 @@ def decided_codes(
     found = own or tuple(code for code in shared if code.name in (listed or ())) or shared
     if found or by == "envelope" or status is None:
         return found
-    fallback = taxonomy.fallback_for(status)
-    code = taxonomy.codes.get(fallback.code or "") if fallback is not None else None
-    return (code,) if code is not None and code.live else ()
+    stands_for = (taxonomy.codes[name] for name in taxonomy.codes_for(status))
+    return tuple(
+        code
+        for code in stands_for
+        if code.live and not code.http.allows(status) and uses_envelope(code, envelope)
+    )
 
 
 def _statuses(code: Code, surface: Surface) -> frozenset[int]:

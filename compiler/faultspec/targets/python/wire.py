@@ -12,6 +12,7 @@ from faultspec.targets import schema as schemas
 from faultspec.targets.decided import decided_rows
 from faultspec.targets.filters import take_unique
 from faultspec.targets.literals import Verbatim
+from faultspec.targets.openapi import written_status
 from faultspec.targets.python.annotations import (
     Annotations,
     is_nullable,
@@ -69,7 +70,7 @@ class PythonSlotRow(NamedTuple):
 class PythonEnvelopeRow(NamedTuple):
     """An envelope. ``listed``: its details are a list. ``shown``: they are there even if they are
     empty. ``sent``: the picture of what is sent, if it is another; ``places``: those of slots that
-    are not only where the picture has them.
+    are not only where the picture has them. ``spelled``: its status is a text.
     """
 
     name: str
@@ -79,6 +80,7 @@ class PythonEnvelopeRow(NamedTuple):
     shown: bool
     sent: object = None
     places: Mapping[str, Sequence[SlotPlace]] = {}
+    spelled: bool = False
 
 
 class DecidedKey(NamedTuple):
@@ -168,6 +170,7 @@ def envelope_row(envelope: Envelope) -> PythonEnvelopeRow:
         shown=schemas.shows_details(envelope),
         sent=picture(envelope.sent) if envelope.sent != envelope.shape else None,
         places=envelope.places,
+        spelled=isinstance(written_status(envelope, 404), str),
     )
 
 

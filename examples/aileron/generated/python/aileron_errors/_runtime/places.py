@@ -50,6 +50,7 @@ def place_value(
     slot: str,
     places: Places,
     read: Extraction,
+    *,
     header: Callable[[str], str | None],
     decided: Callable[[SlotPlace], object],
 ) -> tuple[object, SlotPlace] | None:

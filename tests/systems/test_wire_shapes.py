@@ -1,0 +1,158 @@
+"""Errors as well-known frameworks and protocols send them: each shape is a small taxonomy with
+answers, and judge, bindings and fault server read them alike.
+
+The answers are transcribed from the public documentation that each taxonomy names.
+"""
+
+import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from faultspec.contract.model import Contract, build_contract
+from faultspec.exchange.finding import Judgement
+from faultspec.exchange.model import Exchange, Request, Response
+from faultspec.judge import judge
+from faultspec.language import load
+from faultspec.language.model import Code, Operation
+from faultspec.lint import check
+from faultspec.render import render, write
+from faultspec.targets import SHIPPED
+from faultspec.targets.openapi import sample_details
+from faultspec.targets.python.wire import DECIDED
+from faultspec_conformance.faults.replies import render_failure
+from faultspec_conformance.faults.script import Fault
+from paths import ROOT
+from support.wire_shapes import FOLDER, SHAPES, Answer, answers, taxonomy
+
+ANSWERS = [pytest.param(answer, id=name) for name, answer in answers()]
+
+
+@cache
+def contract(shape: str) -> Contract:
+    """The contract of a shape."""
+    return build_contract(taxonomy(shape))
+
+
+def broken(found: Judgement) -> tuple[str, ...]:
+    """The clauses that are broken, each once."""
+    return tuple(dict.fromkeys(finding.clause for finding in found.findings))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_shape_is_sound(shape: str) -> None:
+    """The linter finds no error in the taxonomy of a shape."""
+    findings = check(load(str(FOLDER / f"{shape}.yaml")))
+    assert [each for each in findings if each.severity == "error"] == []
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_the_judge_reads_the_code(answer: Answer) -> None:
+    """The judge finds the code of an answer, and the clauses that it breaks and no other."""
+    found = judge(contract(answer.shape), answer.exchange)
+    assert broken(found) == answer.breaks
+    assert found.code == answer.code
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The Python bindings of every shape, on the path."""
+    folder = tmp_path_factory.mktemp("shapes")
+    files: dict[str, str] = {}
+    for shape in SHAPES:
+        files |= render(taxonomy(shape), [SHIPPED["python"]], f"{shape}.yaml")
+    write(files, folder, ["python"])
+    sys.path.insert(0, str(folder / "python"))
+    yield
+    sys.path.remove(str(folder / "python"))
+
+
+def binding(shape: str) -> Any:
+    """The module that parses and renders errors of a shape."""
+    return importlib.import_module(f"{shape}_errors.wire")
+
+
+@pytest.mark.usefixtures("packages")
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_python_reads_the_code_that_the_judge_reads(answer: Answer) -> None:
+    """The Python binding parses the code that the judge found; of an answer whose code the judge
+    does not know it makes an unknown error.
+    """
+    response = answer.exchange.response
+    error = binding(answer.shape).parse(
+        response.body,
+        status=response.status,
+        headers=dict(response.headers),
+        operation=answer.operation,
+    )
+    known = None if hasattr(error, "raw") else error.facts.wire
+    assert known == answer.code
+
+
+def cases() -> Iterator[Any]:
+    """Every code of every shape under each of its statuses, with an operation that has it."""
+    for shape in SHAPES:
+        for path, code in taxonomy(shape).located_codes():
+            operation = taxonomy(shape).operations[path[1]] if path[0] == "operations" else None
+            for status in code.http.allowed_statuses():
+                name = f"{shape}-{code.name}-{status}"
+                yield pytest.param(shape, operation, code, status, id=name)
+
+
+def request_of(shape: str, operation: Operation | None) -> Request:
+    """A request of an operation, or one that belongs to none."""
+    surface = next(iter(taxonomy(shape).surfaces.values()))
+    routes = operation.match.routes if operation else surface.match.routes
+    method, _, path = (routes or ("GET /things",))[0].rpartition(" ")
+    return Request(method or "GET", path.replace("**", "things").replace("{id}", "7"))
+
+
+@pytest.mark.parametrize(("shape", "operation", "code", "status"), [*cases()])
+def test_the_fault_server_sends_what_the_judge_accepts(
+    shape: str, operation: Operation | None, code: Code, status: int
+) -> None:
+    """Each code that the fault server sends is read as that code, and breaks nothing."""
+    request = request_of(shape, operation)
+    answer = render_failure(contract(shape), request, Fault(code.name, status), "1")
+    found = judge(contract(shape), Exchange(request, answer))
+    assert (found.code, set(broken(found)) - {"service/no-crash"}) == (code.name, set())
+
+
+@pytest.mark.usefixtures("packages")
+@pytest.mark.parametrize(("shape", "operation", "code", "status"), [*cases()])
+def test_python_sends_what_the_judge_and_python_accept(
+    shape: str, operation: Operation | None, code: Code, status: int
+) -> None:
+    """An error that the binding renders is parsed as itself, and the judge reads its code."""
+    package: Any = importlib.import_module(f"{shape}_errors")
+    name = operation.name if operation else None
+    kind = package.errors.error_class(code.wire, name)
+    known: dict[str, object] = {}
+    with suppress(ValueError):
+        known = sample_details(code, taxonomy(shape))
+    error = package.errors.bare(kind, status=status, details=known)
+    example = code.examples[0]
+    for slot, value in example.slots.items():
+        if slot not in DECIDED:
+            setattr(error, slot, value)
+    error.headers = dict(example.headers)
+    sent = package.wire.render(error)
+    parsed = package.wire.parse(sent.body, status=status, headers=sent.headers, operation=name)
+    assert type(parsed) is type(error)
+    request = request_of(shape, operation)
+    response = Response(status, tuple(sent.headers.items()), sent.body)
+    found = judge(contract(shape), Exchange(request, response))
+    assert (found.code, set(broken(found)) - {"service/no-crash"}) == (code.name, set())
+
+
+def test_the_taxonomy_of_the_page_is_sound(tmp_path: Path) -> None:
+    """The example of docs/how-to/errors-without-codes.md lints without a finding."""
+    page = (ROOT / "docs" / "how-to" / "errors-without-codes.md").read_text(encoding="utf-8")
+    text = page.partition("```yaml\n")[2].partition("```")[0]
+    (tmp_path / "taxonomy.yaml").write_text(text, encoding="utf-8")
+    assert [each.message for each in check(load(str(tmp_path / "taxonomy.yaml")))] == []
