@@ -62,7 +62,7 @@ def judge_envelope(
                 protocol=match.protocol,
             ),
         )
-        if read.fits and "code" not in item.slots and "code" in envelope.places:
+        if first is None and read.fits and "code" not in item.slots and not envelope.shows_code:
             judge_missing_code(findings, error)
         first = first or error
     if read.more:
