@@ -102,6 +102,8 @@ def of_codes() -> Iterator[Exchange]:
     yield http("/api/x", 400, plain(status=409), headers={**MORE, "X_Id": ID.replace("0", "1")})
     yield http("/api/x", 400, plain(id="x"), headers={"X_Id": "x", "Cache_Control": "public"})
     yield http("/api/x", 404, plain(), headers={**MORE, "Content_Type": "text/html"})
+    for left in ("0", "1", "9", "10", "9x"):
+        yield http("/api/x", 400, plain(), headers={**MORE, "X_Left": left})
     for status in (503, 429):
         yield http("/api/x", status, {"code": "busy", "details": {"flag": False}})
         busy = {"code": "busy", "actions": [], "details": {"flag": True}}

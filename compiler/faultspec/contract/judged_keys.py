@@ -103,6 +103,7 @@ JUDGED: Mapping[str, tuple[str, ...]] = {
     "header_rules.presence": (HEADERS,),
     "header_rules.format": (HEADERS,),
     "header_rules.token": (HEADERS,),
+    "header_rules.value": (HEADERS,),
     "header_rules.equals": (HEADERS,),
     "profile": ("http/authenticate", "http/allow", "http/retry-after", "http/head"),
     "fallback": ("code/status",),

@@ -163,11 +163,21 @@ def _check_headers(
                 yield _bad(at, f"`{name}` is forbidden here", on_key=True)
             elif formats.format_problem(rule.format, value) is not None:
                 yield _bad(at, f"`{value}` is not {formats.describe_formats(rule.format)}")
+            elif (wrong := _first_problem(rule, value)) is not None:
+                yield _bad(at, f"`{name}` {wrong}")
             elif rule.token and rule.token.lower() not in header_syntax.directives(value):
                 yield _bad(at, f"`{name}` must contain `{rule.token}`")
             elif rule.equals is not None and str(example.slots.get(rule.equals, value)) != value:
                 slot = f"`${rule.equals}`, which is `{example.slots[rule.equals]}` here"
                 yield _bad(at, f"`{name}` must repeat {slot}")
+
+
+def _first_problem(rule: HeaderRule, value: str) -> str | None:
+    """The first problem of a header's value under its schema."""
+    if rule.value is None:
+        return None
+    read = header_syntax.read_text(value, rule.value.types)
+    return next((each.problem for each in values.check_value(rule.value, read)), None)
 
 
 def _bad(

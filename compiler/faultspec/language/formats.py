@@ -74,7 +74,11 @@ _TIME = r"([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]\d\d:\d\d)"
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _PARAMETER = rf'{_TOKEN}[ \t]*=[ \t]*(?:{_TOKEN}|"(?:[^"\\]|\\.)*")'
 
-LISTS = frozenset({"methods", "challenge"})
+_ITEM = r"""(?:"[^"\\]*"|[A-Za-z*][!#$%&'*+.^_`|~0-9A-Za-z:/-]*)"""
+_ITEM_PARAMETER = r'; *[a-z*][a-z0-9_.*-]*(?:=(?:-?\d+(?:\.\d+)?|"[^"\\]*"|\?[01]|[A-Za-z*]\S*?))?'
+_RATE_LIMITS = rf"{_ITEM}(?:{_ITEM_PARAMETER})*(?:[ \t]*,[ \t]*{_ITEM}(?:{_ITEM_PARAMETER})*)*"
+
+LISTS = frozenset({"methods", "challenge", "ratelimit"})
 """Formats of headers whose lines combine to one list (RFC 9110 section 5.3)."""
 
 FORMATS: Mapping[str, Format] = {
@@ -105,4 +109,14 @@ FORMATS: Mapping[str, Format] = {
     "http-date": Format("a date such as Sun, 06 Nov 1994 08:49:37 GMT", _http_date),
     "methods": Format("a list of methods such as GET, HEAD", _methods),
     "challenge": Format("a scheme such as Bearer, perhaps with parameters", _challenge),
+    # RFC 9745 section 2.1: a date of a structured field (RFC 9651 section 3.3.7)
+    "deprecation": Format(
+        "a moment such as @1688169599",
+        _pattern_check(r"@-?\d{1,15}", "it is not a moment such as @1688169599"),
+    ),
+    # draft-ietf-httpapi-ratelimit-headers: a list of items with parameters (RFC 9651 section 3.1)
+    "ratelimit": Format(
+        'a list of limits such as "default";r=50;t=30',
+        _pattern_check(_RATE_LIMITS, 'it is not a list of limits such as "default";r=50;t=30'),
+    ),
 }

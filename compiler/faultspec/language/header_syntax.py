@@ -1,6 +1,18 @@
 """Parsers of header values: list elements, directives, parameters and validators."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
+
+
+def read_text(text: str, types: Collection[str]) -> object:
+    """The text of a header as the first of these JSON types that it spells, else as a text."""
+    if {"integer", "number"} & {*types} and re.fullmatch(r"-?\d{1,15}", text, re.ASCII):
+        return int(text)
+    if "number" in types and re.fullmatch(r"-?\d{1,15}\.\d{1,15}", text, re.ASCII):
+        return float(text)
+    if "boolean" in types and text in ("true", "false"):
+        return text == "true"
+    return text
 
 
 def items(value: str) -> Iterator[str]:

@@ -360,7 +360,8 @@ class HeaderRule(NamedTuple):
 
     ``codes`` empty: all codes. ``format``: ``retry-after``, ``etag``, ``http-date``, ``methods``,
     ``challenge`` or an id format. ``token``: a directive that the list-valued header contains.
-    ``equals``: the slot that it repeats. ``on``: statuses, perhaps of successes.
+    ``equals``: the slot that it repeats. ``on``: statuses, perhaps of successes. ``value``: the
+    schema of the value, as the type that it names.
     """
 
     name: str
@@ -372,6 +373,15 @@ class HeaderRule(NamedTuple):
     equals: str | None = None
     summary: str | None = None
     source: Source = NOWHERE
+    value: Schema | None = None
+
+    @property
+    def constant(self) -> str | None:
+        """The only text that the header may be or must contain; None if there is none."""
+        allowed = self.value.enum if self.value is not None else ()
+        if len(allowed) == 1 and isinstance(allowed[0], str):
+            return allowed[0]
+        return self.token
 
     def names(self, code: str | None) -> bool:
         """Whether the rule is for answers with this code."""

@@ -47,10 +47,11 @@ def check_places(scope: Scope, field: Field, shape: Node, path: Path) -> None:
         problem = _place_problem(field, place, inside)
         if place.kind == "body" and place.at not in drawn:
             problem = f"the shape has no `${field.slot}` at `{place.at}`"
-        elif place.kind == "body" and len(field.places) > 1 and drawn[place.at].required:
-            problem = f"`{place.at}` is required in the shape, so no other place ever counts"
+        elif place.kind == "body" and place != field.places[-1] and drawn[place.at].required:
+            problem = f"`{place.at}` is required in the shape, so no place after it ever counts"
         if problem is not None:
-            hint = closest(place.at, tuple(drawn)) if place.kind == "body" else None
+            is_misspelt = place.kind == "body" and place.at not in drawn
+            hint = closest(place.at, tuple(drawn)) if is_misspelt else None
             scope.report((*path, index), "bad-place", problem, hint or _hint(field, place))
     for pointer in drawn:
         if pointer not in listed:

@@ -44,6 +44,10 @@ HEADER_FORMATS: Mapping[str, tuple[str, ...]] = {
     "allow": ("methods",),  # RFC 9110 section 10.2.1
     "www-authenticate": ("challenge",),  # RFC 9110 section 11.6.1
     "date": ("http-date",),  # RFC 9110 section 6.6.1
+    "sunset": ("http-date",),  # RFC 8594 section 3
+    "deprecation": ("deprecation",),  # RFC 9745 section 2.1
+    "ratelimit": ("ratelimit",),  # draft-ietf-httpapi-ratelimit-headers
+    "ratelimit-policy": ("ratelimit",),
 }
 
 
@@ -377,6 +381,7 @@ def _read_header_rule(
         equals=equals,
         summary=rule.get("summary"),
         source=scope.source(rule.get("source"), path),
+        value=read_schema(scope, rule["value"], (*path, "value")) if "value" in rule else None,
     )
 
 

@@ -220,7 +220,7 @@ def _known_headers(
     for rule in taxonomy.header_rules(code, status):
         if rule.presence != "required":
             continue
-        value = rule.token or (slots.get(rule.equals) if rule.equals else None)
+        value = rule.constant or (slots.get(rule.equals) if rule.equals else None)
         if value is not None:
             found.setdefault(rule.name, str(value))
     return found

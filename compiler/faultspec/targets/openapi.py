@@ -410,6 +410,10 @@ def _header_schema(rules: Sequence[HeaderRule], field: Field | None, taxonomy: T
             for key, value in schemas.value_schema(field.schema, taxonomy).items()
             if key != "description"
         }
+    declared = [rule.value for rule in rules if rule.value is not None]
+    if declared:
+        found = schemas.value_schema(declared[-1], taxonomy)
+        return {"type": "string", **found} if "type" not in found else found
     formats = dict.fromkeys(each for rule in rules for each in rule.format)
     known = [HEADER_PATTERNS.get(format_) or ids.PATTERNS.get(format_) for format_ in formats]
     patterns = [each for each in known if each is not None]

@@ -129,7 +129,9 @@ def render_success(
                 name,
                 (
                     rules[-1].name,
-                    _header_value(rules, request, {}, given=None, validator=validator),
+                    _header_value(
+                        rules, request, {}, given=None, validator=validator, taxonomy=taxonomy
+                    ),
                 ),
             )
     if uses_validators(taxonomy) or first_header(request.headers, "If-Match") is not None:
@@ -335,7 +337,14 @@ def _headers(case: _Case, slots: Mapping[str, object], example: Example) -> Head
                 name,
                 (
                     rules[-1].name,
-                    _header_value(rules, request, slots, given=given, validator=case.validator),
+                    _header_value(
+                        rules,
+                        request,
+                        slots,
+                        given=given,
+                        validator=case.validator,
+                        taxonomy=case.contract.taxonomy,
+                    ),
                 ),
             )
     return (*found.values(), *(field for name, field in shown.items() if name not in found))
@@ -359,6 +368,8 @@ def _header_value(
     slots: Mapping[str, object],
     given: str | None,
     validator: str,
+    *,
+    taxonomy: Taxonomy,
 ) -> str:
     """A value that all rules for a header allow. The most specific rule comes last."""
     for rule in reversed(rules):
@@ -371,8 +382,10 @@ def _header_value(
     if given is not None:
         return given
     for rule in reversed(rules):
-        if rule.token is not None:
-            return rule.token
+        if rule.constant is not None:
+            return rule.constant
+        if rule.value is not None:
+            return str(samples.sample_error(rule.value, taxonomy))
         for name in rule.format:
             if name in ids.FORMATS or name in _SAMPLES:
                 return ids.new(name) if name in ids.FORMATS else _SAMPLES[name]
@@ -382,6 +395,8 @@ def _header_value(
 _SAMPLES: Mapping[str, str] = {
     "retry-after": _WAIT,
     "challenge": _CHALLENGE,
+    "deprecation": "@1767225600",
+    "ratelimit": '"default";r=0;t=1',
     "http-date": "Thu, 01 Jan 2026 00:00:00 GMT",
     "date-time": "2026-01-01T00:00:00Z",
     "date": "2026-01-01",

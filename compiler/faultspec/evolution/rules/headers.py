@@ -8,7 +8,8 @@ from faultspec.evolution.model import Effect
 from faultspec.evolution.promises import compare_allowed, compare_presence, compare_promise
 from faultspec.evolution.rule import Evolution, Occurrence, evolution_rule
 from faultspec.evolution.rules.codes import code_name
-from faultspec.language.model import Code, HeaderRule, Presence
+from faultspec.evolution.rules.details import schema_effects
+from faultspec.language.model import Code, HeaderRule, Presence, Schema
 
 
 class Demand(NamedTuple):
@@ -18,6 +19,7 @@ class Demand(NamedTuple):
     format: tuple[str, ...] = ()
     token: str | None = None
     equals: str | None = None
+    value: Schema | None = None
     name: str | None = None
 
 
@@ -34,6 +36,7 @@ class Demand(NamedTuple):
         "HeaderRule.format",
         "HeaderRule.token",
         "HeaderRule.equals",
+        "HeaderRule.value",
     ),
 )
 def header_answer(evolution: Evolution) -> Iterator[Occurrence]:
@@ -94,6 +97,7 @@ def _demands(rules: Iterable[HeaderRule]) -> Mapping[str, Demand]:
             format=r.format or known.format,
             token=r.token or known.token,
             equals=r.equals or known.equals,
+            value=r.value or known.value,
             name=r.name,
         )
     return demands
@@ -124,3 +128,6 @@ def _compare_demands(
         for field, effect in effects.items():
             if effect is not None:
                 yield (name, field), effect, getattr(old, field), getattr(new, field)
+        blank = Schema()
+        for field, effect in schema_effects(old.value or blank, new.value or blank, what):
+            yield (name, "value", field), effect, old.value, new.value

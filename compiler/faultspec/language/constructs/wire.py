@@ -6,6 +6,7 @@ from faultspec.language.constructs.parts import (
     NAME,
     POINTER,
     SCALAR,
+    SCHEMA,
     SCHEMA_KEYS,
     SOURCE_KEY,
     STATUSES,
@@ -265,9 +266,16 @@ HEADER_RULE_KEYS = {
         "Whether the header is present; `expected` is a SHOULD. Default required.",
     ),
     "format": Key(
-        WORDS, "retry-after, etag, http-date, methods, challenge, or an identifier format."
+        WORDS,
+        "retry-after, etag, http-date, methods, challenge, ratelimit, deprecation, or an "
+        "identifier format.",
     ),
     "token": Key(Text(), "A directive in the header, such as no-store."),
+    "value": Key(
+        SCHEMA,
+        "The schema of the value, such as `{type: integer, maximum: 60}`, `{enum: [nosniff]}` or a "
+        "`pattern`. With a type of numbers or `boolean`, the text is read as that type.",
+    ),
     "equals": Key(
         Text(r"\$[A-Za-z_][A-Za-z0-9_]*", "a slot such as $correlation_id"),
         "The slot that the header repeats.",

@@ -121,7 +121,7 @@ def example_without_header(subject: Subject) -> Iterator[Remark]:
             missing = [
                 f"`{header.name}`"
                 for name, header in decisive.items()
-                if header.presence == "required" and not header.equals and not header.token
+                if header.presence == "required" and not header.equals and not header.constant
                 if name not in shown and name not in REQUEST_ONLY
             ]
             if missing:

@@ -115,7 +115,8 @@ def group_by_header(rules: Iterable[HeaderRule]) -> dict[str, list[HeaderRule]]:
 
 def constant_value(rules: Sequence[HeaderRule]) -> str | None:
     """The value that all rules for one header demand together; None if they leave it open."""
-    value = ", ".join({rule.token.lower(): rule.token for rule in rules if rule.token}.values())
+    constants = [rule.constant for rule in rules if rule.constant]
+    value = ", ".join({constant.lower(): constant for constant in constants}.values())
     open_ = any(rule.equals or formats.format_problem(rule.format, value) for rule in rules)
     return None if open_ else value or None
 
@@ -153,7 +154,7 @@ def _constants(
         rule for rule in (*taxonomy.headers, *(code.headers if code else ())) if rule.names(name)
     )
     for header, rules in group_by_header(named).items():
-        if header in filled or not any(rule.token for rule in rules):
+        if header in filled or not any(rule.constant for rule in rules):
             continue
         for status in _STATUSES:
             spanning = [rule for rule in rules if rule.spans(status)]

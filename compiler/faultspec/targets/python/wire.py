@@ -207,7 +207,7 @@ def carried_headers(taxonomy: Taxonomy) -> tuple[str, ...]:
     named = {
         rule.name.lower()
         for rule in rules
-        if rule.presence != "forbidden" and not rule.token and not rule.equals
+        if rule.presence != "forbidden" and not rule.constant and not rule.equals
     }
     derived = {
         key.equals_header.lower() for key in taxonomy.detail_keys.values() if key.equals_header
