@@ -51,8 +51,8 @@ def variants() -> Iterator[dict[str, Any]]:
 
 def http(target: str, status: int, body: object, method: str = "GET", **other: Any) -> Exchange:
     """An exchange over HTTP. A header has underscores in place of hyphens."""
-    sent = other.pop("sent", None)
-    request = Request(method, target, (), json.dumps(sent).encode() if sent else b"")
+    sent, asked = other.pop("sent", None), other.pop("asked", ())
+    request = Request(method, target, asked, json.dumps(sent).encode() if sent else b"")
     headers = {"Content-Type": "application/json", "Cache-Control": "no-store", "X-Id": ID}
     headers |= {name.replace("_", "-"): value for name, value in other.pop("headers", {}).items()}
     elapsed = other.pop("elapsed", 0.0)
@@ -141,6 +141,14 @@ def of_surfaces() -> Iterator[Exchange]:
     """Answers that a surface claims, or another one if the surface changes."""
     for kind in ("odd", "even", "other"):
         yield http("/asked", 400, {"failure": "simple"}, "POST", sent={"kind": kind})
+    for name in ("Tables.Put", "Rows.Put", "Rows.Get"):
+        yield http("/targeted", 400, {"failure": "simple"}, asked=(("X-Target", name),))
+    for name in ("Put", "Get"):
+        yield http(f"/queried?Action={name}", 400, {"failure": "simple"})
+    for name, code in (("Send", "unsent"), ("Other", "unsent")):
+        yield http("/api/calls", 409, {"code": code}, asked=(("X-Target", name),))
+    for name in ("Fetch", "Other"):
+        yield http(f"/api/calls?Action={name}", 409, {"code": "unfetched"})
     yield http("/written", 400, {"failure": "simple"}, "POST")
     yield http("/written", 400, {"failure": "simple"})
     yield http("/refused", 410, {"failure": "simple"})

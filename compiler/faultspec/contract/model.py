@@ -7,6 +7,7 @@ which judging fills. The cache makes judging faster and never changes a judgemen
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from urllib.parse import parse_qs
 
 from faultspec.contract.clauses import Clause, service_clauses
 from faultspec.contract.judgement_cache import JudgementCache, build_cache
@@ -32,6 +33,9 @@ from faultspec.leaks.pattern import Pattern
 from faultspec.runtime.places import Places
 from faultspec.runtime.shape import Template, slot_places
 
+Patterns = tuple[tuple[str, tuple[re.Pattern[str], ...]], ...]
+"""The patterns of values by name, one of which matches."""
+
 
 @dataclass(frozen=True, slots=True)
 class Matcher:
@@ -42,6 +46,8 @@ class Matcher:
     statuses: tuple[StatusRange, ...]
     tools: tuple[re.Pattern[str], ...]
     request: tuple[tuple[str, tuple[object, ...]], ...] = ()
+    headers: Patterns = ()
+    query: Patterns = ()
 
     def claims(self, exchange: Exchange) -> bool:
         """Whether the exchange meets every criterion."""
@@ -55,6 +61,10 @@ class Matcher:
         paths = paths_of(exchange) if self.routes else ()
         if self.routes and not any(route_.claims(method, paths) for route_ in self.routes):
             return False
+        if self.headers and not _match_values(self.headers, _request_headers(exchange)):
+            return False
+        if self.query and not _match_values(self.query, _query(exchange)):
+            return False
         return not self.request or self._matches_body(exchange.request.body)
 
     def _matches_body(self, body: bytes) -> bool:
@@ -67,6 +77,35 @@ class Matcher:
             exists and any(are_equal(value, wanted) for wanted in values)
             for (exists, value), values in found
         )
+
+
+def _match_values(patterns: Patterns, values: Mapping[str, list[str]]) -> bool:
+    """Whether each name has a value that one of its patterns matches."""
+    return all(
+        any(pattern.fullmatch(value) for value in values.get(name, ()) for pattern in allowed)
+        for name, allowed in patterns
+    )
+
+
+def _request_headers(exchange: Exchange) -> Mapping[str, list[str]]:
+    """The values of request headers, by name in lower case."""
+    found: dict[str, list[str]] = {}
+    for name, value in exchange.request.headers:
+        found.setdefault(name.lower(), []).append(value)
+    return found
+
+
+def _query(exchange: Exchange) -> Mapping[str, list[str]]:
+    """The values of query parameters, by name; none if the query is malformed."""
+    query = exchange.request.target.partition("?")[2].partition("#")[0]
+    try:
+        return parse_qs(query, keep_blank_values=True, max_num_fields=_FIELDS)
+    except ValueError:
+        return {}
+
+
+_FIELDS = 1000
+"""Parameters of a query that is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +263,13 @@ def compile_match(match: Match) -> Matcher:
         statuses=match.statuses,
         tools=tuple(map(compile_name, match.tools)),
         request=tuple(match.request.items()),
+        headers=tuple(
+            (name.lower(), tuple(map(compile_name, values)))
+            for name, values in match.headers.items()
+        ),
+        query=tuple(
+            (name, tuple(map(compile_name, values))) for name, values in match.query.items()
+        ),
     )
 
 

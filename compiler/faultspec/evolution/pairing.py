@@ -132,7 +132,7 @@ def _renamed_operations(old: Taxonomy, new: Taxonomy) -> tuple[Rename, ...]:
 
 def _claims_the_same(old: Operation, new: Operation) -> bool:
     """Whether two operations claim the same requests. Without a criterion the wire name decides."""
-    has_criterion = bool(old.match.routes or old.match.tools or old.match.request)
+    has_criterion = bool(old.match.routes or old.match.tools or old.match.reads_request)
     same = align_match(old.match, new.match) == new.match
     return same and (has_criterion or old.wire == new.wire)
 

@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator
 from itertools import product
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 from faultspec.contract.model import Matcher, compile_match
 from faultspec.exchange.body import replace_value
@@ -12,23 +13,33 @@ from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.language.model import Match, Surface, Taxonomy
 
 
+class RequestParts(NamedTuple):
+    """The parts of a request beside its route: members of its body by pointer, headers, and
+    parameters of its query."""
+
+    members: tuple[tuple[str, object], ...] = ()
+    headers: tuple[tuple[str, str], ...] = ()
+    query: tuple[tuple[str, str], ...] = ()
+
+
 class SampleExchange(NamedTuple):
-    """An exchange, as far as matches look at it. ``place``: a path, a tool or a method.
-    ``members``: those of the request's body, by pointer."""
+    """An exchange, as far as matches look at it. ``place``: a path, a tool or a method."""
 
     transport: str
     method: str
     place: str
     status: int | None
-    members: tuple[tuple[str, object], ...]
+    parts: RequestParts
 
     def exchange(self) -> Exchange:
         """The exchange, for the matchers of the contract."""
         body: object = {}
-        for pointer, value in self.members:
+        for pointer, value in self.parts.members:
             body = replace_value(body, pointer, value)
-        encoded = json.dumps(body).encode() if self.members else b""
-        return Exchange(Request(self.method, self.place, body=encoded), Response(self.status))
+        encoded = json.dumps(body).encode() if self.parts.members else b""
+        query = f"?{urlencode(self.parts.query)}" if self.parts.query else ""
+        request = Request(self.method, self.place + query, self.parts.headers, encoded)
+        return Exchange(request, Response(self.status))
 
 
 #: The methods of RFC 9110 and RFC 5789 that requests of clients have.
@@ -56,7 +67,9 @@ def sample_exchanges(old: Taxonomy, new: Taxonomy) -> Iterator[SampleExchange]:
         [404, 500, *(b for b in bounds if 400 <= b < 600), *(b for b in bounds if b < 400)]
     )
     methods = dict.fromkeys([*_METHODS, *(x for m in matches for x in m.methods)])
-    members = [(), *(items for m in matches for items in _request_members(m))]
+    asked = dict.fromkeys(
+        [RequestParts(), *(parts for m in matches for parts in _request_parts(m))]
+    )
     tools = dict.fromkeys(["a-tool-that-nobody-names", *(t for m in matches for t in m.tools)])
     transports = dict.fromkeys(s.transport for s in surfaces)
     for transport in transports:
@@ -64,29 +77,41 @@ def sample_exchanges(old: Taxonomy, new: Taxonomy) -> Iterator[SampleExchange]:
             for route in routes:
                 own, space, path = route.rpartition(" ")
                 used = (own,) if space else methods
-                for method, status, member in product(used, statuses, members):
+                for method, status, parts in product(used, statuses, asked):
                     yield SampleExchange(
                         transport=transport,
                         method=method,
                         place=_concrete(path),
                         status=status,
-                        members=member,
+                        parts=parts,
                     )
         else:
-            for tool, member in product(tools, members):
+            for tool, parts in product(tools, asked):
                 place = tool.replace("*", "x")
                 yield SampleExchange(
-                    transport=transport, method="", place=place, status=None, members=member
+                    transport=transport, method="", place=place, status=None, parts=parts
                 )
 
 
-def _request_members(match: Match) -> Iterator[tuple[tuple[str, object], ...]]:
-    """The members of requests that meet a match: each value of each pointer once, beside the first
+def _request_parts(match: Match) -> Iterator[RequestParts]:
+    """The parts of requests that meet a match: each value of each part once, beside the first
     values of the others."""
-    first = {pointer: values[0] for pointer, values in match.request.items() if values}
+    first = RequestParts(
+        members=tuple((name, values[0]) for name, values in match.request.items() if values),
+        headers=tuple((name, _concrete(values[0])) for name, values in match.headers.items()),
+        query=tuple((name, _concrete(values[0])) for name, values in match.query.items()),
+    )
     for pointer, values in match.request.items():
         for value in values:
-            yield tuple({**first, pointer: value}.items())
+            yield first._replace(members=tuple({**dict(first.members), pointer: value}.items()))
+    for name, patterns in match.headers.items():
+        for pattern in patterns:
+            given = {**dict(first.headers), name: _concrete(pattern)}
+            yield first._replace(headers=tuple(given.items()))
+    for name, patterns in match.query.items():
+        for pattern in patterns:
+            given = {**dict(first.query), name: _concrete(pattern)}
+            yield first._replace(query=tuple(given.items()))
 
 
 def _concrete(path: str) -> str:
@@ -115,9 +140,11 @@ def find_claiming(surfaces: CompiledSurfaces, sample: SampleExchange) -> Surface
 
 def describe_sample(sample: SampleExchange) -> str:
     """The exchange in a message."""
-    transport, method, path, status, members = sample
+    transport, method, path, status, parts = sample
     named = _UNNAMED.get(path) or (f"`{method} {path}`" if transport == "http" else f"`{path}`")
     if path in _UNNAMED and method not in ("", _METHODS[0]):  # the first one stands for all
         named = f"`{method}` of {named}"
-    asked = "".join(f" with `{pointer}` {value!r}" for pointer, value in members)
+    asked = "".join(f" with `{pointer}` {value!r}" for pointer, value in parts.members)
+    asked += "".join(f" with `{name}: {value}`" for name, value in parts.headers)
+    asked += "".join(f" with `{name}={value}`" for name, value in parts.query)
     return f"{named}{asked}" + (f" with status {status}" if status is not None else "")

@@ -261,7 +261,8 @@ class Match(NamedTuple):
     """The exchanges that a surface or an operation claims.
 
     Routes are ``[METHOD ]/path`` with ``{param}``, ``*`` and ``**``. ``request``: the values of
-    members of the request body, by JSON Pointer.
+    members of the request body, by JSON Pointer. ``headers`` and ``query``: patterns of the values
+    of request headers and of query parameters, in which ``*`` is any text.
     """
 
     routes: tuple[str, ...] = ()
@@ -269,6 +270,13 @@ class Match(NamedTuple):
     tools: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
     request: Mapping[str, tuple[object, ...]] = EMPTY
+    headers: Mapping[str, tuple[str, ...]] = EMPTY
+    query: Mapping[str, tuple[str, ...]] = EMPTY
+
+    @property
+    def reads_request(self) -> bool:
+        """Whether more of a request than its route and method decides."""
+        return bool(self.request or self.headers or self.query)
 
 
 class Batch(NamedTuple):

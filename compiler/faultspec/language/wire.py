@@ -193,6 +193,8 @@ def read_match(scope: Scope, data: Data | None, path: Path) -> Match:
             pointer: tuple(value) if isinstance(value, list) else (value,)
             for pointer, value in data.get("request", {}).items()
         },
+        headers={name: word_tuple(value) for name, value in data.get("headers", {}).items()},
+        query={name: word_tuple(value) for name, value in data.get("query", {}).items()},
     )
 
 

@@ -93,7 +93,7 @@ def _possible_operations(tool: str, taxonomy: Taxonomy) -> _ToolOutput:
             continue  # none of a tool's, or known by its name alone
         if not match.tools or any(compile_name(pattern).fullmatch(tool) for pattern in match.tools):
             found.append(operation)
-            if not match.request and not match.methods:
+            if not match.reads_request and not match.methods:
                 return _ToolOutput(found, surely=True)
     return _ToolOutput(found, surely=False)
 

@@ -189,7 +189,7 @@ def _operation_filter(
     parts = [] if _matches_everything(surface.match) else [f"@['{_mark(surface)}']"]
     for other in earlier:
         if not other.match.statuses or _is_covered(status, other.match.statuses):
-            if _matches_everything(other.match) and not other.match.request:
+            if _matches_everything(other.match) and not other.match.reads_request:
                 return None
             parts.append(f"!@['{_mark(other)}']")
     if operation is not None:

@@ -63,7 +63,11 @@ def _normal_form(match: Match) -> object:
         for method in methods
     }
     request = {pointer: frozenset(values) for pointer, values in match.request.items()}
-    return routes, expand(match.statuses), frozenset(match.tools), request
+    patterns = [
+        {name.lower(): frozenset(values) for name, values in group.items()}
+        for group in (match.headers, match.query)
+    ]
+    return routes, expand(match.statuses), frozenset(match.tools), request, patterns
 
 
 def _claims_less(old: Operation, new: Operation) -> bool:

@@ -61,7 +61,9 @@ def _same_errors(one: Surface, other: Surface) -> bool:
         "Match.routes",
         "Match.statuses",
         "Match.tools",
+        "Match.headers",
         "Match.methods",
+        "Match.query",
         "Match.request",
     ),
 )

@@ -151,6 +151,16 @@ SURFACE = Record(
                         Named(Either((*SCALAR.branches, Many(SCALAR, 1))), POINTER),
                         "Members of the request body, by JSON Pointer, with the values that match.",
                     ),
+                    "headers": Key(
+                        Named(WORDS, HEADER, least=1),
+                        "Headers of the request, with the values that match, such as "
+                        "`{X-Amz-Target: Tables.Put}`; `*` stands for any text.",
+                    ),
+                    "query": Key(
+                        Named(WORDS, least=1),
+                        "Parameters of the query, with the values that match, such as `{Action: "
+                        "PutItem}`; `*` stands for any text.",
+                    ),
                 },
             ),
             "The exchanges of the surface; an exchange belongs to the first surface that matches.",

@@ -89,7 +89,7 @@ def _may_claim(match: Match, method: str, path: str, methods: set[str]) -> bool:
 def _claims_all(match: Match, methods: set[str]) -> bool:
     """Whether no exchange with these methods is left to later surfaces."""
     every_method = not match.methods or bool(methods and methods.issubset(match.methods))
-    return every_method and not (match.statuses or match.request)
+    return every_method and not (match.statuses or match.reads_request)
 
 
 @rule("operation-twice", severity="warning")

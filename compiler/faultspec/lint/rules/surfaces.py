@@ -56,7 +56,13 @@ def _claims_all_of(one: Match, other: Match) -> bool:
         and _subset(other.methods, one.methods)
         and _subset(other.tools, one.tools)
         and all(
-            _subset(other.request.get(pointer, ()), asked) for pointer, asked in one.request.items()
+            _subset(found.get(name, ()), asked)
+            for wanted, found in (
+                (one.request, other.request),
+                (one.headers, other.headers),
+                (one.query, other.query),
+            )
+            for name, asked in wanted.items()
         )
     )
 

@@ -385,7 +385,7 @@ def _surfaces(taxonomy: Taxonomy) -> tuple[object, ...]:
     http = [
         surface
         for surface in taxonomy.surfaces.values()
-        if surface.transport == "http" and not surface.match.request
+        if surface.transport == "http" and not surface.match.reads_request
     ]
     last = max(
         (index for index, surface in enumerate(http) if not _has_envelope(surface)), default=-1
