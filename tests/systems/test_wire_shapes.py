@@ -5,6 +5,7 @@ The answers are transcribed from the public documentation that each taxonomy nam
 """
 
 import importlib
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -12,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from faultspec.contract.model import Contract, build_contract
@@ -92,6 +94,37 @@ def test_python_reads_the_code_that_the_judge_reads(answer: Answer) -> None:
     )
     known = None if hasattr(error, "raw") else error.facts.wire
     assert known == answer.code
+
+
+@cache
+def validators(shape: str) -> tuple[jsonschema.Draft202012Validator, ...]:
+    """The generated schemas of the envelopes of a shape."""
+    files = render(taxonomy(shape), [SHIPPED["jsonschema"]], f"{shape}.yaml")
+    return tuple(
+        jsonschema.Draft202012Validator(json.loads(files[f"jsonschema/{name}.schema.json"]))
+        for name in taxonomy(shape).envelopes
+    )
+
+
+def comparable() -> Iterator[Any]:
+    """The answers whose headers and status decide nothing that a schema of the body would need."""
+    for name, answer in answers():
+        envelopes = taxonomy(answer.shape).envelopes.values()
+        places = [place for each in envelopes for place in each.places.get("code", ())]
+        in_header = any(place.kind == "header" for place in places)
+        if not in_header and "envelope/status" not in answer.breaks:
+            yield pytest.param(answer, id=name)
+
+
+@pytest.mark.parametrize("answer", [*comparable()])
+def test_the_schema_accepts_what_the_judge_accepts(answer: Answer) -> None:
+    """A generated schema accepts a body exactly when the judge finds its shape, its types and its
+    code sound.
+    """
+    body = json.loads(answer.exchange.response.body)
+    refused = {"envelope/shape", "envelope/types", "code/declared"}
+    accepted = any(validator.is_valid(body) for validator in validators(answer.shape))
+    assert accepted == refused.isdisjoint(answer.breaks)
 
 
 def cases() -> Iterator[Any]:

@@ -30,6 +30,7 @@ from faultspec.targets import SHIPPED
 from paths import ROOT
 from support.command_line import faultspec
 from support.examples import examples
+from support.wire_shapes import FOLDER
 
 FLAGSHIP = ROOT / "taxonomy.yaml"
 TAXONOMIES = [FLAGSHIP, *sorted((ROOT / "tests/taxonomies").glob("*.yaml"))]
@@ -51,11 +52,16 @@ def tree(path: Path) -> dict[str, str]:
     return render(taxonomy(path), SHIPPED.values(), path.name)
 
 
+#: Wire shapes whose codes are in headers, in one of several members, or decided by the status.
+PLACED = ("aws_rest_json", "fastapi", "scim")
+
+
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The Python packages of every taxonomy, side by side."""
     folder = tmp_path_factory.mktemp("compiled")
-    trees = [render(taxonomy(path), [SHIPPED["python"]], path.name) for path in TAXONOMIES]
+    paths = [*TAXONOMIES, *(FOLDER / f"{shape}.yaml" for shape in PLACED)]
+    trees = [render(taxonomy(path), [SHIPPED["python"]], path.name) for path in paths]
     write({file: text for each in trees for file, text in each.items()}, folder, ["python"])
     return folder / "python"
 

@@ -131,7 +131,7 @@ def _value_problems(
 ) -> Iterator[ValueProblem]:
     """The problems of a header's value under its schema."""
     if rule.value is not None:
-        read = header_syntax.read_text(value, rule.value.types)
+        read = header_syntax.parse_scalar(value, rule.value.types)
         yield from check_value(rule.value, read, findings.contract.terms)
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 
 
-def read_text(text: str, types: Collection[str]) -> object:
+def parse_scalar(text: str, types: Collection[str]) -> object:
     """The text of a header as the first of these JSON types that it spells, else as a text."""
     if {"integer", "number"} & {*types} and re.fullmatch(r"-?\d{1,15}", text, re.ASCII):
         return int(text)

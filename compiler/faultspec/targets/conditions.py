@@ -20,11 +20,15 @@ ALWAYS: Json = {}
 NEVER: Json = {"not": {}}
 
 
-def code_schemas(code: Code, shape: Node, taxonomy: Taxonomy) -> list[Json]:
+def code_schemas(
+    code: Code, shape: Node, taxonomy: Taxonomy, *, spelled: bool = False
+) -> list[Json]:
     """The schemas of a body with this code beside those of its members; ``shape`` is the part with
-    the code.
+    the code. ``spelled``: its status is a text, which conditions do not read.
     """
     facts = places(shape)
+    if spelled:
+        facts = {slot: path for slot, path in facts.items() if slot != "status"}
     flags = [facts["retriable"]] if "retriable" in facts else []
     if "details" in facts:
         flags += [(*facts["details"], key) for key in taxonomy.flag_keys]

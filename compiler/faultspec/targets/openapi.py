@@ -476,13 +476,6 @@ def _bodies(
         yield number, example, Fragment(body) if isinstance(body, dict) else body
 
 
-def written_status(envelope: Envelope, status: int | None) -> int | str | None:
-    """The status as the envelope writes it: a number, or a text if its field says so."""
-    field = envelope.fields.get("status")
-    is_text = field is not None and field.schema.types == ("string",)
-    return str(status) if is_text and status is not None else status
-
-
 def slots(
     envelope: Envelope, code: Code, example: Example, taxonomy: Taxonomy
 ) -> dict[str, object]:
@@ -495,7 +488,7 @@ def slots(
         "code": code.wire,
         "message": message,
         "summary": code.summary,
-        "status": written_status(envelope, example.status or code.http.default),
+        "status": schemas.written_status(envelope, example.status or code.http.default),
         "retriable": code.example_flag(example),
         "boundary": next(iter(code.boundaries), None) or next(iter(taxonomy.boundaries), None),
         "domain": code.domain,

@@ -244,6 +244,13 @@ def _describe_member(member: DetailMember, taxonomy: Taxonomy) -> DetailMember:
     return member._replace(schema=member.schema._replace(description=registered.summary))
 
 
+def written_status(envelope: Envelope, status: int | None) -> int | str | None:
+    """The status as the envelope writes it: a number, or a text if its field says so."""
+    field = envelope.fields.get("status")
+    is_text = field is not None and field.schema.types == ("string",)
+    return str(status) if is_text and status is not None else status
+
+
 def lists_details(envelope: Envelope) -> bool:
     """Whether the envelope keeps details in a list of objects."""
     field = envelope.fields.get("details")
@@ -298,7 +305,9 @@ def body_schema(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Json:
     if "properties" in body:
         body = {**body, "properties": Fragment(body["properties"])}
     rules = [
-        *conditions.code_schemas(code, point, taxonomy),
+        *conditions.code_schemas(
+            code, point, taxonomy, spelled=isinstance(written_status(envelope, 404), str)
+        ),
         *alternative_schemas(envelope, code, taxonomy),
     ]
     return {**body, "allOf": [*body.get("allOf", ()), *rules]} if rules else body

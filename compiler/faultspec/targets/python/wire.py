@@ -12,7 +12,6 @@ from faultspec.targets import schema as schemas
 from faultspec.targets.decided import decided_rows
 from faultspec.targets.filters import take_unique
 from faultspec.targets.literals import Verbatim
-from faultspec.targets.openapi import written_status
 from faultspec.targets.python.annotations import (
     Annotations,
     is_nullable,
@@ -170,7 +169,7 @@ def envelope_row(envelope: Envelope) -> PythonEnvelopeRow:
         shown=schemas.shows_details(envelope),
         sent=picture(envelope.sent) if envelope.sent != envelope.shape else None,
         places=envelope.places,
-        spelled=isinstance(written_status(envelope, 404), str),
+        spelled=isinstance(schemas.written_status(envelope, 404), str),
     )
 
 

@@ -1,5 +1,5 @@
 # Copied from faultspec; do not edit
-"""The places of a slot that is not, or not only, where the picture of the body has it."""
+"""The places of a slot that is not only where the picture of the body has it."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
