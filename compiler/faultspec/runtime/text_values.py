@@ -60,9 +60,7 @@ def convert_text(value: object, type_: TextType) -> object:
     return _scalar(value, type_) if isinstance(value, str) else value
 
 
-def _fit_object(
-    node: Object, value: object, types: Mapping[str, TextType]
-) -> object:
+def _fit_object(node: Object, value: object, types: Mapping[str, TextType]) -> object:
     if isinstance(value, str):
         has_text = any(member.name == "#text" for member in node.members)
         value = {"#text": value} if has_text else {} if not value.strip() else value
