@@ -30,9 +30,9 @@ from faultspec.language.text_types import slot_types
 from faultspec.language.values import Vocabularies, are_equal, vocabularies
 from faultspec.leaks import name_patterns
 from faultspec.leaks.pattern import Pattern
+from faultspec.runtime.checking import Check
 from faultspec.runtime.places import Places
 from faultspec.runtime.shape import Template, slot_places
-from faultspec.runtime.text_values import TextType
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Contract:
     names: tuple[Pattern, ...]
     renderings: tuple[RenderingForm, ...] = ()
     places: Mapping[str, Places] = field(default_factory=dict)
-    text_types: Mapping[str, Mapping[str, TextType]] = field(default_factory=dict)
+    text_types: Mapping[str, Mapping[str, Check]] = field(default_factory=dict)
     cache: JudgementCache = field(default_factory=JudgementCache, repr=False)
 
     def claim(self, exchange: Exchange) -> Claim | None:

@@ -3,31 +3,32 @@
 from collections.abc import Mapping
 
 from faultspec.language.model import DetailKey, Envelope, Schema, Taxonomy
-from faultspec.runtime.text_values import ANY, TextType
+from faultspec.runtime.checking import Check
+from faultspec.runtime.text_values import ANY
 
 
-def text_type(schema: Schema | None) -> TextType:
+def text_type(schema: Schema | None) -> Check:
     """The types of a schema that a text may stand for."""
     if schema is None:
         return ANY
     types = schema.types
     if not types and schema.enum and not any(isinstance(each, str) for each in schema.enum):
         types = ("integer", "number", "boolean", "null")  # its constants have one of them
-    return TextType(
+    return Check(
         types=types,
         members={name: text_type(member.schema) for name, member in schema.properties.items()},
         items=text_type(schema.items) if schema.items is not None else None,
     )
 
 
-def details_type(taxonomy: Taxonomy, declared: Mapping[str, Schema]) -> TextType:
+def details_type(taxonomy: Taxonomy, declared: Mapping[str, Schema]) -> Check:
     """The types of details: those that a code declares, and of the registry the others."""
     keys: Mapping[str, DetailKey] = taxonomy.detail_keys
     schemas = {**{name: key.schema for name, key in keys.items()}, **declared}
-    return TextType(("object",), {name: text_type(each) for name, each in schemas.items()})
+    return Check(("object",), members={name: text_type(each) for name, each in schemas.items()})
 
 
-def slot_types(taxonomy: Taxonomy, envelope: Envelope) -> dict[str, TextType]:
+def slot_types(taxonomy: Taxonomy, envelope: Envelope) -> dict[str, Check]:
     """The types of the slots of an envelope: its own, else those that are implied."""
     found = {}
     for slot in envelope.slots:
@@ -44,5 +45,5 @@ def slot_types(taxonomy: Taxonomy, envelope: Envelope) -> dict[str, TextType]:
         found[slot] = text_type(schema)
     wires = [code.wire for code in taxonomy.every_code()]
     if wires and not any(isinstance(wire, str) for wire in wires):
-        found["code"] = TextType(("integer",))
+        found["code"] = Check(("integer",))
     return found

@@ -8,6 +8,7 @@ and makes objects of tags, which may refer to each other.
 import math
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
+from importlib import import_module
 
 from .reading import DEEPEST, MOST, UnreadableBody
 
@@ -21,23 +22,21 @@ _BREAK = 0xFF
 
 def read_cbor(body: bytes) -> object:
     """The value of a body. Raises UnreadableBody, and ImportError without cbor2."""
-    import cbor2
-
+    cbor2 = import_module("cbor2")
     scan = _Scan(body)
     scan.read_item(0)
     if scan.at != len(body):
         raise UnreadableBody(f"is not CBOR (byte {scan.at}: more than one value)")
     try:
         value = cbor2.loads(b"".join(scan.untagged))
-    except Exception:  # it has many kinds of failures, for texts and for floats
+    except (cbor2.CBORError, ValueError, OverflowError):
         raise UnreadableBody("is not CBOR") from None
     return _as_json(value)
 
 
 def write_cbor(value: object) -> bytes:
     """The body of a value. Raises ImportError without cbor2."""
-    import cbor2
-
+    cbor2 = import_module("cbor2")
     return bytes(cbor2.dumps(value))
 
 

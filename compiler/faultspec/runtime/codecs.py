@@ -16,12 +16,12 @@ What a codec reads has at most `MOST` values and `DEEPEST` levels of nesting.
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
 from .cbor_codec import read_cbor, write_cbor
 from .extraction import scalar_text
-from .reading import DEEPEST, MOST, UnreadableBody
+from .reading import DEEPEST, MOST, UnreadableBody, UnsayableValue
 from .xml_codec import read_xml, write_xml
 
 __all__ = [
@@ -31,10 +31,15 @@ __all__ = [
     "Codec",
     "CodecName",
     "UnreadableBody",
+    "UnsayableValue",
     "body_values",
+    "encode_body",
     "find_codec",
+    "is_json",
     "media_essence",
 ]
+
+_Name = TypeVar("_Name", bound=str)
 
 CodecName = Literal["JSON", "JSON lines", "XML", "CBOR", "form", "text"]
 
@@ -42,7 +47,7 @@ CodecName = Literal["JSON", "JSON lines", "XML", "CBOR", "form", "text"]
 class Codec(NamedTuple):
     """A format of bodies.
 
-    ``decode`` raises UnreadableBody. ``encode`` raises ValueError for a value that the
+    ``decode`` raises UnreadableBody. ``encode`` raises UnsayableValue for a value that the
     format cannot say. ``has_types``: numbers and booleans are not texts. ``package``:
     what has to be installed to read it.
     """
@@ -72,9 +77,22 @@ def find_codec(media_type: str | None) -> Codec | None:
     return None if name is None else CODECS[name]
 
 
+def is_json(media_type: str) -> bool:
+    """Whether bodies of a media type are written as JSON, for want of another codec."""
+    return (find_codec(media_type) or CODECS["JSON"]).name == "JSON"
+
+
+def encode_body(media_type: str, value: object) -> bytes:
+    """The body of an error in the format of a media type; in JSON if no codec has it.
+    Raises UnsayableValue for a value that the format cannot say.
+    """
+    codec = find_codec(media_type) or CODECS["JSON"]
+    return codec.encode([value] if codec.name == "JSON lines" else value)
+
+
 def body_values(
-    body: object, content_type: str | None, envelopes: Mapping[str, Sequence[str]]
-) -> Iterator[tuple[str, object, bool]]:
+    body: object, content_type: str | None, envelopes: Mapping[_Name, Sequence[str]]
+) -> Iterator[tuple[_Name, object, bool]]:
     """The values that a body may have in each envelope, and whether they have types; a
     body that was read already stands for itself.
 
@@ -129,7 +147,7 @@ def _read_lines(body: bytes) -> object:
 
 def _write_lines(value: object) -> bytes:
     if not isinstance(value, list):
-        raise ValueError(f"JSON lines are a list, not {value!r}")
+        raise UnsayableValue(f"JSON lines are a list, not {value!r}")
     return b"".join(_write_json(each) + b"\n" for each in value)
 
 
@@ -153,12 +171,12 @@ def _read_form(body: bytes) -> object:
 
 def _write_form(value: object) -> bytes:
     if not isinstance(value, Mapping):
-        raise ValueError(f"a form is one object, not {value!r}")
+        raise UnsayableValue(f"a form is one object, not {value!r}")
     fields = {}
     for name, each in value.items():
         text = scalar_text(each)
         if each is not None and text is None:
-            raise ValueError(f"a form has texts, and {name!r} is {each!r}")
+            raise UnsayableValue(f"a form has texts, and {name!r} is {each!r}")
         if text is not None:
             fields[name] = text
     return urlencode(fields, errors="backslashreplace").encode("ascii")
@@ -176,7 +194,7 @@ def _read_text(body: bytes) -> object:
 def _write_text(value: object) -> bytes:
     text = scalar_text(value)
     if text is None:
-        raise ValueError(f"a text is a scalar, not {value!r}")
+        raise UnsayableValue(f"a text is a scalar, not {value!r}")
     return text.encode("utf-8", "backslashreplace")
 
 

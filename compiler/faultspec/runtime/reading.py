@@ -1,4 +1,4 @@
-"""The bounds of what is read of a body, whatever its format."""
+"""The bounds of what is read of a body, and its failures, whatever its format."""
 
 DEEPEST = 100
 """Levels of nesting that are read; RFC 8259 section 9 lets a parser set a limit."""
@@ -11,3 +11,7 @@ class UnreadableBody(ValueError):
     """A body is not in its format, or beyond the bounds. The text is the predicate of a
     sentence about "the body".
     """
+
+
+class UnsayableValue(ValueError):
+    """A format has no way to write a value."""

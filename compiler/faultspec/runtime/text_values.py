@@ -1,30 +1,19 @@
 """Values of formats that have only texts, such as XML and forms, as JSON's types."""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping
 
+from .checking import Check
 from .nodes import Array, Literal, Node, Object, Slot, json_text
 
-
-class TextType(NamedTuple):
-    """The types that a text may stand for, by the names of JSON Schema; of an object its
-    members, of a list its items.
-    """
-
-    types: Sequence[str] = ()
-    members: Mapping[str, "TextType"] = {}
-    items: "TextType | None" = None
-
-
-ANY = TextType()
-NO_TYPES: Mapping[str, TextType] = {}
+ANY = Check()
+NO_TYPES: Mapping[str, Check] = {}
 
 _INTEGER = re.compile(r"-?\d{1,300}", re.ASCII)
 _NUMBER = re.compile(r"-?\d{1,300}(\.\d{1,300})?([eE][+-]?\d{1,3})?", re.ASCII)
 
 
-def fit(node: Node, value: object, types: Mapping[str, TextType] = NO_TYPES) -> object:
+def fit(node: Node, value: object, types: Mapping[str, Check] = NO_TYPES) -> object:
     """A value of texts as the shape has it: a text becomes the constant whose JSON text
     it is, one element a list of one, an empty element an empty object, and the value of
     a slot what its type says. What does not fit stays as it is.
@@ -42,14 +31,14 @@ def fit(node: Node, value: object, types: Mapping[str, TextType] = NO_TYPES) -> 
     return value
 
 
-def convert_text(value: object, type_: TextType) -> object:
+def convert_text(value: object, type_: Check) -> object:
     """A text as the number, boolean, list or object that its type says; itself if it is
     none.
     """
     if "array" in type_.types and not isinstance(value, list):
         value = [] if value == "" else [value]
     if isinstance(value, list):
-        return [convert_text(each, type_.items or ANY) for each in value]
+        return [convert_text(each, type_.items or type_) for each in value]
     if value == "" and "object" in type_.types and "string" not in type_.types:
         return {}
     if isinstance(value, Mapping):
@@ -60,7 +49,7 @@ def convert_text(value: object, type_: TextType) -> object:
     return _scalar(value, type_) if isinstance(value, str) else value
 
 
-def _fit_object(node: Object, value: object, types: Mapping[str, TextType]) -> object:
+def _fit_object(node: Object, value: object, types: Mapping[str, Check]) -> object:
     if isinstance(value, str):
         has_text = any(member.name == "#text" for member in node.members)
         value = {"#text": value} if has_text else {} if not value.strip() else value
@@ -76,7 +65,7 @@ def _fit_object(node: Object, value: object, types: Mapping[str, TextType]) -> o
     }
 
 
-def _scalar(text: str, type_: TextType) -> object:
+def _scalar(text: str, type_: Check) -> object:
     types = type_.types
     plain = text.strip()
     if not types or "string" in types:

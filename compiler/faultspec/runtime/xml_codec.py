@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from typing import NoReturn
 
 from .extraction import scalar_text
-from .reading import DEEPEST, MOST, UnreadableBody
+from .reading import DEEPEST, MOST, UnreadableBody, UnsayableValue
 
 _TEXT = "#text"
 _NAME = re.compile(r"[^\W\d][\w.-]*")
@@ -68,13 +68,15 @@ def read_xml(body: bytes) -> object:
 def write_xml(value: object) -> bytes:
     """The document of a value: an object with one member, whose name is that of the
     root. Members that are null or an empty list are left out, and a character that XML
-    cannot have becomes U+FFFD. Raises ValueError.
+    cannot have becomes U+FFFD. Raises UnsayableValue.
     """
     if not isinstance(value, Mapping) or len(value) != 1:
-        raise ValueError(f"a document has one root element, which {value!r} has not")
+        raise UnsayableValue(
+            f"a document has one root element, which {value!r} has not"
+        )
     ((name, root),) = value.items()
     if root is None or isinstance(root, list | tuple):
-        raise ValueError(f"the root element {name!r} cannot be {root!r}")
+        raise UnsayableValue(f"the root element {name!r} cannot be {root!r}")
     text = "".join(_write_element(name, root, 0))
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}'.encode()
 
@@ -132,7 +134,7 @@ def _local(name: str) -> str:
 
 def _write_element(name: str, value: object, depth: int) -> Iterator[str]:
     if depth >= DEEPEST:
-        raise ValueError(f"the value is nested deeper than {DEEPEST} levels")
+        raise UnsayableValue(f"the value is nested deeper than {DEEPEST} levels")
     _check_name(name)
     if not isinstance(value, Mapping):
         yield f"<{name}>{_escape(name, value)}</{name}>"
@@ -156,11 +158,11 @@ def _write_element(name: str, value: object, depth: int) -> Iterator[str]:
 
 def _check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is not the name of an element or an attribute")
+        raise UnsayableValue(f"{name!r} is not the name of an element or an attribute")
 
 
 def _escape(name: str, value: object) -> str:
     text = scalar_text(value)
     if text is None:
-        raise ValueError(f"{name!r} is a text in XML, not {value!r}")
+        raise UnsayableValue(f"{name!r} is a text in XML, not {value!r}")
     return _UNSAYABLE.sub("\ufffd", text).translate(_ESCAPES)
