@@ -156,8 +156,13 @@ def _write_element(name: str, value: object, depth: int) -> Iterator[str]:
     yield f"</{name}>"
 
 
+def is_xml_name(name: str) -> bool:
+    """Whether an element or an attribute can have a name."""
+    return _NAME.fullmatch(name) is not None
+
+
 def _check_name(name: str) -> None:
-    if not _NAME.fullmatch(name):
+    if not is_xml_name(name):
         raise UnsayableValue(f"{name!r} is not the name of an element or an attribute")
 
 
