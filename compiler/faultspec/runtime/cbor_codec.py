@@ -51,14 +51,13 @@ class _Scan:
 
     def read_item(self, depth: int) -> int:
         """Read one value; its major type."""
-        self.count += 1
-        if self.count > MOST:
-            raise UnreadableBody(f"has more than {MOST:,} values")
+        self.count_one()
         if depth > DEEPEST:
             raise UnreadableBody(f"is nested deeper than {DEEPEST} levels")
         start = self.at
         major, info, argument = self.read_head()
         while major == _TAG:
+            self.count_one()
             if argument in _REFERENCES:
                 raise UnreadableBody(f"has the CBOR tag {argument}, which is refused")
             start = self.at
@@ -89,10 +88,10 @@ class _Scan:
             self.untagged.append(self.take(length))
             return
         while not self.at_break():
-            self.count += 1
+            self.count_one()
             start = self.at
             own, its_info, its_length = self.read_head()
-            if own != major or its_info == _INDEFINITE or self.count > MOST:
+            if own != major or its_info == _INDEFINITE:
                 raise self.failure()
             self.untagged += (self.body[start : self.at], self.take(its_length))
 
@@ -122,6 +121,12 @@ class _Scan:
             return False
         self.untagged.append(self.take(1))
         return True
+
+    def count_one(self) -> None:
+        """Count a value, a tag or a piece of a text."""
+        self.count += 1
+        if self.count > MOST:
+            raise UnreadableBody(f"has more than {MOST:,} values")
 
     def take(self, length: int) -> bytes:
         if length > len(self.body) - self.at:

@@ -38,7 +38,8 @@ def convert_text(value: object, type_: Check) -> object:
     if "array" in type_.types and not isinstance(value, list):
         value = [] if value == "" else [value]
     if isinstance(value, list):
-        return [convert_text(each, type_.items or type_) for each in value]
+        item = type_.items or (ANY if "array" in type_.types else type_)
+        return [convert_text(each, item) for each in value]
     if value == "" and "object" in type_.types and "string" not in type_.types:
         return {}
     if isinstance(value, Mapping):

@@ -99,15 +99,8 @@ ENVELOPE = Record(
         "summary": Key(Text(), "The use of the envelope, in one sentence."),
         "media_type": Key(
             Either((MEDIA_TYPE, Many(MEDIA_TYPE, 1))),
-            "The Content-Type, or a list; default application/json. It names the format of the "
-            "body: JSON (also `+json`), JSON lines (`application/x-ndjson`, `application/jsonl`), "
-            "XML (also `+xml`), CBOR (also `+cbor`, with `faultspec[cbor]`), a form, or "
-            "`text/plain`. An answer is read as the envelope of its media type. An XML document is "
-            "an object with its root element; attributes are `@name`, text beside elements is "
-            "`#text`, elements with one name are a list, and names have no namespaces. A form is "
-            "one object, and plain text a string; texts of XML and forms have the types of their "
-            "slots. Of JSON lines the shape is one line; each line that the surface marks as an "
-            "error is one of its own.",
+            "The Content-Type, or a list; default application/json. It decides the format of "
+            "bodies (docs/formats.md).",
         ),
         "shape": Key(
             Anything(),

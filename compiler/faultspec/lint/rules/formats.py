@@ -19,6 +19,8 @@ def unread_media_type(subject: Subject) -> Iterator[Remark]:
           error:
             media_type: application/x-protobuf
             shape: {code: $code, message: $message}
+        codes:
+          absent: {summary: It is not there., http: 404}
 
     Good::
 
@@ -26,6 +28,8 @@ def unread_media_type(subject: Subject) -> Iterator[Remark]:
           error:
             media_type: application/cbor
             shape: {code: $code, message: $message}
+        codes:
+          absent: {summary: It is not there., http: 404}
     """
     for name, envelope in subject.taxonomy.envelopes.items():
         for media_type in envelope.media_types:
@@ -48,6 +52,8 @@ def unsayable_shape(subject: Subject) -> Iterator[Remark]:
           error:
             media_type: application/xml
             shape: {code: $code, message: $message}
+        codes:
+          absent: {summary: It is not there., http: 404}
 
     Good::
 
@@ -55,6 +61,8 @@ def unsayable_shape(subject: Subject) -> Iterator[Remark]:
           error:
             media_type: application/xml
             shape: {error: {code: $code, message: $message}}
+        codes:
+          absent: {summary: It is not there., http: 404}
     """
     for name, envelope in subject.taxonomy.envelopes.items():
         for codec in envelope.codecs:
