@@ -114,7 +114,8 @@ LOCK := pip compile --quiet --universal --python-version 3.11 --generate-hashes 
   --no-header --no-annotate --no-emit-index-url --no-emit-find-links
 lock: $(VENV)/.lock
 	$(BIN)/uv $(LOCK) $(UPGRADE) pyproject.toml --extra dev --output-file requirements/dev.txt
-	$(BIN)/uv $(LOCK) pyproject.toml requirements/build.in --extra mcp --extra personal-data \
+	$(BIN)/uv $(LOCK) pyproject.toml requirements/build.in \
+	  --extra mcp --extra personal-data --extra cbor \
 	  --constraint requirements/dev.txt --output-file requirements/user.txt
 	$(BIN)/uv $(LOCK) pyproject.toml requirements/build.in \
 	  --constraint requirements/dev.txt --output-file requirements/compiler.txt

@@ -89,7 +89,7 @@ def make_bom() -> Bom:
         for name, version in read_pins("user.txt")
     }
     bom.components.update(packages.values())
-    extras = ("conformance", "mcp", "personal-data")
+    extras = ("cbor", "conformance", "mcp", "personal-data")
     declared = [*project["dependencies"]]
     for extra in extras:
         declared += project["optional-dependencies"][extra]

@@ -258,10 +258,12 @@ def test_the_page_shows_the_rooms() -> None:
 @pytest.mark.parametrize("path", modules(COMPILER / "runtime"), ids=lambda p: p.name)
 def test_the_runtime_is_standard_library_only(path: Path) -> None:
     """The runtime is copied into generated code, so it imports the standard library and itself,
-    relatively. Type checkers have `typing_extensions` built in, and import it alone.
+    relatively. Type checkers have `typing_extensions` built in, and import it alone. The codec of
+    CBOR imports its package when a body is read.
     """
     for name, line in imports(path):
         own = name.startswith("faultspec.runtime") or name == "typing_extensions"
+        own = own or (path.name == "cbor_codec.py" and name == "cbor2")
         assert own or name.split(".")[0] in sys.stdlib_module_names, f"{path}:{line} imports {name}"
 
 

@@ -47,8 +47,10 @@ taxonomy: {name: chaos, version: 1.0.0, title: Chaos, owner: nobody}
 domains: {request: What the caller can mend}
 envelopes:
   error: {media_type: application/json, shape: {code: $code}, additional: forbid}
+  document: {media_type: application/xml, shape: {error: {code: $code}}, additional: forbid}
+  binary: {media_type: application/cbor, shape: {code: $code}, additional: forbid}
 surfaces:
-  api: {transport: http, match: {routes: ["/**"]}, error_when: {status: [4xx, 5xx]}, envelope: error, codes: closed}
+  api: {transport: http, match: {routes: ["/**"]}, error_when: {status: [4xx, 5xx]}, envelope: [error, document, binary], codes: closed}
 codes:
   absent: {summary: Not there, domain: request, http: [400, 404, 405, 406], retriable: none, client_action: none, effect: none}
 """
@@ -196,6 +198,12 @@ class Hostile:
     judged: bool = True
 
 
+LAUGHS = (
+    b'<!DOCTYPE a [<!ENTITY a0 "ha">'
+    + b"".join(b'<!ENTITY a%d "%s">' % (n, b"&a%d;" % (n - 1) * 10) for n in range(1, 13))
+    + b"]><error><code>&a12;</code></error>"
+)
+
 HOSTILE = {
     "pattern": Hostile(f"query parameter with the pattern `{SEEN_PATTERN}`", patterned, quick=True),
     "placeholders": Hostile("path with 41 placeholders in one segment", crowded),
@@ -227,6 +235,24 @@ HOSTILE = {
     "shallow nesting": Hostile(
         "error of 16 kB with 900 levels",
         answer=sends(answer_with(b'{"a":' * 900 + b"1" + b"}" * 900)),
+    ),
+    "xml": Hostile(
+        "error in XML with entities that expand to 10^12 letters",
+        answer=sends(answer_with(LAUGHS, kind="application/xml")),
+        quick=True,
+    ),
+    "deep xml": Hostile(
+        "error in XML of 700 kB with 100,000 levels",
+        answer=sends(answer_with(b"<a>" * 100_000 + b"</a>" * 100_000, kind="application/xml")),
+    ),
+    "cbor": Hostile(
+        "error in CBOR that declares 2^40 values",
+        answer=sends(answer_with(b"\x9b\x00\x00\x01" + bytes(5), kind="application/cbor")),
+        quick=True,
+    ),
+    "deep cbor": Hostile(
+        "error in CBOR of 100 kB with 100,000 levels",
+        answer=sends(answer_with(b"\x81" * 100_000 + b"\x00", kind="application/cbor")),
     ),
     "values": Hostile("errors of 4 MB with a million values", answer=sends(answer_with(BIG))),
     "secrets": Hostile("errors with 2,500 new secrets each", answer=sends_secrets, quick=True),

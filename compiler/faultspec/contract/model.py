@@ -27,9 +27,11 @@ from faultspec.language.model import (
     Taxonomy,
 )
 from faultspec.language.routes import Route, compile_name, compile_route
+from faultspec.language.text_types import slot_types
 from faultspec.language.values import Vocabularies, are_equal, vocabularies
 from faultspec.leaks import name_patterns
 from faultspec.leaks.pattern import Pattern
+from faultspec.runtime.checking import Check
 from faultspec.runtime.places import Places
 from faultspec.runtime.shape import Template, slot_places
 
@@ -132,7 +134,8 @@ class Contract:
     codes that may travel under an error status. ``terms``: the members of each vocabulary that may
     be sent. ``slots``: by envelope, the schema of each slot, whatever the code. ``names``:
     patterns of internal names. ``renderings``: the forms of errors as text. ``places``: by
-    envelope, the places of slots that are not only where the picture has them.
+    envelope, the places of slots that are not only where the picture has them. ``text_types``: by
+    envelope, the types of slots in bodies that have only texts.
 
     ``cache``: the only mutable part. It holds header rules, harmless texts and, after
     ``with_cache``, judgements of sound errors.
@@ -152,6 +155,7 @@ class Contract:
     names: tuple[Pattern, ...]
     renderings: tuple[RenderingForm, ...] = ()
     places: Mapping[str, Places] = field(default_factory=dict)
+    text_types: Mapping[str, Mapping[str, Check]] = field(default_factory=dict)
     cache: JudgementCache = field(default_factory=JudgementCache, repr=False)
 
     def claim(self, exchange: Exchange) -> Claim | None:
@@ -244,6 +248,9 @@ def build_contract(taxonomy: Taxonomy) -> Contract:
         names=name_patterns(taxonomy.privacy.internal_names if taxonomy.privacy else ()),
         renderings=compile_renderings(taxonomy),
         places={name: one.places for name, one in taxonomy.envelopes.items() if one.places},
+        text_types={
+            name: slot_types(taxonomy, envelope) for name, envelope in taxonomy.envelopes.items()
+        },
     )
 
 

@@ -1,27 +1,76 @@
-"""Bodies: from bytes to a JSON value, and JSON Pointers into it."""
+"""Bodies: from bytes to a JSON value by their media type, and JSON Pointers into it."""
 
 import hashlib
 import json
 import re
 from typing import NamedTuple, NoReturn
 
+from faultspec.runtime.codecs import CODECS, Codec, find_codec, media_essence
 from faultspec.runtime.nodes import child
+from faultspec.runtime.reading import DEEPEST, MOST, UnreadableBody
 
-DEEPEST = 100
-"""Levels of nesting that are read; RFC 8259 section 9 lets a parser set a limit."""
-
-MOST = 250_000
-"""Values that are read: a million take a second of the run, and 200 MB."""
+JSON = CODECS["JSON"]
+"""The codec of bodies that have no media type."""
 
 _SUCCESS = 1024 * 1024
 """Bytes of the largest success that is searched for an envelope: an envelope is small."""
 
 
 class DecodedBody(NamedTuple):
-    """A body as JSON, or its ``problem``: the predicate of a sentence about "the body"."""
+    """A body as a JSON-like value, or its ``problem``: the predicate of a sentence about the body.
+
+    ``codec``: that of its format. ``readable``: False if the body may be sound, and was not read.
+    """
 
     value: object
     problem: str | None
+    codec: Codec = JSON
+    readable: bool = True
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether the value is a list with an item for each line."""
+        return self.codec.name == "JSON lines"
+
+
+def decode_body(body: bytes, media_type: str | None) -> DecodedBody:
+    """Read a body in the format of its media type; never raises."""
+    codec = find_codec(media_type)
+    if codec is None:
+        what = f"`{media_essence(media_type)}`" if media_type else "no media type"
+        return DecodedBody(None, f"has {what}, which is not read", readable=False)
+    return decode_as(codec, body)
+
+
+def decode_as(codec: Codec, body: bytes) -> DecodedBody:
+    """Read a body in a format; never raises. JSON is read strictly (``read``)."""
+    if codec.name == "JSON":
+        return read(body)
+    if not codec.is_installed:
+        problem = f"is not read: `{codec.package}` is not installed"
+        return DecodedBody(None, problem, codec, readable=False)
+    if not body.strip(b" \t\r\n"):
+        return DecodedBody(None, "is empty", codec)
+    if codec.name == "JSON lines":
+        return _read_lines(codec, body)
+    try:
+        return DecodedBody(codec.decode(body), None, codec)
+    except UnreadableBody as error:
+        return DecodedBody(None, str(error), codec)
+
+
+def _read_lines(codec: Codec, body: bytes) -> DecodedBody:
+    if has_too_many_values(body) or body.count(b"\n") > MOST:
+        return DecodedBody(None, f"has more than {MOST:,} values", codec)
+    values = []
+    for number, line in enumerate(body.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        value, problem, *_ = read(line)
+        if problem is not None:
+            return DecodedBody(None, f"{problem} in line {number}", codec)
+        values.append(value)
+    return DecodedBody(values, None, codec)
 
 
 def read(body: bytes) -> DecodedBody:
@@ -70,11 +119,14 @@ def is_too_deep(body: bytes, value: object) -> bool:
     return body.count(b"{") + body.count(b"[") > DEEPEST and _deeper_than(value, DEEPEST)
 
 
-def read_success(body: bytes) -> DecodedBody:
-    """Like ``read``, for a success: only a body that begins like an object or list and is small."""
-    if len(body) > _SUCCESS or body.lstrip(b" \t\r\n")[:1] not in (b"{", b"["):
-        return DecodedBody(None, "is not searched")
-    return read(body)
+def read_success(body: bytes, codec: Codec = JSON) -> DecodedBody:
+    """Like ``decode_as``, for a success: only a small body, and JSON that begins like an object or
+    list.
+    """
+    is_json = codec.name in ("JSON", "JSON lines")
+    if len(body) > _SUCCESS or (is_json and body.lstrip(b" \t\r\n")[:1] not in (b"{", b"[")):
+        return DecodedBody(None, "is not searched", codec)
+    return decode_as(codec, body)
 
 
 def kind_of_body(media_type: str | None, body: bytes) -> str:
@@ -82,8 +134,11 @@ def kind_of_body(media_type: str | None, body: bytes) -> str:
     parameters, and of the names of its members or the type of its value. Reports show it, so it has
     no text of the body.
     """
-    essence = (media_type or "").partition(";")[0].strip().lower()
-    value, problem = read(body)
+    essence = media_essence(media_type)
+    codec = find_codec(media_type) or JSON
+    value, problem, *_ = decode_as(JSON if codec.name == "text" else codec, body)
+    if codec.name == "XML" and isinstance(value, dict):
+        (value,) = value.values()  # the names in the root element
     kind = type(value).__name__
     if problem is not None:
         kind = _QUOTED.sub("*", problem.partition(" (")[0])

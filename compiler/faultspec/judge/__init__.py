@@ -2,30 +2,31 @@
 
 from faultspec.contract.judgement_cache import cache_key
 from faultspec.contract.model import Claim, Contract
-from faultspec.exchange.body import DecodedBody, read, read_success, resolve, steps
+from faultspec.exchange.body import DecodedBody, resolve, steps
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Exchange
 from faultspec.judge.code import judge_original_code
 from faultspec.judge.collector import FindingCollector
 from faultspec.judge.crash import judge_crash
+from faultspec.judge.decode import decode_answer
 from faultspec.judge.envelope import judge_envelope
+from faultspec.judge.head import judge_unread_error
 from faultspec.judge.headers import judge_headers
 from faultspec.judge.http_semantics import judge_profile, reads_headers
 from faultspec.judge.leaks import is_harmless_answer, judge_leaks
+from faultspec.judge.lines import error_lines, has_late_errors, judge_lines, marks_error
 from faultspec.judge.match_envelope import ErrorReading, context_of, match_envelope
+from faultspec.judge.media_type import judge_media_type, media_type_problem
 from faultspec.judge.nesting import holds_quotes
 from faultspec.judge.renderings import find_renderings, judge_renderings
 from faultspec.judge.success import judge_success
 from faultspec.judge.tool_result import judge_mark, judge_text
-from faultspec.language import header_syntax
 from faultspec.language.model import Code, Envelope, Operation
-from faultspec.language.values import are_equal, shorten, show
+from faultspec.language.values import shorten
 from faultspec.runtime.nodes import Object
 
 _TARGET = 100
 """Characters of a target in a message."""
-
-_NOT_DECODED = DecodedBody(None, "is not decoded")
 
 
 def judge(contract: Contract, exchange: Exchange) -> Judgement:
@@ -37,13 +38,14 @@ def judge(contract: Contract, exchange: Exchange) -> Judgement:
     operation = contract.operation(exchange)
     surface = claim.surface.name if claim else None
     bodiless = _is_bodiless(exchange)
-    body = _decode(exchange, claim, bodiless=bodiless)
+    body = decode_answer(exchange, claim, bodiless=bodiless)
     is_error = _is_error(exchange, claim, body)
     cache, key = contract.cache, None
     rendered = tuple(find_renderings(contract, exchange))
     # The rules of a profile read headers, and renderings and nested errors texts, that are not
     # among the traits.
     is_plain = not rendered and not holds_quotes(exchange.response.body)
+    is_plain = is_plain and body.codec.has_types and not body.has_lines
     cacheable = is_plain and not reads_headers(contract, exchange.response.status)
     if cacheable and is_error and surface is not None and not bodiless and body.problem is None:
         name = operation.name if operation else None
@@ -63,7 +65,8 @@ def judge(contract: Contract, exchange: Exchange) -> Judgement:
     error = _judge_error(findings, claim, operation, body, bodiless=bodiless)
     code = error.code if error else None
     judge_crash(findings, code, body)
-    judge_headers(findings, code, error)
+    is_late = has_late_errors(exchange.response.status, body)
+    judge_headers(findings, None if is_late else code, None if is_late else error)
     judge_profile(findings)
     judge_leaks(findings, body, error)
     judge_renderings(findings, rendered, error)
@@ -92,14 +95,6 @@ def _judge_bodiless(findings: FindingCollector) -> None:
         )
 
 
-def _decode(exchange: Exchange, claim: Claim | None, *, bodiless: bool) -> DecodedBody:
-    if bodiless:
-        return _NOT_DECODED
-    status = exchange.response.status
-    is_success = status is not None and status < 400 and not (claim and claim.surface.batch)
-    return (read_success if is_success else read)(exchange.response.body)
-
-
 def _is_error(exchange: Exchange, claim: Claim | None, body: DecodedBody) -> bool:
     """Whether the answer is an error by its surface; without one, by its transport."""
     status = exchange.response.status
@@ -115,14 +110,9 @@ def _is_error(exchange: Exchange, claim: Claim | None, body: DecodedBody) -> boo
         return False
     if exchange.transport == "mcp" and resolve(body.value, "/isError")[1] is True:
         return True
-    if surface.error_pointer is not None and resolve(body.value, surface.error_pointer)[0]:
-        return True
-    members = (
-        (resolve(body.value, pointer), value) for pointer, value in surface.error_equals.items()
-    )
-    return bool(surface.error_equals) and all(
-        exists and are_equal(found, value) for (exists, found), value in members
-    )
+    if body.has_lines:
+        return bool(error_lines(surface, body))
+    return marks_error(surface, body.value, has_types=body.codec.has_types)
 
 
 def _judge_error(
@@ -143,8 +133,12 @@ def _judge_error(
         message = f"{what} at `{target}` belongs to no declared surface"
         findings.add("surface/known", message, variant=findings.kind_of_body())
         return None
-    if not claim.envelopes or bodiless:
+    if not claim.envelopes:
         return None
+    if bodiless or not body.readable:
+        return judge_unread_error(findings, claim, operation, body)
+    if body.has_lines and body.problem is None:
+        return judge_lines(findings, claim, operation, body)
     error = _judge_body(findings, claim, operation, body)
     judge_text(findings, claim, body.value)
     return error
@@ -156,12 +150,12 @@ def _judge_body(
     envelope, at = claim.envelopes[0], claim.surface.at
     match = None
     if body.problem is None:
-        context = context_of(findings.exchange, findings.status, operation)
+        context = context_of(findings.exchange, findings.status, operation, body)
         match = match_envelope(findings.contract, claim, resolve(body.value, at)[1], context)
     if match is None and claim.surface.reason is not None:
         return None  # a foreign body, which the surface allows
     if match is None:
-        also = None if body.problem == "is empty" else _media_type_problem(findings, claim)
+        also = None if body.problem == "is empty" else media_type_problem(findings, claim)
         findings.add(
             "envelope/json",
             f"the body {body.problem}{f', and {also}' if also else ''}; "
@@ -171,7 +165,7 @@ def _judge_body(
             variant=findings.kind_of_body(),
         )
         return None
-    _judge_media_type(findings, claim)
+    judge_media_type(findings, claim)
     findings.exercise("envelope/json")
     reported = _judge_response(findings, match.envelope, at, body.value)
     error = judge_envelope(findings, claim, match, at=at, operation=operation, reported=reported)
@@ -224,40 +218,3 @@ def _judge_deadline(findings: FindingCollector, error: ErrorReading, code: Code)
             pointer=f"{error.where.get('details', '')}/{code.deadline.detail}",
             source=code.deadline.source,
         )
-
-
-def _judge_media_type(findings: FindingCollector, claim: Claim) -> None:
-    if findings.exchange.transport != "http":
-        return
-    findings.exercise("envelope/media-type")
-    problem = _media_type_problem(findings, claim)
-    if problem is not None:
-        expected = " or ".join(f"`{media_type}`" for media_type in _media_types(claim))
-        findings.add(
-            "envelope/media-type",
-            f"{problem}; expected {expected}",
-            source=claim.envelopes[0].source,
-        )
-
-
-def _media_types(claim: Claim) -> list[str]:
-    """The media types of the envelopes of a claim, each once."""
-    return list(dict.fromkeys(name for one in claim.envelopes for name in one.media_types))
-
-
-def _media_type_problem(findings: FindingCollector, claim: Claim) -> str | None:
-    """The fault of the distinct values of Content-Type; None on transports without one."""
-    if findings.exchange.transport != "http":
-        return None
-    lines = list(dict.fromkeys(findings.lines("content-type")))
-    if not lines:
-        return "`Content-Type` is missing"
-    if len(lines) > 1:
-        return f"`Content-Type` has {len(lines)} values: {', '.join(map(show, lines))}"
-    essence, parameters = header_syntax.media_type(lines[0])
-    if essence not in {media_type.lower() for media_type in _media_types(claim)}:
-        return f"`Content-Type` is {show(lines[0])}"
-    if parameters.get("charset", "utf-8").lower() not in ("utf-8", "utf8", "us-ascii"):
-        # RFC 8259 section 8.1: JSON between systems is UTF-8.
-        return f"`Content-Type` is {show(lines[0])}, but JSON is UTF-8"
-    return None

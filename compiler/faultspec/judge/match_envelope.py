@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from itertools import takewhile
 from typing import NamedTuple
 
 from faultspec.contract.model import Claim, Contract, Matcher
-from faultspec.exchange.body import resolve, steps
+from faultspec.exchange.body import DecodedBody, resolve, steps
 from faultspec.exchange.model import Exchange
 from faultspec.language.carriers import (
     decided_codes,
@@ -14,21 +15,29 @@ from faultspec.language.carriers import (
     uses_envelope,
 )
 from faultspec.language.model import Code, Envelope, Operation
+from faultspec.language.text_types import details_type
 from faultspec.language.values import are_equal, check_value
+from faultspec.runtime.codecs import media_essence
 from faultspec.runtime.extraction import ArrayItem, Extraction, extract
 from faultspec.runtime.nodes import Array, Literal, Node, Object, Template, slot_places, walk
-from faultspec.runtime.places import SlotPlace, place_value
+from faultspec.runtime.places import NO_PLACES, Places, SlotPlace, place_value
+from faultspec.runtime.text_values import convert_text, fit
 
 Owners = tuple[tuple[Operation, Matcher], ...]
 """The operations that declare a code of their own, each with its matcher."""
 
 
 class AnswerContext(NamedTuple):
-    """The parts of an answer beside its body that may decide its code."""
+    """The parts of an answer beside its body that may decide its code or its envelope.
+
+    ``media_type``: that of the answer. ``has_types``: numbers in its body are not texts.
+    """
 
     status: int | None = None
     header: Callable[[str], str | None] = lambda _: None
     operation: Operation | None = None
+    media_type: str | None = None
+    has_types: bool = True
 
 
 NO_CONTEXT = AnswerContext()
@@ -109,7 +118,7 @@ def match_envelope(
     if (
         claim.surface.reason
         and not any(match.read.fits for match in matches)
-        and not _is_envelope_of_another_surface(contract, claim, body)
+        and not _is_envelope_of_another_surface(contract, claim, body, context)
     ):
         matches = [
             match
@@ -121,10 +130,22 @@ def match_envelope(
 
 
 def context_of(
-    exchange: Exchange, status: int | None, operation: Operation | None
+    exchange: Exchange, status: int | None, operation: Operation | None, body: DecodedBody
 ) -> AnswerContext:
     """The parts of an answer beside its body."""
-    return AnswerContext(status, exchange.response_header, operation)
+    return AnswerContext(
+        status=status,
+        header=exchange.response_header,
+        operation=operation,
+        media_type=exchange.response_header("content-type"),
+        has_types=body.codec.has_types,
+    )
+
+
+def envelopes_meant(claim: Claim, media_type: str | None) -> tuple[Envelope, ...]:
+    """The envelopes of the media type of an answer; all if none has it."""
+    essence = media_essence(media_type)
+    return tuple(each for each in claim.envelopes if essence in each.essences) or claim.envelopes
 
 
 def errors_in(read: Extraction) -> tuple[Extraction | ArrayItem, ...]:
@@ -165,24 +186,57 @@ def _match(
     contract: Contract, claim: Claim, envelope: Envelope, *, body: object, context: AnswerContext
 ) -> EnvelopeMatch:
     """A body and what comes with it, read as an envelope."""
-    read = _read_as(contract, envelope, body)
-    places = contract.places.get(envelope.name)
-    if places is None:
-        return EnvelopeMatch(envelope, read)
+    read = _read_as(contract, envelope, body, has_types=context.has_types)
+    places = contract.places.get(envelope.name, NO_PLACES)
+    return _fill_places(contract, claim, EnvelopeMatch(envelope, read), places, context=context)
+
+
+def match_headers(contract: Contract, claim: Claim, context: AnswerContext) -> EnvelopeMatch | None:
+    """The envelope whose code is in a header or decided by the status, without a body; None if the
+    body decides.
+    """
+    meant = envelopes_meant(claim, context.media_type)
+    kinds = ("header", "status", "envelope") if len(meant) == 1 else ("header",)
+    for envelope in meant:
+        places = {
+            slot: tuple(takewhile(lambda place: place.kind in kinds, own))
+            for slot, own in contract.places.get(envelope.name, NO_PLACES).items()
+        }
+        match = EnvelopeMatch(envelope, _nothing_read())
+        found = _fill_places(contract, claim, match, places, context=context)
+        if "code" in found.read.slots:
+            return found
+    return None
+
+
+def _nothing_read() -> Extraction:
+    """The content of a body that is not there."""
+    return Extraction(slots={}, where={}, missing=(), mismatched=(), unexpected=(), more=())
+
+
+def _fill_places(
+    contract: Contract,
+    claim: Claim,
+    match: EnvelopeMatch,
+    places: Places,
+    *,
+    context: AnswerContext,
+) -> EnvelopeMatch:
+    """A match with the values of the slots that are not in its body."""
+    if not places:
+        return match
+    envelope, read, decided = match.envelope, match.read, False
 
     def decide(place: SlotPlace) -> object:
         found = context_codes(contract, claim, envelope, place=place, context=context)
         return found[0].wire if len(found) == 1 else None
 
-    decided = False
     for slot in places:
         placed = place_value(slot, places, read, header=context.header, decided=decide)
         if placed is not None and placed[1].kind != "body":
             read.slots[slot], read.where[slot] = placed[0], ""
             decided = decided or placed[1].kind != "header"
-    return EnvelopeMatch(
-        envelope, read, decided=decided, mistyped=_count_mistyped(contract, envelope, read)
-    )
+    return match._replace(decided=decided, mistyped=_count_mistyped(contract, envelope, read))
 
 
 def _count_mistyped(contract: Contract, envelope: Envelope, read: Extraction) -> int:
@@ -216,8 +270,12 @@ def context_codes(
     )
 
 
-def _read_as(contract: Contract, envelope: Envelope, body: object) -> Extraction:
+def _read_as(
+    contract: Contract, envelope: Envelope, body: object, *, has_types: bool
+) -> Extraction:
     """Read a body as an envelope; a declared number inside a string becomes a number."""
+    if not has_types:
+        body = fit(envelope.shape, body, contract.text_types[envelope.name])
     read = (
         envelope.extract(body)
         if envelope.name in contract.places
@@ -228,10 +286,21 @@ def _read_as(contract: Contract, envelope: Envelope, body: object) -> Extraction
         if (
             isinstance(code, str)
             and code in contract.texts
-            and is_inside_text(envelope, item.where["code"])
+            and (not has_types or is_inside_text(envelope, item.where["code"]))
         ):
             item.slots["code"] = contract.texts[code]
+        if not has_types and "details" in item.slots:
+            item.slots["details"] = _typed_details(contract, item)
     return read
+
+
+def _typed_details(contract: Contract, item: Extraction | ArrayItem) -> object:
+    """The details of an error whose body has only texts, with the types of its code's details."""
+    details = item.slots["details"]
+    for code in _declared_codes(contract, item.slots.get("code")):
+        members = {name: member.schema for name, member in code.details.items()}
+        return convert_text(details, details_type(contract.taxonomy, members))
+    return details
 
 
 def _candidates(
@@ -240,7 +309,7 @@ def _candidates(
     """The envelopes that carry the body's declared code; all alternatives where there is none."""
     own = [
         _match(contract, claim, envelope, body=body, context=context)
-        for envelope in claim.envelopes
+        for envelope in envelopes_meant(claim, context.media_type)
     ]
     protocol = []
     if claim.protocol is not None:
@@ -292,7 +361,9 @@ def _names_declared_code(contract: Contract, read: Extraction) -> bool:
     return any(any(declarations(contract, wire)) for wire in _codes(read))
 
 
-def _is_envelope_of_another_surface(contract: Contract, claim: Claim, body: object) -> bool:
+def _is_envelope_of_another_surface(
+    contract: Contract, claim: Claim, body: object, context: AnswerContext
+) -> bool:
     """Whether a body is exactly an envelope of other surfaces of the transport.
 
     Foreign bodies may resemble such an envelope, but are never exactly it. An envelope that allows
@@ -307,12 +378,15 @@ def _is_envelope_of_another_surface(contract: Contract, claim: Claim, body: obje
         and envelope.additional != "allow"
         and not any(_spreads(place.node) for place in walk(envelope.shape))
     }
-    return any(_is_exactly(contract, envelope, body) for envelope in others.values())
+    return any(
+        _is_exactly(contract, envelope, body, has_types=context.has_types)
+        for envelope in others.values()
+    )
 
 
-def _is_exactly(contract: Contract, envelope: Envelope, body: object) -> bool:
+def _is_exactly(contract: Contract, envelope: Envelope, body: object, *, has_types: bool) -> bool:
     """Whether a body has the shape of an envelope, nothing else, and only values that it allows."""
-    read = _read_as(contract, envelope, body)
+    read = _read_as(contract, envelope, body, has_types=has_types)
     if not read.fits or read.unexpected or not is_scalar(read.slots.get("code")):
         return False
     schemas = {

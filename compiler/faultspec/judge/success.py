@@ -25,7 +25,8 @@ def judge_success(
     if claim is None or body.problem is not None:
         return
     judge_text(findings, claim, body.value)
-    _judge_required_members(findings, claim, body.value)
+    if not body.has_lines:
+        _judge_required_members(findings, claim, body.value)
     if claim.surface.batch is not None:
         failed = judge_batch(findings, claim, body.value, operation)
         if failed:
@@ -35,17 +36,22 @@ def judge_success(
     if status is None or not 200 <= status < 400 or not claim.envelopes:
         return
     findings.exercise("envelope/absent-on-success")
-    context = context_of(findings.exchange, findings.status, operation)
-    match = match_envelope(findings.contract, claim, body.value, context)
-    if match is not None and _is_certain(findings, match):
+    context = context_of(findings.exchange, findings.status, operation, body)
+    values = body.value if body.has_lines and isinstance(body.value, list) else [body.value]
+    for index, value in enumerate(values):
+        match = match_envelope(findings.contract, claim, value, context)
+        if match is None or not _is_certain(findings, match):
+            continue
+        where = f" in line {index + 1}" if body.has_lines else ""
         findings.add(
             "envelope/absent-on-success",
-            f"a {status} carries the error envelope `{match.envelope.name}` with the code "
+            f"a {status} carries the error envelope `{match.envelope.name}`{where} with the code "
             f"{show(match.read.slots['code'])}; expected an error status",
-            pointer="",
+            pointer=f"/{index}" if body.has_lines else "",
             source=claim.surface.source,
         )
-    elif findings.exchange.request.method.upper() in _WRITES:
+        return
+    if findings.exchange.request.method.upper() in _WRITES:
         _judge_hidden_failures(findings, claim, body.value)
 
 

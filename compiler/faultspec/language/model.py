@@ -18,6 +18,7 @@ from faultspec.language.conditions import (
     tested_facts,
 )
 from faultspec.language.pictures import without_members
+from faultspec.runtime.codecs import Codec, find_codec, media_essence
 from faultspec.runtime.extraction import Extraction, extract
 from faultspec.runtime.nodes import Node, slot_places
 from faultspec.runtime.places import Places, SlotPlace, body_places
@@ -224,6 +225,17 @@ class Envelope(NamedTuple):
     additional: Strictness
     summary: str | None = None
     source: Source = NOWHERE
+
+    @property
+    def essences(self) -> tuple[str, ...]:
+        """Its media types in lower case, without parameters."""
+        return tuple(map(media_essence, self.media_types))
+
+    @property
+    def codecs(self) -> tuple[Codec, ...]:
+        """The formats of its bodies that can be read, each once."""
+        found = (find_codec(media_type) for media_type in self.media_types)
+        return tuple(dict.fromkeys(codec for codec in found if codec is not None))
 
     @property
     def sent(self) -> Node:

@@ -25,6 +25,7 @@ from faultspec.targets.filters import take_unique
 from faultspec.targets.json_text import Fragment
 from faultspec.targets.memo import memoize
 from faultspec.targets.model import Model, phrase
+from faultspec.targets.xml_media import is_xml, xml_media
 
 Json = schemas.Json
 
@@ -302,7 +303,10 @@ def _response(
         "description": (phrase(span.low) if span.width == 1 else "Any other status of this class")
         or f"Status {status}",
         **({"headers": headers} if headers else {}),
-        "content": dict.fromkeys(envelope.media_types, media),
+        "content": {
+            media_type: (is_xml(media_type) and xml_media(envelope.shape, media)) or media
+            for media_type in envelope.media_types
+        },
     }
 
 

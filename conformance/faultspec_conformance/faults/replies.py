@@ -22,6 +22,7 @@ from faultspec.language.values import shorten
 from faultspec.openapi.service import Description
 from faultspec.runtime import ids
 from faultspec.runtime import shape as shapes
+from faultspec.runtime.codecs import encode_body, is_json
 from faultspec.runtime.places import sent_headers
 from faultspec.targets import openapi as samples
 from faultspec_conformance.config import CREDENTIALS
@@ -224,9 +225,14 @@ def _render(case: _Case) -> Response:
         for step in reversed(steps(case.at)):
             body = {step: body}
         headers = (*_headers(case, slots, example), *sent_headers(case.envelope.places, slots))
-        return Response(
-            case.status, (("Content-Type", case.envelope.media_types[0]), *headers), _json(body)
-        )
+        media_type = case.envelope.media_types[0]
+        try:
+            content = _json(body) if is_json(media_type) else encode_body(media_type, body)
+        except ImportError as error:
+            raise Unanswerable(f"`{media_type}` cannot be sent: {error}") from None
+        except ValueError:
+            continue  # the format of the envelope has no way to write a value
+        return Response(case.status, (("Content-Type", media_type), *headers), content)
     name = case.code.name
     raise Unanswerable(
         f"`{name}` cannot be generated in the envelope {case.envelope.name}: give it an "

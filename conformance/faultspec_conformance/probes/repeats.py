@@ -12,6 +12,7 @@ from faultspec.contract.model import Contract
 from faultspec.exchange.body import resolve
 from faultspec.exchange.finding import Level
 from faultspec.judge.collector import quote_pointer
+from faultspec.judge.decode import decode_answer
 from faultspec.judge.match_envelope import context_of, match_envelope
 from faultspec.language.model import Surface, Taxonomy
 from faultspec.language.values import are_equal, show
@@ -188,12 +189,13 @@ def actionable_difference(
 
 def _read(contract: Contract, observation: Observation) -> _Slots:
     claim = contract.claim(observation.exchange)
-    body = resolve(observation.json, claim.surface.at)[1] if claim is not None else None
     if claim is None:
         return _Slots({}, {}, frozenset())
     exchange = observation.exchange
-    context = context_of(exchange, exchange.response.status, contract.operation(exchange))
-    best = match_envelope(contract, claim, body, context)
+    body = decode_answer(exchange, claim, bodiless=False)
+    context = context_of(exchange, exchange.response.status, contract.operation(exchange), body)
+    value = resolve(body.value, claim.surface.at)[1]
+    best = match_envelope(contract, claim, value, context)
     if best is None:
         return _Slots({}, {}, frozenset())
     fields = best.envelope.fields.items()

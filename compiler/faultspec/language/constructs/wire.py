@@ -100,7 +100,8 @@ ENVELOPE = Record(
         "summary": Key(Text(), "The use of the envelope, in one sentence."),
         "media_type": Key(
             Either((MEDIA_TYPE, Many(MEDIA_TYPE, 1))),
-            "The Content-Type, or a list; default application/json.",
+            "The Content-Type, or a list; default application/json. It decides the format of "
+            "bodies (docs/formats.md).",
         ),
         "shape": Key(
             Anything(),

@@ -38,10 +38,12 @@ from faultspec.targets.python.constructors import (
 from faultspec.targets.python.wire import (
     DecidedKey,
     PythonEnvelopeRow,
+    PythonFormatRow,
     PythonSlotRow,
     carried_headers,
     decided_keys,
     envelope_row,
+    format_rows,
     slot_rows,
 )
 
@@ -50,6 +52,9 @@ _DEPRECATED = "Deprecated:"
 
 #: The attributes of every error beside the slots of the envelopes.
 _ATTRIBUTES = ("_details", "_retriable", "boundary", "headers", "message", "retry_after", "status")
+
+#: The modules of the runtime that read other bodies than JSON.
+_CODECS = frozenset({"cbor_codec", "codecs", "reading", "text_values", "xml_codec"})
 
 Members = Mapping[str, Verbatim]
 """The member of ``ErrorCode`` for each live code, by the name of the code."""
@@ -178,7 +183,7 @@ class PythonView(NamedTuple):
     does not know. ``internal``: the code of an undeclared error, or None. ``undeclared_key``: the
     details key that keeps the code of an undeclared error. ``renderings``: one module, or none.
     ``decided``: the codes that no member of the body has. ``placed``: a slot is not only where the
-    picture has it.
+    picture has it. ``formats``: the envelopes, if the body of one is not JSON.
     """
 
     header: str
@@ -211,6 +216,7 @@ class PythonView(NamedTuple):
     renderings: tuple[renderings.PythonRenderings, ...]
     decided: tuple[DecidedKey, ...]
     placed: bool
+    formats: tuple[PythonFormatRow, ...]
 
 
 def view(taxonomy: Taxonomy, model: Model) -> PythonView:
@@ -269,6 +275,7 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
         renderings=renderings.modules(taxonomy),
         decided=decided_keys(taxonomy),
         placed=any(envelope.places for envelope in taxonomy.envelopes.values()),
+        formats=format_rows(taxonomy),
     )
 
 
@@ -453,10 +460,12 @@ def _export_order(name: str) -> tuple[int, str]:
 
 
 def runtime_files(view: PythonView) -> Iterator[tuple[str, Path]]:
-    """The runtime's modules, which are copied verbatim."""
+    """The runtime's modules, which are copied verbatim; codecs only where bodies need them."""
     folder = Path(faultspec.runtime.__file__ or "").parent
+    unused = () if view.formats else _CODECS
     for path in sorted(folder.glob("*.py")):
-        yield f"{view.package}/_runtime/{path.name}", path
+        if path.stem not in unused:
+            yield f"{view.package}/_runtime/{path.name}", path
 
 
 def _error_rows(members: Members, taken: set[str], package: Package) -> Iterator[PythonErrorRow]:

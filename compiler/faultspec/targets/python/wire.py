@@ -5,9 +5,12 @@ from typing import NamedTuple
 
 from faultspec.language.model import Envelope, Field, Schema, Taxonomy
 from faultspec.language.spelling import pascal
+from faultspec.language.text_types import slot_types
 from faultspec.runtime import ids
+from faultspec.runtime.checking import Check
 from faultspec.runtime.places import SlotPlace
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template, slot_places
+from faultspec.runtime.text_values import ANY
 from faultspec.targets import schema as schemas
 from faultspec.targets.decided import decided_rows
 from faultspec.targets.filters import take_unique
@@ -26,6 +29,8 @@ from faultspec.targets.python.names import ATTRIBUTES, parameter
 DECIDED = frozenset(
     {"code", "message", "summary", "status", "retriable", "boundary", "domain", "details"}
 )
+
+_STRING = Check(types=("string",))
 
 #: The Python type that a value from the wire must have to be accepted.
 _KINDS = {
@@ -82,6 +87,14 @@ class PythonEnvelopeRow(NamedTuple):
     spelled: bool = False
 
 
+class PythonFormatRow(NamedTuple):
+    """The media types of an envelope, and the types of its slots where bodies have only texts."""
+
+    name: str
+    media_types: Sequence[str]
+    types: Mapping[str, Check]
+
+
 class DecidedKey(NamedTuple):
     """The rows of ``wire.DECIDED`` that belong together, each a code and its statuses."""
 
@@ -96,6 +109,30 @@ def decided_keys(taxonomy: Taxonomy) -> tuple[DecidedKey, ...]:
         spans = tuple(Verbatim(span(each)) for each in row.statuses)
         found.setdefault((row.envelope, row.operation, row.listed), []).append((row.wire, spans))
     return tuple(DecidedKey(key, rows) for key, rows in found.items())
+
+
+def format_rows(taxonomy: Taxonomy) -> tuple[PythonFormatRow, ...]:
+    """The formats of the envelopes, none if all of their bodies are JSON."""
+    if not has_formats(taxonomy):
+        return ()
+    return tuple(
+        PythonFormatRow(envelope.name, envelope.essences, _text_types(taxonomy, envelope))
+        for envelope in taxonomy.envelopes.values()
+    )
+
+
+def _text_types(taxonomy: Taxonomy, envelope: Envelope) -> Mapping[str, Check]:
+    """The types of slots that are not texts, for a format that has only these."""
+    if all(codec.has_types for codec in envelope.codecs):
+        return {}
+    types = slot_types(taxonomy, envelope)
+    return {slot: check for slot, check in types.items() if check not in (ANY, _STRING)}
+
+
+def has_formats(taxonomy: Taxonomy) -> bool:
+    """Whether a codec reads a body of an envelope that is not JSON."""
+    codecs = (codec for envelope in taxonomy.envelopes.values() for codec in envelope.codecs)
+    return any(codec.name != "JSON" for codec in codecs)
 
 
 def slot_rows(taxonomy: Taxonomy, types: Annotations) -> tuple[PythonSlotRow, ...]:
