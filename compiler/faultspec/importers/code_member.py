@@ -16,6 +16,9 @@ CODE_NAMES = (
     "code",
     "error_code",
     "errorCode",
+    "errcode",
+    "error_type",
+    "errorType",
     "error",
     "class",
     "errno",
@@ -24,6 +27,8 @@ CODE_NAMES = (
     "kind",
     "name",
     "__type",
+    "id",
+    "status",
 )
 
 

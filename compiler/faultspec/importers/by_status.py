@@ -1,0 +1,439 @@
+"""Responses whose bodies name no code: envelopes known by their shape, codes by the status."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from faultspec.importers import Data, Json, Report
+from faultspec.importers.bodies import (
+    BodyFamily,
+    CodedBody,
+    ImportedContract,
+    ImportedHeader,
+    ImportedOperation,
+    ImportedResponse,
+)
+from faultspec.importers.code_member import CODE_NAMES, Listed, listed_values
+from faultspec.importers.codes import ImportedCode, with_examples
+from faultspec.importers.envelopes import ImportedEnvelope, one_or_all
+from faultspec.importers.examples import CodeUse, PlacedExample, read_examples
+from faultspec.importers.headers import header_rule
+from faultspec.importers.naming import UniqueNames, identifier
+from faultspec.importers.pictures import Picture, draw_picture
+from faultspec.language.spelling import snake
+from faultspec.language.values import foreign_schema_problem
+from faultspec.openapi.nodes import sequence
+from faultspec.openapi.pointers import child
+from faultspec.runtime import shape
+from faultspec.runtime.nodes import Node, slot_places
+from faultspec.targets.model import phrase
+
+#: Headers that hold a code.
+_CODE_HEADER = re.compile(r"(^|-)(err(or)?-?(code|type|name|reason)|errcode|errortype)$", re.I)
+
+#: Examples of one code; more of them only repeat it.
+_EXAMPLES = 3
+
+#: The names of what is not one status, and the statuses of each.
+_CLASSES: Mapping[str, tuple[str, range]] = {
+    "4xx": ("client_error", range(400, 500)),
+    "5xx": ("server_error", range(500, 600)),
+    "default": ("error", range(400, 600)),
+}
+
+Use = tuple[ImportedOperation, ImportedResponse]
+
+
+class _Code(NamedTuple):
+    """What tells codes apart: status, envelopes, and a value in a header."""
+
+    status: str
+    envelopes: tuple[str, ...]
+    wire: str | int | None = None
+
+
+class PlainEnvelope(NamedTuple):
+    """An envelope without a code in it.
+
+    ``details``: the schema of its spread details. ``described``: the document has its body.
+    """
+
+    name: str
+    data: Data
+    shape: Node
+    details: Json | None
+    described: bool
+
+
+class PlainFailures(NamedTuple):
+    """``codes`` by name, and the names of those that each operation lists.
+
+    ``undescribed``: the statuses of bodies that the document does not describe, and the routes
+    that answer so; no routes if all do.
+    """
+
+    envelopes: list[PlainEnvelope]
+    codes: dict[str, ImportedCode]
+    listed: Mapping[ImportedOperation, list[str]]
+    undescribed: Mapping[tuple[str, ...], list[Any]]
+
+
+def read_plain_failures(
+    contract: ImportedContract, used: Sequence[str], envelopes: Sequence[str], lose: Report
+) -> PlainFailures:
+    """``used`` and ``envelopes``: the names of codes and envelopes in use."""
+    gallery = _Gallery(envelopes, lose)
+    groups: dict[_Code, list[Use]] = {}
+    for operation in contract.operations:
+        for response in operation.uncoded:
+            header, wires = _code_header(response)
+            hung = gallery.hang(response, header)
+            for wire in wires or (None,):
+                code = _Code(response.status, hung, wire)
+                groups.setdefault(code, []).append((operation, response))
+    names = _code_names(groups, UniqueNames(used))
+    statuses = {code: _statuses(code, groups) for code in groups}
+    only = len(gallery.envelopes) + len(envelopes) == 1
+    codes = {
+        names[code]: _build_code(
+            names[code], code, uses, statuses[code], gallery=gallery, only=only, lose=lose
+        )
+        for code, uses in groups.items()
+    }
+    return PlainFailures(
+        list(gallery.envelopes.values()),
+        codes,
+        _listed(groups, names),
+        _undescribed(contract, groups, statuses, gallery),
+    )
+
+
+class _Gallery:
+    """The envelopes of all responses, one for each schema with its media types."""
+
+    def __init__(self, used: Sequence[str], lose: Report) -> None:
+        self.lose = lose
+        self.names = UniqueNames(used)
+        self.envelopes: dict[str, PlainEnvelope] = {}
+        self.known: dict[str, str] = {}
+
+    def hang(self, response: ImportedResponse, header: str | None) -> tuple[str, ...]:
+        """The names of the envelopes of a response, one for each alternative of its body."""
+        branches = _alternatives(response.schema)
+        found = [self._envelope(response, branch, header, len(branches)) for branch in branches]
+        return tuple(dict.fromkeys(found))
+
+    def _envelope(
+        self, response: ImportedResponse, schema: object, header: str | None, alternatives: int
+    ) -> str:
+        asked = json.dumps([schema, response.media_types, header], sort_keys=True)
+        if asked in self.known:
+            return self.known[asked]
+
+        def lose(pointer: str, reason: str) -> None:
+            self.lose(f"{response.place}{pointer}", "schema", reason)
+
+        picture = draw_picture(schema, lose)
+        data = _envelope_data(picture, response.media_types, header)
+        made = json.dumps([data, picture.details], sort_keys=True)
+        name = self.known.get(made)
+        if name is None:
+            wanted = response.name if alternatives == 1 else None
+            name = self.names.reserve(_envelope_name(wanted, picture, response))
+            self.envelopes[name] = PlainEnvelope(
+                name,
+                data,
+                shape.compile_shape(data["shape"]),
+                picture.details,
+                bool(response.media_types),
+            )
+        self.known[asked] = self.known[made] = name
+        if header is None:
+            _lose_unlisted_code(picture, response, lose)
+        return name
+
+
+def _alternatives(schema: object) -> list[object]:
+    """The alternatives of a body, or the one schema that it has."""
+    if isinstance(schema, Mapping) and not schema.get("properties"):
+        for keyword in ("oneOf", "anyOf"):
+            if branches := sequence(schema.get(keyword)):
+                return [found for branch in branches for found in _alternatives(branch)]
+    return [schema]
+
+
+def _envelope_data(picture: Picture, media_types: Sequence[str], header: str | None) -> Data:
+    place: Any = "status" if header is None else {"header": header}
+    listed = list(media_types) or ["application/json", "application/problem+json"]
+    return {
+        **({} if listed == ["application/json"] else {"media_type": one_or_all(listed)}),
+        "shape": picture.shape,
+        "fields": {"code": {"places": [place]}, **picture.fields},
+        **({} if picture.additional == "warn" else {"additional": picture.additional}),
+    }
+
+
+def _envelope_name(wanted: str | None, picture: Picture, response: ImportedResponse) -> str:
+    if not response.media_types:
+        return "undescribed"
+    if wanted is None and isinstance(picture.shape, Mapping):
+        wanted = next(iter(picture.shape), "body").removesuffix("?")
+    return identifier(snake(wanted or "body"), "body")
+
+
+def _lose_unlisted_code(picture: Picture, response: ImportedResponse, lose: Any) -> None:
+    """Tell the team that a member is called like a code, and that nothing lists its values."""
+    names = picture.shape if isinstance(picture.shape, Mapping) else {}
+    for key, drawn in names.items():
+        name = key.removesuffix("?")
+        if name in CODE_NAMES[:8] and isinstance(drawn, str) and drawn != "$message":
+            reason = (
+                f"nothing lists the values of `{name}`, so the status decides the code; "
+                "the team may list them"
+            )
+            lose(child("/properties", name), reason)
+
+
+def _code_header(response: ImportedResponse) -> tuple[str | None, Listed]:
+    """The header that names codes, and the codes that its schema lists or shows."""
+    for name, header in response.headers.items():
+        if _CODE_HEADER.search(name):
+            shown = [text for text in sequence(header.schema.get("examples")) if text]
+            wires = listed_values(header.schema) or listed_values({"enum": shown})
+            if wires:
+                return name, list(dict.fromkeys(wires))
+    return None, []
+
+
+# Names and statuses
+
+
+def _code_names(groups: Mapping[_Code, list[Use]], names: UniqueNames) -> dict[_Code, str]:
+    return {code: _code_name(code, uses, names) for code, uses in groups.items()}
+
+
+def _code_name(code: _Code, uses: Sequence[Use], names: UniqueNames) -> str:
+    """The name of the shared response, else of the status."""
+    if code.wire is not None:
+        return names.reserve(identifier(str(code.wire), "code"))
+    components = {response.component for _, response in uses}
+    component = components.pop() if len(components) == 1 else None
+    if component is not None and not re.search(r"\d", component):
+        wanted = identifier(snake(component), "error")
+    elif code.status in _CLASSES:
+        wanted = _CLASSES[code.status][0]
+    else:
+        wanted = snake(phrase(int(code.status))) or f"status_{code.status}"
+    plain = names.reserve(wanted)
+    return plain if plain == wanted else names.reserve(f"{wanted}_{code.envelopes[0]}")
+
+
+def _statuses(code: _Code, groups: Mapping[_Code, list[Use]]) -> list[Any]:
+    """The statuses of a code; those of a class without the ones that the envelope has by itself."""
+    if code.status not in _CLASSES:
+        return [int(code.status)]
+    taken = {
+        int(other.status)
+        for other in groups
+        if other.status.isdecimal() and set(other.envelopes) & set(code.envelopes)
+    }
+    if code.status == "default":
+        classes = {other.status for other in groups if set(other.envelopes) & set(code.envelopes)}
+        for digits in classes & {"4xx", "5xx"}:
+            taken |= set(_CLASSES[digits][1])
+    found: list[Any] = []
+    for digit, name in ((4, "4xx"), (5, "5xx")):
+        own = range(100 * digit, 100 * digit + 100)
+        free = [status for status in own if status in _CLASSES[code.status][1]]
+        free = [status for status in free if status not in taken]
+        found += [name] if len(free) == 100 else list(_spans(free))
+    return found
+
+
+def _spans(statuses: Sequence[int]) -> Iterator[Any]:
+    """Statuses in order, as single ones and ranges."""
+    first = last = None
+    for status in (*statuses, None):
+        if last is not None and status == last + 1:
+            last = status
+            continue
+        if first is not None:
+            yield first if first == last else f"{first}-{last}"
+        first = last = status
+
+
+def _listed(
+    groups: Mapping[_Code, list[Use]], names: Mapping[_Code, str]
+) -> dict[ImportedOperation, list[str]]:
+    """The codes of each operation. A class of statuses includes the other codes of its envelope."""
+    found: dict[ImportedOperation, dict[str, None]] = {}
+    for code, uses in groups.items():
+        names_of_code = [names[code]]
+        if code.status in _CLASSES:
+            names_of_code += [
+                names[other]
+                for other in groups
+                if set(other.envelopes) & set(code.envelopes) and _includes(code, other)
+            ]
+        for operation, _ in uses:
+            found.setdefault(operation, {}).update(dict.fromkeys(names_of_code))
+    return {operation: list(listed) for operation, listed in found.items()}
+
+
+def _includes(code: _Code, other: _Code) -> bool:
+    """Whether a class of statuses includes the status of another code."""
+    span = _CLASSES[code.status][1]
+    if other.status.isdecimal():
+        return int(other.status) in span
+    return code.status == "default" or other.status == code.status
+
+
+def _undescribed(
+    contract: ImportedContract,
+    groups: Mapping[_Code, list[Use]],
+    statuses: Mapping[_Code, list[Any]],
+    gallery: _Gallery,
+) -> dict[tuple[str, ...], list[Any]]:
+    described = {status for family in contract.families for status in family.responses}
+    described |= {code.status for code in groups if gallery.envelopes[code.envelopes[0]].described}
+    found: dict[tuple[str, ...], list[Any]] = {}
+    for code, uses in groups.items():
+        if gallery.envelopes[code.envelopes[0]].described:
+            continue
+        everywhere = not described & {code.status, *_CLASSES} and code.status not in _CLASSES
+        routes = () if everywhere else tuple(dict.fromkeys(each.route for each, _ in uses))
+        found.setdefault(routes, []).extend(statuses[code])
+    return found
+
+
+# Codes
+
+
+def _build_code(
+    name: str,
+    code: _Code,
+    uses: Sequence[Use],
+    statuses: list[Any],
+    *,
+    gallery: _Gallery,
+    only: bool,
+    lose: Report,
+) -> ImportedCode:
+    responses = [response for _, response in uses]
+    if code.status == "default":
+        reason = "`default` is any status that is not listed; it became those of 4xx and 5xx"
+        lose(responses[0].pointer, "default", reason)
+    spoken = phrase(int(code.status)) if code.status.isdecimal() else ""
+    texts = [" ".join(each.description.split()) for each in responses if each.description]
+    for response in responses:
+        text = " ".join((response.description or texts[0] if texts else "").split())
+        if texts and text != texts[0]:
+            lose(response.pointer, "description", "the first text of a shared code is its summary")
+    data: Data = {"summary": texts[0] if texts else spoken or f"The status {code.status}."}
+    if code.wire is not None and code.wire != name:
+        data["wire"] = code.wire
+    data["http"] = one_or_all(statuses)
+    if not only:
+        data["envelope"] = one_or_all(list(code.envelopes))
+    if headers := _headers(responses, lose):
+        data["headers"] = headers
+    own = [gallery.envelopes[each] for each in code.envelopes]
+    for envelope in own:
+        if envelope.details is not None:
+            problem = foreign_schema_problem(envelope.details)
+            if problem is None:
+                data["schema"] = dict(envelope.details)
+    examples = _examples(name, data, own[0], responses, lose)
+    made = _made_example(own[0], spoken or "The request failed")
+    return with_examples(data, examples or [PlacedExample(made, ())])
+
+
+def _headers(responses: Sequence[ImportedResponse], lose: Report) -> Data:
+    """The headers of a code: required if all its responses require them."""
+    found: Data = {}
+    every: dict[str, list[ImportedHeader]] = {}
+    for response in responses:
+        for name, header in response.headers.items():
+            every.setdefault(name, []).append(header)
+    for name, headers in every.items():
+        if _CODE_HEADER.search(name):
+            continue
+        always = len(headers) == len(responses) and all(header.required for header in headers)
+        rule = header_rule(name, headers[0], lose)
+        presence = "required" if always else "optional"
+        found[name] = {"presence": presence, **rule} if rule else presence
+    return found
+
+
+def _examples(
+    name: str,
+    code: Data,
+    envelope: PlainEnvelope,
+    responses: Sequence[ImportedResponse],
+    lose: Report,
+) -> list[PlacedExample]:
+    """The first examples of the document that differ."""
+    body = CodedBody(code.get("wire", name), {}, responses[0].place)
+    for response in responses:
+        for sample in response.samples:
+            if all(sample.value != known.value for known in body.samples):
+                body.samples.append(sample)
+    for sample in body.samples[_EXAMPLES:]:
+        lose(sample.pointer, "example", f"only {_EXAMPLES} examples of a shared code are kept")
+    del body.samples[_EXAMPLES:]
+    family = BodyFamily(envelope.name, responses[0].place, [], "", [body])
+    drawn = ImportedEnvelope(
+        name=envelope.name,
+        family=family,
+        data=envelope.data,
+        shape=envelope.shape,
+        facts={},
+        details={},
+        conditions={},
+    )
+    return read_examples([CodeUse(drawn, body)], code, lose)
+
+
+def _made_example(envelope: PlainEnvelope, message: str) -> Data:
+    """An example with a value for each required slot."""
+    slots = {
+        slot: _made_value(envelope.data["fields"].get(slot, {}))
+        for slot, places in slot_places(envelope.shape).items()
+        if slot not in ("message", "details") and any(place.required for place in places)
+    }
+    return {"message": message, **({"slots": slots} if slots else {})}
+
+
+def _made_value(data: Data) -> Any:
+    """A value of a simple schema; the language drops the example if it does not fit."""
+    if data.get("enum"):
+        return data["enum"][0]
+    types = data.get("type", "string")
+    kind = types if isinstance(types, str) else types[0]
+    match kind:
+        case "object":
+            members = data.get("properties", {})
+            return {
+                name: _made_value(member)
+                for name, member in members.items()
+                if not name.endswith("?")
+            }
+        case "array":
+            return []
+        case "boolean":
+            return False
+        case "integer" | "number":
+            return data.get("minimum", 0)
+        case "null":
+            return None
+    return _TEXTS.get(data.get("format", ""), "text".ljust(data.get("minLength", 0), "x"))
+
+
+_TEXTS: Mapping[Any, str] = {
+    "date-time": "2026-01-01T00:00:00Z",
+    "date": "2026-01-01",
+    "uuid": "3f2504e0-4f89-41d3-9a0c-0305e82c3301",
+    "uri": "https://example.com/errors",
+    "email": "someone@example.com",
+}
