@@ -15,6 +15,7 @@ from faultspec.importers.names import CodeKey, NamedFamilies, assign_names
 from faultspec.importers.naming import identifier, version_of
 from faultspec.importers.operations import import_operations
 from faultspec.importers.statuses import assign_statuses
+from faultspec.language.scope import status_range
 from faultspec.openapi.nodes import visible_text
 from faultspec.openapi.reader import DocumentReader
 from faultspec.runtime.nodes import slot_places
@@ -43,7 +44,9 @@ def build_taxonomy(contract: ImportedContract, reader: DocumentReader) -> Import
     lose = reader.lose
     named = assign_names(contract, lose)
     envelopes, terms = build_envelopes(named, lose)
-    built, detail_keys, fallback = _build_codes(named, envelopes, lose)
+    built, detail_keys, fallback = _build_codes(
+        named, envelopes, lose, makes_examples=contract.has_paths
+    )
     codes = {key.name: code.data for key, code in built.items() if key.operation is None}
     plain = read_plain_failures(
         contract, list(codes), [envelope.name for envelope in envelopes], lose
@@ -78,6 +81,8 @@ def build_taxonomy(contract: ImportedContract, reader: DocumentReader) -> Import
     every = [*codes.values()]
     every += [code for item in operations.values() for code in item.get("errors", {}).values()]
     unanswered = any(code["http"] is None for code in every)
+    if contract.has_paths:
+        _lose_open_decisions(named, codes, headers, lose)
     sections["surfaces"] = _surfaces(envelopes, plain, lose, unanswered=unanswered)
     written = {name: section for name, section in sections.items() if section}
     return ImportedTaxonomy(
@@ -88,7 +93,11 @@ def build_taxonomy(contract: ImportedContract, reader: DocumentReader) -> Import
 
 
 def _build_codes(
-    named: NamedFamilies, envelopes: Sequence[ImportedEnvelope], lose: Report
+    named: NamedFamilies,
+    envelopes: Sequence[ImportedEnvelope],
+    lose: Report,
+    *,
+    makes_examples: bool,
 ) -> tuple[dict[CodeKey, ImportedCode], Data, Data]:
     """The codes that bodies name, the registry of details keys, and the fallbacks."""
     uses: dict[CodeKey, list[CodeUse]] = {}
@@ -98,7 +107,7 @@ def _build_codes(
     details = {key: found for key in uses if (found := details_of(uses[key])) is not None}
     detail_keys, members = registry.register(details)
     statuses, fallback = assign_statuses(named, lose)
-    context = CodeContext(len(envelopes), _flag_keys(envelopes), lose)
+    context = CodeContext(len(envelopes), _flag_keys(envelopes), makes_examples, lose)
     built = {
         key: build_code(
             uses[key],
@@ -154,17 +163,39 @@ def _example_pointers(
     return {path: code.example_pointers for path, code in codes.items() if code.example_pointers}
 
 
+def _lose_open_decisions(named: NamedFamilies, codes: Data, headers: Data, lose: Report) -> None:
+    """Report what a taxonomy says and the document leaves to the team."""
+    for family in named.families:
+        listed = [status for status, bodies in family.responses.items() if len(bodies) > 1]
+        if len(listed) > 1:
+            reason = "each of its codes has all its statuses; the team decides which code has which"
+            lose(family.pointer, "status", reason)
+    limited = [
+        name
+        for name, code in codes.items()
+        if any(429 in status_range(str(span)) for span in _listed(code["http"]))
+        and code.get("headers", {}).get("Retry-After") != "required"
+    ]
+    if limited and "Retry-After" not in headers:
+        reason = f"no answer with 429 has to have Retry-After (RFC 6585): {', '.join(limited)}"
+        lose("/paths", "header", reason)
+
+
 def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
+    return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def _unused_classes(codes: Data, fallback: Data) -> Data:
     """A fallback for the statuses of each class that no response of the document has."""
-    claimed = [status for code in codes.values() for status in _listed(code["http"])]
+    spans = [status_range(str(span)) for code in codes.values() for span in _listed(code["http"])]
     return {
-        digits: {"code": None, "reason": _NOT_DECLARED}
-        for digits in ("4xx", "5xx")
-        if digits not in fallback and digits not in claimed
+        name: {"code": None, "reason": _NOT_DECLARED}
+        for name, digit in (("4xx", 4), ("5xx", 5))
+        if name not in fallback
+        and any(
+            all(status not in span for span in spans)
+            for status in range(100 * digit, 100 * digit + 100)
+        )
     }
 
 

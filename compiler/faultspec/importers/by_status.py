@@ -17,7 +17,7 @@ from faultspec.importers.bodies import (
 from faultspec.importers.code_member import CODE_NAMES, Listed, listed_values
 from faultspec.importers.codes import ImportedCode, with_examples
 from faultspec.importers.envelopes import ImportedEnvelope, one_or_all
-from faultspec.importers.examples import CodeUse, PlacedExample, read_examples
+from faultspec.importers.examples import CodeUse, PlacedExample, make_example, read_examples
 from faultspec.importers.headers import header_rule
 from faultspec.importers.naming import UniqueNames, identifier
 from faultspec.importers.pictures import Picture, draw_picture
@@ -26,7 +26,7 @@ from faultspec.language.values import foreign_schema_problem
 from faultspec.openapi.nodes import sequence
 from faultspec.openapi.pointers import child
 from faultspec.runtime import shape
-from faultspec.runtime.nodes import Node, slot_places
+from faultspec.runtime.nodes import Node
 from faultspec.targets.model import phrase
 
 #: Headers that hold a code.
@@ -230,13 +230,20 @@ def _code_name(code: _Code, uses: Sequence[Use], names: UniqueNames) -> str:
 
 
 def _statuses(code: _Code, groups: Mapping[_Code, list[Use]]) -> list[Any]:
-    """The statuses of a code; those of a class without the ones that the envelope has by itself."""
+    """The statuses of a code.
+
+    A class leaves out those that its envelope, or each of its operations, has by themselves.
+    """
     if code.status not in _CLASSES:
         return [int(code.status)]
     taken = {
         int(other.status)
         for other in groups
-        if other.status.isdecimal() and set(other.envelopes) & set(code.envelopes)
+        if other.status.isdecimal()
+        and (
+            set(other.envelopes) & set(code.envelopes)
+            or {each for each, _ in groups[code]} <= {each for each, _ in groups[other]}
+        )
     }
     if code.status == "default":
         classes = {other.status for other in groups if set(other.envelopes) & set(code.envelopes)}
@@ -345,7 +352,7 @@ def _build_code(
             if problem is None:
                 data["schema"] = dict(envelope.details)
     examples = _examples(name, data, own[0], responses, lose)
-    made = _made_example(own[0], spoken or "The request failed")
+    made = make_example(own[0].shape, own[0].data["fields"], spoken or "The request failed")
     return with_examples(data, examples or [PlacedExample(made, ())])
 
 
@@ -393,47 +400,3 @@ def _examples(
         conditions={},
     )
     return read_examples([CodeUse(drawn, body)], code, lose)
-
-
-def _made_example(envelope: PlainEnvelope, message: str) -> Data:
-    """An example with a value for each required slot."""
-    slots = {
-        slot: _made_value(envelope.data["fields"].get(slot, {}))
-        for slot, places in slot_places(envelope.shape).items()
-        if slot not in ("message", "details") and any(place.required for place in places)
-    }
-    return {"message": message, **({"slots": slots} if slots else {})}
-
-
-def _made_value(data: Data) -> Any:
-    """A value of a simple schema; the language drops the example if it does not fit."""
-    if data.get("enum"):
-        return data["enum"][0]
-    types = data.get("type", "string")
-    kind = types if isinstance(types, str) else types[0]
-    match kind:
-        case "object":
-            members = data.get("properties", {})
-            return {
-                name: _made_value(member)
-                for name, member in members.items()
-                if not name.endswith("?")
-            }
-        case "array":
-            return []
-        case "boolean":
-            return False
-        case "integer" | "number":
-            return data.get("minimum", 0)
-        case "null":
-            return None
-    return _TEXTS.get(data.get("format", ""), "text".ljust(data.get("minLength", 0), "x"))
-
-
-_TEXTS: Mapping[Any, str] = {
-    "date-time": "2026-01-01T00:00:00Z",
-    "date": "2026-01-01",
-    "uuid": "3f2504e0-4f89-41d3-9a0c-0305e82c3301",
-    "uri": "https://example.com/errors",
-    "email": "someone@example.com",
-}
