@@ -17,7 +17,13 @@ from faultspec.importers.bodies import (
 from faultspec.importers.code_member import CODE_NAMES, Listed, listed_values
 from faultspec.importers.codes import ImportedCode, with_examples
 from faultspec.importers.envelopes import ImportedEnvelope, one_or_all
-from faultspec.importers.examples import CodeUse, PlacedExample, make_example, read_examples
+from faultspec.importers.examples import (
+    MADE_MESSAGE,
+    CodeUse,
+    PlacedExample,
+    make_example,
+    read_examples,
+)
 from faultspec.importers.headers import header_rule
 from faultspec.importers.naming import UniqueNames, identifier
 from faultspec.importers.pictures import Picture, draw_picture
@@ -352,7 +358,7 @@ def _build_code(
             if problem is None:
                 data["schema"] = dict(envelope.details)
     examples = _examples(name, data, own[0], responses, lose)
-    made = make_example(own[0].shape, own[0].data["fields"], spoken or "The request failed")
+    made = make_example(own[0].shape, own[0].data["fields"], spoken or MADE_MESSAGE)
     return with_examples(data, examples or [PlacedExample(made, ())])
 
 

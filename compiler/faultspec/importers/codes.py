@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 from faultspec.importers import Data, Report, registry, rules
 from faultspec.importers.envelopes import one_or_all
 from faultspec.importers.examples import (
+    MADE_MESSAGE,
     CodeUse,
     PlacedExample,
     make_example,
@@ -77,9 +78,9 @@ def build_code(
 
 
 def _made_example(use: CodeUse, code: Data) -> Data:
-    """An example with the summary as its message, and a value for each required member."""
+    """An example with a value for each required member."""
     envelope = use.envelope
-    made = make_example(envelope.shape, envelope.data.get("fields", {}), code["summary"])
+    made = make_example(envelope.shape, envelope.data.get("fields", {}), MADE_MESSAGE)
     details = make_value({"type": "object", "properties": code.get("details", {})})
     return {**made, **({"details": details} if details else {})}
 

@@ -25,6 +25,9 @@ _NOT_MADE = frozenset(
     }
 )
 
+#: The message of an example that the document does not give; its own prose may be a leak.
+MADE_MESSAGE = "The request failed"
+
 #: Texts of formats.
 _TEXTS: Mapping[Any, str] = {
     "date-time": "2026-01-01T00:00:00Z",

@@ -4,6 +4,7 @@ twice.
 
 import builtins
 import keyword
+import re
 
 from faultspec.language.model import Code, Taxonomy
 from faultspec.language.spelling import pascal, snake
@@ -52,8 +53,9 @@ MODULE = frozenset(
 
 
 def package(taxonomy: str) -> str:
-    """``platform_errors`` for the taxonomy ``platform``."""
-    name = python_identifier(snake(taxonomy), "taxonomy")
+    """``platform_errors`` for the taxonomy ``platform``, ``s3_errors`` for ``s3``."""
+    plain = re.fullmatch(r"[a-z][a-z0-9_]*", taxonomy) is not None
+    name = python_identifier(taxonomy if plain else snake(taxonomy), "taxonomy")
     return name if name.endswith(("error", "errors")) else f"{name}_errors"
 
 
