@@ -8,12 +8,13 @@ in XML. The older protocols of a service are reported, not carried.
 
 import html
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from http import HTTPMethod
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from faultspec.importers import Data, ImportedTaxonomy, Json, Loss, NotImportable
+from faultspec.importers.botocore_envelopes import IN_XML, protocol_envelopes
 from faultspec.importers.clean import clean_document
 from faultspec.importers.envelopes import one_or_all
 from faultspec.importers.examples import MADE_MESSAGE, make_value
@@ -22,102 +23,6 @@ from faultspec.importers.naming import UniqueNames, identifier
 from faultspec.openapi.nodes import mapping, sequence, texts
 from faultspec.openapi.pointers import child
 from faultspec.openapi.reader import DocumentReader
-
-#: The header of a service that once spoke the query protocol: the code of that, and the fault.
-_QUERY_ERROR: Data = {"header": "x-amzn-query-error", "pattern": "^([^;]+);"}
-
-#: The header of the error's name: a namespace may precede it, and a URI may follow.
-_ERROR_TYPE: Data = {"header": "x-amzn-errortype", "pattern": "^(?:[^:]*#)?([^:#]+)"}
-
-_MESSAGE: Data = {"type": "string", "places": ["/message", "/Message"]}
-
-_XML_ERROR: Data = {"Code": "$code", "Message?": "$message", "...": "$details"}
-_FAULT: Data = {"fault": {"type": "string", "enum": ["Sender", "Receiver"]}}
-_REQUEST_ID: Data = {"request_id": {"type": "string"}}
-
-
-def _json_envelope(
-    summary: str, media_type: Any, members: Sequence[str], headers: Sequence[Data]
-) -> Data:
-    """An envelope whose code is in a header, else in the first of these members."""
-    places = [*headers, *(f"/{member}" for member in members)]
-    return {
-        "summary": summary,
-        "media_type": media_type,
-        "shape": {
-            **{f"{member}?": "$code" for member in members},
-            "message?": "$message",
-            "Message?": "$message",
-            "...": "$details",
-        },
-        "fields": {"code": {"type": "string", "places": places}, "message": _MESSAGE},
-        "additional": "allow",
-    }
-
-
-def _xml_envelope(media_type: str, shape: Data, fields: Data) -> Data:
-    """An XML body; elements are members, repeated elements lists, texts strings."""
-    return {
-        "summary": "An XML body.",
-        "media_type": media_type,
-        "shape": shape,
-        "fields": {**fields, **_REQUEST_ID},
-        "additional": "allow",
-    }
-
-
-def _wrapped(media_type: str) -> Data:
-    error = {"Type?": "$fault", **_XML_ERROR}
-    shape = {"ErrorResponse": {"Error": error, "RequestId?": "$request_id"}}
-    return _xml_envelope(media_type, shape, _FAULT)
-
-
-#: The envelopes by protocol, with the places that ``botocore.parsers`` reads, in its order.
-_ENVELOPES: Mapping[str, Mapping[str, Data]] = {
-    "json": {
-        "error": _json_envelope(
-            "A JSON body that names its error.",
-            ["application/x-amz-json-1.1", "application/x-amz-json-1.0"],
-            ["__type"],
-            [],
-        )
-    },
-    "rest-json": {
-        "error": _json_envelope(
-            "A JSON body; a header names the error, or else the body.",
-            "application/json",
-            ["code", "Code", "__type"],
-            [_ERROR_TYPE],
-        )
-    },
-    "smithy-rpc-v2-cbor": {
-        "error": _json_envelope(
-            "A CBOR body that names its error.", "application/cbor", ["__type"], []
-        )
-    },
-    "query": {"error": _wrapped("text/xml")},
-    "ec2": {
-        "error": _xml_envelope(
-            "text/xml",
-            {"Response": {"Errors": {"Error": _XML_ERROR}, "RequestID?": "$request_id"}},
-            {},
-        )
-    },
-    "rest-xml": {
-        "error": _wrapped("application/xml"),
-        "bare": _xml_envelope(
-            "application/xml",
-            {"Error": {**_XML_ERROR, "RequestId?": "$request_id"}},
-            {},
-        ),
-    },
-}
-
-#: Protocols whose bodies are XML, in which every value is text.
-_IN_XML = ("query", "ec2", "rest-xml")
-
-#: Services whose XML has no element around the error.
-_BARE = frozenset({"s3", "s3-control"})
 
 #: Members of the envelope, not of the details, in lower case.
 _ENVELOPE_MEMBERS = frozenset({"message", "code", "type", "requestid", "__type"})
@@ -206,7 +111,7 @@ class _Importer:
 
     def taxonomy(self, service: str) -> ImportedTaxonomy:
         """The taxonomy of the service."""
-        envelopes, names = self._envelopes()
+        envelopes = protocol_envelopes(self.metadata)
         errors = self._errors()
         codes = {self.codes[error.wire]: self._code(error) for error in errors}
         if not codes:
@@ -230,7 +135,13 @@ class _Importer:
         data: Data = {
             "boundaries": _boundaries(codes),
             "envelopes": envelopes,
-            "surfaces": {"api": {"transport": "http", "envelope": names, "codes": "open"}},
+            "surfaces": {
+                "api": {
+                    "transport": "http",
+                    "envelope": one_or_all(list(envelopes)),
+                    "codes": "open",
+                }
+            },
         }
         if any(code.get("retry") for code in codes.values()):
             throttled = [self.codes[error.wire] for error in errors if _is_throttled(error)]
@@ -240,24 +151,6 @@ class _Importer:
             data["operations"] = operations
         whole = {**header, "extensible": extensible_paths(data), **data}
         return ImportedTaxonomy(whole, tuple(dict.fromkeys(self.reader.losses)))
-
-    def _envelopes(self) -> tuple[Data, Any]:
-        """The envelopes of the protocol, and their names in the order of comparison."""
-        envelopes = _ENVELOPES.get(self.protocol)
-        if envelopes is None:
-            message = f"the protocol `{self.protocol}` is not known"
-            raise NotImportable("unknown-protocol", message, "/metadata/protocol")
-        if self.protocol == "rest-xml":
-            bare = self.metadata.get("endpointPrefix") in _BARE
-            envelopes = {"error": envelopes["bare"]} if bare else envelopes
-            return dict(envelopes), one_or_all(list(envelopes))
-        error = envelopes["error"]
-        if "__type?" not in error["shape"]:
-            return dict(envelopes), "error"
-        if "awsQueryCompatible" in self.metadata:
-            error = _with_place(error, _QUERY_ERROR)
-        # The envelope with the namespace comes first, since a body with it also fits the other.
-        return {"qualified": _qualify_code(error), "error": error}, ["error", "qualified"]
 
     def _errors(self) -> list[_ErrorShape]:
         """The error shapes, the first of each wire; `codes` receives their names."""
@@ -365,7 +258,7 @@ class _Importer:
         return self._scalar(str(shape), data, pointer)
 
     def _list(self, shape: str, data: Json, pointer: str, above: tuple[object, ...]) -> Data:
-        if self.protocol in _IN_XML:
+        if self.protocol in IN_XML:
             reason = f"in XML one item of `{shape}` is an element and several are a list"
             self.lose(pointer, "shape", reason)
             return {"type": ["string", "object", "array"]}
@@ -385,7 +278,7 @@ class _Importer:
         return {"type": "object", **({"properties": members} if members else {})}
 
     def _timestamp(self, data: Json) -> Data:
-        in_xml = self.protocol in _IN_XML
+        in_xml = self.protocol in IN_XML
         match data.get("timestampFormat", "iso8601" if in_xml else "unixTimestamp"):
             case "iso8601":
                 return {"type": "string", "format": "date-time"}
@@ -403,7 +296,7 @@ class _Importer:
         if data.keys() & {"pattern", "min", "max"}:
             reason = f"bounds and pattern of `{shape}` hold for requests only"
             self.lose(pointer, "constraint", reason)
-        return {"type": "string" if self.protocol in _IN_XML else _TYPES[kind]}
+        return {"type": "string" if self.protocol in IN_XML else _TYPES[kind]}
 
     # Operations
 
@@ -491,30 +384,6 @@ def _retries(error: _ErrorShape, status: int) -> Data:
     if transient or error.data.get("retryable") is not None:
         return {"retriable": True, "retry": "standard", "effect": "unknown"}
     return {"retriable": False}
-
-
-def _qualify_code(envelope: Data) -> Data:
-    """The envelope with a namespace before the code: ``ns#Code`` (``BaseJSONParser``)."""
-    return {
-        **envelope,
-        "summary": "The code behind the namespace of the service, as in "
-        "`com.amazonaws.sample#NotFound`; else as `error`.",
-        "shape": {
-            "__type": "${namespace}#${code}",
-            **{key: slot for key, slot in envelope["shape"].items() if slot != "$code"},
-        },
-        "fields": {"namespace": {"type": "string"}, "message": _MESSAGE},
-    }
-
-
-def _with_place(envelope: Data, place: Data) -> Data:
-    """The envelope with another first place of the code."""
-    code = envelope["fields"]["code"]
-    places = [place, *code["places"]]
-    return {
-        **envelope,
-        "fields": {**envelope["fields"], "code": {**code, "places": places}},
-    }
 
 
 def _wire(shape: str, data: Json) -> str:

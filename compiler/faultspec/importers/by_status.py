@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from faultspec.importers import Data, Json, Report
@@ -27,6 +27,14 @@ from faultspec.importers.examples import (
 from faultspec.importers.headers import header_rule
 from faultspec.importers.naming import UniqueNames, identifier
 from faultspec.importers.pictures import Picture, draw_picture
+from faultspec.importers.status_codes import (
+    CLASSES,
+    StatusCode,
+    Use,
+    assign_code_names,
+    list_codes,
+    statuses_of,
+)
 from faultspec.language.spelling import snake
 from faultspec.language.values import foreign_schema_problem
 from faultspec.openapi.nodes import sequence
@@ -40,23 +48,6 @@ _CODE_HEADER = re.compile(r"(^|-)(err(or)?-?(code|type|name|reason)|errcode|erro
 
 #: Examples of one code; more of them only repeat it.
 _EXAMPLES = 3
-
-#: The names of what is not one status, and the statuses of each.
-_CLASSES: Mapping[str, tuple[str, range]] = {
-    "4xx": ("client_error", range(400, 500)),
-    "5xx": ("server_error", range(500, 600)),
-    "default": ("error", range(400, 600)),
-}
-
-Use = tuple[ImportedOperation, ImportedResponse]
-
-
-class _Code(NamedTuple):
-    """What tells codes apart: status, envelopes, and a value in a header."""
-
-    status: str
-    envelopes: tuple[str, ...]
-    wire: str | int | None = None
 
 
 class PlainEnvelope(NamedTuple):
@@ -90,16 +81,16 @@ def read_plain_failures(
 ) -> PlainFailures:
     """``used`` and ``envelopes``: the names of codes and envelopes in use."""
     gallery = _Gallery(envelopes, lose)
-    groups: dict[_Code, list[Use]] = {}
+    groups: dict[StatusCode, list[Use]] = {}
     for operation in contract.operations:
         for response in operation.uncoded:
             header, wires = _code_header(response)
             hung = gallery.hang(response, header)
             for wire in wires or (None,):
-                code = _Code(response.status, hung, wire)
+                code = StatusCode(response.status, hung, wire)
                 groups.setdefault(code, []).append((operation, response))
-    names = _code_names(groups, UniqueNames(used))
-    statuses = {code: _statuses(code, groups) for code in groups}
+    names = assign_code_names(groups, UniqueNames(used))
+    statuses = {code: statuses_of(code, groups) for code in groups}
     only = len(gallery.envelopes) + len(envelopes) == 1
     codes = {
         names[code]: _build_code(
@@ -110,8 +101,8 @@ def read_plain_failures(
     return PlainFailures(
         list(gallery.envelopes.values()),
         codes,
-        _listed(groups, names),
-        _undescribed(contract, groups, statuses, gallery),
+        list_codes(groups, names),
+        _find_undescribed(contract, groups, statuses, gallery),
     )
 
 
@@ -148,11 +139,11 @@ class _Gallery:
             wanted = response.name if alternatives == 1 else None
             name = self.names.reserve(_envelope_name(wanted, picture, response))
             self.envelopes[name] = PlainEnvelope(
-                name,
-                data,
-                shape.compile_shape(data["shape"]),
-                picture.details,
-                bool(response.media_types),
+                name=name,
+                data=data,
+                shape=shape.compile_shape(data["shape"]),
+                details=picture.details,
+                described=bool(response.media_types),
             )
         self.known[asked] = self.known[made] = name
         if header is None:
@@ -212,100 +203,10 @@ def _code_header(response: ImportedResponse) -> tuple[str | None, Listed]:
     return None, []
 
 
-# Names and statuses
-
-
-def _code_names(groups: Mapping[_Code, list[Use]], names: UniqueNames) -> dict[_Code, str]:
-    return {code: _code_name(code, uses, names) for code, uses in groups.items()}
-
-
-def _code_name(code: _Code, uses: Sequence[Use], names: UniqueNames) -> str:
-    """The name of the shared response, else of the status."""
-    if code.wire is not None:
-        return names.reserve(identifier(str(code.wire), "code"))
-    components = {response.component for _, response in uses}
-    component = components.pop() if len(components) == 1 else None
-    if component is not None and not re.search(r"\d", component):
-        wanted = identifier(snake(component), "error")
-    elif code.status in _CLASSES:
-        wanted = _CLASSES[code.status][0]
-    else:
-        wanted = snake(phrase(int(code.status))) or f"status_{code.status}"
-    plain = names.reserve(wanted)
-    return plain if plain == wanted else names.reserve(f"{wanted}_{code.envelopes[0]}")
-
-
-def _statuses(code: _Code, groups: Mapping[_Code, list[Use]]) -> list[Any]:
-    """The statuses of a code.
-
-    A class leaves out those that its envelope, or each of its operations, has by themselves.
-    """
-    if code.status not in _CLASSES:
-        return [int(code.status)]
-    taken = {
-        int(other.status)
-        for other in groups
-        if other.status.isdecimal()
-        and (
-            set(other.envelopes) & set(code.envelopes)
-            or {each for each, _ in groups[code]} <= {each for each, _ in groups[other]}
-        )
-    }
-    if code.status == "default":
-        classes = {other.status for other in groups if set(other.envelopes) & set(code.envelopes)}
-        for digits in classes & {"4xx", "5xx"}:
-            taken |= set(_CLASSES[digits][1])
-    found: list[Any] = []
-    for digit, name in ((4, "4xx"), (5, "5xx")):
-        own = range(100 * digit, 100 * digit + 100)
-        free = [status for status in own if status in _CLASSES[code.status][1]]
-        free = [status for status in free if status not in taken]
-        found += [name] if len(free) == 100 else list(_spans(free))
-    return found
-
-
-def _spans(statuses: Sequence[int]) -> Iterator[Any]:
-    """Statuses in order, as single ones and ranges."""
-    first = last = None
-    for status in (*statuses, None):
-        if last is not None and status == last + 1:
-            last = status
-            continue
-        if first is not None:
-            yield first if first == last else f"{first}-{last}"
-        first = last = status
-
-
-def _listed(
-    groups: Mapping[_Code, list[Use]], names: Mapping[_Code, str]
-) -> dict[ImportedOperation, list[str]]:
-    """The codes of each operation. A class of statuses includes the other codes of its envelope."""
-    found: dict[ImportedOperation, dict[str, None]] = {}
-    for code, uses in groups.items():
-        names_of_code = [names[code]]
-        if code.status in _CLASSES:
-            names_of_code += [
-                names[other]
-                for other in groups
-                if set(other.envelopes) & set(code.envelopes) and _includes(code, other)
-            ]
-        for operation, _ in uses:
-            found.setdefault(operation, {}).update(dict.fromkeys(names_of_code))
-    return {operation: list(listed) for operation, listed in found.items()}
-
-
-def _includes(code: _Code, other: _Code) -> bool:
-    """Whether a class of statuses includes the status of another code."""
-    span = _CLASSES[code.status][1]
-    if other.status.isdecimal():
-        return int(other.status) in span
-    return code.status == "default" or other.status == code.status
-
-
-def _undescribed(
+def _find_undescribed(
     contract: ImportedContract,
-    groups: Mapping[_Code, list[Use]],
-    statuses: Mapping[_Code, list[Any]],
+    groups: Mapping[StatusCode, list[Use]],
+    statuses: Mapping[StatusCode, list[Any]],
     gallery: _Gallery,
 ) -> dict[tuple[str, ...], list[Any]]:
     described = {status for family in contract.families for status in family.responses}
@@ -314,7 +215,7 @@ def _undescribed(
     for code, uses in groups.items():
         if gallery.envelopes[code.envelopes[0]].described:
             continue
-        everywhere = not described & {code.status, *_CLASSES} and code.status not in _CLASSES
+        everywhere = not described & {code.status, *CLASSES} and code.status not in CLASSES
         routes = () if everywhere else tuple(dict.fromkeys(each.route for each, _ in uses))
         found.setdefault(routes, []).extend(statuses[code])
     return found
@@ -325,7 +226,7 @@ def _undescribed(
 
 def _build_code(
     name: str,
-    code: _Code,
+    code: StatusCode,
     uses: Sequence[Use],
     statuses: list[Any],
     *,
@@ -357,7 +258,7 @@ def _build_code(
             problem = foreign_schema_problem(envelope.details)
             if problem is None:
                 data["schema"] = dict(envelope.details)
-    examples = _examples(name, data, own[0], responses, lose)
+    examples = _examples(name, data, own[0], responses=responses, lose=lose)
     made = make_example(own[0].shape, own[0].data["fields"], spoken or MADE_MESSAGE)
     return with_examples(data, examples or [PlacedExample(made, ())])
 
@@ -383,6 +284,7 @@ def _examples(
     name: str,
     code: Data,
     envelope: PlainEnvelope,
+    *,
     responses: Sequence[ImportedResponse],
     lose: Report,
 ) -> list[PlacedExample]:
@@ -395,7 +297,13 @@ def _examples(
     for sample in body.samples[_EXAMPLES:]:
         lose(sample.pointer, "example", f"only {_EXAMPLES} examples of a shared code are kept")
     del body.samples[_EXAMPLES:]
-    family = BodyFamily(envelope.name, responses[0].place, [], "", [body])
+    family = BodyFamily(
+        name=envelope.name,
+        pointer=responses[0].place,
+        wrapper_path=[],
+        code_pointer="",
+        bodies=[body],
+    )
     drawn = ImportedEnvelope(
         name=envelope.name,
         family=family,

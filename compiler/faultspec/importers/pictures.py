@@ -129,6 +129,9 @@ class _Drawing:
         required = schema.get("required")
         required = required if isinstance(required, list) else []
         shape: Data = {}
+        if isinstance(beside := schema.get("additionalProperties"), Mapping) and beside:
+            place = child(pointer, "additionalProperties")
+            self.lose(place, "members beside the named ones have any values")
         place = child(pointer, "properties")
         for name, member in schema["properties"].items():
             if name.endswith("?") or name == "...":

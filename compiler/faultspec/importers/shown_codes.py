@@ -15,6 +15,7 @@ from faultspec.importers.bodies import (
 )
 from faultspec.importers.code_member import CODE_NAMES
 from faultspec.importers.families import with_code
+from faultspec.importers.status_codes import Use
 from faultspec.openapi.nodes import mapping
 from faultspec.openapi.pointers import child, steps, value_at
 
@@ -24,10 +25,8 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_.:/#-]{0,79}")
 #: Objects on the way to the code.
 _DEEPEST = 3
 
-Use = tuple[ImportedOperation, ImportedResponse]
 
-
-class _Shown(NamedTuple):
+class _ShownCodes(NamedTuple):
     """A response, and the codes that its examples show."""
 
     operation: ImportedOperation
@@ -52,13 +51,13 @@ def read_shown_codes(contract: ImportedContract, lose: Report) -> None:
             shown = [_read_shown(use, place) for use in uses]
             if len({wire for each in shown for wire in each.wires}) > 1:
                 found = [each for each in shown if each.wires]
-                contract.families.append(_family(found, place, schema))
+                contract.families.append(_make_family(found, place, schema))
                 reason = f"examples alone show the codes at `{place}`; complete and close the list"
                 lose(found[0].response.place, "code", reason)
                 break
 
 
-def _family(found: Sequence[_Shown], place: str, schema: Json) -> BodyFamily:
+def _make_family(found: Sequence[_ShownCodes], place: str, schema: Json) -> BodyFamily:
     """The family of the responses, which are no longer without a code."""
     first = found[0].response
     family = BodyFamily(
@@ -74,9 +73,9 @@ def _family(found: Sequence[_Shown], place: str, schema: Json) -> BodyFamily:
     for operation, response, wires in found:
         for wire in wires:
             if wire not in bodies:
-                told = response.description if len(wires) == 1 else None
+                summary = response.description if len(wires) == 1 else None
                 bodies[wire] = CodedBody(
-                    wire, with_code(schema, steps(place), wire), first.place, description=told
+                    wire, with_code(schema, steps(place), wire), first.place, description=summary
                 )
             bodies[wire].samples.extend(
                 sample
@@ -110,11 +109,11 @@ def _rank(place: str) -> tuple[int, int]:
     return CODE_NAMES.index(steps(place)[-1]), place.count("/")
 
 
-def _read_shown(use: Use, place: str) -> _Shown:
+def _read_shown(use: Use, place: str) -> _ShownCodes:
     operation, response = use
     values = [value_at(sample.value, place) for sample in response.samples]
     wires = [value for value in values if _is_code(value, response.status)]
-    return _Shown(operation, response, list(dict.fromkeys(wires)))
+    return _ShownCodes(operation, response, list(dict.fromkeys(wires)))
 
 
 def _is_code(value: object, status: str) -> bool:
