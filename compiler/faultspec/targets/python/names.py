@@ -55,8 +55,9 @@ MODULE = frozenset(
 def package(taxonomy: str) -> str:
     """``platform_errors`` for the taxonomy ``platform``, ``s3_errors`` for ``s3``."""
     plain = re.fullmatch(r"[a-z][a-z0-9_]*", taxonomy) is not None
-    name = python_identifier(taxonomy if plain else snake(taxonomy), "taxonomy")
-    return name if name.endswith(("error", "errors")) else f"{name}_errors"
+    stem = (taxonomy if plain else snake(taxonomy)) or "taxonomy"
+    name = stem if stem.endswith(("error", "errors")) else f"{stem}_errors"
+    return python_identifier(name, "taxonomy")
 
 
 def base_class(taxonomy: str) -> str:
