@@ -166,7 +166,7 @@ def test_default_leaves_out_the_statuses_that_are_listed() -> None:
     assert judged(known, 503, {"message": "No"}, path="/0").code == "error"
 
 
-def test_a_constant_of_all_bodies_is_no_code() -> None:
+def test_a_constant_of_all_bodies_is_not_a_code() -> None:
     """A member with one constant over several statuses is part of the picture."""
     error = members(type={"const": "error"}, message=TEXT)
     found, known = taken_in(service({"404": described(error), "409": described(error)}))
@@ -244,6 +244,15 @@ def test_a_body_that_nobody_describes_may_be_anything() -> None:
     assert judged(known, 404, {"any": 1}).code == "not_found"
     assert clauses(judged(known, 404, b"nothing", path="/1")) == {"envelope/json"}
     assert clauses(judged(known, 418, {"detail": "No"}))
+
+
+def test_a_default_without_a_body_leaves_described_statuses_judged() -> None:
+    """A `default` that nobody describes takes no described status of the operation with it."""
+    error = members(detail=TEXT)
+    _, known = taken_in(service({"404": described(error), "default": {"description": "Any."}}))
+    assert clauses(judged(known, 404, b"nothing")) == {"envelope/json"}
+    assert judged(known, 404, {"detail": "No"}).code == "not_found"
+    assert judged(known, 503, b"nothing").findings == ()
 
 
 def test_what_the_team_decides_is_laid_over_the_import() -> None:

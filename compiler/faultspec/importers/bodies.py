@@ -103,6 +103,7 @@ class ImportedOperation:
     """An operation. ``wire``: its operationId, unless an operation before it has the same.
 
     ``coded``: the bodies of its responses that name a code. ``uncoded``: its other responses.
+    ``described``: the statuses, in lower case, whose bodies the document has.
     """
 
     identity: str
@@ -112,6 +113,7 @@ class ImportedOperation:
     wire: str | None = None
     coded: list[CodedBody] = field(default_factory=list)
     uncoded: list[ImportedResponse] = field(default_factory=list)
+    described: set[str] = field(default_factory=set)
 
 
 class ResponseDescription(NamedTuple):

@@ -173,7 +173,7 @@ def _lose_open_decisions(named: NamedFamilies, codes: Data, headers: Data, lose:
     limited = [
         name
         for name, code in codes.items()
-        if any(429 in status_range(str(span)) for span in _listed(code["http"]))
+        if any(429 in status_range(str(span)) for span in _list_statuses(code["http"]))
         and code.get("headers", {}).get("Retry-After") != "required"
     ]
     if limited and "Retry-After" not in headers:
@@ -181,13 +181,15 @@ def _lose_open_decisions(named: NamedFamilies, codes: Data, headers: Data, lose:
         lose("/paths", "header", reason)
 
 
-def _listed(value: Any) -> list[Any]:
+def _list_statuses(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def _unused_classes(codes: Data, fallback: Data) -> Data:
     """A fallback for the statuses of each class that no response of the document has."""
-    spans = [status_range(str(span)) for code in codes.values() for span in _listed(code["http"])]
+    spans = [
+        status_range(str(span)) for code in codes.values() for span in _list_statuses(code["http"])
+    ]
     return {
         name: {"code": None, "reason": _NOT_DECLARED}
         for name, digit in (("4xx", 4), ("5xx", 5))
@@ -255,8 +257,8 @@ def _undescribed_surfaces(plain: PlainFailures, *, alone: bool) -> Data:
     if alone and names:
         return {"api": {"transport": "http", **rest}}
     found: Data = {}
-    for index, (routes, statuses) in enumerate(plain.undescribed.items(), 1):
-        match = {**({"routes": list(routes)} if routes else {}), "statuses": statuses}
+    for index, (routes, statuses) in enumerate(plain.undescribed, 1):
+        match = {**({"routes": routes} if routes else {}), "statuses": statuses}
         name = "undescribed" if index == 1 else f"undescribed_{index}"
         found[name] = {"transport": "http", "match": match, **rest}
     return found

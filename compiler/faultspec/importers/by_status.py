@@ -34,6 +34,8 @@ from faultspec.importers.status_codes import (
     assign_code_names,
     list_codes,
     statuses_of,
+    undescribed_statuses,
+    write_statuses,
 )
 from faultspec.language.spelling import snake
 from faultspec.language.values import foreign_schema_problem
@@ -63,17 +65,20 @@ class PlainEnvelope(NamedTuple):
     described: bool
 
 
-class PlainFailures(NamedTuple):
-    """``codes`` by name, and the names of those that each operation lists.
+class Undescribed(NamedTuple):
+    """Routes whose answers with these statuses the document does not describe; none for all."""
 
-    ``undescribed``: the statuses of bodies that the document does not describe, and the routes
-    that answer so; no routes if all do.
-    """
+    routes: list[str]
+    statuses: list[Any]
+
+
+class PlainFailures(NamedTuple):
+    """``codes`` by name, and the names of those that each operation lists."""
 
     envelopes: list[PlainEnvelope]
     codes: dict[str, ImportedCode]
     listed: Mapping[ImportedOperation, list[str]]
-    undescribed: Mapping[tuple[str, ...], list[Any]]
+    undescribed: list[Undescribed]
 
 
 def read_plain_failures(
@@ -102,7 +107,7 @@ def read_plain_failures(
         list(gallery.envelopes.values()),
         codes,
         list_codes(groups, names),
-        _find_undescribed(contract, groups, statuses, gallery),
+        _find_undescribed(contract, groups, gallery),
     )
 
 
@@ -204,21 +209,26 @@ def _code_header(response: ImportedResponse) -> tuple[str | None, Listed]:
 
 
 def _find_undescribed(
-    contract: ImportedContract,
-    groups: Mapping[StatusCode, list[Use]],
-    statuses: Mapping[StatusCode, list[Any]],
-    gallery: _Gallery,
-) -> dict[tuple[str, ...], list[Any]]:
-    described = {status for family in contract.families for status in family.responses}
-    described |= {code.status for code in groups if gallery.envelopes[code.envelopes[0]].described}
-    found: dict[tuple[str, ...], list[Any]] = {}
+    contract: ImportedContract, groups: Mapping[StatusCode, list[Use]], gallery: _Gallery
+) -> list[Undescribed]:
+    described = {status for each in contract.operations for status in each.described}
+    found: dict[tuple[int, ...], list[str]] = {}
+    everywhere: set[int] = set()
     for code, uses in groups.items():
         if gallery.envelopes[code.envelopes[0]].described:
             continue
-        everywhere = not described & {code.status, *CLASSES} and code.status not in CLASSES
-        routes = () if everywhere else tuple(dict.fromkeys(each.route for each, _ in uses))
-        found.setdefault(routes, []).extend(statuses[code])
-    return found
+        if code.status not in CLASSES and not described & {code.status, *CLASSES}:
+            everywhere.add(int(code.status))
+            continue
+        for operation, _ in uses:
+            statuses = undescribed_statuses(operation, code.status)
+            found.setdefault(tuple(sorted(statuses)), []).append(operation.route)
+    listed = [
+        Undescribed(list(dict.fromkeys(routes)), write_statuses(set(statuses)))
+        for statuses, routes in found.items()
+        if statuses
+    ]
+    return [*listed, *([Undescribed([], write_statuses(everywhere))] if everywhere else [])]
 
 
 # Codes

@@ -109,6 +109,8 @@ def read_response(
         component=None if component is None else str(component),
         place=schema_pointer,
     )
+    if operation is not None and plain.media_types:
+        operation.described.add(status)
     coded = _coded_schema(reader, contract.families, schema, schema_pointer)
     _lose_other_media(reader, body, child(pointer, "content"))
     if coded is not None:

@@ -1,7 +1,7 @@
 """Names and statuses of the codes that a status decides."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from faultspec.importers.bodies import ImportedOperation, ImportedResponse
@@ -70,13 +70,27 @@ def statuses_of(code: StatusCode, groups: Mapping[StatusCode, list[Use]]) -> lis
         classes = {other.status for other in groups if set(other.envelopes) & set(code.envelopes)}
         for digits in classes & {"4xx", "5xx"}:
             taken |= set(CLASSES[digits][1])
+    return write_statuses(set(CLASSES[code.status][1]) - taken)
+
+
+def write_statuses(statuses: Set[int]) -> list[Any]:
+    """Error statuses as the language writes them: classes, ranges and single ones."""
     found: list[Any] = []
     for digit, name in ((4, "4xx"), (5, "5xx")):
-        own = range(100 * digit, 100 * digit + 100)
-        free = [status for status in own if status in CLASSES[code.status][1]]
-        free = [status for status in free if status not in taken]
-        found += [name] if len(free) == 100 else list(_spans(free))
+        own = [status for status in sorted(statuses) if status // 100 == digit]
+        found += [name] if len(own) == 100 else list(_spans(own))
     return found
+
+
+def undescribed_statuses(operation: ImportedOperation, status: str) -> set[int]:
+    """The statuses of a response without a body that no other response of the operation has."""
+    own = set(CLASSES[status][1]) if status in CLASSES else {int(status)}
+    for other in operation.described - {status}:
+        if other.isdecimal():
+            own.discard(int(other))
+        elif status == "default":
+            own -= set(CLASSES[other][1])
+    return own
 
 
 def _spans(statuses: Sequence[int]) -> Iterator[Any]:
