@@ -814,6 +814,63 @@ def test_a_code_of_a_json_protocol_may_have_a_namespace(service: str, namespace:
     assert "code/declared" not in {each.clause for each in found.findings}
 
 
+#: Of a service, headers and body of an error, and the wire value that botocore reads there.
+PLACES: list[tuple[str, dict[str, str], dict[str, object], str]] = [
+    ("lambda", {"x-amzn-errortype": "ResourceNotFoundException:http://internal/coral/"}, {"Message": "No"}, "ResourceNotFoundException"),
+    ("lambda", {"x-amzn-ErrorType": "ResourceNotFoundException"}, {"code": "Other"}, "ResourceNotFoundException"),
+    ("lambda", {}, {"code": "ResourceNotFoundException", "__type": "Other"}, "ResourceNotFoundException"),
+    ("lambda", {}, {"Code": "ResourceNotFoundException", "message": "No"}, "ResourceNotFoundException"),
+    ("lambda", {}, {"__type": "ResourceNotFoundException"}, "ResourceNotFoundException"),
+    ("dynamodb", {}, {"__type": "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException"}, "ResourceNotFoundException"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("service", "headers", "content", "wire"), PLACES)
+def test_a_code_is_where_the_parsers_of_botocore_read_it(
+    service: str, headers: dict[str, str], content: dict[str, object], wire: str
+) -> None:
+    """The first place that is there has the code, for the judge and for botocore alike."""
+    from botocore import parsers
+
+    known = taken_in(botocore.read(model(service), service))
+    code = next(each for each in known.codes.values() if each.wire == wire)
+    sent = {**headers, "Content-Type": known.envelopes["error"].media_types[0]}
+    answer = Response(code.http.default or 400, tuple(sent.items()), json.dumps(content).encode())
+    found = judge(build_contract(known), Exchange(Request("POST", "/", ()), answer, "http"))
+    assert found.code == code.name
+    assert {each.clause for each in found.findings} <= {"details/schema", "details/required"}
+    parser = parsers.create_parser(model(service)["metadata"]["protocol"])
+    raw = {
+        "status_code": answer.status,
+        "headers": {name.lower(): value for name, value in sent.items()},
+        "body": answer.body,
+    }
+    assert parser.parse(raw, None)["Error"]["Code"] == wire
+
+
+def test_codes_of_the_query_protocol_come_from_its_header() -> None:
+    """A service that once spoke `query` has the header first, if its model has codes of then."""
+    cloudwatch, sqs = (
+        botocore.read(model(service), service).data["envelopes"]["error"]["fields"]["code"]
+        for service in ("cloudwatch", "sqs")
+    )
+    assert cloudwatch["places"][0]["header"] == "x-amzn-query-error"
+    assert cloudwatch["places"][1:] == sqs["places"] == ["/__type"]
+
+
+def test_the_shape_of_an_xml_error_is_that_of_its_service() -> None:
+    """S3 has the error alone, other services may wrap it; every value of a detail is text."""
+    s3 = botocore.read(model("s3"), "s3").data
+    assert list(s3["envelopes"]) == ["error"]
+    assert list(s3["envelopes"]["error"]["shape"]) == ["Error"]
+    cloudfront = botocore.read(model("cloudfront"), "cloudfront").data
+    shapes = [list(each["shape"]) for each in cloudfront["envelopes"].values()]
+    assert shapes == [["ErrorResponse"], ["Error"]]
+    details = [code.get("details", {}) for code in s3["codes"].values()]
+    types = {str(each.get("type")) for listed in details for each in listed.values()}
+    assert types <= {"string"}
+
+
 def test_the_retry_facts_are_those_of_botocore() -> None:
     """The lists and numbers of the standard mode are those of the installed botocore."""
     from botocore.retries import quota, standard
@@ -1054,6 +1111,22 @@ def test_the_command_writes_once_and_reports(tmp_path: Path) -> None:
         == 0
     )
     assert (tmp_path / "taxonomy.yaml").read_text() == before
+
+
+def test_losses_of_one_reason_are_one_line(tmp_path: Path) -> None:
+    """The report has one line for losses that differ in their places alone, with their number, and
+    counts the kinds; the JSON has each.
+    """
+    moved = {"description": "Moved."}
+    made = document(**{"301": moved, "302": moved, "307": moved, "404": {"description": "None."}})
+    (tmp_path / "api.json").write_text(json.dumps(made))
+    lines = run("openapi", "api.json", cwd=tmp_path).stderr.splitlines()
+    redirects = [each for each in lines if "[redirect]" in each]
+    assert len(redirects) == 1
+    assert redirects[0].endswith(", and 2 more")
+    assert lines[-1].endswith("3 of the document's statements are not carried: redirect 3")
+    report = run("openapi", "api.json", "--format", "json", cwd=tmp_path).stderr
+    assert len(json.loads(report[report.index("[") :])[0]["losses"]) == 3
 
 
 def test_the_first_line_names_a_schema_beside_the_taxonomy(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ class _Importer:
 
     def taxonomy(self, service: str) -> ImportedTaxonomy:
         """The taxonomy of the service."""
-        envelopes = protocol_envelopes(self.metadata)
+        envelopes = protocol_envelopes(self.metadata, self.shapes)
         errors = self._errors()
         codes = {self.codes[error.wire]: self._code(error) for error in errors}
         if not codes:

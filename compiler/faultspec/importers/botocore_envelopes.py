@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from faultspec.importers import Data, Json, NotImportable
+from faultspec.openapi.nodes import mapping
 
 #: The header of a service that once spoke the query protocol: the code of that, and the fault.
 _QUERY_ERROR: Data = {"header": "x-amzn-query-error", "pattern": "^([^;]+);"}
@@ -102,7 +103,7 @@ IN_XML = ("query", "ec2", "rest-xml")
 _BARE = frozenset({"s3", "s3-control"})
 
 
-def protocol_envelopes(metadata: Json) -> Data:
+def protocol_envelopes(metadata: Json, shapes: Json) -> Data:
     """The envelopes of a service, in the order of comparison. Raises NotImportable."""
     protocol = str(metadata.get("protocol", ""))
     envelopes = _ENVELOPES.get(protocol)
@@ -114,7 +115,8 @@ def protocol_envelopes(metadata: Json) -> Data:
     error = envelopes["error"]
     if "__type?" not in error["shape"]:
         return dict(envelopes)
-    if "awsQueryCompatible" in metadata:
+    errors = (mapping(mapping(shape).get("error")) for shape in shapes.values())
+    if "awsQueryCompatible" in metadata and any("code" in error for error in errors):
         error = _with_place(error, _QUERY_ERROR)
     return {"error": error, "qualified": _qualify_code(error)}
 
