@@ -314,7 +314,6 @@ IN_PATHS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a word": (lambda d: responses(d)["404"].update(summary="No."), f"{CART}/responses/404/summary"),
     "no body": (lambda d: body(d).update(schema=False), f"{CART}/responses/404/content/application~1json/schema"),
     "a list for a schema": (lambda d: body(d).update(schema=[]), f"{CART}/responses/404/content/application~1json/schema"),
-    "a body without a code": (lambda d: None, f"{CART}/responses/404/content/application~1json"),
     "the same in XML": (lambda d: responses(d)["404"]["content"].update({"application/xml": body(d)}), f"{CART}/responses/404/content/application~1xml"),
     "a coded one in XML": (lambda d: responses(d)["409"]["content"].update({"application/xml": body(d, "409")}), f"{CART}/responses/409/content/application~1xml"),
     "nullable in 3.1": (lambda d: error(d)["message"].update(nullable=True), "/components/schemas/Error/properties/message/nullable"),
@@ -378,7 +377,7 @@ def test_the_report_names_what_was_lost_of_paths(what: str) -> None:
     imported = drop_invalid(openapi.read(whole))
     taken_in(imported)
     assert pointer in {each.pointer for each in imported.losses}
-    assert (pointer in before) == (what in ("a body without a code", "prose"))
+    assert (pointer in before) == (what == "prose")
     assert all(resolve(whole, each.pointer)[0] for each in imported.losses)
 
 
@@ -458,15 +457,17 @@ def document(**responses: Any) -> dict[str, Any]:
 ANY = {"application/json": {"schema": {"$ref": "#/components/schemas/Any"}}}
 
 
-def errors_of(found: ImportedTaxonomy) -> Any:
-    """The codes of the one operation."""
+def codes_of(found: ImportedTaxonomy) -> Any:
+    """The codes that the one operation lists."""
     taken_in(found)
-    return found.data["operations"]["read_cart"]["errors"]
+    return {
+        name: found.data["codes"][name] for name in found.data["operations"]["read_cart"]["codes"]
+    }
 
 
 def test_a_response_without_a_code_is_called_by_its_status() -> None:
-    """K17: a non-2xx response is HTTP_<status> of its operation, with its schema; a redirect is
-    reported.
+    """A failure whose body names no code is a shared code of its status or its shared response, in
+    an envelope of its shape; a redirect is reported.
     """
     found = openapi.read(
         document(
@@ -474,46 +475,48 @@ def test_a_response_without_a_code_is_called_by_its_status() -> None:
                 "200": {"description": "OK"},
                 "302": {"description": "Moved."},
                 "404": {"$ref": "#/components/responses/Missing"},
+                "410": {"description": "It went.", "content": ANY},
             }
         )
     )
-    assert errors_of(found) == {
-        "HTTP_404": {
-            "summary": "No such cart.",
-            "http": 404,
-            "schema": {"type": "object", "properties": {"text": {"type": "string"}}},
+    assert {name: (code["http"], code["summary"]) for name, code in codes_of(found).items()} == {
+        "missing": (404, "No such cart."),
+        "gone": (410, "It went."),
+    }
+    assert found.data["envelopes"] == {
+        "any": {
+            "shape": {"text?": "$text"},
+            "fields": {"code": {"places": ["status"]}, "text": {"type": "string"}},
         }
     }
-    assert found.data["imported"] == {"pattern": "HTTP_${status}", "retriable": False}
     assert [(each.pointer, each.kind) for each in found.losses] == [
         ("/paths/~1carts~1{id}/get/responses/302", "redirect"),
-        ("/components/responses/Missing/content/application~1json", "body"),
     ]
 
 
 def test_classes_and_default_are_codes_too() -> None:
-    """`4XX` is one code for the class; `default` is one for all errors, and reported."""
+    """`4XX` is one code for the class; `default` is one for all other errors, and reported."""
     found = openapi.read(
         document(
             **{"4XX": {"description": "Yours.", "content": ANY}, "default": {"description": "Any."}}
         )
     )
-    codes = errors_of(found)
-    assert (codes["HTTP_4XX"]["http"], codes["HTTP_DEFAULT"]["http"]) == ("4xx", ["4xx", "5xx"])
+    codes = codes_of(found)
+    assert (codes["client_error"]["http"], codes["error"]["http"]) == ("4xx", ["4xx", "5xx"])
     assert "default" in {each.kind for each in found.losses}
 
 
 def test_a_body_that_is_not_json_is_reported() -> None:
-    """The status and the headers are kept; the body is reported as lost."""
+    """The status and the headers are kept; the body is reported as lost, and may be anything."""
     response = {
         "description": "Wait.",
         "content": {"text/html": {}},
         "headers": {"Retry-After": {"required": True}, "WWW-Authenticate": {}},
     }
     found = openapi.read(document(**{"429": response}))
-    code = errors_of(found)["HTTP_429"]
-    assert "schema" not in code
+    code = codes_of(found)["too_many_requests"]
     assert code["headers"] == {"Retry-After": "required", "WWW-Authenticate": "optional"}
+    assert found.data["surfaces"]["api"]["reason"]
     assert [each.kind for each in found.losses] == ["media-type"]
 
 
@@ -529,10 +532,10 @@ def test_a_schema_that_names_its_codes_is_believed() -> None:
     assert {name: str(code.http.statuses[0]) for name, code in known.codes.items()} == {
         "gone": "409",
         "locked": "409",
+        "not_found": "404",
     }
-    assert known.operations["read_cart"].codes == ("gone", "locked")
+    assert known.operations["read_cart"].codes == ("gone", "locked", "not_found")
     assert known.envelopes["error"].media_types == ("application/problem+json",)
-    assert list(known.operations["read_cart"].errors) == ["HTTP_404"]
 
 
 @pytest.mark.parametrize(
@@ -557,7 +560,8 @@ def test_a_range_of_media_types_without_json_is_not_read() -> None:
     """A body of a range without JSON is not read."""
     content = {"text/*": {"schema": {"$ref": "#/components/schemas/Error"}}}
     found = openapi.read(document(**{"409": {"description": "No.", "content": content}}))
-    assert errors_of(found) == {"HTTP_409": {"summary": "No.", "http": 409}}
+    assert [(name, code["http"]) for name, code in codes_of(found).items()] == [("conflict", 409)]
+    assert list(found.data["envelopes"]) == ["undescribed"]
 
 
 @pytest.mark.parametrize("word", ["oneOf", "anyOf"])
@@ -567,7 +571,7 @@ def test_an_alternative_that_names_codes_is_read_whatever_stands_beside_it(
     word: str, turned: bool, inline: bool
 ) -> None:
     """The alternatives of a body that name codes are these codes; the others are the code of the
-    status, and each is reported.
+    status, each an envelope.
     """
     made = document()
     plain = {"type": "object", "properties": {"title": {"type": "string"}}}
@@ -586,15 +590,11 @@ def test_an_alternative_that_names_codes_is_read_whatever_stands_beside_it(
     assert {name: str(code.http.statuses[0]) for name, code in known.codes.items()} == {
         "gone": "409",
         "locked": "409",
+        "conflict": "409",
     }
-    assert known.operations["read_cart"].codes == ("gone", "locked")
-    assert found.data["operations"]["read_cart"]["errors"]["HTTP_409"]["schema"] == {
-        "anyOf": [{"type": "string"}, plain] if turned else [plain, {"type": "string"}]
-    }
-    place = f"/paths/~1carts~1{{id}}/get/responses/409/content/application~1json/schema/{word}"
-    assert {each.pointer for each in found.losses if each.kind == "body"} == {
-        f"{place}/{index}" for index in (0, 1, 2) if index != (2 if turned else 0)
-    }
+    assert known.operations["read_cart"].codes == ("gone", "locked", "conflict")
+    shapes = [found.data["envelopes"][name]["shape"] for name in known.codes["conflict"].envelopes]
+    assert shapes == (["$body", {"title?": "$message"}])[:: 1 if turned else -1]
 
 
 @pytest.mark.parametrize(
@@ -649,22 +649,6 @@ def test_actions_that_send_again_come_back() -> None:
     other = openapi.read(written_out)
     assert not any(each.sends_again for each in taken_in(other).actions.values())
     assert {each.kind for each in other.losses} >= {"condition"}
-
-
-def test_a_code_of_the_form_of_imported_ones_is_called_otherwise() -> None:
-    """A document's own code `HTTP_404` keeps its wire and gets another name, which is reported."""
-    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
-    made = document(
-        **{"409": {"description": "No.", "content": content}, "404": {"description": "None."}}
-    )
-    made["components"]["schemas"]["Error"]["properties"]["code"]["enum"] = ["HTTP_404", "locked"]
-    found = openapi.read(made)
-    assert {name: code.wire for name, code in taken_in(found).codes.items()} == {
-        "own_HTTP_404": "HTTP_404",
-        "locked": "locked",
-    }
-    assert list(found.data["operations"]["read_cart"]["errors"]) == ["HTTP_404"]
-    assert [each.kind for each in found.losses] == ["collision"]
 
 
 @pytest.mark.parametrize(
@@ -828,6 +812,63 @@ def test_a_code_of_a_json_protocol_may_have_a_namespace(service: str, namespace:
     found = judge(build_contract(known), Exchange(Request("POST", "/", ()), answer, "http"))
     assert found.code == code.name
     assert "code/declared" not in {each.clause for each in found.findings}
+
+
+#: Of a service, headers and body of an error, and the wire value that botocore reads there.
+PLACES: list[tuple[str, dict[str, str], dict[str, object], str]] = [
+    ("lambda", {"x-amzn-errortype": "ResourceNotFoundException:http://internal/coral/"}, {"Message": "No"}, "ResourceNotFoundException"),
+    ("lambda", {"x-amzn-ErrorType": "ResourceNotFoundException"}, {"code": "Other"}, "ResourceNotFoundException"),
+    ("lambda", {}, {"code": "ResourceNotFoundException", "__type": "Other"}, "ResourceNotFoundException"),
+    ("lambda", {}, {"Code": "ResourceNotFoundException", "message": "No"}, "ResourceNotFoundException"),
+    ("lambda", {}, {"__type": "ResourceNotFoundException"}, "ResourceNotFoundException"),
+    ("dynamodb", {}, {"__type": "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException"}, "ResourceNotFoundException"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("service", "headers", "content", "wire"), PLACES)
+def test_a_code_is_where_the_parsers_of_botocore_read_it(
+    service: str, headers: dict[str, str], content: dict[str, object], wire: str
+) -> None:
+    """The first place that is there has the code, for the judge and for botocore alike."""
+    from botocore import parsers
+
+    known = taken_in(botocore.read(model(service), service))
+    code = next(each for each in known.codes.values() if each.wire == wire)
+    sent = {**headers, "Content-Type": known.envelopes["error"].media_types[0]}
+    answer = Response(code.http.default or 400, tuple(sent.items()), json.dumps(content).encode())
+    found = judge(build_contract(known), Exchange(Request("POST", "/", ()), answer, "http"))
+    assert found.code == code.name
+    assert {each.clause for each in found.findings} <= {"details/schema", "details/required"}
+    parser = parsers.create_parser(model(service)["metadata"]["protocol"])
+    raw = {
+        "status_code": answer.status,
+        "headers": {name.lower(): value for name, value in sent.items()},
+        "body": answer.body,
+    }
+    assert parser.parse(raw, None)["Error"]["Code"] == wire
+
+
+def test_codes_of_the_query_protocol_come_from_its_header() -> None:
+    """A service that once spoke `query` has the header first, if its model has codes of then."""
+    cloudwatch, sqs = (
+        botocore.read(model(service), service).data["envelopes"]["error"]["fields"]["code"]
+        for service in ("cloudwatch", "sqs")
+    )
+    assert cloudwatch["places"][0]["header"] == "x-amzn-query-error"
+    assert cloudwatch["places"][1:] == sqs["places"] == ["/__type"]
+
+
+def test_the_shape_of_an_xml_error_is_that_of_its_service() -> None:
+    """S3 has the error alone, other services may wrap it; every value of a detail is text."""
+    s3 = botocore.read(model("s3"), "s3").data
+    assert list(s3["envelopes"]) == ["error"]
+    assert list(s3["envelopes"]["error"]["shape"]) == ["Error"]
+    cloudfront = botocore.read(model("cloudfront"), "cloudfront").data
+    shapes = [list(each["shape"]) for each in cloudfront["envelopes"].values()]
+    assert shapes == [["ErrorResponse"], ["Error"]]
+    details = [code.get("details", {}) for code in s3["codes"].values()]
+    types = {str(each.get("type")) for listed in details for each in listed.values()}
+    assert types <= {"string"}
 
 
 def test_the_retry_facts_are_those_of_botocore() -> None:
@@ -1070,6 +1111,22 @@ def test_the_command_writes_once_and_reports(tmp_path: Path) -> None:
         == 0
     )
     assert (tmp_path / "taxonomy.yaml").read_text() == before
+
+
+def test_losses_of_one_reason_are_one_line(tmp_path: Path) -> None:
+    """The report has one line for losses that differ in their places alone, with their number, and
+    counts the kinds; the JSON has each.
+    """
+    moved = {"description": "Moved."}
+    made = document(**{"301": moved, "302": moved, "307": moved, "404": {"description": "None."}})
+    (tmp_path / "api.json").write_text(json.dumps(made))
+    lines = run("openapi", "api.json", cwd=tmp_path).stderr.splitlines()
+    redirects = [each for each in lines if "[redirect]" in each]
+    assert len(redirects) == 1
+    assert redirects[0].endswith(", and 2 more")
+    assert lines[-1].endswith("3 of the document's statements are not carried: redirect 3")
+    report = run("openapi", "api.json", "--format", "json", cwd=tmp_path).stderr
+    assert len(json.loads(report[report.index("[") :])[0]["losses"]) == 3
 
 
 def test_the_first_line_names_a_schema_beside_the_taxonomy(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -230,13 +232,17 @@ class _LossReport(NamedTuple):
         return {"document": self.name, "losses": losses}
 
     def lines(self) -> Iterator[str]:
-        """The report as text."""
+        """The report as text. Losses with one reason are one line, with the first place."""
+        alike: dict[tuple[str, str], list[Loss]] = {}
         for loss in self.losses:
-            place = self.place(loss)
+            alike.setdefault((loss.kind, re.sub("`[^`]*`", "", loss.reason)), []).append(loss)
+        for (kind, _), losses in alike.items():
+            first = losses[0]
+            place = self.place(first)
             where = self.path if place is None else f"{self.path}:{place[0]}:{place[1]}"
-            pointer = f" (#{loss.pointer})" if loss.pointer else ""
-            text = f"{where}: not carried [{loss.kind}]: {loss.reason}{pointer}"
-            yield escape_line(text)
+            pointer = f" (#{first.pointer})" if first.pointer else ""
+            more = f", and {len(losses) - 1} more" if len(losses) > 1 else ""
+            yield escape_line(f"{where}: not carried [{kind}]: {first.reason}{pointer}{more}")
 
 
 def _report(reports: Sequence[_LossReport], style: str) -> None:
@@ -247,8 +253,11 @@ def _report(reports: Sequence[_LossReport], style: str) -> None:
     for report in reports:
         for line in report.lines():
             click.echo(line, err=True)
-    total = sum(len(report.losses) for report in reports)
+    kinds = Counter(loss.kind for report in reports for loss in report.losses)
+    listed = ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items()))
     summary = (
-        f"{total} of the document's statements are not carried" if total else "nothing was lost"
+        f"{kinds.total()} of the document's statements are not carried: {listed}"
+        if kinds
+        else "nothing was lost"
     )
     click.echo(summary, err=True)

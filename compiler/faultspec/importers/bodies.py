@@ -31,6 +31,25 @@ class ImportedHeader(NamedTuple):
     pointer: str
 
 
+class ImportedResponse(NamedTuple):
+    """A response. ``schema``: None if the document has none for its JSON body.
+
+    ``media_types``: those of its JSON body, empty without one. ``name``: that of its schema.
+    ``component``: the name of the shared response that it is. ``place``: the pointer of the schema.
+    """
+
+    status: str
+    description: str | None
+    schema: Any
+    headers: Mapping[str, ImportedHeader]
+    pointer: str
+    samples: tuple[SampledError, ...] = ()
+    media_types: tuple[str, ...] = ()
+    name: str | None = None
+    component: str | None = None
+    place: str = ""
+
+
 @dataclass(eq=False, slots=True)
 class CodedBody:
     """The body of one code.
@@ -55,7 +74,9 @@ class BodyFamily:
 
     ``wrapper_path``: the steps from the whole body to where the bodies differ; ``code_pointer``
     leads from there to the code. ``responses``: for each status in lower case, the bodies that its
-    responses may have. ``headers``: for each status, the headers of each response.
+    responses may have. ``headers``: for each status, the headers of each response. ``uses``: its
+    responses without their codes, each with its operation. ``shown``: examples alone name its
+    codes.
     """
 
     name: str | None
@@ -69,21 +90,12 @@ class BodyFamily:
     headers: dict[str, list[dict[str, ImportedHeader]]] = field(default_factory=dict)
     media_types: list[str] = field(default_factory=list)
     losses: list[Loss] = field(default_factory=list)
+    uses: list[tuple["ImportedOperation", ImportedResponse]] = field(default_factory=list)
+    shown: bool = False
 
     def members(self) -> set[str]:
         """The names at the top of the bodies."""
         return {name for body in self.bodies for name in body.schema.get("properties", {})}
-
-
-class ImportedResponse(NamedTuple):
-    """A response whose body names no code. ``schema``: None without a JSON body."""
-
-    status: str
-    description: str | None
-    schema: Any
-    headers: Mapping[str, ImportedHeader]
-    pointer: str
-    samples: tuple[SampledError, ...] = ()
 
 
 @dataclass(eq=False, slots=True)
@@ -91,6 +103,7 @@ class ImportedOperation:
     """An operation. ``wire``: its operationId, unless an operation before it has the same.
 
     ``coded``: the bodies of its responses that name a code. ``uncoded``: its other responses.
+    ``described``: the statuses, in lower case, whose bodies the document has.
     """
 
     identity: str
@@ -100,6 +113,7 @@ class ImportedOperation:
     wire: str | None = None
     coded: list[CodedBody] = field(default_factory=list)
     uncoded: list[ImportedResponse] = field(default_factory=list)
+    described: set[str] = field(default_factory=set)
 
 
 class ResponseDescription(NamedTuple):

@@ -1,80 +1,29 @@
 """From a service model of botocore (``service-2.json``) to a taxonomy.
 
-Every structure that is an exception is a code. Each protocol has its place for the code: the member
-``__type`` of a JSON body, alone or after the service's namespace, a header (REST JSON), or
-``Error/Code`` in XML. XML has the shape of its tree in JSON, as botocore returns it. The older
-protocols of a service are reported, not carried.
+Every structure that is an exception is a code. Each protocol has its places for the code,
+those that the parsers of botocore read: the member ``__type`` of a JSON body, alone or after the
+service's namespace, a header and the members ``code`` and ``Code`` (REST JSON), or ``Error/Code``
+in XML. The older protocols of a service are reported, not carried.
 """
 
 import html
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from http import HTTPMethod
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from faultspec.importers import Data, ImportedTaxonomy, Json, Loss, NotImportable
+from faultspec.importers.botocore_envelopes import IN_XML, protocol_envelopes
 from faultspec.importers.clean import clean_document
+from faultspec.importers.envelopes import one_or_all
+from faultspec.importers.examples import MADE_MESSAGE, make_value
+from faultspec.importers.extensible import extensible_paths
 from faultspec.importers.naming import UniqueNames, identifier
 from faultspec.openapi.nodes import mapping, sequence, texts
 from faultspec.openapi.pointers import child
 from faultspec.openapi.reader import DocumentReader
 
-_JSON: Data = {
-    "shape": {"__type": "$code", "message?": "$message", "...": "$details"},
-    "additional": "allow",
-}
-_XML: Data = {
-    "summary": "An XML body, shown as the JSON of its tree.",
-    "media_type": "text/xml",
-    "shape": {},
-    "fields": {"request_id": {"type": "string"}},
-    "additional": "allow",
-}
-_XML_ERROR: Data = {"Code": "$code", "Message?": "$message", "...": "$details"}
-_FAULT: Data = {"fault": {"type": "string", "enum": ["Sender", "Receiver"]}}
-
-#: The envelopes by protocol (AWS protocols of Smithy 2.0; ``botocore.parsers`` reads them).
-_ENVELOPES: Mapping[str, Data] = {
-    "json": {
-        "summary": "A JSON body that names its error.",
-        "media_type": ["application/x-amz-json-1.1", "application/x-amz-json-1.0"],
-        **_JSON,
-    },
-    "rest-json": {
-        "summary": "A JSON body; the header X-Amzn-ErrorType names the error, and so may the body.",
-        **_JSON,
-    },
-    "smithy-rpc-v2-cbor": {
-        "summary": "A CBOR body, shown as JSON.",
-        "media_type": "application/cbor",
-        **_JSON,
-    },
-    "query": _XML
-    | {
-        "shape": {
-            "ErrorResponse": {
-                "Error": {"Type?": "$fault", **_XML_ERROR},
-                "RequestId?": "$request_id",
-            }
-        },
-        "fields": _FAULT | _XML["fields"],
-    },
-    "ec2": _XML
-    | {"shape": {"Response": {"Errors": {"Error": _XML_ERROR}, "RequestID?": "$request_id"}}},
-    "rest-xml": _XML
-    | {
-        "media_type": "application/xml",
-        "shape": {
-            "Error": {
-                "Code": "$code",
-                "Message?": "$message",
-                "RequestId?": "$request_id",
-                "...": "$details",
-            }
-        },
-    },
-}
 #: Members of the envelope, not of the details, in lower case.
 _ENVELOPE_MEMBERS = frozenset({"message", "code", "type", "requestid", "__type"})
 
@@ -162,7 +111,7 @@ class _Importer:
 
     def taxonomy(self, service: str) -> ImportedTaxonomy:
         """The taxonomy of the service."""
-        envelopes, names = self._envelopes()
+        envelopes = protocol_envelopes(self.metadata, self.shapes)
         errors = self._errors()
         codes = {self.codes[error.wire]: self._code(error) for error in errors}
         if not codes:
@@ -175,16 +124,24 @@ class _Importer:
             if older != self.protocol:
                 reason = f"the service also speaks {older}; its first protocol is imported"
                 self.lose("/metadata/protocols", "protocol", reason)
-        data: Data = {
+        header: Data = {
             "faultspec": 1,
             "taxonomy": {
                 "name": identifier(service, "service"),
                 "version": "1.0.0",
                 "title": f"{title} errors",
             },
+        }
+        data: Data = {
             "boundaries": _boundaries(codes),
             "envelopes": envelopes,
-            "surfaces": {"api": {"transport": "http", "envelope": names, "codes": "open"}},
+            "surfaces": {
+                "api": {
+                    "transport": "http",
+                    "envelope": one_or_all(list(envelopes)),
+                    "codes": "open",
+                }
+            },
         }
         if any(code.get("retry") for code in codes.values()):
             throttled = [self.codes[error.wire] for error in errors if _is_throttled(error)]
@@ -192,18 +149,8 @@ class _Importer:
         data["codes"] = codes
         if operations := self._operations():
             data["operations"] = operations
-        return ImportedTaxonomy(data, tuple(dict.fromkeys(self.reader.losses)))
-
-    def _envelopes(self) -> tuple[Data, Any]:
-        """The envelopes of the protocol, and their names in the order of comparison."""
-        envelope = _ENVELOPES.get(self.protocol)
-        if envelope is None:
-            message = f"the protocol `{self.protocol}` is not known"
-            raise NotImportable("unknown-protocol", message, "/metadata/protocol")
-        if "__type" not in envelope["shape"]:
-            return {"error": envelope}, "error"
-        # The envelope with the namespace comes first, since a body with it also fits the other.
-        return {"qualified": _qualify_code(envelope), "error": envelope}, ["error", "qualified"]
+        whole = {**header, "extensible": extensible_paths(data), **data}
+        return ImportedTaxonomy(whole, tuple(dict.fromkeys(self.reader.losses)))
 
     def _errors(self) -> list[_ErrorShape]:
         """The error shapes, the first of each wire; `codes` receives their names."""
@@ -241,6 +188,8 @@ class _Importer:
         code |= _retries(error, status)
         if details := self._details(error):
             code["details"] = details
+        shown = make_value({"type": "object", "properties": details})
+        code["example"] = {"message": MADE_MESSAGE, **({"details": shown} if shown else {})}
         if data.get("deprecated") is True:
             code["lifecycle"] = "deprecated"
         if data.get("deprecatedMessage"):
@@ -295,8 +244,7 @@ class _Importer:
             case "structure":
                 return self._structure(str(shape), data, pointer, (*above, shape))
             case "list":
-                item = mapping(data.get("member")).get("shape")
-                return {"type": "array", "items": self._schema(item, pointer, (*above, shape))}
+                return self._list(str(shape), data, pointer, (*above, shape))
             case "map":
                 reason = (
                     f"a taxonomy cannot express the keys and values of `{shape}`; it is any object"
@@ -308,6 +256,14 @@ class _Importer:
             case "string" if enum := texts(data.get("enum")):
                 return {"type": "string", "enum": enum}
         return self._scalar(str(shape), data, pointer)
+
+    def _list(self, shape: str, data: Json, pointer: str, above: tuple[object, ...]) -> Data:
+        if self.protocol in IN_XML:
+            reason = f"in XML one item of `{shape}` is an element and several are a list"
+            self.lose(pointer, "shape", reason)
+            return {"type": ["string", "object", "array"]}
+        item = mapping(data.get("member")).get("shape")
+        return {"type": "array", "items": self._schema(item, pointer, above)}
 
     def _structure(self, shape: str, data: Json, pointer: str, above: tuple[object, ...]) -> Data:
         required = texts(data.get("required"))
@@ -322,13 +278,13 @@ class _Importer:
         return {"type": "object", **({"properties": members} if members else {})}
 
     def _timestamp(self, data: Json) -> Data:
-        in_xml = self.protocol in ("query", "ec2", "rest-xml")
+        in_xml = self.protocol in IN_XML
         match data.get("timestampFormat", "iso8601" if in_xml else "unixTimestamp"):
             case "iso8601":
                 return {"type": "string", "format": "date-time"}
             case "rfc822":
                 return {"type": "string"}
-        return {"type": "number"}
+        return {"type": "string" if in_xml else "number"}
 
     def _scalar(self, shape: str, data: Json, pointer: str) -> Data:
         kind = data.get("type")
@@ -340,7 +296,7 @@ class _Importer:
         if data.keys() & {"pattern", "min", "max"}:
             reason = f"bounds and pattern of `{shape}` hold for requests only"
             self.lose(pointer, "constraint", reason)
-        return {"type": _TYPES[kind]}
+        return {"type": "string" if self.protocol in IN_XML else _TYPES[kind]}
 
     # Operations
 
@@ -428,17 +384,6 @@ def _retries(error: _ErrorShape, status: int) -> Data:
     if transient or error.data.get("retryable") is not None:
         return {"retriable": True, "retry": "standard", "effect": "unknown"}
     return {"retriable": False}
-
-
-def _qualify_code(envelope: Data) -> Data:
-    """The envelope with a namespace before the code: ``ns#Code`` (``BaseJSONParser``)."""
-    return {
-        **envelope,
-        "summary": "The code behind the namespace of the service, as in "
-        "`com.amazonaws.sample#NotFound`; else as `error`.",
-        "shape": {**envelope["shape"], "__type": "${namespace}#${code}"},
-        "fields": {"namespace": {"type": "string"}},
-    }
 
 
 def _wire(shape: str, data: Json) -> str:

@@ -16,6 +16,9 @@ CODE_NAMES = (
     "code",
     "error_code",
     "errorCode",
+    "errcode",
+    "error_type",
+    "errorType",
     "error",
     "class",
     "errno",
@@ -24,6 +27,8 @@ CODE_NAMES = (
     "kind",
     "name",
     "__type",
+    "id",
+    "status",
 )
 
 
@@ -76,9 +81,10 @@ def code_pointer(
     if len(bodies) == 1:
         called = [place for place in common if steps(place)[-1] in CODE_NAMES]
         named = [place for place in common if _is_named(places[0][place], names[0])]
-        return min(
-            named or called, key=lambda place: (_rank(place), place.count("/")), default=None
-        )
+        # One constant may be a mere tag; several values tell errors apart.
+        several = [place for place in called if len(places[0][place]) > 1]
+        chosen = [*(named or called), *several]
+        return min(chosen, key=lambda place: (_rank(place), place.count("/")), default=None)
     counts = {place: _count_distinct([body[place] for body in places]) for place in common}
     most = max(counts.values(), default=0)
     if most < 2:

@@ -5,7 +5,15 @@ from typing import Any, NamedTuple, TypeVar
 
 from faultspec.importers import Data, Report, registry, rules
 from faultspec.importers.envelopes import one_or_all
-from faultspec.importers.examples import CodeUse, PlacedExample, read_examples, shown_status
+from faultspec.importers.examples import (
+    MADE_MESSAGE,
+    CodeUse,
+    PlacedExample,
+    make_example,
+    make_value,
+    read_examples,
+    shown_status,
+)
 from faultspec.importers.inference import CodeFacts
 from faultspec.targets import conditions
 from faultspec.targets import schema as schemas
@@ -24,10 +32,12 @@ class CodeContext(NamedTuple):
     """The values that the codes share.
 
     ``envelopes``: their number. ``flag_keys``: details keys that are retry flags.
+    ``makes_examples``: whether a code without an example gets one.
     """
 
     envelopes: int
     flag_keys: frozenset[str]
+    makes_examples: bool
     lose: Report
 
 
@@ -61,7 +71,18 @@ def build_code(
     data |= {"details": members} if members else _foreign_schema(uses, facts, context.lose)
     if any(use.body.schema.get("deprecated") is True for use in uses):
         data["lifecycle"] = "deprecated"
-    return with_examples(data, read_examples(uses, data, context.lose))
+    examples = read_examples(uses, data, context.lose)
+    if not examples and context.makes_examples:
+        examples = [PlacedExample(_made_example(uses[0], data), ())]
+    return with_examples(data, examples)
+
+
+def _made_example(use: CodeUse, code: Data) -> Data:
+    """An example with a value for each required member."""
+    envelope = use.envelope
+    made = make_example(envelope.shape, envelope.data.get("fields", {}), MADE_MESSAGE)
+    details = make_value({"type": "object", "properties": code.get("details", {})})
+    return {**made, **({"details": details} if details else {})}
 
 
 def with_examples(data: Data, examples: Sequence[PlacedExample]) -> ImportedCode:

@@ -1,6 +1,6 @@
 """Examples of codes, read back from the examples of bodies."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from faultspec.importers import Data, Report
@@ -8,6 +8,34 @@ from faultspec.importers.bodies import CodedBody, SampledError
 from faultspec.importers.envelopes import ImportedEnvelope
 from faultspec.language.scope import status_range
 from faultspec.runtime import shape
+from faultspec.runtime.nodes import Node, slot_places
+
+#: Slots whose values the code has, or the example beside its slots.
+_NOT_MADE = frozenset(
+    {
+        "code",
+        "message",
+        "details",
+        "summary",
+        "status",
+        "retriable",
+        "boundary",
+        "domain",
+        "actions",
+    }
+)
+
+#: The message of an example that the document does not give; its own prose may be a leak.
+MADE_MESSAGE = "The request failed"
+
+#: Texts of formats.
+_TEXTS: Mapping[Any, str] = {
+    "date-time": "2026-01-01T00:00:00Z",
+    "date": "2026-01-01",
+    "uuid": "3f2504e0-4f89-41d3-9a0c-0305e82c3301",
+    "uri": "https://example.com/errors",
+    "email": "someone@example.com",
+}
 
 
 class CodeUse(NamedTuple):
@@ -120,3 +148,38 @@ def _decided_slots(body: CodedBody, code: Data) -> Data:
 def _lists_details(envelope: ImportedEnvelope) -> bool:
     """Whether the envelope has a list of details."""
     return bool(envelope.data.get("fields", {}).get("details", {}).get("type") == "array")
+
+
+def make_example(picture: Node, fields: Data, message: str) -> Data:
+    """An example with a value for each required slot of a shape."""
+    slots = {
+        slot: make_value(fields.get(slot, {}))
+        for slot, places in slot_places(picture).items()
+        if slot not in _NOT_MADE and any(place.required for place in places)
+    }
+    return {"message": message, **({"slots": slots} if slots else {})}
+
+
+def make_value(data: Data) -> Any:
+    """A value of a simple schema; the language drops the example if it does not fit."""
+    if data.get("enum"):
+        return data["enum"][0]
+    types = data.get("type", "string")
+    kind = types if isinstance(types, str) else types[0]
+    match kind:
+        case "object":
+            members = data.get("properties", {})
+            return {
+                name: make_value(member)
+                for name, member in members.items()
+                if not name.endswith("?")
+            }
+        case "array":
+            return []
+        case "boolean":
+            return False
+        case "integer" | "number":
+            return data.get("minimum", 0)
+        case "null":
+            return None
+    return _TEXTS.get(data.get("format", ""), "text".ljust(data.get("minLength", 0), "x"))

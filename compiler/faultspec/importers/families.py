@@ -114,7 +114,7 @@ def _alternative(reader: DocumentReader, schema: Any, pointer: str) -> _Alternat
     if rules is None or not isinstance(plain, Mapping) or foreign_schema_problem(plain) is not None:
         reader.lose(place, "schema", "this is not JSON Schema")
         return None
-    joined = _join_all_of(plain)
+    joined = join_all_of(plain)
     if not isinstance(joined.get("properties"), Mapping):
         return None
     return _Alternative(reference_name(schema), place, joined, rules)
@@ -143,7 +143,7 @@ def _coded_bodies(reader: DocumentReader, body: _Alternative, code: str) -> list
     return [
         CodedBody(
             wire=wire,
-            schema=_with_code(body.schema, steps(code), wire),
+            schema=with_code(body.schema, steps(code), wire),
             pointer=body.pointer,
             ref=body.name if len(wires) == 1 else None,
             rules=body.rules,
@@ -152,21 +152,21 @@ def _coded_bodies(reader: DocumentReader, body: _Alternative, code: str) -> list
     ]
 
 
-def _with_code(schema: Json, path: list[str], wire: str | int) -> Json:
+def with_code(schema: Json, path: list[str], wire: str | int) -> Json:
     """The body with one code as the constant of the member that holds the code."""
     if not path:
         return {"const": wire}
     properties = dict(schema["properties"])
-    properties[path[0]] = _with_code(properties[path[0]], path[1:], wire)
+    properties[path[0]] = with_code(properties[path[0]], path[1:], wire)
     return {**schema, "properties": properties}
 
 
-def _join_all_of(schema: Json) -> Json:
+def join_all_of(schema: Json) -> Json:
     """An ``allOf`` of objects as one object. Any other schema stays as it is."""
     if not isinstance(schema.get("allOf"), list):
         return schema
     own = {key: value for key, value in schema.items() if key != "allOf"}
-    parts = [_join_all_of(part) if isinstance(part, Mapping) else part for part in schema["allOf"]]
+    parts = [join_all_of(part) if isinstance(part, Mapping) else part for part in schema["allOf"]]
     parts.append(own)
     if not all(map(_is_joinable, parts)):
         return schema

@@ -1,14 +1,13 @@
 """The walk over the bodies of many codes that infers the shape of their envelope."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from faultspec.importers import Data, Json, subset
 from faultspec.importers.bodies import CodedBody
+from faultspec.importers.naming import slot_name
 from faultspec.language.scope import WELL_KNOWN_SLOTS
-from faultspec.language.spelling import snake
 from faultspec.openapi.pointers import child, steps
 
 MESSAGES = ("message", "msg", "error_message", "error_description", "errorMessage", "Message")
@@ -137,11 +136,7 @@ class Inference:
         elif name == "status" and data == {"type": "integer"}:
             slot = "status"
         else:
-            slot = re.sub(r"[^a-z0-9_]", "_", snake(name)) or "member"
-            if slot in _RESERVED:
-                slot = f"{slot}_value"
-            elif slot[0].isdigit():
-                slot = f"_{slot}"
+            slot = slot_name(name, _RESERVED)
         base, number = slot, 1
         while slot in self.used and self.used[slot] != [data]:
             number += 1

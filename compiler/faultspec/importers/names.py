@@ -10,10 +10,6 @@ from faultspec.importers.bodies import BodyFamily, CodedBody, ImportedContract
 from faultspec.importers.naming import UniqueNames, identifier
 from faultspec.language.spelling import pascal, snake
 
-#: How the language names the codes of statuses unless a taxonomy names them (the pattern of
-#: alknet's ``from_openapi``).
-PATTERN = "HTTP_${status}"
-
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -37,8 +33,6 @@ def assign_names(contract: ImportedContract, lose: Report) -> NamedFamilies:
     scopes: dict[str | None, UniqueNames] = {}
     codes = _code_keys(contract.families, scopes)
     families = _one_body_per_wire(contract.families, codes, lose)
-    if any(operation.uncoded for operation in contract.operations):
-        _rename_status_codes(families, codes, scopes.setdefault(None, UniqueNames()), lose)
     return NamedFamilies(families, _envelope_names(families, codes), codes)
 
 
@@ -125,23 +119,6 @@ def _one_body_per_wire(
         }
         found.append(replace(family, bodies=list(kept.values()), responses=responses))
     return found
-
-
-def _rename_status_codes(
-    families: Sequence[BodyFamily],
-    codes: dict[CodedBody, CodeKey],
-    names: UniqueNames,
-    lose: Report,
-) -> None:
-    """Shared codes that look like the codes of statuses get other names. Their wires stay."""
-    form = re.compile(re.escape(PATTERN).replace(re.escape("${status}"), r"\d{3}"))
-    for family in families:
-        for body in family.bodies:
-            operation, name = codes[body]
-            if operation is None and form.fullmatch(name):
-                codes[body] = CodeKey(None, names.reserve(f"own_{name}"))
-                reason = f"`{name}` is the code of a status; this code is called {codes[body].name}"
-                lose(body.pointer, "collision", reason)
 
 
 def _envelope_names(

@@ -1,8 +1,9 @@
 """Names that the language allows, from names in a document."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
+from faultspec.language.scope import WELL_KNOWN_SLOTS
 from faultspec.language.spelling import snake
 
 
@@ -17,6 +18,14 @@ def identifier(text: str, default: str) -> str:
     if not found:
         return default
     return f"{default}_{found}" if found[0].isdigit() else found
+
+
+def slot_name(member: str, reserved: Collection[str] = WELL_KNOWN_SLOTS) -> str:
+    """A slot for a member, not one of the ``reserved``, which have a meaning of their own."""
+    slot = re.sub(r"[^a-z0-9_]", "_", snake(member)) or "member"
+    if slot in reserved:
+        return f"{slot}_value"
+    return f"_{slot}" if slot[0].isdigit() else slot
 
 
 def version_of(text: object) -> str:

@@ -1,9 +1,8 @@
 """From an OpenAPI document, 3.0, 3.1 or Swagger 2.0, to a taxonomy.
 
-A failure whose schema names its code (a constant, or a list of values, in the member that holds the
-code) is that code. Any other response outside 1xx, 2xx and 3xx is the code ``HTTP_<status>`` of its
-operation, with its schema: the rule of alknet's ``from_openapi``, whose form the language calls
-``imported``.
+A failure whose schema or examples name its code, in the member that holds the code, is that code.
+Any other response outside 1xx, 2xx and 3xx is a code that its status decides, in an envelope that
+is known by its shape.
 
 A document without paths is a library: each union of its schemas is an envelope. The name of a
 response ends in its status, as our OpenAPI target writes it.
@@ -18,6 +17,7 @@ from faultspec.importers.build import build_taxonomy
 from faultspec.importers.clean import clean_document
 from faultspec.importers.families import find_union, read_family, reference_name
 from faultspec.importers.responses import lose_unknown, read_response
+from faultspec.importers.shown_codes import read_shown_codes
 from faultspec.openapi.nodes import mapping
 from faultspec.openapi.pointers import child, nearest_pointer, walk
 from faultspec.openapi.reader import DocumentReader, PathItem
@@ -98,6 +98,8 @@ def _contract(reader: DocumentReader) -> ImportedContract:
     _read_unions(reader, contract, components, items)
     for item in items:
         _read_path(reader, contract, item)
+    _demote_constants(contract)
+    read_shown_codes(contract, reader.lose)
     if has_paths:
         contract.families = [family for family in contract.families if family.responses]
     else:
@@ -106,6 +108,21 @@ def _contract(reader: DocumentReader) -> ImportedContract:
     for family in contract.families:
         reader.losses.extend(family.losses)
     return contract
+
+
+def _demote_constants(contract: ImportedContract) -> None:
+    """A member with one constant over several statuses tells nothing: the status is the code."""
+    for family in contract.families:
+        statuses = {response.status for _, response in family.uses}
+        if len({body.wire for body in family.bodies}) > 1 or len(statuses) < 2:
+            continue
+        for operation, response in family.uses:
+            operation.coded = [body for body in operation.coded if body not in family.bodies]
+            operation.uncoded.append(response)
+        family.responses.clear()
+        contract.descriptions = [
+            found for found in contract.descriptions if not set(found.bodies) & set(family.bodies)
+        ]
 
 
 def _read_unions(

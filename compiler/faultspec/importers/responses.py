@@ -15,7 +15,14 @@ from faultspec.importers.bodies import (
     ResponseDescription,
     SampledError,
 )
-from faultspec.importers.families import Branch, Union, find_union, read_family
+from faultspec.importers.families import (
+    Branch,
+    Union,
+    find_union,
+    join_all_of,
+    read_family,
+    reference_name,
+)
 from faultspec.language.values import foreign_schema_problem
 from faultspec.openapi.nodes import first_json, includes_json, is_json, visible_text
 from faultspec.openapi.pointers import child, value_at
@@ -30,8 +37,6 @@ _OF_EXAMPLES = frozenset({"summary", "value"})
 
 #: A field name (RFC 9110, section 5.6.2).
 _FIELD_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~\-]+")
-
-_UNCODED = "its body names no code; the schema became the details of the status's code"
 
 
 class _Body(NamedTuple):
@@ -52,6 +57,11 @@ class _Body(NamedTuple):
         return [
             str(key) for key, media in self.content.items() if media == self.media and is_json(key)
         ]
+
+    def read_media_types(self) -> tuple[str, ...]:
+        """The media types of the JSON body; a range of types counts as `application/json`."""
+        none = () if self.media_type is None else ("application/json",)
+        return tuple(self.equal_media_types()) or none
 
 
 class _CodedSchema(NamedTuple):
@@ -86,15 +96,27 @@ def read_response(
     headers = _headers(reader, response, pointer)
     body = _json_body(reader, response, pointer)
     description = visible_text(response.get("description"))
+    schema, schema_pointer = body.media.get("schema"), child(body.pointer, "schema")
+    component = reference_name(value)
     plain = ImportedResponse(
-        status=status, description=description, schema=None, headers=headers, pointer=before
+        status=status,
+        description=description,
+        schema=None,
+        headers=headers,
+        pointer=before,
+        media_types=body.read_media_types(),
+        name=reference_name(schema),
+        component=None if component is None else str(component),
+        place=schema_pointer,
     )
-    schema_pointer = child(body.pointer, "schema")
-    coded = _coded_schema(reader, contract.families, body.media.get("schema"), schema_pointer)
-    _lose_other_media(reader, body, child(pointer, "content"), same_body=coded is not None)
+    if operation is not None and plain.media_types:
+        operation.described.add(status)
+    coded = _coded_schema(reader, contract.families, schema, schema_pointer)
+    _lose_other_media(reader, body, child(pointer, "content"))
     if coded is not None:
         _add_coded_body(coded, plain, body, operation)
         if operation is not None:
+            coded.family.uses.append((operation, _carry_schema(reader, plain, body)))
             place_of_text = child(pointer, "description")
             found = ResponseDescription(description, place_of_text, coded.bodies)
             contract.descriptions.append(found)
@@ -104,7 +126,7 @@ def read_response(
     elif operation is None:
         reader.lose(before, "response", "no member of its body holds a code")
     else:
-        _add_uncoded_body(reader, plain, body, operation)
+        operation.uncoded.append(_carry_schema(reader, plain, body))
 
 
 def _json_body(reader: DocumentReader, response: Json, pointer: str) -> _Body:
@@ -128,14 +150,9 @@ def _json_body(reader: DocumentReader, response: Json, pointer: str) -> _Body:
     return _Body(media_type, media, where, content)
 
 
-def _lose_other_media(
-    reader: DocumentReader, body: _Body, pointer: str, *, same_body: bool
-) -> None:
-    """Report the media types that are not read.
-
-    ``same_body``: other JSON media types of the same body are read.
-    """
-    same = body.equal_media_types() if same_body else []
+def _lose_other_media(reader: DocumentReader, body: _Body, pointer: str) -> None:
+    """Report the media types that are not read."""
+    same = body.equal_media_types()
     reason = "another form of the same body"
     if body.media_type is None:
         reason = "the body is not JSON, so it is not read"
@@ -167,28 +184,31 @@ def _add_uncoded_rest(
     branches: Sequence[Branch],
     operation: ImportedOperation | None,
 ) -> None:
-    """Add the alternatives without a code, of a body that has others, as the code of the status."""
-    for _, place in branches:
-        reader.lose(place, "body", "it names no code" if operation is None else _UNCODED)
-    if operation is not None:
-        schemas = [self_contained(reader, schema, place) for schema, place in branches]
-        schema = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
-        operation.uncoded.append(response._replace(schema=schema))
+    """Add the alternatives without a code, of a body that has others, as those of the status."""
+    if operation is None:
+        for _, place in branches:
+            reader.lose(place, "body", "it names no code")
+        return
+    schemas = [self_contained(reader, schema, place) for schema, place in branches]
+    schema = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
+    name = reference_name(branches[0][0]) if len(branches) == 1 else None
+    operation.uncoded.append(response._replace(schema=schema, name=name))
 
 
-def _add_uncoded_body(
-    reader: DocumentReader, response: ImportedResponse, body: _Body, operation: ImportedOperation
-) -> None:
-    if body.media_type is not None:
-        reader.lose(body.pointer, "body", _UNCODED)
-    pointer, schema = child(body.pointer, "schema"), body.media.get("schema")
-    carried = None if schema is None else self_contained(reader, schema, pointer)
+def _carry_schema(
+    reader: DocumentReader, response: ImportedResponse, body: _Body
+) -> ImportedResponse:
+    """The response with its schema, without references, and its examples."""
+    schema = body.media.get("schema")
+    carried = None if schema is None else self_contained(reader, schema, response.place)
     if carried is False:
-        reader.lose(pointer, "schema", "no body fits it; details may be anything")
+        reader.lose(response.place, "schema", "no body fits it; the body may be anything")
+    if isinstance(carried, Mapping):
+        carried = join_all_of(carried)
     samples = tuple(
         sample._replace(number=0) for _, sample in _examples(reader, body.media, body.pointer)
     )
-    operation.uncoded.append(response._replace(schema=carried, samples=samples))
+    return response._replace(schema=carried or None, samples=samples)
 
 
 def _coded_schema(

@@ -18,12 +18,12 @@ from faultspec.runtime import ids
 _IDENTIFIERS = {pattern: name for name, pattern in reversed(list(ids.PATTERNS.items()))}
 
 _RANGES = (("minimum", "maximum"), ("minLength", "maxLength"))
-_BOUNDS = ("minimum", "maximum", "minLength", "maxLength")
+BOUNDS = ("minimum", "maximum", "minLength", "maxLength")
 _SCALARS = ("string", "number", "boolean", "null")
 _TYPES = frozenset({*_SCALARS, "integer", "object", "array"})
 _TEXT_KEYWORDS = frozenset({"format", "pattern", "anyOf", "allOf"})
 _MEMBER_KEYWORDS = frozenset({"properties", "required", "additionalProperties"})
-_KNOWN = _TEXT_KEYWORDS | _MEMBER_KEYWORDS | {*_BOUNDS, "type", "description", "enum", "items"}
+KNOWN = _TEXT_KEYWORDS | _MEMBER_KEYWORDS | {*BOUNDS, "type", "description", "enum", "items"}
 
 #: Keywords, and the types that they constrain.
 _CONSTRAINED: Mapping[str, frozenset[str]] = {
@@ -37,7 +37,7 @@ def value(schema: object) -> Data | None:
     """The schema as the language writes it, or None if the language cannot say the same."""
     if schema is True:
         return {}
-    if not isinstance(schema, Mapping) or not schema.keys() <= _KNOWN:
+    if not isinstance(schema, Mapping) or not schema.keys() <= KNOWN:
         return None
     types = _types(schema)
     if types is None:
@@ -133,7 +133,7 @@ def usable(pattern: str) -> bool:
 
 
 def _bounds(schema: Json) -> Data | None:
-    found = {key: schema[key] for key in _BOUNDS if key in schema}
+    found = {key: schema[key] for key in BOUNDS if key in schema}
     for key, limit in found.items():
         is_length = key.endswith("Length")
         if isinstance(limit, bool) or not isinstance(limit, int if is_length else int | float):

@@ -93,16 +93,19 @@ def indistinct_codes(subject: Subject) -> Iterator[Remark]:
 
 def _indistinct_groups(taxonomy: Taxonomy) -> Iterator[tuple[Envelope, tuple[Code, ...]]]:
     """The codes that the same answer of an operation, or of any other call, may stand for."""
-    lists = [each.codes or () for each in taxonomy.operations.values()]
-    listed = {name for names in lists for name in names}
+    operations = taxonomy.operations.values()
+    listed = {name for each in operations for name in each.codes or ()}
+    # Operations with the same codes are alike.
+    alike = {(each.codes, tuple(each.errors)): each for each in operations}
+    statuses = _own_statuses(taxonomy)
     for surface in taxonomy.surfaces.values():
         for envelope in (taxonomy.envelopes[name] for name in surface.envelopes):
             kinds = {place.kind for place in envelope.places.get("code", ())}
             if not kinds & {"status", "envelope"}:
                 continue
             by: Literal["status", "envelope"] = "envelope" if envelope.decides_code else "status"
-            for operation in (None, *taxonomy.operations.values()):
-                for status in (None,) if by == "envelope" else _own_statuses(taxonomy):
+            for operation in (None, *alike.values()):
+                for status in (None,) if by == "envelope" else statuses:
                     found = decided_codes(
                         taxonomy,
                         envelope,
@@ -118,9 +121,10 @@ def _indistinct_groups(taxonomy: Taxonomy) -> Iterator[tuple[Envelope, tuple[Cod
 
 
 def _own_statuses(taxonomy: Taxonomy) -> list[int]:
-    """Every status of a code, in order."""
+    """A status of each range of statuses that the codes treat alike, in order."""
     spans = {span for code in taxonomy.every_code() for span in code.http.carried_statuses}
-    return sorted({status for span in spans for status in range(span.low, span.high + 1)})
+    edges = {edge for span in spans for edge in (span.low, span.high + 1)}
+    return sorted(edge for edge in edges if any(edge in span for span in spans))
 
 
 @rule("slot-without-fact", severity="warning")

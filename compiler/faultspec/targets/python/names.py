@@ -4,6 +4,7 @@ twice.
 
 import builtins
 import keyword
+import re
 
 from faultspec.language.model import Code, Taxonomy
 from faultspec.language.spelling import pascal, snake
@@ -52,9 +53,11 @@ MODULE = frozenset(
 
 
 def package(taxonomy: str) -> str:
-    """``platform_errors`` for the taxonomy ``platform``."""
-    name = python_identifier(snake(taxonomy), "taxonomy")
-    return name if name.endswith(("error", "errors")) else f"{name}_errors"
+    """``platform_errors`` for the taxonomy ``platform``, ``s3_errors`` for ``s3``."""
+    plain = re.fullmatch(r"[a-z][a-z0-9_]*", taxonomy) is not None
+    stem = (taxonomy if plain else snake(taxonomy)) or "taxonomy"
+    name = stem if stem.endswith(("error", "errors")) else f"{stem}_errors"
+    return python_identifier(name, "taxonomy")
 
 
 def base_class(taxonomy: str) -> str:
