@@ -452,3 +452,21 @@ def test_an_upstream_is_drafted_for_codes_of_other_services() -> None:
     assert "# upstreams:" in drafted(paths)
     without = TAXONOMY.replace("http: 504", "http: 503")
     assert "# upstreams:" not in drafted(paths, taxonomy=without)
+
+
+def test_updates_and_times_are_new_where_a_conflict_is_documented() -> None:
+    """A repeated constant would be refused for the item that has it already."""
+    moment, serial = (
+        text_of(format="date-time"),
+        text_of("Unique in the house", pattern="^[A-Z]{9}$"),
+    )
+    members: dict[str, object] = {"serial": serial, "starts_at": moment, "birth_date": moment}
+    paths = things(members, "409")
+    paths["/things/{id}"]["patch"] = described(members, "200", "409")
+    found = yaml.safe_load(drafted(paths))["resources"]["thing"]
+    for role in ("create", "update"):
+        body = found[role]["body"]
+        assert (body["serial"], body["starts_at"]) == ("${unique}", "${unique:datetime}")
+        assert "$" not in body["birth_date"]
+    free = yaml.safe_load(drafted(things(members)))["resources"]["thing"]["create"]["body"]
+    assert "$" not in free["starts_at"]
