@@ -22,6 +22,8 @@ SINS: Mapping[str, str] = {
     "export-never-ends": "a failing export is running for ever",
     "refused-batch-keeps-good-items": "a batch with a bad item is refused, and its good items stay",
     "batch-drops-bad-items": "a batch with a bad item succeeds without it, and does not say so",
+    "refused-batch-names-first": "a refused batch calls each bad item the first one",
+    "long-batch-is-cut": "a batch of more than three items stores three, and does not say so",
     "page-skips-a-record": "each page leaves out the record that follows the page before",
     "page-repeats-a-record": "each page begins with the last record of the page before",
     "last-record-on-no-page": "no page follows if one record is left",
@@ -48,9 +50,10 @@ REPORTS, WINDOW = 6, 2.0
 class Refused(Exception):
     """A failure that an answer reports to its caller."""
 
-    def __init__(self, status: int, code: str) -> None:
+    def __init__(self, status: int, code: str, bad: list[int] | None = None) -> None:
         super().__init__(code)
         self.status, self.code = status, code
+        self.details = {} if bad is None else {"details": {"bad_items": bad}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,7 @@ class Archive:
             return self.enter(method, path, query, headers, body)
         except Refused as refused:
             error = {"code": refused.code, "message": refused.code.replace("_", " ")}
-            return refused.status, {"error": error}
+            return refused.status, {"error": error | refused.details}
 
     def enter(
         self, method: str, path: str, query: str, headers: Mapping[str, str], body: bytes
@@ -132,6 +135,11 @@ class Archive:
             page["next_cursor"] = f"after-{end + self.shift(end)}"
         return 200, page
 
+    @property
+    def lists_first(self) -> bool:
+        """Whether each bad item of a batch is called the first one."""
+        return "refused-batch-names-first" in self.sins
+
     def shift(self, end: int) -> int:
         """How far the next page begins from where it should."""
         if "page-repeats-a-record" in self.sins:
@@ -152,8 +160,9 @@ class Archive:
             if "refused-batch-keeps-good-items" in self.sins:
                 for item in good:
                     self.kept(call, item)
-            raise Refused(400, "invalid_request")
-        items = good
+            bad = [at for at, item in enumerate(items) if not is_new(item)]
+            raise Refused(400, "invalid_request", bad[:1] * len(bad) if self.lists_first else bad)
+        items = good[:3] if "long-batch-is-cut" in self.sins else good
         return 201, {"records": [self.kept(call, item) for item in items]}
 
     def kept(self, call: Call, body: Mapping[str, object]) -> dict[str, Any]:

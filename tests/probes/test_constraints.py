@@ -240,3 +240,52 @@ def test_every_operation_gets_a_large_body() -> None:
     assert findings(session, limits.oversized_bodies(session)) == set()
     found = findings(session, limits.oversized_bodies_of_others(session))
     assert ("framework/oversized", "POST /second") in found
+
+
+KEY: Mapping[str, Any] = {"type": "string", "minLength": 1, "maxLength": 20}
+DEPTH: Mapping[str, Any] = {"type": "integer", "minimum": 1}
+HEADED: Mapping[str, Any] = {
+    **DOCUMENT,
+    "paths": {
+        "/first": {
+            "post": operation(
+                requestBody=BODY,
+                parameters=[
+                    {"name": "Idempotency-Key", "in": "header", "schema": KEY},
+                    {"name": "X-Depth", "in": "header", "schema": DEPTH},
+                ],
+            )
+        }
+    },
+}
+KEYED = TAXONOMY + "idempotency: {key: Idempotency-Key, methods: [POST]}\n"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "clauses"),
+    [
+        ("", set()),
+        ("empty", {"service/no-crash", "framework/invalid-input"}),
+        ("depth", {"framework/invalid-input"}),
+        ("ignored", set()),
+    ],
+)
+def test_headers_below_their_bounds_are_tried(wrong: str, clauses: set[str]) -> None:
+    """A header below its least value is refused; an empty one is too, or it counts as none."""
+    behave = service()
+
+    def script(request: Request) -> Response:
+        headers = dict(request.headers)
+        if headers.get("Idempotency-Key") == "" and wrong != "ignored":
+            return answer(500, {"code": "broken"}) if wrong == "empty" else refused
+        if int(headers.get("X-Depth", "1")) < 1 and wrong != "depth":
+            return refused
+        return behave(request)
+
+    refused = answer(400, {"code": "malformed"})
+    config = ServiceConfig(limits=Limits(writes=True, requests=300))
+    session = http_session(script, KEYED, config, HEADED)
+    session.turn = session.kinds
+    assert {clause for clause, _ in findings(session, constraints(session))} == clauses
+    triggers = [one.exchange.request for one in session.observations.exchanges]
+    assert any(dict(one.headers).get("Idempotency-Key") == "" for one in triggers)

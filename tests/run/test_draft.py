@@ -176,7 +176,9 @@ TEXT: dict[str, object] = {"type": "string"}
 @pytest.mark.parametrize(
     ("members", "responses", "line"),
     [
-        ({"sku": TEXT, "name": TEXT}, ["409"], "unique: [sku]}"),
+        ({"sku": TEXT, "name": TEXT}, ["409"], "add to `create`: unique: [sku]"),
+        ({"owner_email": TEXT}, ["409"], "add to `create`: unique: [owner_email]"),
+        ({"x": {"type": "string", "x-unique": True}}, [], "unique: [x]}"),
         ({"email": {"type": "string", "format": "email"}}, ["409"], '{"email": "${unique}"}'),
         ({"size": TEXT, "name": TEXT}, ["409"], "add to `create`: unique: [name]"),
         ({"title": TEXT, "name": TEXT}, ["409"], "add to `create`: unique: [title, name]"),
@@ -188,8 +190,8 @@ TEXT: dict[str, object] = {"type": "string"}
 def test_the_likeliest_unique_member_is_drafted(
     members: dict[str, object], responses: list[str], line: str | None
 ) -> None:
-    """A member such as `sku` of a creation with a documented 409 is drafted as unique; a less
-    certain one in a comment; without a 409 there is none.
+    """A member that the document calls unique is drafted as such; one that only its name and a
+    documented 409 tell in a comment; without a 409 there is none.
     """
     text = drafted(things(members, *responses))
     assert line in text if line is not None else "unique: [" not in text
@@ -226,15 +228,15 @@ COLOUR = text_of("The colour", maxLength=40)
 
 #: A creation in each of several domains: its members, the text of its 409, and the unique member.
 DOMAINS: dict[str, tuple[dict[str, object], str, list[str] | None]] = {
-    "cars": ({"colour": COLOUR, "plate": text_of(pattern="^[A-Z]{2}-[0-9]{4}$")}, "", ["plate"]),
-    "fleet": ({"color": TEXT, "licensePlate": TEXT, "model_name": TEXT}, "", ["licensePlate"]),
-    "books": ({"title": TEXT, "isbn": TEXT, "language": TEXT}, "", ["isbn"]),
+    "cars": ({"colour": COLOUR, "plate": text_of(pattern="^[A-Z]{2}-[0-9]{4}$")}, "", None),
+    "fleet": ({"color": TEXT, "licensePlate": TEXT, "model_name": TEXT}, "", None),
+    "books": ({"title": TEXT, "isbn": TEXT, "language": TEXT}, "", None),
     "clinics": ({"name": TEXT, "chart": text_of("Unique within the clinic")}, "", ["chart"]),
     "tickets": ({"seat": text_of("No two tickets have it"), "note": TEXT}, "", ["seat"]),
     "staff": ({"badge": {**TEXT, "x-unique": True}, "email": TEXT}, "", ["badge"]),
     "warehouse": ({"sku": TEXT, "bin": TEXT}, "This bin is in use", ["bin"]),
-    "accounts": ({"iban": TEXT, "currency": text_of(maxLength=3)}, "", ["iban"]),
-    "people": ({"contact": text_of(format="email"), "name": TEXT}, "", ["contact"]),
+    "accounts": ({"iban": TEXT, "currency": text_of(maxLength=3)}, "", None),
+    "people": ({"contact": text_of(format="email"), "name": TEXT}, "", None),
     "sensors": ({"serialNumber": TEXT, "unit": TEXT, "kind": TEXT}, "", None),
     "labels": ({"name": text_of("Need not be unique"), "color": TEXT}, "", None),
     "songs": ({"title": TEXT, "name": TEXT}, "", None),
@@ -244,8 +246,8 @@ DOMAINS: dict[str, tuple[dict[str, object], str, list[str] | None]] = {
 
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_the_unique_member_follows_from_the_document(domain: str) -> None:
-    """Schemas, descriptions and the 409 decide, then names. A doubtful member is a comment, and a
-    value that resources share gets no `${unique}`.
+    """Schemas, descriptions and the 409 decide. A member that only its name tells is a comment, and
+    a value that resources share gets no `${unique}`.
     """
     members, conflict, unique = DOMAINS[domain]
     paths = things(members, "409")
@@ -450,3 +452,21 @@ def test_an_upstream_is_drafted_for_codes_of_other_services() -> None:
     assert "# upstreams:" in drafted(paths)
     without = TAXONOMY.replace("http: 504", "http: 503")
     assert "# upstreams:" not in drafted(paths, taxonomy=without)
+
+
+def test_updates_and_times_are_new_where_a_conflict_is_documented() -> None:
+    """A repeated constant would be refused for the item that has it already."""
+    moment, serial = (
+        text_of(format="date-time"),
+        text_of("Unique in the house", pattern="^[A-Z]{9}$"),
+    )
+    members: dict[str, object] = {"serial": serial, "starts_at": moment, "birth_date": moment}
+    paths = things(members, "409")
+    paths["/things/{id}"]["patch"] = described(members, "200", "409")
+    found = yaml.safe_load(drafted(paths))["resources"]["thing"]
+    for role in ("create", "update"):
+        body = found[role]["body"]
+        assert (body["serial"], body["starts_at"]) == ("${unique}", "${unique:datetime}")
+        assert "$" not in body["birth_date"]
+    free = yaml.safe_load(drafted(things(members)))["resources"]["thing"]["create"]["body"]
+    assert "$" not in free["starts_at"]

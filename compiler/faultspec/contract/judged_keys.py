@@ -97,7 +97,7 @@ JUDGED: Mapping[str, tuple[str, ...]] = {
     "surfaces.status": _BATCH,
     "surfaces.body": _BATCH,
     "surfaces.mixed_only": ("batch/mixed-only",),
-    "surfaces.bad_items": ("batch/bad-items",),
+    "surfaces.bad_items": ("batch/bad-items", "batch/named-items"),
     "surfaces.requires_details": ("details/required", "stream/offset"),
     "headers": (HEADERS, "retry/recovers"),
     "header_rules.on": (HEADERS,),

@@ -301,7 +301,6 @@ class Batch(NamedTuple):
     status: tuple[str, ...]
     body: tuple[str, ...]
     mixed_only: bool
-    bad_items: str | None
 
 
 class NumberRange(NamedTuple):
@@ -332,8 +331,9 @@ class Surface(NamedTuple):
     an error. ``error_equals``: pointers and values that together mark one. ``at``: the place of
     the envelope in the body. ``envelopes`` empty: errors carry none, for ``reason``. ``codes``: the
     allowed codes in order; None allows all. ``foreign``: codes are of another namespace.
-    ``success``: members of every success, by pointer. ``default_status``: the HTTP status of codes
-    without one. ``repeats``: the surface whose errors are repeated here, in ``sink``.
+    ``success``: members of every success, by pointer. ``bad_items``: the details key with the bad
+    items of a batch that fails as a whole. ``default_status``: the HTTP status of codes without
+    one. ``repeats``: the surface whose errors are repeated here, in ``sink``.
     """
 
     name: str
@@ -345,6 +345,7 @@ class Surface(NamedTuple):
     codes: Collection[str] | None
     reason: str | None = None
     batch: Batch | None = None
+    bad_items: str | None = None
     requires_details: tuple[str, ...] = ()
     error_equals: Mapping[str, object] = EMPTY
     at: str = ""

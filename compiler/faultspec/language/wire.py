@@ -217,14 +217,14 @@ def read_surfaces(scope: Scope) -> dict[str, Surface]:
 
 
 #: Keys that describe a multi-status body, and so mean nothing without `items`.
-_BATCH_KEYS = ("status", "body", "mixed_only", "bad_items")
+_BATCH_KEYS = ("status", "body", "mixed_only")
 
 
 def _read_surface(scope: Scope, name: str, data: Data) -> Surface:
     path: Path = ("surfaces", name)
     _check_surface_keys(scope, name, data)
     when = data.get("error_when", {})
-    batch = _read_batch(scope, data, path) if "items" in data else None
+    batch = _read_batch(data) if "items" in data else None
     every_error = data["transport"] == "http" and not when and batch is None
     statuses = scope.statuses(when.get("status", []), (*path, "error_when", "status"))
     match = read_match(scope, data.get("match"), (*path, "match"))
@@ -240,6 +240,7 @@ def _read_surface(scope: Scope, name: str, data: Data) -> Surface:
         codes=_allowed_codes(scope, data.get("codes", "closed"), (*path, "codes")),
         reason=data.get("reason"),
         batch=batch,
+        bad_items=scope.refer_key(data, "bad_items", "detail key", path),
         requires_details=scope.refer_keys(data, "requires_details", "detail key", path),
         error_equals=when.get("equals", {}),
         at=data.get("at", ""),
@@ -335,13 +336,12 @@ def _allowed_codes(scope: Scope, value: object, path: Path) -> Collection[str] |
     return dict.fromkeys(scope.refer_all(value, known, "code", path)).keys()
 
 
-def _read_batch(scope: Scope, data: Data, path: Path) -> Batch:
+def _read_batch(data: Data) -> Batch:
     return Batch(
         items=word_tuple(data["items"]),
         status=word_tuple(data.get("status")) or ("/status",),
         body=word_tuple(data.get("body")) or ("/body",),
         mixed_only=data.get("mixed_only", False),
-        bad_items=scope.refer_key(data, "bad_items", "detail key", path),
     )
 
 

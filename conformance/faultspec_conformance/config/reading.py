@@ -54,7 +54,12 @@ from faultspec_conformance.config.model import (
     is_credential,
     secret_of,
 )
-from faultspec_conformance.config.recipes import path_shape, read_recipes, read_samples
+from faultspec_conformance.config.recipes import (
+    check_call_names,
+    path_shape,
+    read_recipes,
+    read_samples,
+)
 from faultspec_conformance.config.requests import check_new_values, read_call, read_request_line
 from faultspec_conformance.drivers import Framing, Limits
 
@@ -370,6 +375,7 @@ def _read_upstream(
     calls = []
     for index, item in enumerate(cast(list[Node], node.get("calls", []))):
         at: Place = (*place, "calls", index)
+        check_call_names(context, item, at)
         idempotent = item.get("idempotent")
         calls.append(
             UpstreamCall(

@@ -288,6 +288,13 @@ def _check_names(context: ReadingContext, data: Node, place: Place) -> None:
         saved |= {str(lost[-1]) for lost in context.lost if lost[:-1] == (*at, "save")}
 
 
+def check_call_names(context: ReadingContext, data: object, place: Place) -> None:
+    """Report names in a call without earlier steps that stand for nothing. A placeholder may be the
+    id of a resource.
+    """
+    _check_names(context, cast(Node, {"request": data} if isinstance(data, str) else data), place)
+
+
 def _check_saved(
     context: ReadingContext, name: str, saved: set[str], place: Place, *, placeholder: bool = False
 ) -> None:

@@ -5,7 +5,7 @@ One resource of each kind is created, updated and deleted, with reads in between
 another probe has sent between two reads are judged by those exchanges.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -27,7 +27,9 @@ from faultspec_conformance.probes.effects import (
     new_members,
     reset_members,
 )
+from faultspec_conformance.probes.locations import check_location
 from faultspec_conformance.probes.long_texts import find_cut_text, with_long_texts
+from faultspec_conformance.probes.member_updates import MemberUpdates
 from faultspec_conformance.probes.updates import change_body, changes
 from faultspec_conformance.probes.whole_lists import read_pages
 from faultspec_conformance.results.model import Outcome
@@ -144,6 +146,9 @@ class _Lifetime:
             message = f"{creation.exchange.operation} succeeded ({creation}), but `{cut}` of the "
             message += f"{self.kind.name} is cut off"
             yield failed(_CREATED, message, creation, state, pointer=f"/{cut}", variant="cut")
+        located = check_location(self.session, self.resource, self.read)
+        if located is not None:
+            yield located
         yield from self._check_values(state)
         pages = self.list_pages()
         yield self._check_listed_once(pages)
@@ -151,6 +156,8 @@ class _Lifetime:
         for operation in operations:
             outcome, state = self._update(operation, state)
             yield outcome
+            if outcome.kind == "passed" and state.ok:
+                state = yield from self._update_members(operation, state)
         if not operations:
             yield not_exercised(_UPDATED, f"no operation is known that updates `{self.kind.name}`")
         delete = self.kind.operation("delete")
@@ -304,6 +311,27 @@ class _Lifetime:
             return not_exercised(_UPDATED, reason), state
         return self._send_update(operation, state)
 
+    def _update_members(
+        self, operation: ServiceOperation, state: Observation
+    ) -> Generator[Outcome, None, Observation]:
+        """Update members one by one; return the last read of the resource."""
+        if not is_json_write(operation) or "json-patch" in content_type(operation):
+            return state
+        body = self.resource.body
+        updates = MemberUpdates(
+            session=self.session,
+            resource=self.resource,
+            operation=operation,
+            get=self.get,
+            settle=self.settle,
+            sent=body if isinstance(body, dict) else {},
+            recorded=tuple(
+                (seen.before, seen.write, seen.after)
+                for seen in _recorded_updates(self.session, self.kind, operation)
+            ),
+        )
+        return (yield from updates.outcomes(state))
+
     def _send_update(
         self, operation: ServiceOperation, state: Observation
     ) -> tuple[Outcome, Observation]:
@@ -375,11 +403,16 @@ class _Lifetime:
                 f"{name} succeeded ({write}), but `{min(new)}` of the {kind.name} is as before"
             )
             return failed(_UPDATED, message, *(before, write, after), pointer=f"/{min(new)}")
-        confirmed = confirmed_members(write, sent) & new.keys()
+        filled = {
+            member
+            for member in confirmed_members(write, sent)
+            if member in shown and shown[member] is None and member not in kind.config.unique
+        }
+        confirmed = (confirmed_members(write, sent) & new.keys()) | filled
         lost = {
             member
             for member in confirmed - self._choices(operation)
-            if is_equal_value(now[member], shown[member])
+            if is_equal_value(now.get(member), shown[member])
         }
         if lost:
             message = f"{name} confirms a new `{min(lost)}` of the {kind.name} ({write}), but a "
@@ -399,7 +432,7 @@ class _Lifetime:
             if lost:
                 message = f"{name} reset `{min(lost)}` of the {kind.name}, which it did not send"
                 return failed(_UPDATED, message, *(before, write, after), pointer=f"/{min(lost)}")
-        if new:
+        if new or filled:
             return passed(_UPDATED)
         return not_exercised(_UPDATED, f"no answer shows a member that {name} changes")
 
@@ -409,11 +442,8 @@ class _Lifetime:
         self, operation: ServiceOperation, state: Observation, page: Observation | None
     ) -> Iterator[Outcome]:
         """Delete the resource; then read it, and the list or another resource."""
-        other = self.session.knowledge.created.get(self.kind.name)
-        if other is not None and str(other.id) == str(self.resource.id):
-            other = None
-        listed = page is not None and other is not None and lists_item(page, other)
-        there = listed or (other is not None and self._read(other).ok)
+        other = self._other()
+        there = other is not None and self._is_there(other, page)
         answer = self._send_delete(operation, state)
         after = self.get()
         if not answer.ok:
@@ -428,6 +458,21 @@ class _Lifetime:
             yield from self._check_unlisted(operation, (state, page), answer, now)
         if other is not None and there and not (now is not None and lists_item(now, other)):
             yield from self._check_other(operation, other, answer)
+
+    def _other(self) -> CreatedResource | None:
+        """Return another resource of the kind: a new one, which refers to the same resources, else
+        one that exists.
+        """
+        new = make(self.session, self.kind, owner=self.resource.owner)
+        other = new if isinstance(new, CreatedResource) else None
+        other = other or self.session.knowledge.created.get(self.kind.name)
+        return None if other is None or str(other.id) == str(self.resource.id) else other
+
+    def _is_there(self, other: CreatedResource, page: Observation | None) -> bool:
+        """Whether another resource exists: it is new, or the list or a read shows it."""
+        is_new = other is not self.session.knowledge.created.get(self.kind.name)
+        listed = page is not None and lists_item(page, other)
+        return is_new or listed or self._read(other).ok
 
     def _send_delete(self, operation: ServiceOperation, state: Observation) -> Observation:
         spec = request_to(self.session, operation, self.resource.item_values(operation))
@@ -485,6 +530,9 @@ class _Lifetime:
     ) -> Iterator[Outcome]:
         """Check that another resource of the kind, which existed before, can be read."""
         now = self._read(other)
+        if now.status in GONE:
+            self.settle()
+            now = self._read(other)
         if now.status in GONE:
             message = f"{operation.name} of one {self.kind.name} removed another one"
             yield failed(_DELETED, message, *(other.creation, answer, now), variant="other")

@@ -89,7 +89,7 @@ def _batch(
         yield not_exercised(_MIXED, f"the body of {operation.name} has no list of items")
         return
     more = [first_item(new_body(session, operation, call)) for _ in range(2)]
-    yield from _check_bad_items(
+    yield from check_bad_items(
         session,
         rule,
         operation,
@@ -125,9 +125,15 @@ def new_body(
     return unlike_example(session, operation)
 
 
-def _check_bad_items(
+def bad_items_key(session: HttpSession) -> str | None:
+    """Return the details key that lists the bad items of a batch that fails as a whole."""
+    surfaces = session.taxonomy.surfaces.values()
+    return next((surface.bad_items for surface in surfaces if surface.bad_items), None)
+
+
+def check_bad_items(
     session: HttpSession,
-    rule: Batch,
+    rule: Batch | None,
     operation: ServiceOperation,
     *,
     send: Callable[[list[object]], RequestSpec],
@@ -136,8 +142,8 @@ def _check_bad_items(
     """Send a batch of bad items, and one of good and bad items. ``send``: the request with some
     items. ``good``: four good items.
     """
-    bad = spoil_item(good[0])
-    mixed = [good[0], bad, *good[2:], spoil_item(good[1])][: _most_items(session, operation)]
+    listed_at, bad = bad_items_key(session), spoil_item(good[0])
+    mixed = [good[0], bad, *good[2:], spoil_item(good[1])][: most_items(session, operation)]
     if mixed[:1] == mixed[2:3]:  # equal items may be refused as duplicates
         mixed = mixed[:2]
     for batch in ([bad, bad], mixed):
@@ -146,11 +152,11 @@ def _check_bad_items(
         sent = SentBatch(tuple(batch), wrong)
         if batch is mixed and wrong and is_reported(answer):
             yield passed(COMPLETE)
-        if answer.status != 207 and batch is mixed:  # otherwise the judge checks it
-            yield _check_mixed(session, operation, answer)
-        elif answer.status != 207:
-            yield _check_all_bad(session, rule, operation, answer)
-        named = check_named_items(session.taxonomy, rule, answer, sent)
+        if answer.status != 207 and batch is mixed and rule is not None:
+            yield _check_mixed(session, operation, answer)  # otherwise the judge checks it
+        elif answer.status != 207 and batch is not mixed:
+            yield _check_all_bad(session, listed_at, operation, answer)
+        named = check_named_items(session.taxonomy, rule, answer, sent, listed_at=listed_at)
         if named.kind == "failed" and batch is mixed and not answer.ok:
             named = _check_good(session, send(sent.good)) or named
         yield named
@@ -166,7 +172,10 @@ def _check_good(session: HttpSession, spec: RequestSpec) -> Outcome | None:
 
 
 def _check_all_bad(
-    session: HttpSession, rule: Batch, operation: ServiceOperation, answer: Observation
+    session: HttpSession,
+    listed_at: str | None,
+    operation: ServiceOperation,
+    answer: Observation,
 ) -> Outcome:
     """Check the answer to a batch of bad items, which fails as a whole."""
     line = f"the service answered {answer} to {operation.name} with bad items only"
@@ -174,13 +183,13 @@ def _check_all_bad(
         return failed(_BAD_ITEMS, f"{line}; expected an error", answer, variant="accepted")
     if answer.status >= 500:
         return failed(_BAD_ITEMS, f"{line}: {SERVERS_FAULT}", answer)
-    if rule.bad_items is None or answer.status in (401, 403, 404, 415, 429):
+    if listed_at is None or answer.status in (401, 403, 404, 415, 429):
         return not_exercised(_BAD_ITEMS, line)
-    if rule.bad_items in error_details(session.taxonomy, answer):
+    if listed_at in error_details(session.taxonomy, answer):
         return passed(_BAD_ITEMS)
     if answer.code is None:
         return not_exercised(_BAD_ITEMS, line)
-    message = f"{line} without `details.{rule.bad_items}`"
+    message = f"{line} without `details.{listed_at}`"
     return failed(_BAD_ITEMS, message, answer, pointer="/details")
 
 
@@ -222,7 +231,7 @@ def first_item(body: object) -> object:
     return body[0] if isinstance(body, list) and body else None
 
 
-def _most_items(session: HttpSession, operation: ServiceOperation) -> int:
+def most_items(session: HttpSession, operation: ServiceOperation) -> int:
     """Return how many items a batch may have, by the document; at least two."""
     schema = operation.body.schema if operation.body is not None else {}
     node = sampling.merge_all_of(session.description.document, schema)

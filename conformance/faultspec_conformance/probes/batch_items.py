@@ -39,29 +39,37 @@ class SentBatch:
 
 
 def check_named_items(
-    taxonomy: Taxonomy, rule: Batch, answer: Observation, sent: SentBatch
+    taxonomy: Taxonomy,
+    rule: Batch | None,
+    answer: Observation,
+    sent: SentBatch,
+    *,
+    listed_at: str | None,
 ) -> Outcome:
-    """Check that the items that an answer reports as bad are the bad ones."""
+    """Check that the items that an answer reports as bad are the bad ones.
+
+    ``listed_at``: the details key that lists them if the whole batch fails.
+    """
     what = f"{answer.exchange.operation} with {len(sent.bad)} bad of {len(sent.items)} items"
-    if answer.status == 207:
+    if answer.status == 207 and rule is not None:
         return _check_outcomes(rule, answer, sent, what)
-    listed = error_details(taxonomy, answer).get(rule.bad_items or "")
+    listed = error_details(taxonomy, answer).get(listed_at or "")
     if not isinstance(listed, list) or not listed:
         return not_exercised(_NAMED, f"the answer ({answer}) to {what} lists no items")
     places = [_place(entry, sent) for entry in listed]
     named = frozenset(place for place in places if place is not None)
     if None in places:
-        reason = f"`{rule.bad_items}` names items in a form that is not known"
+        reason = f"`{listed_at}` names items in a form that is not known"
         return not_exercised(_NAMED, reason)
     counted = frozenset(place + 1 for place in sent.bad)
     if len(named) == len(places) and named in (sent.bad, counted):
         return passed(_NAMED)
     incomplete = len(named) == len(places) and (named < sent.bad or named < counted)
     listed, expected = _list_places(named), _list_places(sent.bad)
-    message = f"`{rule.bad_items}` lists the items {listed}; expected {expected}"
+    message = f"`{listed_at}` lists the items {listed}; expected {expected}"
     # A service may stop at the first bad item.
     level: Level = "warning" if incomplete else "error"
-    pointer = f"/details/{rule.bad_items}"
+    pointer = f"/details/{listed_at}"
     return failed(_NAMED, f"{what}: {message}", answer, level=level, pointer=pointer)
 
 

@@ -59,7 +59,7 @@ def allowed_inputs(session: HttpSession, operation: ServiceOperation) -> Iterato
         yield from _bodies(session, operation)
     yield from _whole_query(session, operation)
     for parameter in operation.parameters:
-        if parameter.where == "query" or _is_free_header(session, parameter):
+        if parameter.where == "query" or is_free_header(session, parameter):
             yield from _parameter(session, operation, parameter)
         elif parameter.where == "path":
             yield from _ids(session, operation, parameter)
@@ -179,7 +179,7 @@ def _ordinary(session: HttpSession, operation: ServiceOperation) -> RequestSpec:
     return ordinary_request(session, operation, likely_values(session, operation))
 
 
-def _is_free_header(session: HttpSession, parameter: OperationParameter) -> bool:
+def is_free_header(session: HttpSession, parameter: OperationParameter) -> bool:
     """Whether a header is input of the operation: no credential, no switch of faults, and nothing
     that HTTP or the taxonomy gives a meaning.
     """

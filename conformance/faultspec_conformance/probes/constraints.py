@@ -10,7 +10,13 @@ from itertools import islice, zip_longest
 
 from faultspec.exchange.model import Canary
 from faultspec.openapi.service import OperationParameter, ServiceOperation
-from faultspec_conformance.probes.bounds import AllowedInput, allowed_inputs, send_allowed
+from faultspec_conformance.config.context import wire_text
+from faultspec_conformance.probes.bounds import (
+    AllowedInput,
+    allowed_inputs,
+    is_free_header,
+    send_allowed,
+)
 from faultspec_conformance.probes.fresh_items import FreshItems
 from faultspec_conformance.probes.named_inputs import WrongInput, check_named_input
 from faultspec_conformance.probes.operations import json_writes
@@ -29,6 +35,9 @@ _CLAUSE, _BOUNDS = "framework/invalid-input", "document/bounds"
 
 #: Requests of all operations together, and of one of them.
 _REQUESTS, _OF_ONE = 120, 24
+
+#: Lower bounds of a value.
+_LOWER = frozenset({"minLength", "minimum"})
 
 #: Refusals for another reason in a row, after which an operation is left alone.
 _FUTILE = 3
@@ -112,12 +121,26 @@ def _inputs(
 
 
 def _forbidden(session: HttpSession, operation: ServiceOperation) -> Iterator[_ForbiddenInput]:
-    """Yield requests that each break a constraint, those of the body first."""
+    """Yield requests that each break a constraint: the few of headers first, then those of the
+    body.
+    """
+    for parameter in operation.parameters:
+        if is_free_header(session, parameter) or _is_key(session, operation, parameter):
+            yield from _headers(session, operation, parameter)
     if operation.writes and operation.name in {one.name for one in json_writes(session)}:
         yield from _bodies(session, operation)
     for parameter in operation.parameters:
         if parameter.where == "query":
             yield from _queries(session, operation, parameter)
+
+
+def _is_key(
+    session: HttpSession, operation: ServiceOperation, parameter: OperationParameter
+) -> bool:
+    """Whether a parameter is the idempotency key of an operation."""
+    rule = session.taxonomy.idempotency
+    own = rule is not None and operation.method in rule.methods and parameter.where == "header"
+    return own and rule is not None and parameter.name.lower() == rule.key.lower()
 
 
 def _bodies(session: HttpSession, operation: ServiceOperation) -> Iterator[_ForbiddenInput]:
@@ -151,6 +174,25 @@ def _queries(
         )
         wrong = replace(spec, query=query, canaries=_canaries(constraint, mark))
         yield _ForbiddenInput(constraint, wrong, spec, known)
+
+
+def _headers(
+    session: HttpSession, operation: ServiceOperation, parameter: OperationParameter
+) -> Iterator[_ForbiddenInput]:
+    """Yield requests with a header below its bound. An empty header may count as none."""
+    node = sampling.merge_all_of(session.description.document, parameter.schema)
+    if sampling.kind(node) in ("array", "object"):
+        return
+    valid = sampling.sample_value(session.source, node)
+    known = frozenset(one.name for one in operation.parameters if one.where == "header")
+    for constraint in sampling.broken_constraints(session.source, node, valid, ""):
+        if constraint.keyword in _LOWER:
+            spec = ordinary_request(session, operation, likely_values(session, operation))
+            value = wire_text(constraint.value)
+            sure = constraint.sure and value != ""
+            constraint = replace(constraint, path=(parameter.name,), sure=sure)
+            wrong = replace(spec, headers={**spec.headers, parameter.name: value})
+            yield _ForbiddenInput(constraint, wrong, spec, known)
 
 
 def _canaries(constraint: BrokenConstraint, mark: Canary) -> tuple[Canary, ...]:

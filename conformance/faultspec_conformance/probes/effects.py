@@ -91,7 +91,7 @@ def new_members(
     """
     for name, value in sent.items():
         before, values = shown.get(name), earlier.get(name, ())
-        comparable = _is_scalar(value) and _is_scalar(before) and not _OWN.search(name)
+        comparable = is_scalar(value) and is_scalar(before) and not _OWN.search(name)
         if not comparable or _MASKED.search(str(before)):
             continue
         as_sent = not values or any(is_equal_value(before, other) for other in values)
@@ -107,8 +107,8 @@ def confirmed_members(answer: Observation, sent: Mapping[str, object]) -> set[st
     return {
         name
         for name, value in sent.items()
-        if _is_scalar(value)
-        and _is_scalar(shown.get(name))
+        if is_scalar(value)
+        and is_scalar(shown.get(name))
         and not _OWN.search(name)
         and is_equal_value(shown[name], value)
     }
@@ -122,14 +122,25 @@ def differing_members(
     return {
         name: shown[name]
         for name in sorted(names)
-        if _is_scalar(shown.get(name))
+        if is_scalar(shown.get(name))
         and not _MASKED.search(str(shown[name]))
         and not is_equal_value(shown[name], sent[name])
     }
 
 
-def _is_scalar(value: object) -> bool:
+def is_scalar(value: object) -> bool:
+    """Whether a value is a text or a number."""
     return isinstance(value, str | int | float) and not isinstance(value, bool)
+
+
+def is_masked(value: object) -> bool:
+    """Whether a value stands in place of a secret."""
+    return _MASKED.search(str(value)) is not None
+
+
+def is_set_by_service(name: str) -> bool:
+    """Whether a service sets a member of this name itself, whatever an update sends."""
+    return _OWN.search(name) is not None
 
 
 def is_equal_value(one: object, other: object) -> bool:

@@ -5,6 +5,7 @@ The values are those of the items that the whole list shows, or a value that non
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from math import ceil
 
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import PagesConfig
@@ -31,8 +32,11 @@ _FILTER = "lists/filter"
 #: The clauses about filtered lists.
 CLAUSES = (_FILTER,)
 
-#: Filters of one list that are tried.
-_FILTERS = 6
+#: Filters of one list that are tried, and those whose lists are read page by page.
+_FILTERS, _PAGED = 6, 3
+
+#: Items of a filtered list that is read page by page, and its pages.
+_FEWEST, _IN_PAGES = 2, 3
 
 
 def filtered_lists(session: HttpSession) -> Iterator[ProbeResult]:
@@ -106,13 +110,18 @@ class _FilteredList:
         if not found:
             reason = f"no parameter of {name} is called like a member of its items"
             yield not_exercised(_FILTER, reason)
+        paged = 0
         for one in found[:_FILTERS]:
             wanted = self._value_for(one, items)
             if wanted is None:
                 reason = f"all items of {name} fit every known `{one.name}`"
                 yield not_exercised(_FILTER, reason)
-            else:
-                yield self._check(one, wanted, whole)
+                continue
+            outcome = self._check(one, wanted, whole)
+            yield outcome
+            if outcome.kind == "passed" and one.exact and paged < _PAGED:
+                paged += 1
+                yield from self._check_pages(one, wanted)
 
     def _read(self, query: Mapping[str, object]) -> _Shown:
         spec = replace(self.spec, query={**self.spec.query, **query})
@@ -176,6 +185,38 @@ class _FilteredList:
                 message += _text(missing[0][one.member])
                 return failed(_FILTER, message, missing[1], *now.pages, variant="incomplete")
         return passed(_FILTER)
+
+    def _check_pages(self, one: ListFilter, wanted: object) -> Iterator[Outcome]:
+        """Check that the pages of a filtered list show the items of the list in one piece."""
+        size, query = self.paging.size, {one.name: wanted}
+        whole = self._read(query)
+        if size is None or len(whole.items) < _FEWEST:
+            return
+        least = size.schema.get("minimum")
+        number = max(least if isinstance(least, int) else 1, ceil(len(whole.items) / _IN_PAGES))
+        paged = self._read({**query, size.name: number})
+        problem = self._problem_of_pages(one, wanted, whole, paged)
+        if len(paged.pages) < 2 or problem is None:
+            return
+        whole, paged = self._read(query), self._read({**query, size.name: number})
+        problem = self._problem_of_pages(one, wanted, whole, paged)
+        if problem is None:
+            yield not_exercised(_FILTER, f"{self.listing.name} changes while it is read")
+            return
+        name = self.listing.name
+        message = f"{name} with `{one.name}={_text(wanted)}` and `{size.name}={number}` {problem}"
+        yield failed(_FILTER, message, *paged.pages, variant="pages")
+
+    def _problem_of_pages(
+        self, one: ListFilter, wanted: object, whole: _Shown, paged: _Shown
+    ) -> str | None:
+        """Return what is wrong with the pages of a filtered list, in words; None if nothing is."""
+        wrong = self._wrong(one, wanted, paged)
+        if wrong is not None:
+            held = _text(wrong[0][one.member])
+            return f"shows an item whose `{one.member}` is {held} on a later page"
+        left_out = set(self._ids(whole)) - set(self._ids(paged))
+        return f"has {len(left_out)} of the fitting items on no page" if left_out else None
 
     def _wrong(
         self, one: ListFilter, wanted: object, shown: _Shown

@@ -47,6 +47,10 @@ _ITEMS = 3
 #: Items that are created at most for one list, if its pages have a least size.
 _CREATED = 6
 
+#: Items that are created at most for a list that is longer than a page without a size. The requests
+#: that are left are so many times as many.
+_OF_DEFAULT, _SHARE = 25, 8
+
 #: Statuses of a page that is asked for beyond the last one.
 _BEYOND = (400, 404, 410, 416, 422)
 
@@ -159,6 +163,7 @@ class _List:
             return
         walk = self._walk(whole, size)
         yield self._judge(whole, walk)
+        yield from self._check_default_page(walk)
         yield from self._check_cursor(walk)
 
     # ---- the whole list
@@ -364,6 +369,44 @@ class _List:
             return not_exercised(_PAGES, f"{self.listing.name} changes while it is read")
         message, variant = problem
         return failed(_PAGES, message, whole.page, *walk.pages, variant=variant)
+
+    def _check_default_page(self, walk: _PageWalk) -> Iterator[Outcome]:
+        """Check that a page without a size names the next one if the list has more items.
+
+        Items are created if the document gives the number on such a page.
+        """
+        names_next = walk.second or self.paging.names_next(self.session.description, self.listing)
+        if not names_next or walk.undecided is not None or walk.problem is not None:
+            return
+        self._lengthen()
+        for is_last in (False, True):
+            page, whole = self._get({}), self._read_whole()
+            ids = self._ids(page) if page.ok else None
+            if isinstance(whole, str) or not ids or len(ids) >= len(whole.ids):
+                return
+            following = self.paging.next_query(page, {}, json.loads(ids[-1]))
+            if following is not None or self.paging.more(page) or self.paging.counts(page):
+                yield passed(_PAGES)
+                return
+            if is_last:
+                message = (
+                    f"{self.listing.name} without a size shows {len(ids)} items and names no next "
+                    f"page; the list has {len(whole.ids)}"
+                )
+                yield failed(_PAGES, message, page, whole.page, variant="default")
+
+    def _lengthen(self) -> None:
+        """Create items until the list is longer than a page without a size, as documented."""
+        usual = self.paging.size.schema.get("default") if self.paging.size is not None else None
+        whole = self._read_whole() if isinstance(usual, int) and self.session.writable else ""
+        lacking = usual + 1 - len(whole.ids) if isinstance(whole, _Whole) and usual else 0
+        if 0 < lacking <= _OF_DEFAULT and self._can_afford(lacking):
+            self._add_items(lacking)
+
+    def _can_afford(self, count: int) -> bool:
+        """Whether so many creations are a small part of the requests that are left."""
+        driver = self.session.driver
+        return (driver.limits.requests - driver.requests) >= _SHARE * count
 
     def _check_cursor(self, walk: _PageWalk) -> Iterator[Outcome]:
         """Check that made-up cursors do not silently give the first page.

@@ -41,7 +41,7 @@ from faultspec_conformance.session.observations import (
     UnmetRecipe,
     attempt,
 )
-from faultspec_conformance.session.parameters import values_for
+from faultspec_conformance.session.parameters import written_path_values
 from faultspec_conformance.session.placeholders import fill_in, fill_in_text
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import content_type, place_path
@@ -326,17 +326,11 @@ def _request(
     written = place_path(session.description, call.method, _local_target(session, call.path))
     path = written.partition("?")[0]
     operation = session.operation(call.method, path)
-    known = values_for(session, operation) if "{" in path else {}
-    values: dict[str, object] = {}
-    for own, part in zip(operation.template.split("/"), path.split("/"), strict=False):
-        if part.startswith("{") and part.endswith("}"):
-            name = part[1:-1]
-            values[name] = saved.get(name, known.get(own[1:-1], session.tokens.hex(8)))
     return RequestSpec(
         call.method,
         written,
         identity=session.identity(step.identity),
-        values=values,
+        values=written_path_values(session, operation, path, saved),
         query=call.query,
         headers={**fresh_key(session, operation), **call.headers},
         body=call.body,

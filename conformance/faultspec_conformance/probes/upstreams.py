@@ -22,6 +22,7 @@ from faultspec_conformance.config import (
     UpstreamCall,
     UpstreamFailure,
 )
+from faultspec_conformance.config.requests import NAMES
 from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.faults.jitter import (
     ROUNDS,
@@ -48,6 +49,7 @@ from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.attendance import HEADERS, ONCE
 from faultspec_conformance.session.configured import fill_in_call
 from faultspec_conformance.session.declared_facts import may_be_repeated
+from faultspec_conformance.session.fixtures import CONFLICT, create_named, renew_references
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
@@ -59,7 +61,9 @@ from faultspec_conformance.session.observation import (
     passed,
 )
 from faultspec_conformance.session.observations import Note, ProbeResult, attempt
+from faultspec_conformance.session.parameters import written_path_values
 from faultspec_conformance.session.requests import RequestSpec
+from faultspec_conformance.session.resources import place_path
 from faultspec_conformance.session.upstreams import (
     FINE,
     GOOD,
@@ -143,6 +147,9 @@ _QUIET, _LOOKS = 2.0, 5
 #: The status of a rate limit (RFC 6585, 4).
 _LIMITED = 429
 
+#: Statuses of a request that the state of the item that it concerns does not allow.
+_OF_THE_ITEM = frozenset({404, CONFLICT, 410, 412})
+
 #: Seconds of a `Retry-After` from upstream: the shortest wait that a clock can tell from none.
 _WAIT = 1
 
@@ -154,6 +161,10 @@ def retries(session: HttpSession) -> Iterator[ProbeResult]:
         return
     for upstream in session.upstreams.values():
         for index, call in enumerate(upstream.config.calls):
+            problem = create_named(session, call.call)
+            if problem is not None:
+                yield from (Outcome(clause, "could_not_run", problem) for clause in CLAUSES)
+                continue
             watch = _UpstreamWatch(session, policy, upstream, call)
             yield from attempt(watch.outcomes(is_first=index == 0), *CLAUSES)
         upstream.script(FINE)  # later requests meet an upstream that answers well
@@ -183,6 +194,7 @@ class _UpstreamWatch:
         self.owns: list[float] = []
         self.later: list[int] = []
         self.repeatable = False
+        self.renews = False
         self.compared: set[str | None] = set()
         self.upstream.mark = session.canary("value").value
 
@@ -269,17 +281,34 @@ class _UpstreamWatch:
 
     def request(self) -> RequestSpec:
         """Return the request that makes the service call the upstream."""
+        if self.renews:
+            self.renew()
         call = fill_in_call(self.session, self.call.call)
+        written = place_path(self.session.description, call.method, call.path)
+        path = written.partition("?")[0]
+        operation = self.session.operation(call.method, path)
         return RequestSpec(
             call.method,
-            call.path,
+            written,
             identity=self.session.identity(self.call.identity),
+            values=written_path_values(self.session, operation, path),
+            route=operation.template,
             query=call.query,
             headers=call.headers,
             body=call.body,
             raw=call.raw.encode() if call.raw is not None else None,
             wait_when_limited=False,
         )
+
+    def renew(self) -> bool:
+        """Replace the resources of the request by new ones, while the upstream answers well. Return
+        whether there are any.
+        """
+        self.upstream.script(FINE)
+        call = self.call.call
+        path = place_path(self.session.description, call.method, NAMES.sub(r"{\1}", call.path))
+        operation = self.session.operation(call.method, path.partition("?")[0])
+        return renew_references(self.session, operation, call)
 
     def reads_effect(self, name: str | None) -> bool:
         """Whether the effect of a failure is read: once for each code that has none."""
@@ -397,6 +426,8 @@ class _UpstreamWatch:
         and without credentials. The session counts the calls upstream for each request.
         """
         answer, requests = self.provoke(FINE)
+        if answer.status == CONFLICT and self.renew():
+            answer, requests = self.provoke(FINE)
         if answer.ok:
             self.later = [
                 at
@@ -407,7 +438,10 @@ class _UpstreamWatch:
             reason = f"the service answered {answer} with {len(requests)} calls upstream"
             yield not_exercised(ONCE, f"{reason}, which answers well")
             return
-        self.repeatable = self.provoke(FINE)[0].ok
+        again = self.provoke(FINE)[0]
+        if again.status in _OF_THE_ITEM and self.renew():  # one item allows one such request
+            self.renews = self.provoke(FINE)[0].ok
+        self.repeatable = again.ok or self.renews
         spec, rule = self.request(), self.session.taxonomy.idempotency
         if rule is not None and spec.method in rule.methods and not self.session.knowledge.keyless:
             key = {rule.key: self.session.tokens.id("uuid4")}

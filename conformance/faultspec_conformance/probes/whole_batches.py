@@ -9,13 +9,17 @@ from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import ConfiguredCall, Identity
 from faultspec_conformance.probes.batch import (
     COMPLETE,
+    bad_items_key,
     batch_operations,
+    check_bad_items,
     first_item,
     is_reported,
+    most_items,
     new_body,
     spoil_item,
     with_items,
 )
+from faultspec_conformance.probes.effects import GONE
 from faultspec_conformance.probes.whole_lists import read_pages
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import request_to
@@ -29,10 +33,17 @@ from faultspec_conformance.session.observation import (
     passed,
 )
 from faultspec_conformance.session.observations import ProbeResult, attempt
-from faultspec_conformance.session.parameters import required_query
+from faultspec_conformance.session.parameters import id_of_item, required_query
 from faultspec_conformance.session.requests import RequestSpec
+from faultspec_conformance.session.resources import ResourceKind, last_placeholder
 
 _REFUSED = "writes/refused"
+
+#: Items of the longest batch that is sent.
+_MANY = 20
+
+#: Seconds before a list is read again where the file declares no `settle`.
+_TICK = 1.1
 
 #: Words of members that report what was not accepted.
 _REPORTS = ("error", "fail", "reject", "skip", "invalid", "ignored", "problem")
@@ -55,35 +66,102 @@ def whole_batches(session: HttpSession) -> Iterator[ProbeResult]:
 def _check_batch(
     session: HttpSession, operation: ServiceOperation, call: ConfiguredCall, owner: Identity
 ) -> Iterator[Outcome]:
-    def send(*items: object) -> Observation:
-        body = with_items(new_body(session, operation, call), list(items))
-        spec = request_to(session, operation, {})
-        return session.call(replace(spec, identity=owner, body=body))
+    def request(items: list[object]) -> RequestSpec:
+        body = with_items(new_body(session, operation, call), items)
+        return replace(request_to(session, operation, {}), identity=owner, body=body)
 
-    items = [first_item(new_body(session, operation, call)) for _ in range(4)]
-    if None in items:
+    def new_items(count: int) -> list[object]:
+        return [first_item(new_body(session, operation, call)) for _ in range(count)]
+
+    first, second, kept, spoilt = new_items(4)
+    if first is None:
         yield not_exercised(COMPLETE, f"the body of {operation.name} has no list of items")
         return
-    first, second, kept, spoilt = items
-    good = send(first, second)
+    good = session.call(request([first, second]))
     if not good.ok:
         reason = f"the service answered {good} to {operation.name} with good items"
         yield not_exercised(COMPLETE, reason)
         return
     before = _read_list(session, operation, owner)
-    mixed = send(kept, spoil_item(spoilt))
+    mixed = session.call(request([kept, spoil_item(spoilt)]))
     if is_reported(mixed):
         yield passed(COMPLETE)
     elif mixed.ok:
         yield _check_results(operation, good, mixed)
-    if mixed.ok:
-        return
-    if before and mixed.status < 500:
+    if before and not mixed.ok and mixed.status < 500:
         after = _read_list(session, operation, owner)
         if after:
             yield _check_nothing_stored(
                 operation, mixed, before=before, after=after, items=(first, kept)
             )
+    if bad_items_key(session) is not None:
+        yield from check_bad_items(session, None, operation, send=request, good=new_items(4))
+    many = new_items(min(most_items(session, operation), _MANY))
+    yield _check_many(session, operation, session.call(request(many)), items=many, owner=owner)
+
+
+def _check_many(
+    session: HttpSession,
+    operation: ServiceOperation,
+    answer: Observation,
+    *,
+    items: list[object],
+    owner: Identity,
+) -> Outcome:
+    """Check that the list shows every item of a batch of good items that succeeded."""
+    what = f"{operation.name} with {len(items)} good items"
+    if not answer.ok or answer.status in (202, 207) or _reports_failure(answer.json):
+        return not_exercised(COMPLETE, f"the service answered {answer} to {what}")
+    own = [_own_texts(item, items) for item in items]
+    for is_first in (True, False):
+        pages = _read_list(session, operation, owner)
+        shown = {text for page in pages for text in _texts(page)}
+        lost = [texts for texts in own if not texts & shown]
+        if not all(own) or len(lost) == len(items):
+            return not_exercised(COMPLETE, f"no list shows the items of {what}")
+        if not lost:
+            return passed(COMPLETE)
+        if is_first:
+            session.driver.pause(max(_TICK, session.config.limits.settle))
+    evidence = [answer, *pages[-1:]]
+    results = list_items(answer.json)
+    if len(results) >= len(items):  # a list may leave out the end of many items
+        read = _read_result(session, operation, owner, results=results, lost=lost)
+        if read is None or read.status not in GONE:
+            return not_exercised(COMPLETE, f"a list does not show all items of {what}")
+        evidence = [answer, read]
+    elif not results:
+        return not_exercised(COMPLETE, f"the answer ({answer}) to {what} lists no results")
+    message = f"{what} succeeded ({answer}), but {len(lost)} of them are not stored"
+    return failed(COMPLETE, message, *evidence, variant="lost")
+
+
+def _read_result(
+    session: HttpSession,
+    operation: ServiceOperation,
+    owner: Identity,
+    *,
+    results: list[object],
+    lost: list[set[str]],
+) -> Observation | None:
+    """Read the item of a result that no list shows; None if that is not known."""
+    kind = _kind_of(session, operation)
+    read = kind.operation("read") if kind is not None else None
+    for result in results if kind is not None and read is not None else ():
+        texts = {str(value) for _, value in leaves(result)}
+        identifier = id_of_item(result, last_placeholder(kind)) if kind is not None else None
+        if read is not None and identifier is not None and any(one & texts for one in lost):
+            values = dict.fromkeys(read.placeholders, identifier)
+            if len(values) == 1:
+                spec = RequestSpec("GET", read.template, identity=owner, values=values)
+                return session.call(spec)
+    return None
+
+
+def _own_texts(item: object, items: list[object]) -> set[str]:
+    """Return the values of an item that no other item has."""
+    others = {str(value) for other in items if other is not item for _, value in leaves(other)}
+    return {str(value) for _, value in leaves(item)} - others
 
 
 def _check_results(operation: ServiceOperation, good: Observation, mixed: Observation) -> Outcome:
@@ -151,12 +229,23 @@ def _read_list(
     session: HttpSession, operation: ServiceOperation, owner: Identity
 ) -> list[Observation]:
     """Read the pages of the list of the kind whose batch the operation is; none without a list."""
-    for kind in session.kinds:
-        listing, call = kind.operation("list"), kind.config.batch
-        if listing is None or call is None or listing.placeholders:
-            continue
-        if session.operation(call.method, call.path).name == operation.name:
-            query = required_query(session, listing)
-            spec = RequestSpec("GET", listing.template, identity=owner, query=query)
-            return read_pages(session, listing, kind.config.pages, spec)
-    return []
+    kind = _kind_of(session, operation)
+    listing = kind.operation("list") if kind is not None else None
+    if kind is None or listing is None or listing.placeholders:
+        return []
+    query = required_query(session, listing)
+    spec = RequestSpec("GET", listing.template, identity=owner, query=query)
+    return read_pages(session, listing, kind.config.pages, spec)
+
+
+def _kind_of(session: HttpSession, operation: ServiceOperation) -> ResourceKind | None:
+    """Return the kind of resource whose batch the operation is."""
+    calls = ((kind, kind.config.batch) for kind in session.kinds)
+    return next(
+        (
+            kind
+            for kind, call in calls
+            if call is not None and session.operation(call.method, call.path).name == operation.name
+        ),
+        None,
+    )

@@ -22,6 +22,9 @@ _AUDIT_SLOT = re.compile(r"audit|incident|(error|failure|fault|event|report)_?id
 #: Collections of such records, by their names.
 _AUDIT_PATH = re.compile(r"/(audits?|failures|incidents|faults|error-?(reports?|log)s?)\b")
 
+#: Times that no other item is in conflict with, by their names.
+_OF_THE_PAST = re.compile(r"birth|born|issued|created|updated|since|expir", re.IGNORECASE)
+
 #: Resources of a draft. A person can add others in the same way.
 _RESOURCES = 12
 
@@ -102,7 +105,7 @@ def _resource(
         if operation is None:
             continue
         if role == "update" and operation.body is not None:
-            body = draft_body(description, operation, is_update=True)
+            body = draft_body(description, operation, unique=member, is_update=True)
             yield f"    update: {{request: {_request(operation)}, body: {_flow(body)}}}"
         else:
             yield f"    {role}: {_request(operation)}"
@@ -223,12 +226,26 @@ def draft_body(
     if isinstance(body, dict):
         body = {
             key: _placeholder(description, operation, key)
+            or _new_time(description, operation, key, properties.get(key))
             or (f"{value}-${{unique}}" if _is_new(key, value, free) else value)
             if key != unique or key in free
             else "${unique}"  # it fits the format and the pattern of the member
             for key, value in body.items()
         }
     return body
+
+
+def _new_time(
+    description: Description, operation: ServiceOperation, key: str, schema: object
+) -> str | None:
+    """Return `${unique:datetime}` or `${unique:date}` for a time of an operation with a documented
+    409: two items at one time may be in conflict.
+    """
+    if "409" not in operation.responses or _OF_THE_PAST.search(key):
+        return None
+    node = sampling.merge_all_of(description.document, schema or {})
+    times = {"date-time": "${unique:datetime}", "date": "${unique:date}"}
+    return times.get(str(node.get("format"))) if sampling.kind(node) == "string" else None
 
 
 def _is_read_only(description: Description, schema: object) -> bool:

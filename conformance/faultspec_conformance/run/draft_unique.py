@@ -40,8 +40,8 @@ _SHORTEST = 8
 
 @dataclass(frozen=True, slots=True)
 class UniqueCandidate:
-    """A member that may be unique. ``certain``: the document says so, or it documents a 409 and the
-    name tells enough. ``others``: members that are just as likely.
+    """A member that may be unique. ``certain``: the document says so; a 409 and a likely name are
+    not enough. ``others``: members that are just as likely.
     """
 
     member: str
@@ -77,7 +77,7 @@ def find_unique(
             definite = conflict
         needs_conflict = rank >= "f"
         if rank < "z" and (possible or not needs_conflict):
-            certain = definite or (conflict and rank < "g")
+            certain = definite or (conflict and rank < "f")
             ranked.setdefault(rank, []).append((name, reason, certain))
     if not ranked:
         return None
@@ -105,8 +105,11 @@ def _evidence(
     if name == parameter:
         return "e", f"`{name}` is the parameter of {item}", False
     last = (_words(name) or ("",))[-1]
-    if last in _STRONG or member.get("format") in ("email", "hostname"):
-        return "f", f"`{name}` is the likeliest member", False
+    formatted = member.get("format") in ("email", "hostname")
+    if last in _STRONG or formatted:
+        # `email` is the item's own; `owner_email` may belong to somebody with many items.
+        rank = "e" if formatted and _words(name) == (last,) and last in _STRONG else "f"
+        return rank, f"`{name}` is the likeliest member", False
     if last in _WEAK:
         # A pattern belongs to numbers that somebody assigns.
         rank = "g" if isinstance(member.get("pattern"), str) else "h"

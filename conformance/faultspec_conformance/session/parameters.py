@@ -3,6 +3,7 @@ without a resource.
 """
 
 import re
+from collections.abc import Mapping
 
 from faultspec.openapi.service import OperationParameter, ServiceOperation, shape_of
 from faultspec_conformance.config import Identity
@@ -26,6 +27,27 @@ def values_for(session: HttpSession, operation: ServiceOperation) -> dict[str, o
         if name not in values:
             values[name] = absent_value(session, operation, name)
     return values
+
+
+def written_path_values(
+    session: HttpSession,
+    operation: ServiceOperation,
+    path: str,
+    saved: Mapping[str, object] | None = None,
+) -> dict[str, object]:
+    """Return values for the placeholders of a configured path, whatever it calls them: saved ones,
+    ids of created resources, by their place or the name of their kind, or new values.
+    """
+    known, values = values_for(session, operation) if "{" in path else {}, dict(saved or {})
+    found: dict[str, object] = {}
+    for own, part in zip(operation.template.split("/"), path.split("/"), strict=False):
+        if part.startswith("{") and part.endswith("}"):
+            name = part[1:-1]
+            named = (kind.name for kind in session.kinds if name in kind.names)
+            resource = session.knowledge.created.get(next(named, ""))
+            other = session.tokens.hex(8) if resource is None else resource.id
+            found[name] = values.get(name, known.get(own[1:-1], other))
+    return found
 
 
 def likely_values(session: HttpSession, operation: ServiceOperation) -> dict[str, object]:

@@ -45,19 +45,14 @@ CLAUSES = (
         why="The caller has to know what to fix.",
         occasion="A batch in which every item is bad.",
         reads=("sequence", "status", "detail-values"),
-        requires=(
-            _IS_BATCH,
-            any_surface(
-                "no surface has `bad_items`",
-                lambda surface: surface.batch is not None and surface.batch.bad_items,
-            ),
-        ),
+        requires=(any_surface("no surface has `bad_items`", lambda surface: surface.bad_items),),
+        sources=surface_sources(lambda surface: surface.bad_items),
     ),
     Clause(
         address="batch/complete",
-        title="A batch with a bad item does not succeed as if it had none",
+        title="A batch does not succeed as if it had stored an item that it has dropped",
         why="The caller takes an item for stored that the service has dropped.",
-        occasion="A batch with a good and a bad item.",
+        occasion="A batch with a good and a bad item, or of many good items.",
         reads=("sequence", "status", "body"),
         transports=HTTP,
     ),
@@ -67,6 +62,13 @@ CLAUSES = (
         why="The caller corrects good items and sends the bad ones again.",
         occasion="A batch of good items with bad ones among them, or of bad items.",
         reads=("sequence", "request", "status", "detail-values", "body"),
+        requires=(
+            any_surface(
+                "no surface has `items` or `bad_items`",
+                lambda surface: surface.batch is not None or surface.bad_items,
+            ),
+        ),
+        sources=surface_sources(lambda surface: surface.batch is not None or surface.bad_items),
     ),
     Clause(
         address="stream/offset",

@@ -21,6 +21,9 @@ _UNBOUND = _code(
 )
 
 
+_BAD_ITEMS = "surfaces: {api: {transport: http, envelope: error, bad_items: bad_items}}"
+
+
 def _batch(key: str | None = None) -> str:
     more = "" if key is None else f", {key}"
     return (
@@ -117,7 +120,8 @@ LINES: Mapping[str, str] = {
     ),
     "no surface has `items`": (_batch()),
     "no surface has `mixed_only`": _batch("mixed_only: true"),
-    "no surface has `bad_items`": _batch("bad_items: bad_items"),
+    "no surface has `bad_items`": _BAD_ITEMS,
+    "no surface has `items` or `bad_items`": _BAD_ITEMS,
     "no surface with `transport: stream` has `requires_details`": (
         "surfaces: {stream: {transport: stream, envelope: error, requires_details: [offset]}}"
     ),

@@ -370,7 +370,6 @@ def _numbers(surface: Surface) -> frozenset[int]:
         "Batch.status",
         "Batch.body",
         "Batch.mixed_only",
-        "Batch.bad_items",
     ),
 )
 def surface_batch(evolution: Evolution) -> Iterator[Occurrence]:
@@ -399,13 +398,16 @@ def surface_batch(evolution: Evolution) -> Iterator[Occurrence]:
             )
             hurt: tuple[Audience, ...] = ("services",) if new.batch.mixed_only else ("clients",)
             yield Occurrence((*path, "batch", "mixed_only"), Effect("breaking", message, hurt))
-        effect_of_list = compare_promise(
-            old.batch.bad_items,
-            new.batch.bad_items,
-            f"the detail with the bad items of `{new.name}`",
-        )
-        if effect_of_list is not None:
-            yield Occurrence((*path, "batch", "bad_items"), effect_of_list)
+
+
+@evolution_rule("surface/bad-items", "WIRE", reads=("Surface.bad_items",))
+def surface_bad_items(evolution: Evolution) -> Iterator[Occurrence]:
+    """A batch that fails as a whole lists its bad items in a detail."""
+    for path, old, new in evolution.pairs("surfaces"):
+        subject = f"the detail with the bad items of `{new.name}`"
+        effect = compare_promise(old.bad_items, new.bad_items, subject)
+        if effect is not None:
+            yield Occurrence((*path, "bad_items"), effect)
 
 
 @evolution_rule("surface/success", "WIRE", reads=("Surface.success", "DetailMember.presence"))

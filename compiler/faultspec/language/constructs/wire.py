@@ -262,7 +262,9 @@ SURFACE = Record(
         "body": Key(_ALTERNATIVES, "The place of the envelope in an outcome."),
         "mixed_only": Key(Flag(), "Multi-status is used for mixed outcomes only."),
         "bad_items": Key(
-            Text(), "The details key that lists the bad items if the whole batch fails."
+            Text(),
+            "The details key that lists the bad items if the whole batch fails, also without "
+            "multi-status.",
         ),
         "requires_details": Key(Many(Text(), 1), "Details keys that every error carries."),
         "source": SOURCE_KEY,

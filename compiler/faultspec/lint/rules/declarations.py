@@ -122,7 +122,7 @@ def _used_detail_keys(subject: Subject) -> Iterator[str | None]:
             yield fact.removeprefix("details.")
     for surface in taxonomy.surfaces.values():
         yield from surface.requires_details
-        yield surface.batch.bad_items if surface.batch else None
+        yield surface.bad_items
     yield from (policy.annotate for policy in taxonomy.retry_policies.values())
     yield taxonomy.upstream.status if taxonomy.upstream else None
     yield from (key.name for key in taxonomy.detail_keys.values() if key.everywhere)

@@ -250,6 +250,7 @@ def eligible_never_retriable(subject: Subject) -> Iterator[Remark]:
 @rule("retriable-not-eligible", severity="warning")
 def retriable_not_eligible(subject: Subject) -> Iterator[Remark]:
     """The `eligible` list of a retry policy contains every retriable code that names the policy.
+    That of the policy of `upstream` also contains retriable codes that name none.
 
     Bad::
 
@@ -276,6 +277,7 @@ def retriable_not_eligible(subject: Subject) -> Iterator[Remark]:
             f"`{code.name}`"
             for code in codes_of_policy(subject.taxonomy, policy._replace(eligible=()))
             if code.name not in policy.eligible and code.retriable.may_be_retried
+            if code.retry in (None, name)  # another policy says how clients of this one retry
         ]
         if missing:
             pronoun = "it" if len(missing) == 1 else "them"

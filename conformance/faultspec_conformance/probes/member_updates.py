@@ -1,0 +1,216 @@
+"""Updates of one member alone: it changes, the others stay, and so does no strong ETag. Then null
+for members that may have it.
+"""
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from faultspec.openapi.service import ServiceOperation
+from faultspec_conformance.probes.effects import (
+    confirmed_members,
+    find_representation,
+    is_equal_value,
+    is_masked,
+    is_scalar,
+    is_set_by_service,
+    may_be_pending,
+)
+from faultspec_conformance.probes.updates import change_body
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session import sampling
+from faultspec_conformance.session.fixtures import request_to
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import Observation, failed, parse_body, passed
+from faultspec_conformance.session.resources import CreatedResource, names_of, refers_to
+
+_UPDATED, _STALE = "writes/updated", "preconditions/stale"
+
+#: Members that are updated alone, and members that are set to null.
+_MEMBERS, _NULLS = 5, 2
+
+
+@dataclass(frozen=True, slots=True)
+class MemberUpdates:
+    """The updates of single members of one resource. ``get`` reads it; ``settle`` waits until reads
+    show what was written. ``sent``: the values that it was sent, by member. ``recorded``: updates
+    that the run has sent between two reads.
+    """
+
+    session: HttpSession
+    resource: CreatedResource
+    operation: ServiceOperation
+    get: Callable[[], Observation]
+    settle: Callable[[], None]
+    sent: Mapping[str, object]
+    recorded: tuple[tuple[Observation, Observation, Observation], ...]
+
+    def outcomes(self, state: Observation) -> Generator[Outcome, None, Observation]:
+        """Send the updates; return the last read. ``state``: the read before."""
+        bodies: Iterator[Mapping[str, object]] = iter(())
+        if self.operation.method == "PATCH":
+            values = self._new_values(state)
+            bodies = ({name: value} for name, value in islice(values, _MEMBERS))
+        for body in bodies:
+            state = yield from self._send(body, state)
+            if not state.ok:
+                return state
+        alone = self._sent_alone()
+        nullable = (name for name in self._nullable(state) if name not in alone)
+        for name in islice(nullable, _NULLS):
+            whole = change_body(self.session, self.resource.kind, self.operation)
+            kept = whole if self.operation.method == "PUT" and isinstance(whole, dict) else {}
+            state = yield from self._send({**kept, name: None}, state)
+            if not state.ok:
+                return state
+        return state
+
+    # ---- what is sent
+
+    def _properties(self) -> Mapping[str, object]:
+        """The documented members of the body."""
+        schema = self.operation.body.schema if self.operation.body is not None else {}
+        document = self.session.description.document
+        return sampling.properties_of(sampling.merge_all_of(document, schema))
+
+    def _new_values(self, state: Observation) -> Iterator[tuple[str, object]]:
+        """Yield members that a read shows, each with a new value; configured ones come first."""
+        kind = self.resource.kind
+        configured = change_body(self.session, kind, self.operation)
+        own = configured if isinstance(configured, dict) else {}
+        documented = self._properties()
+        shown = find_representation(state, {**documented, **own})
+        alone = self._sent_alone()
+        for name in dict.fromkeys((*own, *documented)):
+            usable = name in shown and name not in kind.config.unique and name not in alone
+            if not usable or is_set_by_service(name) or self._refers(name):
+                continue
+            body = change_body(self.session, kind, self.operation)
+            fresh = body.get(name) if isinstance(body, dict) else None
+            old = shown[name]
+            if not is_scalar(fresh) or is_equal_value(fresh, old):
+                fresh = self._another_value(name, documented.get(name), old)
+            if is_scalar(fresh) and not is_masked(old) and not is_equal_value(fresh, old):
+                yield name, fresh
+
+    def _another_value(self, name: str, schema: object, old: object) -> object:
+        """Return a value that the document allows and that differs from the old one, or None."""
+        source = self.session.source
+        node = sampling.merge_all_of(source.document, schema or {})
+        choices = node.get("enum")
+        if sampling.is_read_only(node) or schema is None:
+            return None
+        if isinstance(choices, list):
+            return next((one for one in choices if one not in (old, None)), None)
+        if sampling.kind(node) in ("integer", "number") and isinstance(old, int):
+            low, high = node.get("minimum"), node.get("maximum")
+            up = not isinstance(high, int | float) or old + 1 <= high
+            down = not isinstance(low, int | float) or old - 1 >= low
+            return old + 1 if up else old - 1 if down else None
+        schema_of_operation = self.operation.body.schema if self.operation.body is not None else {}
+        if name in sampling.free_texts(source.document, schema_of_operation):
+            return sampling.new_value(source, {**node, "type": "string"})
+        return None
+
+    def _nullable(self, state: Observation) -> Iterator[str]:
+        """Yield members that the document has as nullable and a read shows with a value."""
+        document = self.session.description.document
+        documented = self._properties()
+        shown = find_representation(state, documented)
+        for name, schema in documented.items():
+            read_only = sampling.is_read_only(sampling.merge_all_of(document, schema))
+            may_be_null = sampling.allows_null(document, schema) and not read_only
+            if may_be_null and shown.get(name) is not None and not self._refers(name):
+                yield name
+
+    def _refers(self, name: str) -> bool:
+        """Whether a member refers to another resource, which an update may not change."""
+        kinds = self.session.kinds
+        return any(refers_to(name, names_of(kind.name, kind.item)) for kind in kinds)
+
+    def _sent_alone(self) -> set[str]:
+        """Return the members that a good update of the run has sent alone."""
+        found: set[str] = set()
+        for before, write, after in self.recorded:
+            body = parse_body(write.exchange.request.body)
+            if isinstance(body, dict) and len(body) == 1 and not may_be_pending(write):
+                outcomes = self._judge(body, before, write, after)
+                if not any(one.kind == "failed" for one in outcomes):
+                    found |= body.keys()
+        return found
+
+    # ---- what comes of it
+
+    def _send(
+        self, body: Mapping[str, object], state: Observation
+    ) -> Generator[Outcome, None, Observation]:
+        spec = request_to(self.session, self.operation, self.resource.item_values(self.operation))
+        tag = state.header("ETag")
+        headers = {**spec.headers, **({"If-Match": tag} if tag is not None else {})}
+        owner = self.resource.owner
+        write = self.session.call(replace(spec, identity=owner, headers=headers, body=dict(body)))
+        if not write.ok:  # `writes/refused` judges what a refused update changed
+            return state
+        after = self.get()
+        if not after.ok or may_be_pending(write):
+            return after
+        found = self._judge(body, state, write, after)
+        if any(one.kind == "failed" for one in found):
+            self.settle()
+            after = self.get()
+            found = self._judge(body, state, write, after) if after.ok else []
+        yield from found
+        return after
+
+    def _judge(
+        self,
+        body: Mapping[str, object],
+        state: Observation,
+        write: Observation,
+        after: Observation,
+    ) -> list[Outcome]:
+        """Judge an accepted update by the reads before and after it."""
+        operation, kind = self.operation.name, self.resource.kind.name
+        shown, now = find_representation(state, body), find_representation(after, body)
+        answer = find_representation(write, body)
+        evidence = (state, write, after)
+        found = []
+        for name, value in body.items():
+            old, new = shown.get(name), now.get(name, ...)
+            confirms = (
+                answer.get(name, ...) is None
+                if value is None
+                else name in confirmed_members(write, body)
+            )
+            if new is not ... and confirms and old != value and new == old:
+                message = f"{operation} confirms a new `{name}` of the {kind} ({write}), but a "
+                message += "read shows the old one"
+                pointer = f"/{name}"
+                return [failed(_UPDATED, message, *evidence, pointer=pointer, variant="partly")]
+            if new is not ... and old != value and new == value:
+                found.append(passed(_UPDATED))
+        lost = self._lost_member(body, shown, now)
+        if lost is not None and self.operation.method == "PATCH":
+            message = f"{operation} changed `{lost}` of the {kind}, which it did not send"
+            return [failed(_UPDATED, message, *evidence, pointer=f"/{lost}")]
+        before, current = state.header("ETag"), after.header("ETag")
+        moved = found and before is not None and not before.startswith("W/")
+        if moved and before == current and self.session.applies(_STALE):
+            names = ", ".join(f"`{name}`" for name in body)
+            message = f"the ETag of `{kind}` did not change after {operation} of {names}: the "
+            message += "service cannot recognise a stale write"
+            found.append(failed(_STALE, message, *evidence, variant="unchanged"))
+        return found
+
+    def _lost_member(
+        self, body: Mapping[str, object], shown: Mapping[str, object], now: Mapping[str, object]
+    ) -> str | None:
+        """Return a member that the update did not send, and that has lost its value; None without
+        one. The service may set others itself.
+        """
+        names = (
+            name
+            for name in sorted(self.sent.keys() - body.keys())
+            if is_scalar(shown.get(name)) and shown[name] != "" and not is_set_by_service(name)
+        )
+        return next((name for name in names if now.get(name) in (None, "")), None)

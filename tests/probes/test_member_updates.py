@@ -1,0 +1,168 @@
+"""Updates member by member, the neighbour of a deleted resource, and the way to a new one."""
+
+import json
+from itertools import count
+from typing import Any
+
+import pytest
+
+from faultspec.exchange.model import Request, Response
+from faultspec_conformance.config import ConfiguredCall, ResourceConfig, ServiceConfig
+from faultspec_conformance.drivers import Limits
+from faultspec_conformance.probes import accepted_writes, resources
+from support.scripted import answer, http_session
+
+TAXONOMY = """
+faultspec: 1
+taxonomy: {name: garage, version: 1.0.0, title: Garage, owner: nobody}
+envelopes: {error: {media_type: application/json, shape: {code: $code}}}
+surfaces:
+  api: {transport: http, match: {routes: ["/**"]}, error_when: {status: [4xx, 5xx]}, envelope: error, codes: closed}
+codes:
+  absent: {summary: Not there, http: 404, retriable: false}
+  changed: {summary: It has changed, http: 412, retriable: false}
+  unconditional: {summary: No validator, http: 428, retriable: false}
+  broken: {summary: A defect, http: 500, retriable: false}
+"""
+
+OK = {"responses": {"200": {"description": "done"}}}
+TEXT = {"type": "string"}
+CAR = {
+    "type": "object",
+    "properties": {
+        "plate": TEXT,
+        "owner": TEXT,
+        "note": {"type": ["string", "null"]},
+        "colour": {"type": "string", "enum": ["red", "blue"]},
+        "doors": {"type": "integer", "minimum": 2, "maximum": 5},
+    },
+}
+BODY = {"requestBody": {"content": {"application/json": {"schema": CAR}}}}
+IF_MATCH = {"name": "If-Match", "in": "header", "required": True, "schema": TEXT}
+DOCUMENT: dict[str, Any] = {
+    "openapi": "3.1.0",
+    "paths": {
+        "/cars": {"get": OK, "post": {**OK, **BODY}},
+        "/cars/{id}": {
+            "get": OK,
+            "patch": {**OK, **BODY, "parameters": [IF_MATCH]},
+            "delete": {**OK, "parameters": [IF_MATCH]},
+        },
+    },
+}
+NEW = {"plate": "${unique}", "owner": "first ${unique}", "note": "note ${unique}", "doors": 4}
+
+
+class Garage:
+    """Cars with versions. ``sin``: what the service does wrong."""
+
+    def __init__(self, sin: str = "") -> None:
+        self.sin, self.numbers = sin, count(1)
+        self.cars: dict[str, dict[str, Any]] = {}
+        self.tags: dict[str, int] = {}
+
+    def __call__(self, request: Request) -> Any:
+        """Answer one request."""
+        name = request.target.partition("?")[0].removeprefix("/cars").removeprefix("/")
+        body = json.loads(request.body) if request.body else {}
+        if not name:
+            return answer(200, [*self.cars.values()]) if request.method == "GET" else self.add(body)
+        if name not in self.cars:
+            return answer(404, {"code": "absent"})
+        if request.method == "GET":
+            return self.shown(200, self.cars[name])
+        sent = dict(request.headers).get("If-Match")
+        if sent != f'"{self.tags[name]}"':
+            status, code = (428, "unconditional") if sent is None else (412, "changed")
+            return answer(status, {"code": code})
+        if request.method == "DELETE":
+            del self.cars[name]
+            if self.sin == "deletes-newer":
+                self.cars = {other: car for other, car in self.cars.items() if other < name}
+            return Response(204, (), b"")
+        return self.change(name, body)
+
+    def shown(self, status: int, car: dict[str, Any], **headers: str) -> Any:
+        """A car with its version."""
+        return answer(status, car, ETag=f'"{self.tags[car["id"]]}"', **headers)
+
+    def add(self, body: dict[str, Any]) -> Any:
+        """Make a car."""
+        number = next(self.numbers)
+        name = f"car-{number:04}"
+        self.cars[name] = {"note": None, "colour": "red", **body, "id": name, "uses": 0}
+        self.tags[name] = 1
+        place = {"location-of-nothing": number, "location-of-first": "car-0001"}.get(self.sin, name)
+        return self.shown(201, self.cars[name], Location=f"/cars/{place}")
+
+    def change(self, name: str, body: dict[str, Any]) -> Any:
+        """Change a car."""
+        before = self.cars[name]
+        after = {**before, **body}
+        if self.sin == "null-crashes" and body.get("note", "") is None:
+            return answer(500, {"code": "broken"})
+        if self.sin == "patch-clears-note" and "note" not in body:
+            after["note"] = None
+        if not (self.sin == "note-keeps-tag" and set(body) == {"note"}):
+            self.tags[name] += 1
+        lost = {"keeps-note": "note", "keeps-doors": "doors", "keeps-colour": "colour"}
+        kept = lost.get(self.sin)
+        self.cars[name] = {**after, kept: before[kept]} if kept else after
+        return self.shown(200, after)
+
+
+def judged(sin: str, *, create: dict[str, Any] | None = None) -> tuple[set[str], set[str]]:
+    """Return the clauses that fail, and those that pass."""
+    update = {"owner": "later ${unique}", "note": "later ${unique}"}
+    call = ConfiguredCall("POST", "/cars", body=NEW if create is None else create)
+    kind = ResourceConfig(
+        "car", create=call, id="/id", update=ConfiguredCall("PATCH", "/cars/{id}", body=update)
+    )
+    config = ServiceConfig(resources={"car": kind}, limits=Limits(writes=True))
+    session = http_session(Garage(sin), TAXONOMY, config, DOCUMENT)
+    session.turn = session.kinds
+    session.record_results(resources.fixtures(session))
+    session.record_results(accepted_writes.accepted_writes(session))
+    outcomes = session.observations.outcomes
+    crashes = {
+        finding.clause
+        for seen in session.observations.exchanges
+        for finding in seen.judgement.findings
+    }
+    wrong = {one.clause for one in outcomes if one.kind == "failed"}
+    return wrong | crashes, {one.clause for one in outcomes if one.kind == "passed"}
+
+
+def test_a_behaving_service_passes() -> None:
+    """Each clause about accepted writes is checked."""
+    failed, passed = judged("")
+    assert failed == set()
+    assert set(accepted_writes.CLAUSES) <= passed
+
+
+@pytest.mark.parametrize(
+    ("sin", "clause"),
+    [
+        ("patch-clears-note", "writes/updated"),
+        ("keeps-note", "writes/updated"),
+        ("keeps-doors", "writes/updated"),
+        ("keeps-colour", "writes/updated"),
+        ("note-keeps-tag", "preconditions/stale"),
+        ("null-crashes", "service/no-crash"),
+        ("deletes-newer", "writes/deleted"),
+        ("location-of-nothing", "writes/created"),
+        ("location-of-first", "writes/created"),
+    ],
+)
+def test_a_wrong_effect_is_found(sin: str, clause: str) -> None:
+    """Each member is updated alone although `update` sends two, one is set to null, the neighbour
+    of a deleted car is there, and `Location` leads to the new car.
+    """
+    assert judged(sin)[0] == {clause}
+
+
+def test_a_value_in_place_of_null_is_stored() -> None:
+    """An update that confirms the first value of a member is compared with a read."""
+    create = {"plate": "${unique}", "owner": "first ${unique}", "doors": 4}
+    assert judged("", create=create)[0] == set()
+    assert judged("keeps-note", create=create)[0] == {"writes/updated"}
