@@ -16,7 +16,7 @@ from faultspec_conformance.probes.batch import (
     spoil_item,
     with_items,
 )
-from faultspec_conformance.probes.whole_lists import read_pages
+from faultspec_conformance.probes.whole_lists import configured_query, read_pages
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import request_to
 from faultspec_conformance.session.http import HttpSession
@@ -29,7 +29,6 @@ from faultspec_conformance.session.observation import (
     passed,
 )
 from faultspec_conformance.session.observations import ProbeResult, attempt
-from faultspec_conformance.session.parameters import required_query
 from faultspec_conformance.session.requests import RequestSpec
 
 _REFUSED = "writes/refused"
@@ -156,7 +155,7 @@ def _read_list(
         if listing is None or call is None or listing.placeholders:
             continue
         if session.operation(call.method, call.path).name == operation.name:
-            query = required_query(session, listing)
+            query = configured_query(session, listing)
             spec = RequestSpec("GET", listing.template, identity=owner, query=query)
             return read_pages(session, listing, kind.config.pages, spec)
     return []

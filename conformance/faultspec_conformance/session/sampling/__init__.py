@@ -8,7 +8,7 @@ from faultspec_conformance.session.sampling.constraints import (
     BrokenConstraint,
     broken_constraints,
 )
-from faultspec_conformance.session.sampling.identifiers import other_identifier
+from faultspec_conformance.session.sampling.identifiers import other_identifier, scramble
 from faultspec_conformance.session.sampling.patterns import sample_match
 from faultspec_conformance.session.sampling.schemas import (
     allows_null,
@@ -62,6 +62,7 @@ __all__ = [
     "required_names",
     "sample_match",
     "sample_value",
+    "scramble",
     "secrets_like",
     "value_out_of_bounds",
     "values_at_bounds",

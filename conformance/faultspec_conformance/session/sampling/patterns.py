@@ -118,7 +118,7 @@ def _room(operator: str, argument: Any) -> int:
         case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
             least, most, inner = argument
             low, high = _widths(inner)
-            return min(high * most, _WIDEST) - min(low * least, _WIDEST)
+            return min(high * int(most), _WIDEST) - min(low * int(least), _WIDEST)
         case "ATOMIC_GROUP":
             low, high = _widths(argument)
         case "SUBPATTERN":
