@@ -19,6 +19,7 @@ from faultspec_conformance.session import sampling
 from faultspec_conformance.session.correlation import new_id
 from faultspec_conformance.session.fixtures import (
     CONFLICT,
+    fresh_key,
     likely_body,
     make,
     parent_values,
@@ -444,7 +445,53 @@ def late_replays(session: HttpSession) -> Iterator[Outcome]:
             reason = f"the creation was {seconds:.0f} s ago, and keys are kept {rule.window:g} s"
             yield not_exercised(_REPLAY, reason)
         else:
-            yield check_replay(rule, creation.first, session.call(creation.spec))
+            updated = _update_created(session, creation)
+            replayed = check_replay(rule, creation.first, session.call(creation.spec))
+            yield _tell_of_update(replayed, updated)
+
+
+def _update_created(session: HttpSession, creation: KeyedCreation) -> Observation | None:
+    """Update what a creation made, so that a replay of its answer is not its present state. Return
+    the answer if it was updated.
+    """
+    kinds = (
+        (kind, create)
+        for kind in session.kinds
+        if (create := kind.operation("create")) is not None
+        and create.name == creation.first.exchange.operation
+    )
+    kind, create = next(kinds, (None, None))
+    if kind is None or create is None or kind.item is None:
+        return None
+    identifier = identifier_of(creation.first, last_placeholder(kind), kind)
+    operation = next(iter(changes(session, kind)), None)
+    if identifier is None or operation is None:
+        return None
+    parents = creation.spec.values.values()
+    updated = session.call(
+        RequestSpec(
+            operation.method,
+            operation.template,
+            identity=creation.spec.identity,
+            values=dict(zip(operation.placeholders, [*parents, identifier], strict=False)),
+            headers={
+                "If-Match": creation.first.header("ETag"),
+                **fresh_key(session, operation),
+            },
+            body=change_body(session, kind, operation),
+            content_type=content_type(operation),
+        )
+    )
+    return updated if updated.ok else None
+
+
+def _tell_of_update(replayed: Outcome, updated: Observation | None) -> Outcome:
+    """Return the outcome of a replay with the update that came before it."""
+    finding = replayed.finding
+    if finding is None or updated is None:
+        return replayed
+    message = f"{finding.message}; {updated.exchange.operation} had changed it in between"
+    return replace(replayed, finding=replace(finding, message=message))
 
 
 def check_replay(rule: Idempotency, first: Observation, again: Observation) -> Outcome:
