@@ -5,7 +5,7 @@ One resource of each kind is created, updated and deleted, with reads in between
 another probe has sent between two reads are judged by those exchanges.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -27,6 +27,7 @@ from faultspec_conformance.probes.effects import (
     new_members,
     reset_members,
 )
+from faultspec_conformance.probes.filtered_effects import FilteredEffects, FilteredPage
 from faultspec_conformance.probes.long_texts import find_cut_text, with_long_texts
 from faultspec_conformance.probes.updates import change_body, changes
 from faultspec_conformance.probes.whole_lists import read_pages
@@ -147,17 +148,26 @@ class _Lifetime:
         yield from self._check_values(state)
         pages = self.list_pages()
         yield self._check_listed_once(pages)
+        filtered, first = self.filtered, state
+        shown = filtered.find(state)
         operations = changes(self.session, self.kind)
         for operation in operations:
             outcome, state = self._update(operation, state)
             yield outcome
+        if shown and state.ok:
+            shown, state = yield from self._update_filtered(operations, shown, (first, state))
         if not operations:
             yield not_exercised(_UPDATED, f"no operation is known that updates `{self.kind.name}`")
         delete = self.kind.operation("delete")
         if delete is None:
             yield not_exercised(_DELETED, f"no operation is known that deletes `{self.kind.name}`")
         elif state.ok:
-            yield from self._delete(delete, state, self._showing(pages))
+            yield from self._delete(delete, state, self._showing(pages), shown)
+
+    @property
+    def filtered(self) -> FilteredEffects:
+        """The filtered lists that show the resource."""
+        return FilteredEffects(self.session, self.resource, self.get, self.settle)
 
     def get(self) -> Observation:
         """Read the resource."""
@@ -332,6 +342,24 @@ class _Lifetime:
                 break
         return not_exercised(_UPDATED, reason), state
 
+    def _update_filtered(
+        self,
+        operations: list[ServiceOperation],
+        shown: list[FilteredPage],
+        states: tuple[Observation, Observation],
+    ) -> Generator[Outcome, None, tuple[list[FilteredPage], Observation]]:
+        """Check that the resource leaves filtered lists when it is updated. Return those that show
+        it then, and the last read of the resource.
+
+        ``states``: the reads before and after the updates.
+        """
+        first, state = states
+        yield from self.filtered.check_updates(operations, shown, state)
+        now = self.get()
+        if now.ok and not differing_pointers(first.json, now.json):
+            return shown, now
+        return self.filtered.find(now), now
+
     def _bodies(self, operation: ServiceOperation) -> Iterator[object]:
         """Yield the bodies of an update: for PATCH without a configured body first one new text
         alone.
@@ -406,9 +434,13 @@ class _Lifetime:
     # ---- deletion
 
     def _delete(
-        self, operation: ServiceOperation, state: Observation, page: Observation | None
+        self,
+        operation: ServiceOperation,
+        state: Observation,
+        page: Observation | None,
+        shown: list[FilteredPage],
     ) -> Iterator[Outcome]:
-        """Delete the resource; then read it, and the list or another resource."""
+        """Delete the resource; then read it, and the lists or another resource."""
         other = self.session.knowledge.created.get(self.kind.name)
         if other is not None and str(other.id) == str(self.resource.id):
             other = None
@@ -423,6 +455,8 @@ class _Lifetime:
         yield self._check_gone(operation, state, answer, after)
         if after.status not in GONE:
             return
+        if not may_be_pending(answer):
+            yield from self.filtered.check_gone(shown, state, answer)
         now = self._showing(self.list_pages()) if page is not None else None
         if page is not None and now is not None and not may_be_pending(answer):
             yield from self._check_unlisted(operation, (state, page), answer, now)
