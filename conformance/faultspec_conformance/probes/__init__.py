@@ -136,6 +136,7 @@ PROBES: tuple[Probe[HttpSession], ...] = (
         within="resources",
     ),
     Probe("unknown-ids", resources.unknown_ids, ("framework/unknown-id",), within="resources"),
+    Probe("absent-heads", head.heads_of_absent, ("http/head",), within="resources"),
     Probe(
         "malformed-targets",
         malformed_targets.malformed_targets,
