@@ -86,7 +86,7 @@ class _OwnedMember:
 
     @property
     def risk(self) -> tuple[bool, int]:
-        """A key that sorts members: the certain ones, then by the harm of a caller who sets them."""
+        """A key that sorts members: the certain ones, then by the harm of callers setting them."""
         name = self.pointer.rpartition("/")[2]
         if _HARMLESS.fullmatch(name) or _TIME.fullmatch(str(self.value)):
             return not self.certain, len(_RISKS) + 1
