@@ -119,6 +119,15 @@ def test_a_draft_without_its_comment_signs_is_a_conformance_file(tmp_path: Path)
     assert {name for name, _ in upstream.fails} == {"away", "broken"}
 
 
+def test_a_slot_that_no_envelope_has_is_not_drafted() -> None:
+    """A code of two boundaries has one recipe if no envelope shows the boundary."""
+    taxonomy = CHAT.replace(", boundary: $boundary", "")
+    text = drafted(CHAT_PATHS, taxonomy=taxonomy)
+    assert "  # denied:" in text
+    assert "slots:" not in text
+    assert "slots: {boundary: door}" in drafted(CHAT_PATHS, taxonomy=CHAT)
+
+
 def test_a_recipe_is_drafted_with_a_request_that_may_get_the_code() -> None:
     """The routes of the surface decide, not the first path of the document."""
     lines = [line for line in chat_draft().splitlines() if "away:" in line]

@@ -52,7 +52,7 @@ def draft_recipes(description: Description, taxonomy: Taxonomy) -> Iterator[str]
     renderings = tuple(taxonomy.renderings)
     for code in wanted:
         if code.name not in known:
-            yield from _recipes(contract, description, code, renderings)
+            yield from _recipes(contract, taxonomy, description, code, renderings)
             renderings = ()  # one code shows how the others are written
 
 
@@ -104,7 +104,11 @@ def draft_upstreams(description: Description, taxonomy: Taxonomy) -> Iterator[st
 
 
 def _recipes(
-    contract: Contract, description: Description, code: Code, renderings: Iterable[str]
+    contract: Contract,
+    taxonomy: Taxonomy,
+    description: Description,
+    code: Code,
+    renderings: Iterable[str],
 ) -> Iterator[str]:
     """The recipes of a code: one, or one for each boundary, and one for each rendering."""
     base = _recipe(contract, description, code)
@@ -112,7 +116,7 @@ def _recipes(
     rows = [
         f"{base}{action}, expect: {{slots: {{boundary: {quote_scalar(boundary)}}}}}"
         for boundary in (code.boundaries if len(code.boundaries) > 1 else ())
-        if any("boundary" in slots for slots in contract.slots.values())
+        if any("boundary" in envelope.slots for envelope in taxonomy.envelopes.values())
     ] or [base + action]
     rows += [f"{base}, rendering: {quote_scalar(name)}" for name in renderings]
     is_sure = code.http.default in (403, 429)
