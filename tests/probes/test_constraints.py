@@ -240,3 +240,14 @@ def test_every_operation_gets_a_large_body() -> None:
     assert findings(session, limits.oversized_bodies(session)) == set()
     found = findings(session, limits.oversized_bodies_of_others(session))
     assert ("framework/oversized", "POST /second") in found
+
+
+@pytest.mark.parametrize(("requests", "complete"), [(300, False), (900, True)])
+def test_the_constraints_take_a_part_of_the_requests(requests: int, complete: bool) -> None:
+    """A run that may send more breaks more constraints; a note says that some are left out."""
+    paths = {f"/{name}": {"post": operation(requestBody=BODY)} for name in "abcdefghij"}
+    config = ServiceConfig(limits=Limits(writes=True, requests=requests))
+    session = http_session(service(), TAXONOMY, config, {**DOCUMENT, "paths": paths})
+    session.record_results(constraints(session))
+    notes = [note for note in session.observations.notes if "are left out" in note]
+    assert (notes == []) == complete

@@ -459,3 +459,61 @@ def test_an_upstream_is_drafted_for_codes_of_other_services() -> None:
     assert "# upstreams:" in drafted(paths)
     without = TAXONOMY.replace("http: 504", "http: 503")
     assert "# upstreams:" not in drafted(paths, taxonomy=without)
+
+
+def test_optional_texts_are_drafted_in_a_creation() -> None:
+    """A creation has the optional members that take any text, new where there is room; ids, texts
+    with a format and members with a default stay out, and an example stays as it is.
+    """
+    members: dict[str, object] = {
+        "size": {"type": "integer"},
+        "note": {"type": ["string", "null"], "maxLength": 500},
+        "tag": {"type": "string", "maxLength": 8},
+        "lane": {"type": "string", "default": "left"},
+        "owner_id": TEXT,
+        "site": {"type": "string", "format": "uri"},
+        "number": {**TEXT, "readOnly": True},
+    }
+    paths = things(members)
+    schema = paths["/things"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    schema["required"] = ["size"]
+    body = yaml.safe_load(drafted(paths))["resources"]["thing"]["create"]["body"]
+    assert body == {"size": 1, "note": "value-${unique}", "tag": "value"}
+    schema["example"] = {"size": 2}
+    body = yaml.safe_load(drafted(paths))["resources"]["thing"]["create"]["body"]
+    assert body == {"size": 2}
+
+
+LIMITED = TAXONOMY + "  limited: {summary: Too often, http: 429, retriable: true}\n"
+
+
+@pytest.mark.parametrize(
+    ("limited", "active"),
+    [
+        (["GET /reports"], True),
+        (["GET /reports", "GET /things"], False),
+        (["POST /things"], False),
+        (["GET /things/{id}"], False),
+        ([], False),
+    ],
+)
+def test_a_documented_limit_of_one_read_is_provoked(limited: list[str], active: bool) -> None:
+    """If one read alone documents 429, its recipe is no comment; other recipes stay comments."""
+    one = {"200": {"description": "one"}}
+    limit = {"429": {"description": "too often"}}
+    paths: dict[str, Any] = {
+        path: {
+            method.lower(): {"responses": one | (limit if f"{method} {path}" in limited else {})}
+            for method in methods.split()
+        }
+        for path, methods in (("/reports", "GET"), ("/things", "GET POST"), ("/things/{id}", "GET"))
+    }
+    text = drafted(paths, taxonomy=LIMITED)
+    recipes = yaml.safe_load(text).get("provoke")
+    assert ("# limited: {" in text) == (not active)
+    assert "  # slow: " in text
+    if active:
+        repeat = {"until": 429, "at_most": 60}
+        assert recipes == {"limited": {"request": "GET /reports", "repeat": repeat}}
+    else:
+        assert recipes is None

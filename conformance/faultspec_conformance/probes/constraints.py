@@ -27,8 +27,9 @@ from faultspec_conformance.session.sampling import BrokenConstraint
 
 _CLAUSE, _BOUNDS = "framework/invalid-input", "document/bounds"
 
-#: Requests of all operations together, and of one of them.
-_REQUESTS, _OF_ONE = 120, 24
+#: Requests of all operations together, at least; the part of all requests of a run that they may
+#: take; and those of one operation.
+_REQUESTS, _PART, _OF_ONE = 120, 3, 24
 
 #: Refusals for another reason in a row, after which an operation is left alone.
 _FUTILE = 3
@@ -56,7 +57,8 @@ def constraints(session: HttpSession) -> Iterator[ProbeResult]:
         for operation in session.inventory.operations
         if session.writable or not operation.writes
     ]
-    left, refused = _REQUESTS, Counter[tuple[str, type]]()
+    most = max(_REQUESTS, session.driver.limits.requests // _PART)
+    left, refused = most, Counter[tuple[str, type]]()
     items = FreshItems(session)
     rounds = zip_longest(*(islice(_inputs(session, one), _OF_ONE) for one in operations))
     for sent in (one for turn in rounds for one in turn if one is not None):
@@ -64,7 +66,7 @@ def constraints(session: HttpSession) -> Iterator[ProbeResult]:
         if refused[key] >= _FUTILE:
             continue
         if not left:
-            yield Note(f"the constraints beyond {_REQUESTS} requests are left out")
+            yield Note(f"the constraints beyond {most} requests are left out")
             return
         left -= 1
         outcomes = _send_input(session, items, sent)
@@ -78,7 +80,7 @@ def constraints(session: HttpSession) -> Iterator[ProbeResult]:
         if not early:
             refused[key] = 0
         yield from outcomes
-    if left == _REQUESTS:
+    if left == most:
         yield not_exercised(_CLAUSE, "no schema of a body or a query has a constraint")
 
 
