@@ -27,9 +27,12 @@ from faultspec_conformance.session.sampling import BrokenConstraint
 
 _CLAUSE, _BOUNDS = "framework/invalid-input", "document/bounds"
 
-#: Requests of all operations together, at least; the part of all requests of a run that they may
-#: take; and those of one operation.
-_REQUESTS, _PART, _OF_ONE = 120, 3, 24
+#: Requests of all operations together, if the run has no more than it needs, and of one of them.
+_REQUESTS, _OF_ONE = 120, 24
+
+#: The part of the requests of a run that probes may spend, the fewest of a sweep, and the fewest
+#: that break constraints.
+_OF_PROBES, _OF_SWEEP, _LEAST = 0.9, 60, 24
 
 #: Refusals for another reason in a row, after which an operation is left alone.
 _FUTILE = 3
@@ -57,7 +60,7 @@ def constraints(session: HttpSession) -> Iterator[ProbeResult]:
         for operation in session.inventory.operations
         if session.writable or not operation.writes
     ]
-    most = max(_REQUESTS, session.driver.limits.requests // _PART)
+    most = _count_requests(session)
     left, refused = most, Counter[tuple[str, type]]()
     items = FreshItems(session)
     rounds = zip_longest(*(islice(_inputs(session, one), _OF_ONE) for one in operations))
@@ -82,6 +85,16 @@ def constraints(session: HttpSession) -> Iterator[ProbeResult]:
         yield from outcomes
     if left == most:
         yield not_exercised(_CLAUSE, "no schema of a body or a query has a constraint")
+
+
+def _count_requests(session: HttpSession) -> int:
+    """Return how many requests may break constraints: what the run has beyond its sweep, or a fixed
+    number as far as a small sweep is left.
+    """
+    limits, spent = session.driver.limits, session.driver.requests
+    beyond = limits.requests - spent - session.config.sweep.requests
+    room = int(limits.requests * _OF_PROBES) - spent - _OF_SWEEP
+    return max(beyond, min(_REQUESTS, room), _LEAST)
 
 
 def _send_input(
