@@ -13,6 +13,7 @@ from itertools import islice
 from faultspec.language.values import shorten
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import ABSENT
+from faultspec_conformance.probes.choices import other_choices
 from faultspec_conformance.probes.effects import (
     GONE,
     confirmed_members,
@@ -104,6 +105,15 @@ def _follow(session: HttpSession, kind: ResourceKind) -> Iterator[Outcome]:
         yield from (not_exercised(clause, resource) for clause in CLAUSES)
         return
     yield from _Lifetime(session, resource, read).outcomes()
+    for name, value in other_choices(session, kind, resource.body):
+        chosen = make(session, kind, change=partial(_choose, name, value))
+        if isinstance(chosen, CreatedResource):
+            yield from _Lifetime(session, chosen, read).check_creation()
+
+
+def _choose(name: str, value: object, body: object) -> object:
+    """Return the body of a creation with another choice."""
+    return {**body, name: value} if isinstance(body, dict) else body
 
 
 def _make_long(session: HttpSession, kind: ResourceKind) -> CreatedResource | str:
@@ -168,6 +178,15 @@ class _Lifetime:
     def filtered(self) -> FilteredEffects:
         """The filtered lists that show the resource."""
         return FilteredEffects(self.session, self.resource, self.get, self.settle)
+
+    def check_creation(self) -> Iterator[Outcome]:
+        """Check that the resource is stored once, with its values, if it can be read: a choice such
+        as `state: archived` may hide it.
+        """
+        state = self.get()
+        if state.ok:
+            yield from self._check_values(state)
+            yield self._check_listed_once(self.list_pages())
 
     def get(self) -> Observation:
         """Read the resource."""
