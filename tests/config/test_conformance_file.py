@@ -224,6 +224,25 @@ def test_unknown_codes_are_reported() -> None:
     ]
 
 
+def test_slots_that_no_envelope_has_are_reported() -> None:
+    """A recipe that expects a slot of no envelope is an error with its place and a suggestion."""
+    taxonomy = language.load(str(ROOT / "taxonomy.yaml")).taxonomy
+    assert taxonomy is not None
+    expected = "{slots: {boundary: gateway, mesage: any, message: text}}"
+    recipe = f"{{request: GET /b, expect: {expected}}}"
+    loaded = understood(BASE + f"provoke: {{not_found: {recipe}}}\n")
+    assert loaded.target is not None
+    assert loaded.document is not None
+    found = config.check_config(loaded.target, taxonomy, loaded.document)
+    assert [each.code for each in found] == ["unknown-slot", "unknown-slot"]
+    assert "no envelope of the taxonomy platform has `$boundary`" in found[0].message
+    assert found[1].hint == "did you mean `message`?"
+    assert found[0].span is not None
+    columns = [each.span.column for each in found if each.span is not None]
+    line = loaded.document.text.splitlines()[found[0].span.line - 1]
+    assert [line[column - 1 :].split(":")[0] for column in columns] == ["boundary", "mesage"]
+
+
 GOLDENS = TESTS / "goldens" / "conformance"
 BROKEN = sorted(GOLDENS.glob("*.yaml"))
 

@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 
 from faultspec.exchange.model import Request, Response
+from faultspec_conformance.config import ConfiguredCall, ResourceConfig, ServiceConfig
+from faultspec_conformance.drivers import Limits
 from faultspec_conformance.probes.constraints import constraints
 from faultspec_conformance.session import sampling
-from probes.test_constraints import SCHEMA, findings, problem_of, service, session_of
-from support.scripted import ScriptedDriver, answer
+from probes.test_constraints import DOCUMENT as DOCUMENT_OF_BODIES
+from probes.test_constraints import SCHEMA, TAXONOMY, findings, problem_of, service, session_of
+from support.scripted import ScriptedDriver, answer, http_session
 
 OPTIONAL: dict[str, Any] = {
     "type": "object",
@@ -127,6 +130,41 @@ def test_a_bound_that_is_refused_is_a_warning() -> None:
     assert [finding.level for finding in outcomes] == ["warning"]
     session = session_of(refusing(49, 50))
     assert findings(session, constraints(session)) == set()
+
+
+@pytest.mark.parametrize(("field", "blamed"), [("sku", False), ("name", True), (None, True)])
+def test_a_bound_is_not_blamed_for_another_input(field: str | None, blamed: bool) -> None:
+    """A refusal of a body at a bound that names another input says nothing of the bound."""
+
+    def refuse(path: str, value: object) -> Response | None:
+        if path == "/first" and isinstance(value, dict) and len(str(value.get("name"))) == 60:
+            details = {"code": "malformed"} | ({"field": field} if field else {})
+            return answer(400, details)
+        return None
+
+    session = session_of(service(refuse))
+    found = findings(session, constraints(session))
+    assert (("document/bounds", "POST /first") in found) == blamed
+
+
+def test_a_bound_is_not_blamed_beside_a_value_that_is_forbidden() -> None:
+    """A refusal of a body whose configured text breaks its pattern says nothing of a bound."""
+
+    def refuse(path: str, value: object) -> Response | None:
+        long = isinstance(value, dict) and len(str(value.get("name"))) == 60
+        if path == "/first" and isinstance(value, dict) and value.get("sku") == "wrong":
+            return answer(400, {"code": "malformed"}) if long else answer(200, {})
+        return None
+
+    body = {"name": "any", "sku": "wrong"}
+    create = ConfiguredCall("POST", "/first", body=body)
+    config = ServiceConfig(
+        limits=Limits(writes=True, requests=300),
+        resources={"first": ResourceConfig("first", create=create)},
+    )
+    session = http_session(service(refuse), TAXONOMY, config, DOCUMENT_OF_BODIES)
+    session.turn = session.kinds
+    assert ("document/bounds", "POST /first") not in findings(session, constraints(session))
 
 
 def test_each_request_has_one_value_at_a_bound() -> None:

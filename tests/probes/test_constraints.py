@@ -289,3 +289,14 @@ def test_headers_below_their_bounds_are_tried(wrong: str, clauses: set[str]) -> 
     assert {clause for clause, _ in findings(session, constraints(session))} == clauses
     triggers = [one.exchange.request for one in session.observations.exchanges]
     assert any(dict(one.headers).get("Idempotency-Key") == "" for one in triggers)
+
+
+@pytest.mark.parametrize(("requests", "complete"), [(300, False), (900, True)])
+def test_the_constraints_take_a_part_of_the_requests(requests: int, complete: bool) -> None:
+    """A run that may send more breaks more constraints; a note says that some are left out."""
+    paths = {f"/{name}": {"post": operation(requestBody=BODY)} for name in "abcdefghij"}
+    config = ServiceConfig(limits=Limits(writes=True, requests=requests))
+    session = http_session(service(), TAXONOMY, config, {**DOCUMENT, "paths": paths})
+    session.record_results(constraints(session))
+    notes = [note for note in session.observations.notes if "are left out" in note]
+    assert (notes == []) == complete

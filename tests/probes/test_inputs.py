@@ -362,6 +362,7 @@ def test_each_form_of_a_target_is_tried(crash: str | None) -> None:
 
 # ---- confidential members
 
+_CONFIDENTIAL = "leaks/confidential"
 CARD = {"type": "object", "properties": {"number": TEXT}}
 PROPERTIES = {
     "name": {"type": "string", "maxLength": 10},
@@ -440,6 +441,43 @@ def test_the_fixed_part_of_a_configured_value_is_not_a_secret(shown: int, fails:
     session = session_of(script, READERS, resources=things)
     make(session, session.kinds[0])
     assert (failures(session, ()) == {"leaks/confidential"}) == fails
+
+
+SHORT = {"type": "string", "writeOnly": True, "minLength": 6, "maxLength": 20}
+
+
+@pytest.mark.parametrize(
+    ("schema", "fails"),
+    [
+        ({**SHORT, "pattern": "^[A-Z0-9]+$"}, {"leaks/confidential"}),
+        ({**SHORT, "pattern": "^[0-9]+$"}, {"leaks/confidential"}),
+        ({**SHORT, "pattern": "^[0-9]+$", "maxLength": 8}, set()),
+    ],
+)
+def test_planted_values_are_recognised(schema: object, fails: set[str]) -> None:
+    """A configured `${unique}` that is digits only is planted longer, as far as its schema allows,
+    and found in a log that is read directly after it was sent. Without room, the clause says so.
+    """
+    body = {"type": "object", "required": ["tax"], "properties": {"tax": schema}}
+    described = document(firms={"post": operation({"schema": body})}, log={"get": operation()})
+    create = ConfiguredCall("POST", "/firms", body={"tax": "${unique}"})
+    log: list[object] = []
+
+    def script(request: Request) -> Response:
+        if request.method == "GET":
+            return answer(200, {"entries": log[-1:]})
+        received = json.loads(request.body or b"null")
+        if not isinstance(received, dict) or not isinstance(received.get("tax"), str):
+            return answer(422, {"code": "malformed"})
+        log.append(received["tax"])
+        return answer(201, {"id": "1"})
+
+    firm = {"firm": ResourceConfig("firm", create=create)}
+    session = session_of(script, described, resources=firm)
+    results = list(confidential.confidential_members(session))
+    assert failures(session, results) == fails
+    kinds = {one.kind for one in session.observations.outcomes if one.clause == _CONFIDENTIAL}
+    assert ("passed" in kinds, "not_exercised" in kinds) == (bool(fails), not fails)
 
 
 def test_a_success_may_show_what_its_document_shows() -> None:

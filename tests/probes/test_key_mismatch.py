@@ -51,8 +51,10 @@ FIXED = {"kind": "a", "open": True}, {"kind": {"enum": ["a", "b"]}, "open": {"ty
 CLOSED = {"currency": "EUR"}, {"currency": {"type": "string"}}
 
 
-def shelf(*, answers_first: bool) -> Script:
-    """Return a shelf that accepts one currency. ``answers_first``: it ignores the second body."""
+def shelf(*, answers_first: bool, ignored: str = "") -> Script:
+    """Return a shelf that accepts one currency. ``answers_first``: it ignores the second body.
+    ``ignored``: a member that it leaves out when it compares bodies.
+    """
     boxes: list[str] = []
     known: dict[str, tuple[bytes, Response]] = {}
 
@@ -63,16 +65,20 @@ def shelf(*, answers_first: bool) -> Script:
         key = dict(request.headers).get("Idempotency-Key", f"none-{len(boxes)}")
         if json.loads(request.body).get("currency", "EUR") != "EUR":
             return answer(422, {"code": "malformed"})
+        members = json.loads(request.body)
+        compared = json.dumps({name: members[name] for name in members if name != ignored}).encode()
         if key not in known:
             boxes.append(f"box-{len(boxes)}")
-            known[key] = request.body, answer(201, {"id": boxes[-1]})
-        same = answers_first or known[key][0] == request.body
+            known[key] = compared, answer(201, {"id": boxes[-1]})
+        same = answers_first or known[key][0] == compared
         return known[key][1] if same else answer(409, {"code": "reused"})
 
     return script
 
 
-def mismatches(case: tuple[Any, Any], *, answers_first: bool) -> list[Outcome]:
+def mismatches(
+    case: tuple[Any, Any], *, answers_first: bool = False, ignored: str = ""
+) -> list[Outcome]:
     """Return the outcomes about one key with two bodies, where every creation has the same body."""
     body, properties = case
     box = ResourceConfig(
@@ -88,7 +94,8 @@ def mismatches(case: tuple[Any, Any], *, answers_first: bool) -> list[Outcome]:
         "responses": {"201": {"description": "made"}},
     }
     document = {"openapi": "3.1.0", "paths": {"/boxes": {"post": post}}}
-    session = http_session(shelf(answers_first=answers_first), TAXONOMY, config, document)
+    script = shelf(answers_first=answers_first, ignored=ignored)
+    session = http_session(script, TAXONOMY, config, document)
     session.turn = session.kinds
     session.record_results(resources.fixtures(session))
     session.record_results(idempotency.replays(session))
@@ -110,3 +117,27 @@ def test_equal_bodies_are_not_judged(case: tuple[Any, Any]) -> None:
     [outcome] = mismatches(case, answers_first=False)
     assert outcome.kind == "not_exercised"
     assert "every creation of `box` has the same body" in outcome.reason
+
+
+LABELS = {"label": {"type": "string"}, "note": {"type": "string"}, "size": {"type": "integer"}}
+LABELLED = {"label": "box ${unique}", "note": "first", "size": 3}, LABELS
+BARE = {"label": "box ${unique}"}, LABELS
+
+
+@pytest.mark.parametrize("case", [LABELLED, BARE])
+@pytest.mark.parametrize("ignored", ["", "label", "note", "size"])
+def test_a_member_that_the_comparison_leaves_out_is_found(case: Any, ignored: str) -> None:
+    """One member is changed at a time, also one that the creation lacks, so that a service that
+    leaves it out of the comparison fails.
+    """
+    [outcome] = mismatches(case, ignored=ignored)
+    assert outcome.kind == ("failed" if ignored else "passed")
+    if outcome.finding is not None:
+        assert f"differ in `{ignored}`" in outcome.finding.message
+
+
+def test_a_default_of_the_service_is_not_another_body() -> None:
+    """A member with a documented default is not added: a service may fill it in."""
+    sized = {"label": {"type": "string"}, "size": {"type": "integer", "default": 1}}
+    [outcome] = mismatches(({"label": "box ${unique}"}, sized), ignored="size")
+    assert outcome.kind == "passed"

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from faultspec.exchange.model import Request, Response
-from faultspec_conformance.config import ResourceConfig, ServiceConfig
+from faultspec_conformance.config import ConfiguredCall, ResourceConfig, ServiceConfig
 from faultspec_conformance.drivers import Limits
 from faultspec_conformance.probes import resources
 from faultspec_conformance.probes.refused_writes import refused_writes, refused_writes_since
 from faultspec_conformance.session.fixtures import fixture, ordinary_request
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.requests import RequestSpec
 from support.scripted import answer, http_session
 
 TAXONOMY = """
@@ -262,6 +263,55 @@ def test_a_spent_limit_ends_the_look_at_late_writes() -> None:
     session.record_results(refused_writes_since(session))
     assert {one.kind for one in session.observations.outcomes} <= {"not_exercised"}
     assert any("refused late in the run" in note for note in session.observations.notes)
+
+
+def batched_rooms(*, stores: bool) -> Script:
+    """Return a service whose rooms have different names, three on a page unless a limit is given.
+    ``stores``: whether it stores the good items of a batch that it refuses.
+    """
+    kept: list[dict[str, Any]] = []
+
+    def script(request: Request) -> Response:
+        path, _, query = request.target.partition("?")
+        if request.method == "GET":
+            limit = int(query.partition("limit=")[2] or 3)
+            return answer(200, {"items": kept[:limit]})
+        sent = json.loads(request.body)
+        if path == "/rooms":
+            kept.append({**sent, "id": f"room-{len(kept)}"})
+            return answer(201, kept[-1])
+        names = {one["name"] for one in kept}
+        good = [one for one in sent["items"] if isinstance(one["name"], str)]
+        new = [one for one in good if one["name"] not in names]
+        kept.extend({**one, "id": f"room-{len(kept)}"} for one in new if stores)
+        return answer(400, {"code": "malformed"})
+
+    return script
+
+
+@pytest.mark.parametrize("stores", [True, False])
+def test_a_batch_is_refused_again_with_new_values(stores: bool) -> None:
+    """What a refused batch has stored is found by another one with new values, in the list with its
+    configured query; batches without a good item do not hide it.
+    """
+    write = {"responses": {"200": {"description": "done"}}, "requestBody": BODY["requestBody"]}
+    paths = {"/rooms": {"get": OK, "post": write}, "/rooms/batch": {"post": write}}
+    listed = ConfiguredCall("GET", "/rooms", query={"limit": "100"})
+    room = ResourceConfig("room", list=listed)
+    config = ServiceConfig(limits=Limits(writes=True, requests=200), resources={"room": room})
+    session = http_session(
+        batched_rooms(stores=stores), TAXONOMY, config, {**DOCUMENT, "paths": paths}
+    )
+    session.turn = session.kinds
+    for _ in range(5):
+        session.call(ordinary_request(session, session.operation("POST", "/rooms")))
+    session.call(RequestSpec("GET", "/rooms", query={"limit": 100}))
+    bad: dict[str, object] = {"name": {"unexpected": True}}
+    for items in ([{"name": "room 12345abcde"}, bad], [bad, bad]):
+        session.call(RequestSpec("POST", "/rooms/batch", body={"items": items}))
+    session.record_results(refused_writes(session))
+    found = {one.kind for one in session.observations.outcomes if one.clause == "writes/refused"}
+    assert found == {"failed" if stores else "passed"}
 
 
 def painted_rooms(*, stores: bool) -> Script:

@@ -51,6 +51,8 @@ class Library:
         own = {"title", "note"}
         if "refuses" in self.habits and set(body) - own - set(self.sets):
             return answer(400, {"code": "invalid"})
+        if "no-role" in self.habits and "role" in body:
+            return answer(400, {"code": "invalid"})
         stores_null = {"crashes", "hides", "list-crashes", "removes"} & {*self.habits}
         if "title" in body and body["title"] is None and not stores_null:
             return answer(400, {"code": "invalid"})
@@ -165,3 +167,22 @@ def test_a_null_that_ruins_a_resource_or_its_list_is_found(habit: str) -> None:
 def test_a_null_that_removes_a_member_passes() -> None:
     """As in a JSON Merge Patch (RFC 7396)."""
     assert findings_of(outcomes_of("removes")) == set()
+
+
+OWNED = ("/created_at", "/due", "/stars", "/seen_at", "/version", "/status", "/role", "/tenant")
+
+
+def test_members_are_tried_one_by_one_in_the_order_of_their_risk() -> None:
+    """After all together were refused, a member that comes late in the file is still tried, and
+    rights, owners and states come before times. A harmless success does not end the search.
+    """
+    for name in ("stars", "role", "tenant"):
+        outcomes = outcomes_of("refuses", sets=(name, "due"), owned=OWNED)
+        found = findings_of(outcomes)
+        assert {place for _, _, place in found} == {f"/{name}"}
+
+
+def test_an_ignored_member_alone_does_not_end_the_search() -> None:
+    """Where one member is refused and another one ignored, the others are tried all the same."""
+    outcomes = outcomes_of("no-role", sets=("stars",), owned=("/role", "/tenant", "/stars"))
+    assert findings_of(outcomes) == {("writes/server-owned", "error", "/stars")}

@@ -77,7 +77,15 @@ def report(text: str = "m", body: bytes = b'{"code": "x"}', waived: str | None =
             MapCell(f"GET /{text}", "y", declared=True),
         ),
         sent=(
-            SentRequest("no-token", f"GET /{text}", 401, "y", judged=3, decided=("auth/missing",)),
+            SentRequest(
+                "no-token",
+                f"GET /{text}",
+                401,
+                "y",
+                judged=3,
+                decided=("auth/missing",),
+                target=f"GET /{text}?{text}",
+            ),
             SentRequest("sweep", None, None),
         ),
     )

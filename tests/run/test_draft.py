@@ -119,6 +119,15 @@ def test_a_draft_without_its_comment_signs_is_a_conformance_file(tmp_path: Path)
     assert {name for name, _ in upstream.fails} == {"away", "broken"}
 
 
+def test_a_slot_that_no_envelope_has_is_not_drafted() -> None:
+    """A code of two boundaries has one recipe if no envelope shows the boundary."""
+    taxonomy = CHAT.replace(", boundary: $boundary", "")
+    text = drafted(CHAT_PATHS, taxonomy=taxonomy)
+    assert "  # denied:" in text
+    assert "slots:" not in text
+    assert "slots: {boundary: door}" in drafted(CHAT_PATHS, taxonomy=CHAT)
+
+
 def test_a_recipe_is_drafted_with_a_request_that_may_get_the_code() -> None:
     """The routes of the surface decide, not the first path of the document."""
     lines = [line for line in chat_draft().splitlines() if "away:" in line]
@@ -470,3 +479,61 @@ def test_updates_and_times_are_new_where_a_conflict_is_documented() -> None:
         assert "$" not in body["birth_date"]
     free = yaml.safe_load(drafted(things(members)))["resources"]["thing"]["create"]["body"]
     assert "$" not in free["starts_at"]
+
+
+def test_optional_texts_are_drafted_in_a_creation() -> None:
+    """A creation has the optional members that take any text, new where there is room; ids, texts
+    with a format and members with a default stay out, and an example stays as it is.
+    """
+    members: dict[str, object] = {
+        "size": {"type": "integer"},
+        "note": {"type": ["string", "null"], "maxLength": 500},
+        "tag": {"type": "string", "maxLength": 8},
+        "lane": {"type": "string", "default": "left"},
+        "owner_id": TEXT,
+        "site": {"type": "string", "format": "uri"},
+        "number": {**TEXT, "readOnly": True},
+    }
+    paths = things(members)
+    schema = paths["/things"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    schema["required"] = ["size"]
+    body = yaml.safe_load(drafted(paths))["resources"]["thing"]["create"]["body"]
+    assert body == {"size": 1, "note": "value-${unique}", "tag": "value"}
+    schema["example"] = {"size": 2}
+    body = yaml.safe_load(drafted(paths))["resources"]["thing"]["create"]["body"]
+    assert body == {"size": 2}
+
+
+LIMITED = TAXONOMY + "  limited: {summary: Too often, http: 429, retriable: true}\n"
+
+
+@pytest.mark.parametrize(
+    ("limited", "active"),
+    [
+        (["GET /reports"], True),
+        (["GET /reports", "GET /things"], False),
+        (["POST /things"], False),
+        (["GET /things/{id}"], False),
+        ([], False),
+    ],
+)
+def test_a_documented_limit_of_one_read_is_provoked(limited: list[str], active: bool) -> None:
+    """If one read alone documents 429, its recipe is no comment; other recipes stay comments."""
+    one = {"200": {"description": "one"}}
+    limit = {"429": {"description": "too often"}}
+    paths: dict[str, Any] = {
+        path: {
+            method.lower(): {"responses": one | (limit if f"{method} {path}" in limited else {})}
+            for method in methods.split()
+        }
+        for path, methods in (("/reports", "GET"), ("/things", "GET POST"), ("/things/{id}", "GET"))
+    }
+    text = drafted(paths, taxonomy=LIMITED)
+    recipes = yaml.safe_load(text).get("provoke")
+    assert ("# limited: {" in text) == (not active)
+    assert "  # slow: " in text
+    if active:
+        repeat = {"until": 429, "at_most": 60}
+        assert recipes == {"limited": {"request": "GET /reports", "repeat": repeat}}
+    else:
+        assert recipes is None

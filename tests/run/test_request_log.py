@@ -67,6 +67,19 @@ def test_an_outcome_is_decided_by_the_requests_since_the_last_one() -> None:
     assert all("code/declared" in entry.exercised for entry in session.driver.log)
 
 
+def test_the_log_has_targets_without_the_values_of_queries() -> None:
+    """The path is as it was sent; of a query the names are shown, and a long target is cut."""
+    session = http_session(lambda request: answer(404, {"code": "absent"}), SHOP)
+    session.call(RequestSpec("GET", "/a/{id}", values={"id": "7"}, query={"q": "O'N", "limit": 2}))
+    session.call(RequestSpec("POST", "/b"))
+    session.call(RequestSpec("GET", f"/{'long' * 100}"))
+    targets = [entry.target for entry in session.driver.log]
+    assert targets[:2] == ["GET /a/7?q&limit", "POST /b"]
+    assert str(targets[2]).startswith("GET /longlong")
+    assert str(targets[2]).endswith("…")
+    assert len(str(targets[2])) <= 210
+
+
 class Recording:
     """An application that notes method and status of each request. Its first answer to a
     ``defective`` method breaks off.
@@ -121,6 +134,11 @@ def test_every_request_of_a_run_is_in_its_report_once(recorded: tuple[Report, Re
     assert Counter(zip(methods, (entry.status for entry in sent), strict=True)) == Counter(app.seen)
     assert methods == [method for method, _ in app.seen]
     assert app.spoilt
+    assert all(
+        str(entry.target).startswith(f"{entry.operation.split()[0]} /")
+        for entry in sent
+        if entry.operation
+    )
     assert "confirm" in {entry.purpose for entry in sent}
 
 

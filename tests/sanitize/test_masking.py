@@ -37,6 +37,7 @@ from faultspec_conformance.results.model import (
     Report,
     ReportedFinding,
     Result,
+    SentRequest,
 )
 from faultspec_conformance.run import service as running
 from faultspec_conformance.sanitize.effort import Effort
@@ -241,6 +242,7 @@ def test_a_secret_in_any_encoding_anywhere_is_in_no_report(
         notes=(written,),
         failures=(written,),
         not_run=(written, f"cut off: {secret[:-2]}…"),
+        sent=(SentRequest("sweep", None, 400, target=f"GET /a/{quote(written)}?{written}&q"),),
     )
     hidden = build_masking([], [(secret, "WORD")])
     report = Report(hidden.result(result), "http://host")

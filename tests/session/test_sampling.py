@@ -5,9 +5,13 @@ from random import Random
 
 import jsonschema
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from faultspec.runtime import ids
 from faultspec_conformance.session import sampling
+from faultspec_conformance.session.sampling.patterns import compiles
+from support.examples import examples
 
 
 def test_a_circle_of_references_ends() -> None:
@@ -108,6 +112,70 @@ def test_sampled_texts_match_their_pattern(pattern: str) -> None:
         made = sampling.sample_match(source, pattern)
         assert made is not None
         assert re.search(pattern, made)
+
+
+CLASSES = {"[A-Z]": 1, "[a-z0-9]": 1, "[0-9]{2}": 2, "x": 1, "(?:ab|cde)": 3, r"\w": 1}
+
+
+@st.composite
+def bounded_patterns(draw: st.DrawFn) -> tuple[str, int, int]:
+    """Draw a pattern of repeated pieces, and lengths of which at least one is possible."""
+    pattern, most, open_end = "^", 0, False
+    for _ in range(draw(st.integers(1, 3))):
+        piece = draw(st.sampled_from(sorted(CLASSES)))
+        least = draw(st.integers(0, 4))
+        extra = draw(st.one_of(st.none(), st.integers(0, 20)))
+        pattern += f"(?:{piece}){{{least},{'' if extra is None else least + extra}}}"
+        most += CLASSES[piece] * (least + (extra or 0))
+        open_end = open_end or extra is None
+    first = draw(st.integers(0, 60 if open_end else most))
+    # The suite runs no expression that can take long.
+    assume(compiles(f"{pattern}$"))
+    # The longest piece has three characters, so that one of four lengths is possible.
+    return f"{pattern}$", first, max(first, most) + 3
+
+
+@given(bounded_patterns())
+@examples(400)
+def test_texts_obey_a_pattern_and_its_lengths(drawn: tuple[str, int, int]) -> None:
+    """A sampled text, a new one and one of a secret obey pattern, minLength and maxLength."""
+    pattern, least, most = drawn
+    schema = {"type": "string", "pattern": pattern, "minLength": least, "maxLength": most}
+    source = sampling.ValueSource({}, Random(3))
+    made = sampling.sample_match(source, pattern, least, most)
+    assert made is not None
+    for value in (made, sampling.sample_value(source, schema), sampling.new_value(source, schema)):
+        jsonschema.validate(value, schema)
+    for secret in sampling.secrets_like(source, schema, "a"):
+        jsonschema.validate(secret, schema)
+
+
+def test_a_pattern_leaves_room_for_new_values() -> None:
+    """A new value of a short pattern is as long as a token where the schema allows that, and a
+    secret longer.
+    """
+    schema = {"type": "string", "minLength": 6, "maxLength": 20, "pattern": "^[A-Z0-9]+$"}
+    source = sampling.ValueSource({}, Random(3))
+    assert len(str(sampling.new_value(source, schema))) >= 10
+    assert [len(one) for one in sampling.secrets_like(source, schema, "W0Z9")] == [20]
+
+
+def test_a_text_beyond_a_pattern_without_ends_is_filled_up() -> None:
+    """Where a pattern holds neither end of a text, the text is filled up to its least length."""
+    schema = {"type": "string", "minLength": 12, "pattern": "[0-9]"}
+    jsonschema.validate(sampling.sample_value(sampling.ValueSource({}, Random(3)), schema), schema)
+
+
+def test_members_that_break_their_schema_are_named() -> None:
+    """The paths of wrong types, lengths, choices and numbers; a valid body has none."""
+    schema = SCHEMAS[0]
+    assert sampling.invalid_members({}, schema, {"sku": "AB-123", "quantity": 3}) == []
+    assert sampling.invalid_members({}, schema, {"sku": "A", "quantity": 3}) == [("sku",)]
+    assert sampling.invalid_members({}, schema, {"sku": "AB-123", "quantity": 10}) == [
+        ("quantity",)
+    ]
+    listed = {"type": "array", "items": {"anyOf": [{"enum": ["x"]}, {"type": "integer"}]}}
+    assert sampling.invalid_members({}, listed, ["x", 1, "y", None]) == [(2,)]
 
 
 def test_unsupported_patterns_give_no_text() -> None:

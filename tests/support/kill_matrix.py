@@ -804,6 +804,7 @@ KILLS: Mapping[str, Kill] = {
     "nothing-has-a-length": caught("http/no-content", of="vault"),
     "jam-until-soon": caught("http/retry-after", of="vault"),
     "head-not-taken": caught("http/head", of="vault"),
+    "head-of-nothing": caught("http/head", of="vault"),
     "not-modified-loses-tag": caught("http/not-modified", of="vault"),
     "not-modified-for-any-tag": caught("http/not-modified", of="vault"),
     "not-modified-is-412": caught("http/not-modified", of="vault"),

@@ -183,11 +183,24 @@ def _check_recipe(
         )
         place = (*recipe.place, "rendering")
         yield document.diagnostic("unknown-rendering", message, place, key=False, hint=hint)
+    yield from _check_slots(recipe, taxonomy, document)
     if recipe.action and codes and not any(code.retriable.until for code in codes):
         message = f"the taxonomy declares no action after which `{recipe.code}` is gone"
         hint = "add `retriable: {until: ACTION}` to the code, or remove `action`"
         place = (*recipe.place, "action")
         yield document.diagnostic("misplaced-key", message, place, hint=hint)
+
+
+def _check_slots(recipe: Recipe, taxonomy: Taxonomy, document: Document) -> Iterator[Diagnostic]:
+    """The slots that a recipe expects a value of, and no envelope has."""
+    envelopes = taxonomy.envelopes.values()
+    slots = tuple(dict.fromkeys(slot for one in envelopes for slot in one.slots))
+    for slot in recipe.expect.slots:
+        if slot not in slots:
+            message = f"no envelope of the taxonomy {taxonomy.name} has `${slot}`"
+            hint = grammar.closest(slot, slots) or f"its slots are {', '.join(slots)}"
+            place = (*recipe.place, "expect", "slots", slot)
+            yield document.diagnostic("unknown-slot", message, place, hint=hint)
 
 
 def _named_codes(target: ServiceConfig) -> Iterator[tuple[str, Place]]:

@@ -87,22 +87,36 @@ to find the document of the service. ``test``: anything else.
 """
 
 
+#: Names of a query, and characters of a path, that the log has.
+_NAMES, _SHOWN = 20, 200
+
+
 @dataclass(slots=True)
 class LoggedRequest:
     """A request that a driver sent, in the log of the run. The session adds what its answer shows.
 
-    ``operation``: method and path, or the name of the call. ``part``: the part of the run that sent
-    it. ``exercised``: the clauses that the answer was checked against. ``decided``: the clauses
-    that relations between answers decided with it.
+    ``operation``: method and path, or the name of the call. ``target``: method and path as it was
+    sent, with the names of its query; None without one. ``part``: the part of the run that sent it.
+    ``exercised``: the clauses that the answer was checked against. ``decided``: the clauses that
+    relations between answers decided with it.
     """
 
     operation: str
     part: str
     purpose: Purpose = "test"
+    target: str | None = None
     status: int | None = None
     code: str | None = None
     exercised: frozenset[str] = frozenset()
     decided: dict[str, None] = field(default_factory=dict)
+
+
+def _show_target(target: str) -> str:
+    """The path of a request with the names of its query, and not with the values."""
+    path, mark, query = target.partition("?")
+    names = (part.partition("=")[0] for part in query.split("&")[:_NAMES])
+    shown = f"{path}?{'&'.join(names)}" if mark else path
+    return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…"
 
 
 class Driver:
@@ -204,7 +218,9 @@ class Driver:
         self.requests += 1
         path = request.target.partition("?")[0]
         name = f"{request.method} {path}" if path.startswith("/") else path
-        self.log.append(LoggedRequest(name, self.part, self.purpose))
+        shown = _show_target(request.target)
+        target = f"{request.method} {shown}" if path.startswith("/") else None
+        self.log.append(LoggedRequest(name, self.part, self.purpose, target))
         return None
 
     def _wait_for_turn(self) -> bool:

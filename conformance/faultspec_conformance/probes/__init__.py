@@ -35,6 +35,7 @@ from faultspec_conformance.probes import (
     mcp,
     media,
     missing_keys,
+    odd_texts,
     pages,
     provoke,
     refused_writes,
@@ -97,6 +98,7 @@ PROBES: tuple[Probe[HttpSession], ...] = (
         within="reads",
     ),
     Probe("searches", limits.searches, within="reads"),
+    Probe("odd-queries", odd_texts.odd_queries, within="reads"),
     Probe("long-requests", limits.long_requests, ("framework/oversized", "framework/large-head")),
     Probe("fixtures", resources.fixtures, everywhere=True),
     Probe("duplicates", resources.duplicates, resources.DUPLICATES),
@@ -134,6 +136,7 @@ PROBES: tuple[Probe[HttpSession], ...] = (
         within="resources",
     ),
     Probe("unknown-ids", resources.unknown_ids, ("framework/unknown-id",), within="resources"),
+    Probe("absent-heads", head.heads_of_absent, ("http/head",), within="resources"),
     Probe(
         "malformed-targets",
         malformed_targets.malformed_targets,
@@ -188,6 +191,7 @@ PROBES: tuple[Probe[HttpSession], ...] = (
 OF_ALL_OPERATIONS: tuple[Probe[HttpSession], ...] = (
     Probe("media-types-of-others", media.media_types_of_others, ("framework/media-type",)),
     Probe("oversized-of-others", limits.oversized_bodies_of_others, ("framework/oversized",)),
+    Probe("odd-bodies", odd_texts.odd_bodies),
     Probe(
         "constraints",
         constraints.constraints,

@@ -13,6 +13,7 @@ from itertools import islice
 from faultspec.language.values import shorten
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import ABSENT
+from faultspec_conformance.probes.choices import other_choices
 from faultspec_conformance.probes.effects import (
     GONE,
     confirmed_members,
@@ -27,6 +28,7 @@ from faultspec_conformance.probes.effects import (
     new_members,
     reset_members,
 )
+from faultspec_conformance.probes.filtered_effects import FilteredEffects, FilteredPage
 from faultspec_conformance.probes.locations import check_location
 from faultspec_conformance.probes.long_texts import find_cut_text, with_long_texts
 from faultspec_conformance.probes.member_updates import MemberUpdates
@@ -105,6 +107,15 @@ def _follow(session: HttpSession, kind: ResourceKind) -> Iterator[Outcome]:
         yield from (not_exercised(clause, resource) for clause in CLAUSES)
         return
     yield from _Lifetime(session, resource, read).outcomes()
+    for name, value in other_choices(session, kind, resource.body):
+        chosen = make(session, kind, change=partial(_choose, name, value))
+        if isinstance(chosen, CreatedResource):
+            yield from _Lifetime(session, chosen, read).check_creation()
+
+
+def _choose(name: str, value: object, body: object) -> object:
+    """Return the body of a creation with another choice."""
+    return {**body, name: value} if isinstance(body, dict) else body
 
 
 def _make_long(session: HttpSession, kind: ResourceKind) -> CreatedResource | str:
@@ -152,19 +163,37 @@ class _Lifetime:
         yield from self._check_values(state)
         pages = self.list_pages()
         yield self._check_listed_once(pages)
+        filtered, first = self.filtered, state
+        shown = filtered.find(state)
         operations = changes(self.session, self.kind)
         for operation in operations:
             outcome, state = self._update(operation, state)
             yield outcome
             if outcome.kind == "passed" and state.ok:
                 state = yield from self._update_members(operation, state)
+        if shown and state.ok:
+            shown, state = yield from self._update_filtered(operations, shown, (first, state))
         if not operations:
             yield not_exercised(_UPDATED, f"no operation is known that updates `{self.kind.name}`")
         delete = self.kind.operation("delete")
         if delete is None:
             yield not_exercised(_DELETED, f"no operation is known that deletes `{self.kind.name}`")
         elif state.ok:
-            yield from self._delete(delete, state, self._showing(pages))
+            yield from self._delete(delete, state, self._showing(pages), shown)
+
+    @property
+    def filtered(self) -> FilteredEffects:
+        """The filtered lists that show the resource."""
+        return FilteredEffects(self.session, self.resource, self.get, self.settle)
+
+    def check_creation(self) -> Iterator[Outcome]:
+        """Check that the resource is stored once, with its values, if it can be read: a choice such
+        as `state: archived` may hide it.
+        """
+        state = self.get()
+        if state.ok:
+            yield from self._check_values(state)
+            yield self._check_listed_once(self.list_pages())
 
     def get(self) -> Observation:
         """Read the resource."""
@@ -360,6 +389,24 @@ class _Lifetime:
                 break
         return not_exercised(_UPDATED, reason), state
 
+    def _update_filtered(
+        self,
+        operations: list[ServiceOperation],
+        shown: list[FilteredPage],
+        states: tuple[Observation, Observation],
+    ) -> Generator[Outcome, None, tuple[list[FilteredPage], Observation]]:
+        """Check that the resource leaves filtered lists when it is updated. Return those that show
+        it then, and the last read of the resource.
+
+        ``states``: the reads before and after the updates.
+        """
+        first, state = states
+        yield from self.filtered.check_updates(operations, shown, state)
+        now = self.get()
+        if now.ok and not differing_pointers(first.json, now.json):
+            return shown, now
+        return self.filtered.find(now), now
+
     def _bodies(self, operation: ServiceOperation) -> Iterator[object]:
         """Yield the bodies of an update: for PATCH without a configured body first one new text
         alone.
@@ -439,9 +486,13 @@ class _Lifetime:
     # ---- deletion
 
     def _delete(
-        self, operation: ServiceOperation, state: Observation, page: Observation | None
+        self,
+        operation: ServiceOperation,
+        state: Observation,
+        page: Observation | None,
+        shown: list[FilteredPage],
     ) -> Iterator[Outcome]:
-        """Delete the resource; then read it, and the list or another resource."""
+        """Delete the resource; then read it, and the lists or another resource."""
         other = self._other()
         there = other is not None and self._is_there(other, page)
         answer = self._send_delete(operation, state)
@@ -453,6 +504,8 @@ class _Lifetime:
         yield self._check_gone(operation, state, answer, after)
         if after.status not in GONE:
             return
+        if not may_be_pending(answer):
+            yield from self.filtered.check_gone(shown, state, answer)
         now = self._showing(self.list_pages()) if page is not None else None
         if page is not None and now is not None and not may_be_pending(answer):
             yield from self._check_unlisted(operation, (state, page), answer, now)

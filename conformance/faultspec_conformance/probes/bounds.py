@@ -8,8 +8,10 @@ accepted: a service may have reasons that no document can express.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from faultspec.openapi.nodes import Json
 from faultspec.openapi.service import OperationParameter, ServiceOperation
 from faultspec_conformance.config.context import wire_text
+from faultspec_conformance.probes.named_inputs import names_another_input
 from faultspec_conformance.probes.operations import json_writes
 from faultspec_conformance.probes.refusals import CHECKED_FIRST, checked_first
 from faultspec_conformance.results.model import Outcome
@@ -41,13 +43,17 @@ class AllowedInput:
     """A request with one value at its bound. ``what``: the value in words.
 
     ``inside``: the same request with the next value within the bounds, or None. ``may_be_absent``:
-    the value is an id, which need not exist.
+    the value is an id, which need not exist. ``name``: the input at its bound; ``known``: the names
+    of all inputs. ``others``: what else of the request its schema forbids.
     """
 
     what: str
     spec: RequestSpec
     inside: RequestSpec | None = None
     may_be_absent: bool = False
+    name: str = ""
+    known: frozenset[str] = frozenset()
+    others: tuple[str, ...] = ()
 
 
 def allowed_inputs(session: HttpSession, operation: ServiceOperation) -> Iterator[AllowedInput]:
@@ -75,6 +81,11 @@ def send_allowed(session: HttpSession, allowed: AllowedInput) -> Iterator[Outcom
         yield checked_first(_CLAUSE, answer)
     elif answer.status not in INVALID_INPUT or allowed.inside is None:
         yield not_exercised(_CLAUSE, line)
+    elif allowed.others:
+        reason = f"the request has other values that its schema forbids: {allowed.others[0]}"
+        yield not_exercised(_CLAUSE, f"{line}; {reason}")
+    elif allowed.name and names_another_input(answer, allowed.name, allowed.known):
+        yield not_exercised(_CLAUSE, f"{line}, and the refusal names another input")
     else:
         nearest = session.call(allowed.inside)
         if nearest.ok:
@@ -87,6 +98,7 @@ def send_allowed(session: HttpSession, allowed: AllowedInput) -> Iterator[Outcom
 def _bodies(session: HttpSession, operation: ServiceOperation) -> Iterator[AllowedInput]:
     assert operation.body is not None
     first = ordinary_request(session, operation)
+    node = sampling.merge_all_of(session.description.document, operation.body.schema)
     for found in sampling.values_at_bounds(session.source, operation.body.schema, first.body):
         spec, inside = (
             None if value is None else _with_body(ordinary_request(session, operation), value)
@@ -95,7 +107,31 @@ def _bodies(session: HttpSession, operation: ServiceOperation) -> Iterator[Allow
         assert spec is not None
         names = [str(one) for one in found.path if isinstance(one, str)]
         name = f"`{names[-1]}`" if names else "the body"
-        yield AllowedInput(f"{name} of {found.what}", spec, inside)
+        yield AllowedInput(
+            f"{name} of {found.what}",
+            spec,
+            inside,
+            name=names[-1] if names else "",
+            known=_names_in(spec.body, node),
+            others=_others(session, operation, spec.body, found),
+        )
+
+
+def _names_in(body: object, node: Json) -> frozenset[str]:
+    members = body if isinstance(body, dict) else {}
+    return frozenset({*sampling.properties_of(node), *map(str, members)})
+
+
+def _others(
+    session: HttpSession, operation: ServiceOperation, body: object, found: ValueAtBound
+) -> tuple[str, ...]:
+    """The members of a body, but for the one at its bound, whose values the schema forbids."""
+    schema = operation.body.schema if operation.body is not None else {}
+    document = session.description.document
+    wrong = sampling.invalid_members(document, schema, body)
+    return tuple(
+        f"`{path[-1]}`" for path in wrong if path and path[: len(found.path)] != found.path
+    )
 
 
 def _with_body(spec: RequestSpec, value: ValueAtBound) -> RequestSpec:
@@ -127,6 +163,8 @@ def _parameter(
             f"`{parameter.name}` of {found.what}",
             _with_parameter(session, operation, parameter, found.value),
             None if near is None else _with_parameter(session, operation, parameter, near.value),
+            name=parameter.name,
+            known=frozenset(one.name for one in operation.parameters),
         )
 
 

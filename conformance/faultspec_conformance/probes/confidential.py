@@ -9,10 +9,23 @@ from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.fixtures import confidential_body, request_to
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.observation import failed, not_exercised, passed, point
+from faultspec_conformance.session.observation import (
+    Observation,
+    failed,
+    not_exercised,
+    passed,
+    point,
+)
 from faultspec_conformance.session.observations import ProbeResult, attempt
+from faultspec_conformance.session.pagination import longest_page
+from faultspec_conformance.session.parameters import required_query
+from faultspec_conformance.session.requests import RequestSpec
+from faultspec_conformance.session.resources import creation_path
 
 _CLAUSE = "leaks/confidential"
+
+#: Operations that are read after a creation with confidential members.
+_READS = 8
 
 
 def confidential_members(session: HttpSession) -> Iterator[ProbeResult]:
@@ -34,6 +47,11 @@ def confidential_members(session: HttpSession) -> Iterator[ProbeResult]:
             "no member of a request is confidential: the document has neither `writeOnly` nor "
             "`format: password`, and the configuration no `confidential`",
         )
+    for pointer in session.confidential.find_untracked():
+        yield not_exercised(
+            _CLAUSE,
+            f"the values that `{pointer}` takes are too short to be recognised in an answer",
+        )
     yield from _output(session)
 
 
@@ -48,9 +66,33 @@ def _send_members(session: HttpSession, operation: ServiceOperation) -> Iterator
             body = {**body, name: {"unexpected": body[name]}}
         elif spoilt == "another member":
             body = _spoil(session, operation, body, places)
-        if body is not None:
-            session.call(replace(request_to(session, operation), body=body))
+        if body is None:
+            continue
+        answer = session.call(replace(request_to(session, operation), body=body))
+        if answer.ok and spoilt == "none":
+            _read_after(session, operation, answer)
     yield from ()
+
+
+def _read_after(session: HttpSession, operation: ServiceOperation, answer: Observation) -> None:
+    """Read what may show a value directly after it was stored: the item, then the lists, reports
+    and logs that need no id.
+    """
+    caller = session.config.identity(answer.exchange.identity)
+    paths = (creation_path(kind, answer) for kind in session.kinds)
+    item = next((path for path in paths if path is not None), None)
+    if item is not None:
+        session.try_call(RequestSpec("GET", item, identity=caller))
+    reads = [
+        one
+        for one in session.description.operations
+        if one.method == "GET" and not one.placeholders
+    ]
+    own = operation.template.rstrip("/")
+    for one in sorted(reads, key=lambda one: one.template != own)[:_READS]:
+        query = longest_page(one) | required_query(session, one)
+        spec = RequestSpec("GET", one.template, identity=caller, query=query)
+        session.try_call(replace(spec, wait_when_limited=False))
 
 
 def _spoil(

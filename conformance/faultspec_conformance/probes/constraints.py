@@ -33,11 +33,15 @@ from faultspec_conformance.session.sampling import BrokenConstraint
 
 _CLAUSE, _BOUNDS = "framework/invalid-input", "document/bounds"
 
-#: Requests of all operations together, and of one of them.
+#: Requests of all operations together, if the run has no more than it needs, and of one of them.
 _REQUESTS, _OF_ONE = 120, 24
 
 #: Lower bounds of a value.
 _LOWER = frozenset({"minLength", "minimum"})
+
+#: The part of the requests of a run that probes may spend, the fewest of a sweep, and the fewest
+#: that break constraints.
+_OF_PROBES, _OF_SWEEP, _LEAST = 0.9, 60, 24
 
 #: Refusals for another reason in a row, after which an operation is left alone.
 _FUTILE = 3
@@ -65,7 +69,8 @@ def constraints(session: HttpSession) -> Iterator[ProbeResult]:
         for operation in session.inventory.operations
         if session.writable or not operation.writes
     ]
-    left, refused = _REQUESTS, Counter[tuple[str, type]]()
+    most = _count_requests(session)
+    left, refused = most, Counter[tuple[str, type]]()
     items = FreshItems(session)
     rounds = zip_longest(*(islice(_inputs(session, one), _OF_ONE) for one in operations))
     for sent in (one for turn in rounds for one in turn if one is not None):
@@ -73,7 +78,7 @@ def constraints(session: HttpSession) -> Iterator[ProbeResult]:
         if refused[key] >= _FUTILE:
             continue
         if not left:
-            yield Note(f"the constraints beyond {_REQUESTS} requests are left out")
+            yield Note(f"the constraints beyond {most} requests are left out")
             return
         left -= 1
         outcomes = _send_input(session, items, sent)
@@ -87,8 +92,18 @@ def constraints(session: HttpSession) -> Iterator[ProbeResult]:
         if not early:
             refused[key] = 0
         yield from outcomes
-    if left == _REQUESTS:
+    if left == most:
         yield not_exercised(_CLAUSE, "no schema of a body or a query has a constraint")
+
+
+def _count_requests(session: HttpSession) -> int:
+    """Return how many requests may break constraints: what the run has beyond its sweep, or a fixed
+    number as far as a small sweep is left.
+    """
+    limits, spent = session.driver.limits, session.driver.requests
+    beyond = limits.requests - spent - session.config.sweep.requests
+    room = int(limits.requests * _OF_PROBES) - spent - _OF_SWEEP
+    return max(beyond, min(_REQUESTS, room), _LEAST)
 
 
 def _send_input(

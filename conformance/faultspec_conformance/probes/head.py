@@ -1,15 +1,26 @@
 """HEAD like GET, and a range of a representation, for taxonomies with a profile of HTTP."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from faultspec_conformance.probes.effects import GONE
 from faultspec_conformance.probes.refusals import CHECKED_FIRST
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.observation import failed, not_exercised, passed
+from faultspec_conformance.session.observation import (
+    Observation,
+    failed,
+    not_exercised,
+    passed,
+)
+from faultspec_conformance.session.observations import ProbeResult, attempt
 from faultspec_conformance.session.parameters import readable_operation, required_query
 from faultspec_conformance.session.requests import RequestSpec
 
 _CLAUSE = "http/head"
+
+#: Reads of ids without a resource that are repeated with HEAD.
+_ABSENT = 3
 
 #: Headers that a GET and a HEAD have alike.
 _COMPARED = ("Content-Type", "ETag", "Last-Modified", "Content-Length", "Content-Encoding", "Vary")
@@ -53,3 +64,46 @@ def heads(session: HttpSession) -> Iterator[Outcome]:
             yield failed(_CLAUSE, message, before, head, pointer=name)
             return
     yield passed(_CLAUSE)
+
+
+def heads_of_absent(session: HttpSession) -> Iterator[ProbeResult]:
+    """Ask with HEAD for ids without a resource, each after a GET that was refused for it."""
+    if session.taxonomy.profile is None:
+        return
+    missing: dict[str, Observation] = {}
+    for seen in session.knowledge.exchanges:
+        request = seen.exchange.request
+        is_item = "{" in (seen.exchange.operation or "").rpartition("/")[2]
+        if (
+            request.method == "GET"
+            and seen.status in GONE
+            and is_item
+            and _claims_head(session, seen)
+        ):
+            missing[str(seen.exchange.operation)] = seen
+    for seen in [*missing.values()][:_ABSENT]:
+        yield from attempt(_ask_absent(session, seen), _CLAUSE)
+
+
+def _claims_head(session: HttpSession, seen: Observation) -> bool:
+    """Whether a surface of the taxonomy claims the answer to HEAD that equals an answer to GET."""
+    request = replace(seen.exchange.request, method="HEAD")
+    return session.contract.claim(replace(seen.exchange, request=request)) is not None
+
+
+def _ask_absent(session: HttpSession, seen: Observation) -> Iterator[Outcome]:
+    """Compare the answers to HEAD and to GET, which an item may have come to in between."""
+    caller = session.config.identity(seen.exchange.identity)
+    target, route = seen.exchange.request.target, seen.exchange.route
+    spec = RequestSpec("HEAD", target, identity=caller, route=route, correlation="none")
+    head = session.call(replace(spec, trigger="an id without a resource"))
+    if head.status == seen.status:
+        yield passed(_CLAUSE)
+        return
+    again = session.call(replace(spec, method="GET"))
+    what = f"an id without a resource ({route})"
+    if again.status != seen.status or head.status in CHECKED_FIRST - {404} or head.status == 501:
+        yield not_exercised(_CLAUSE, f"the service answered {head} to HEAD of {what}")
+        return
+    message = f"the service answered {head} to HEAD of {what}, but {again} to GET"
+    yield failed(_CLAUSE, message, again, head, variant="absent")

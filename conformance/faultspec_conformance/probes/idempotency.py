@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from faultspec.language.model import Idempotency
+from faultspec.openapi.nodes import Json
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.probes.ownership import Evidence, marks
 from faultspec_conformance.probes.resources import existing_ids
@@ -18,6 +19,7 @@ from faultspec_conformance.session import sampling
 from faultspec_conformance.session.correlation import new_id
 from faultspec_conformance.session.fixtures import (
     CONFLICT,
+    fresh_key,
     likely_body,
     make,
     parent_values,
@@ -37,6 +39,7 @@ from faultspec_conformance.session.observation import (
     list_items,
     not_exercised,
     passed,
+    point,
 )
 from faultspec_conformance.session.observations import (
     KeyedCreation,
@@ -64,8 +67,8 @@ CREATIONS = (_REPLAY, _CONCURRENT, _DISTINCT, _MISMATCH, _ISOLATION)
 #: Equal requests at the same time. Two are enough if all of them arrive while the first is written.
 _AT_ONCE = 3
 
-#: Changed bodies that are tried under one key: a service may accept none of the others.
-_VARIANTS = 3
+#: Bodies with one changed member that are tried under one key.
+_MEMBERS = 5
 
 #: Statuses that ask a request to wait while the first one with its key is written.
 _BUSY = frozenset({409, 423, 425, 429, 503})
@@ -326,49 +329,81 @@ class _Creation:
         return failed(_DISTINCT, message, self.existing.creation, first)
 
     def _send_mismatch(self, wanted: str, spec: RequestSpec, first: Observation) -> Outcome:
-        """Send another body under the key of a creation, and check the answer.
+        """Send other bodies under the key of a creation, and check the answers: first such that
+        differ in one member, since a service may leave a member out of the comparison.
 
-        If `create` has a constant body, a text or a number in it is changed. The answer counts if
-        the service accepts the changed body under a new key, or under this one.
+        An answer to such a body counts if the service accepts it under a new key, or under this
+        one.
         """
-        key, body = str(spec.headers[self.rule.key]), self.new_body()
-        if body != spec.body:
-            other = self.session.call(self.request(key, body))
-            return self._check_mismatch(wanted, first, other)
-        for changed in islice(self._bodies_with_one_change(body), _VARIANTS):
+        key, decided = str(spec.headers[self.rule.key]), list[Outcome]()
+        for name, changed in islice(self._bodies_with_one_change(spec.body), _MEMBERS):
             other = self.session.call(self.request(key, changed))
             known = other.ok or other.code == wanted or other.status in (401, 403, 429)
             if known or self.session.call(self.request(new_key(self.session), changed)).ok:
-                return self._check_mismatch(wanted, first, other)
+                decided.append(self._check_mismatch(wanted, first, other, name))
+                if decided[-1].kind != "passed":
+                    return decided[-1]
+        if decided:
+            return decided[0]
+        body = self.new_body()
+        if body != spec.body:
+            return self._check_mismatch(wanted, first, self.session.call(self.request(key, body)))
         reason = f"every creation of `{self.kind.name}` has the same body"
         return not_exercised(
             _MISMATCH, f"{reason}, and no change of a text or a number in it is accepted"
         )
 
-    def _bodies_with_one_change(self, body: object) -> Iterator[object]:
-        """Yield the body with one literal text or number changed within its schema."""
-        call, schema = self.kind.call("create"), self.operation.body
+    def _bodies_with_one_change(self, body: object) -> Iterator[tuple[str, object]]:
+        """Yield the body with one member changed within its schema, or one more member, each with
+        the name of the member: the optional members first.
+        """
+        source = self.session.source
+        schema = self.operation.body.schema if self.operation.body is not None else {}
+        node = sampling.merge_all_of(source.document, schema)
+        changed = [
+            (pointer.split("/")[1] if pointer else "", pointer, other)
+            for other in sampling.one_change(source, schema, body)
+            for pointer in [min(differing_pointers(body, other))]
+            if not self._is_fixed(pointer, point(body, pointer))
+        ]
+        required = sampling.required_names(node)
+        added = [(name, f"/{name}", other) for name, other in self._bodies_with_more(node, body)]
+        for _, pointer, other in sorted([*changed, *added], key=lambda one: one[0] in required):
+            yield pointer.rpartition("/")[2], other
+
+    def _bodies_with_more(self, node: Json, body: object) -> Iterator[tuple[str, object]]:
+        """Yield the body with one optional member more, which has no default of the service."""
+        if not isinstance(body, dict):
+            return
+        for name, schema in sampling.properties_of(node).items():
+            member = sampling.only_branch(self.session.source.document, schema)
+            settable = not sampling.is_read_only(member) and "default" not in member
+            if settable and name not in body and sampling.kind(member) in ("string", "integer"):
+                refers = referred_id(self.session, name) is not None
+                if not (refers or {"enum", "const"} & set(member)):
+                    yield name, {**body, name: sampling.sample_value(self.session.source, member)}
+
+    def _is_fixed(self, pointer: str, sent: object) -> bool:
+        """Whether a member of the body has to stay as it is: it refers to a resource."""
+        call = self.kind.call("create")
         configured = dict(leaves(call.body)) if call is not None else {}
+        written = str(configured.get(pointer, ""))
         created = self.session.knowledge.created.values()
         ids = {str(id) for one in created for id in (one.id, *one.values.values())}
-        sent = dict(leaves(body))
-        for changed in sampling.one_change(
-            self.session.source, schema.schema if schema is not None else {}, body
-        ):
-            [pointer] = differing_pointers(body, changed)
-            name = pointer.rpartition("/")[2]
-            is_filled = "${" in str(configured.get(pointer, ""))
-            is_reference = referred_id(self.session, name) is not None
-            if not (is_filled or is_reference or str(sent[pointer]) in ids):
-                yield changed
+        is_filled = "${" in written and "${unique" not in written
+        is_reference = referred_id(self.session, pointer.rpartition("/")[2]) is not None
+        return is_filled or is_reference or str(sent) in ids
 
-    def _check_mismatch(self, wanted: str, first: Observation, other: Observation) -> Outcome:
-        """Check the answer to one key with another body."""
+    def _check_mismatch(
+        self, wanted: str, first: Observation, other: Observation, name: str = ""
+    ) -> Outcome:
+        """Check the answer to one key with another body. ``name``: the one member that differs."""
         if other.code == wanted:
             return passed(_MISMATCH)
         if other.status in (401, 403, 429):
             return not_exercised(_MISMATCH, f"the service answered {other} to the second body")
         what = f"one {self.rule.key} with two bodies"
+        what += f" that differ in `{name}`" if name else ""
         message = f"the service answered {other} to {what}; expected {wanted}"
         return failed(_MISMATCH, message, first, other)
 
@@ -410,7 +445,53 @@ def late_replays(session: HttpSession) -> Iterator[Outcome]:
             reason = f"the creation was {seconds:.0f} s ago, and keys are kept {rule.window:g} s"
             yield not_exercised(_REPLAY, reason)
         else:
-            yield check_replay(rule, creation.first, session.call(creation.spec))
+            updated = _update_created(session, creation)
+            replayed = check_replay(rule, creation.first, session.call(creation.spec))
+            yield _tell_of_update(replayed, updated)
+
+
+def _update_created(session: HttpSession, creation: KeyedCreation) -> Observation | None:
+    """Update what a creation made, so that a replay of its answer is not its present state. Return
+    the answer if it was updated.
+    """
+    kinds = (
+        (kind, create)
+        for kind in session.kinds
+        if (create := kind.operation("create")) is not None
+        and create.name == creation.first.exchange.operation
+    )
+    kind, create = next(kinds, (None, None))
+    if kind is None or create is None or kind.item is None:
+        return None
+    identifier = identifier_of(creation.first, last_placeholder(kind), kind)
+    operation = next(iter(changes(session, kind)), None)
+    if identifier is None or operation is None:
+        return None
+    parents = creation.spec.values.values()
+    updated = session.call(
+        RequestSpec(
+            operation.method,
+            operation.template,
+            identity=creation.spec.identity,
+            values=dict(zip(operation.placeholders, [*parents, identifier], strict=False)),
+            headers={
+                "If-Match": creation.first.header("ETag"),
+                **fresh_key(session, operation),
+            },
+            body=change_body(session, kind, operation),
+            content_type=content_type(operation),
+        )
+    )
+    return updated if updated.ok else None
+
+
+def _tell_of_update(replayed: Outcome, updated: Observation | None) -> Outcome:
+    """Return the outcome of a replay with the update that came before it."""
+    finding = replayed.finding
+    if finding is None or updated is None:
+        return replayed
+    message = f"{finding.message}; {updated.exchange.operation} had changed it in between"
+    return replace(replayed, finding=replace(finding, message=message))
 
 
 def check_replay(rule: Idempotency, first: Observation, again: Observation) -> Outcome:

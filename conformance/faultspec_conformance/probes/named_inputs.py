@@ -101,6 +101,16 @@ def check_named_input(
         yield failed(_FIELD, message, accepted, answer, level=level)
 
 
+def names_another_input(answer: Observation, name: str, known: frozenset[str]) -> bool:
+    """Whether a refusal names inputs, and not this one nor what contains it. ``known``: the names
+    of all inputs.
+    """
+    mentions = [one for one in _mentions(answer.json) if one.sure or _is_one_of(one, known)]
+    return bool(mentions) and not any(
+        _plain(name) in one.pieces or _CONTAINERS.issuperset(one.pieces) for one in mentions
+    )
+
+
 def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 

@@ -4,7 +4,9 @@ The exchanges of the run show most of it. What they leave open is read once. A w
 something differs is sent again to a new resource, between two reads.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import compress
 
@@ -12,7 +14,13 @@ from faultspec.exchange.model import Request
 from faultspec.openapi.service import ServiceOperation, shape_of
 from faultspec.runtime.nodes import child
 from faultspec_conformance.config import Identity
+from faultspec_conformance.probes.whole_lists import (
+    configured_query,
+    pages_config,
+    read_pages,
+)
 from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session import sampling
 from faultspec_conformance.session.fixtures import make
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
@@ -70,6 +78,11 @@ _TICK = 1.1
 
 #: A validator that no service has given out.
 _NEVER_GIVEN = '"faultspec-never-given"'
+
+#: What a text has that was made up for one request: many characters, with a digit among them.
+_MADE_UP = re.compile(r"(?=[A-Za-z]*\d)[A-Za-z0-9]{8,}")
+
+_HEX = frozenset("0123456789abcdef")
 
 #: Members that distinguish the items of a list.
 _IDS = ("id", "uuid", "_id", "key", "name")
@@ -372,8 +385,8 @@ def _check_list(
     """Check that a list has no item that no creation explains; else send the refused creations
     again.
     """
-    now = _read(session, watched.path, watched.operation, session.caller)
-    items, name = _items(now), watched.operation.name
+    items = [item for page in _read_pages(session, watched) for item in _items(page)]
+    name = watched.operation.name
     if not explained.intersection(items):
         yield not_exercised(_CLAUSE, f"{name} shows no resource that the run created")
         return
@@ -383,32 +396,88 @@ def _check_list(
         if all(item in known for item in items):
             yield passed(_CLAUSE)
             return
-        candidates = _distinct(watched.pending)[:_SUSPECTS]
+        # What has new values may have left something behind that another refusal does not.
+        pending = sorted(watched.pending, key=lambda one: bool(_own_texts(one.refused, explained)))
+        candidates = _distinct(pending)[:_SUSPECTS]
     for write in candidates:
-        yield _create_again(session, watched, write.refused)
+        yield _create_again(session, watched, write.refused, explained)
 
 
-def _create_again(session: HttpSession, watched: _WatchedList, refused: Observation) -> Outcome:
-    """Send a refused creation again. The list must have a new item twice, and not without it."""
+def _create_again(
+    session: HttpSession, watched: _WatchedList, refused: Observation, explained: frozenset[str]
+) -> Outcome:
+    """Send a refused creation again, with new values. The list must have a new item twice, and not
+    without it.
+    """
     path, listing = _path(refused.exchange.request), watched.operation.name
     evidence: list[Observation] = []
     for turn in range(2):
-        before = _read(session, watched.path, watched.operation, session.caller)
-        answer = _send_again(session, refused, path)
-        after = _read(session, watched.path, watched.operation, session.caller)
+        before = _read_pages(session, watched)
+        renewed = _renew_texts(session, refused, _own_texts(refused, explained))
+        answer = _send_again(session, renewed, path)
+        if answer is None and renewed is not refused:
+            before = _read_pages(session, watched)
+            answer = _send_again(session, refused, path)
+        after = _read_pages(session, watched)
         if answer is None:
             name = refused.exchange.operation
             return not_exercised(_CLAUSE, f"{name} could not be refused again with {refused}")
-        if set(_items(after)) <= set(_items(before)):
+        shown = _find_new(before, after)
+        if shown is None:
             return passed(_CLAUSE)
         if turn == 0:
             session.driver.pause(_TICK)
-            again = _read(session, watched.path, watched.operation, session.caller)
-            if not set(_items(again)) <= set(_items(after)):
+            if _find_new(after, _read_pages(session, watched)) is not None:
                 return not_exercised(_CLAUSE, f"{listing} has new items without a request")
-        evidence = [before, after, answer]
+        evidence = [before[0], shown, answer]
     message = f"{refused.exchange.operation} was refused ({refused}), but {listing} has a new item"
     return failed(_CLAUSE, message, *evidence, variant="list")
+
+
+def _read_pages(session: HttpSession, watched: _WatchedList) -> list[Observation]:
+    """Read the pages of a list with its configured query; the refusal if it is refused."""
+    listing, route = watched.operation, watched.operation.template
+    query = configured_query(session, listing)
+    spec = RequestSpec("GET", watched.path, identity=session.caller, query=query, route=route)
+    pages = read_pages(session, listing, pages_config(session, listing), spec)
+    return pages or [session.call(spec)]
+
+
+def _find_new(before: list[Observation], after: list[Observation]) -> Observation | None:
+    """Return the first page with an item that the earlier pages lack, or None."""
+    known = {item for page in before for item in _items(page)}
+    return next((page for page in after if not known.issuperset(_items(page))), None)
+
+
+def _own_texts(refused: Observation, explained: frozenset[str]) -> frozenset[str]:
+    """Return the texts of a refused body that were made up for it, as far as no successful write
+    has them.
+    """
+    values = (value for value in _request_leaves(refused).values() if isinstance(value, str))
+    return frozenset(one for one in values if _MADE_UP.search(one) and one not in explained)
+
+
+def _renew_texts(session: HttpSession, refused: Observation, texts: frozenset[str]) -> Observation:
+    """Return a refused write with new values in place of these texts, which it may have stored."""
+
+    def replacement(found: re.Match[str]) -> str:
+        is_hexadecimal = set(found[0]) <= _HEX and not found[0].isdigit()
+        return sampling.scramble(session.tokens, found[0], hexadecimal=is_hexadecimal)
+
+    new = {text: _MADE_UP.sub(replacement, text) for text in texts}
+    if not new or len(refused.exchange.request.body) > _LARGEST:
+        return refused
+    body = _replace_texts(parse_body(refused.exchange.request.body), new)
+    request = replace(refused.exchange.request, body=json.dumps(body).encode())
+    return replace(refused, exchange=replace(refused.exchange, request=request))
+
+
+def _replace_texts(value: object, new: Mapping[str, str]) -> object:
+    if isinstance(value, dict):
+        return {name: _replace_texts(member, new) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_replace_texts(item, new) for item in value]
+    return new.get(value, value) if isinstance(value, str) else value
 
 
 def _send_to_new(session: HttpSession, write: _RefusedWrite) -> Iterator[Outcome]:

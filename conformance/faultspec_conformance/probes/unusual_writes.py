@@ -48,7 +48,7 @@ _COUNTED = 3
 
 #: Members that are sent one by one, after all of them at once were refused, and members that are
 #: null, one in each update.
-_ALONE, _NULL = 3, 4
+_ALONE, _NULL = 8, 4
 
 #: Names of members that decide to whom a resource belongs and who may do what, and of versions. A
 #: service sets them itself, if it shows them and its document has them in no request.
@@ -57,6 +57,18 @@ _POWERS = re.compile(
     r"|version|revision|etag|roles?|is_?admin|admin|permissions?|scopes?",
     re.IGNORECASE,
 )
+
+#: Names of members by the harm of a caller who sets them: rights and owners, what a resource may
+#: do, money, then the rest; ids and times come last.
+_RISKS = (
+    re.compile(
+        r"(is|has|can)_?[A-Za-z].*|.*(admin|role|permission|scope|verified|approved).*", re.I
+    ),
+    re.compile(r".*(owner|tenant|organi[sz]ation|workspace|author|created_?by).*", re.I),
+    re.compile(r".*(status|state|stage|phase).*", re.I),
+    re.compile(r".*(price|amount|balance|total|credit|discount|fee|paid|limit|quota).*", re.I),
+)
+_HARMLESS = re.compile(r"_?(id|uuid|etag|version|revision)|.*(_at|At|_on|date|time)", re.I)
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?")
 
@@ -71,6 +83,15 @@ class _OwnedMember:
     value: object
     certain: bool
     before: object = None
+
+    @property
+    def risk(self) -> tuple[bool, int]:
+        """A key that sorts members: the certain ones, then by the harm of callers setting them."""
+        name = self.pointer.rpartition("/")[2]
+        if _HARMLESS.fullmatch(name) or _TIME.fullmatch(str(self.value)):
+            return not self.certain, len(_RISKS) + 1
+        rank = (turn for turn, one in enumerate(_RISKS) if one.fullmatch(name))
+        return not self.certain, next(rank, len(_RISKS))
 
     def has_taken(self, found: object) -> bool:
         """Whether a value that a read shows comes from the request: it is the sent one, or a number
@@ -126,7 +147,7 @@ class _Writes:
             reason = f"the service answered {state} to {self.read.name}"
             yield from (not_exercised(clause, reason) for clause in CLAUSES)
             return
-        owned = list(self._owned_members(shared, state))
+        owned = sorted(self._owned_members(shared, state), key=lambda one: one.risk)
         if not owned:
             reason = f"no member of `{self.kind.name}` is known that the service sets itself"
             yield not_exercised(_OWNED, reason)
@@ -222,7 +243,7 @@ class _Writes:
         return None
 
     def _create_owned(self, shared: CreatedResource, owned: list[_OwnedMember]) -> Outcome:
-        """Create with all members at once; if that is refused, with each of the first few."""
+        """Create with all members at once; if that is refused, with each, the riskiest first."""
         operation = self.kind.operation("create")
         if operation is None or not is_json_write(operation):
             return not_exercised(_OWNED, f"no JSON body is known that creates `{self.kind.name}`")
@@ -243,7 +264,9 @@ class _Writes:
                 values={**shared.values, last_placeholder(self.kind): identifier},
                 creation=write,
             )
-            return self._judge_owned(operation, members, write, self._get(created))
+            outcome = self._judge_owned(operation, members, write, self._get(created))
+            if outcome.kind == "failed" or members is owned:
+                return outcome
         return outcome
 
     def _update_owned(
@@ -255,14 +278,16 @@ class _Writes:
             values = resource.item_values(operation)
             write = self._send(operation, resource, values, body=body, members=members)
             if write.ok:
-                return self._judge_owned(operation, members, write, self._get(resource))
-            if write.status not in (*INVALID_INPUT, 403, 409):
+                outcome = self._judge_owned(operation, members, write, self._get(resource))
+                if outcome.kind == "failed" or members is owned:
+                    return outcome
+            elif write.status not in (*INVALID_INPUT, 403, 409):
                 line = f"the service answered {write} to {operation.name}"
                 outcome = not_exercised(_OWNED, line)
         return outcome
 
     def _groups(self, owned: list[_OwnedMember]) -> Iterator[list[_OwnedMember]]:
-        """Yield the members to send together: all, then the first few one by one."""
+        """Yield the members to send together: all, then one by one."""
         yield owned
         if len(owned) > 1:
             yield from ([member] for member in owned[:_ALONE])

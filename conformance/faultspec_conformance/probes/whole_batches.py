@@ -20,7 +20,7 @@ from faultspec_conformance.probes.batch import (
     with_items,
 )
 from faultspec_conformance.probes.effects import GONE
-from faultspec_conformance.probes.whole_lists import read_pages
+from faultspec_conformance.probes.whole_lists import configured_query, read_pages
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import request_to
 from faultspec_conformance.session.http import HttpSession
@@ -33,7 +33,7 @@ from faultspec_conformance.session.observation import (
     passed,
 )
 from faultspec_conformance.session.observations import ProbeResult, attempt
-from faultspec_conformance.session.parameters import id_of_item, required_query
+from faultspec_conformance.session.parameters import id_of_item
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import ResourceKind, last_placeholder
 
@@ -233,7 +233,7 @@ def _read_list(
     listing = kind.operation("list") if kind is not None else None
     if kind is None or listing is None or listing.placeholders:
         return []
-    query = required_query(session, listing)
+    query = configured_query(session, listing)
     spec = RequestSpec("GET", listing.template, identity=owner, query=query)
     return read_pages(session, listing, kind.config.pages, spec)
 

@@ -4,11 +4,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from faultspec.openapi.service import ServiceOperation
-from faultspec_conformance.config import PagesConfig
+from faultspec_conformance.config import ABSENT, PagesConfig
+from faultspec_conformance.session.configured import fill_in_call
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.next_pages import Paging, paging_of
 from faultspec_conformance.session.observation import Observation
 from faultspec_conformance.session.pagination import longest_page
+from faultspec_conformance.session.parameters import required_query
 from faultspec_conformance.session.requests import RequestSpec
 
 #: Pages of one list that are read.
@@ -45,6 +47,30 @@ def read_pages(
             break
         query = {**own, **following}
     return pages
+
+
+def configured_query(session: HttpSession, listing: ServiceOperation) -> dict[str, object]:
+    """Return the query of a list: its required parameters, and what the configuration has for the
+    list of a resource.
+    """
+    query = required_query(session, listing)
+    for kind in session.kinds:
+        call, operation = kind.call("list"), kind.operation("list")
+        if call is not None and operation is not None and operation.name == listing.name:
+            filled = fill_in_call(session, replace(call, body=ABSENT, raw=None)).query
+            query |= {
+                name: int(text) if text.isdecimal() else text for name, text in filled.items()
+            }
+    return query
+
+
+def pages_config(session: HttpSession, listing: ServiceOperation) -> PagesConfig:
+    """Return what the configuration has about the pages of a list."""
+    for kind in session.kinds:
+        operation = kind.operation("list")
+        if operation is not None and operation.name == listing.name:
+            return kind.config.pages
+    return PagesConfig()
 
 
 def _query_by_number(

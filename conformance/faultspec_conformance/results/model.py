@@ -211,7 +211,8 @@ class MapCell:
 
 @dataclass(frozen=True, slots=True)
 class SentRequest:
-    """A request of the run. ``part``: the probe that sent it, or `sweep`.
+    """A request of the run. ``part``: the probe that sent it, or `sweep`. ``target``: its method
+    and path, with the names of its query.
 
     ``purpose``: what it is for. ``judged``: how many clauses its answer was checked against.
     ``decided``: the clauses that the probe decided with it, alone or with the requests before it.
@@ -224,6 +225,7 @@ class SentRequest:
     purpose: str = ""
     judged: int = 0
     decided: tuple[str, ...] = ()
+    target: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,9 @@ from faultspec_conformance.run.draft_resources import (
 _SWEPT = 300
 
 #: Requests of the probes for an operation and for a resource, generously: a run of the orders
-#: service, with ten operations and one resource, sends 133.
-_OF_OPERATION, _OF_RESOURCE = 12, 40
+#: service, with ten operations and one resource, sends 138, and breaks up to 24 constraints of each
+#: operation.
+_OF_OPERATION, _OF_RESOURCE = 30, 40
 
 #: Requests a second of a slow service.
 _SLOW = 4

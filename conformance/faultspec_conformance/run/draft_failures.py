@@ -47,12 +47,20 @@ def draft_recipes(description: Description, taxonomy: Taxonomy) -> Iterator[str]
         "# Codes that no general probe brings about: write a recipe, or why it is impossible "
         "(`not_provokable`)."
     )
-    yield "# provoke:"
+    limited = _limited_operation(description)
+    active = [code for code in wanted if limited is not None and code.http.default == 429][:1]
+    yield "provoke:" if active else "# provoke:"
+    for code in active:
+        assert limited is not None
+        yield f"  # {limited.name} alone documents 429; if its limit is higher, raise `at_most`"
+        recipe = f"request: {quote_scalar(limited.name)}, repeat: {{until: 429, at_most: 60}}"
+        yield f"  {code.name}: {{{recipe}}}"
     known = {name for values in switched.values() for name in values}
+    known |= {code.name for code in active}
     renderings = tuple(taxonomy.renderings)
     for code in wanted:
         if code.name not in known:
-            yield from _recipes(contract, description, code, renderings)
+            yield from _recipes(contract, taxonomy, description, code, renderings)
             renderings = ()  # one code shows how the others are written
 
 
@@ -104,7 +112,11 @@ def draft_upstreams(description: Description, taxonomy: Taxonomy) -> Iterator[st
 
 
 def _recipes(
-    contract: Contract, description: Description, code: Code, renderings: Iterable[str]
+    contract: Contract,
+    taxonomy: Taxonomy,
+    description: Description,
+    code: Code,
+    renderings: Iterable[str],
 ) -> Iterator[str]:
     """The recipes of a code: one, or one for each boundary, and one for each rendering."""
     base = _recipe(contract, description, code)
@@ -112,7 +124,7 @@ def _recipes(
     rows = [
         f"{base}{action}, expect: {{slots: {{boundary: {quote_scalar(boundary)}}}}}"
         for boundary in (code.boundaries if len(code.boundaries) > 1 else ())
-        if any("boundary" in slots for slots in contract.slots.values())
+        if any("boundary" in envelope.slots for envelope in taxonomy.envelopes.values())
     ] or [base + action]
     rows += [f"{base}, rendering: {quote_scalar(name)}" for name in renderings]
     is_sure = code.http.default in (403, 429)
@@ -157,6 +169,17 @@ def _operations(
             continue
         if claim.surface.codes is None or code.name in claim.surface.codes:
             yield operation
+
+
+def _limited_operation(description: Description) -> ServiceOperation | None:
+    """The one operation that documents 429, if it is a read that needs no value; else None."""
+    found = [one for one in description.operations if "429" in one.responses]
+    if len(found) != 1 or len(description.operations) < 2:
+        return None
+    [operation] = found
+    needs_value = any(one.required for one in operation.parameters)
+    is_read = operation.method == "GET" and not operation.placeholders
+    return operation if is_read and not needs_value else None
 
 
 def _body(description: Description, operation: ServiceOperation | None) -> str:

@@ -24,6 +24,8 @@ _AUDIT_PATH = re.compile(r"/(audits?|failures|incidents|faults|error-?(reports?|
 
 #: Times that no other item is in conflict with, by their names.
 _OF_THE_PAST = re.compile(r"birth|born|issued|created|updated|since|expir", re.IGNORECASE)
+#: Characters of what `-${unique}` puts to a text.
+_TOKEN = 11
 
 #: Resources of a draft. A person can add others in the same way.
 _RESOURCES = 12
@@ -79,6 +81,7 @@ def _resource(
     create = [f"request: {_request(resource.create)}"]
     if resource.create.body is not None:
         body = draft_body(description, resource.create, unique=member)
+        body = _add_optional_texts(description, resource.create, body)
         create.append(f"body: {_flow(body)}")
     id = _find_id(description, resource)
     if id is not None:
@@ -248,6 +251,37 @@ def _new_time(
     return times.get(str(node.get("format"))) if sampling.kind(node) == "string" else None
 
 
+def _add_optional_texts(
+    description: Description, operation: ServiceOperation, body: object
+) -> object:
+    """Return the body with the optional members that take any text, so that the run sees what the
+    service does with them. An example of the document stays as it is.
+    """
+    assert operation.body is not None
+    document, schema = description.document, operation.body.schema
+    node = sampling.merge_all_of(document, schema)
+    has_example = operation.body.example is not None or sampling.example_of(node) is not None
+    if has_example or not isinstance(body, dict):
+        return body
+    source = sampling.ValueSource(document, Random(0))
+    found = dict(body)
+    for name, member in sampling.properties_of(node).items():
+        inner = sampling.merge_all_of(document, member)
+        is_free = name in sampling.free_texts(document, schema) and "default" not in inner
+        if name in body or not is_free or sampling.is_read_only(inner) or _is_reference(name):
+            continue
+        text = str(sampling.sample_value(source, inner, fresh=False))
+        longest = inner.get("maxLength")
+        has_room = not isinstance(longest, int) or longest >= len(text) + _TOKEN
+        found[name] = f"{text}-${{unique}}" if has_room else text
+    return found
+
+
+def _is_reference(name: str) -> bool:
+    """Whether a member has the name of an id. A new id would refer to nothing."""
+    return re.search(r"[a-z]_id$|[a-z]Id$|^id$", name) is not None
+
+
 def _is_read_only(description: Description, schema: object) -> bool:
     return sampling.is_read_only(sampling.merge_all_of(description.document, schema))
 
@@ -259,7 +293,7 @@ def _flow(value: object) -> str:
 
 def _is_new(key: str, value: object, free: Collection[str]) -> bool:
     """Whether a new text may stand in a member. A new id would refer to nothing."""
-    return key in free and isinstance(value, str) and not re.search(r"[a-z]_id$|[a-z]Id$", key)
+    return key in free and isinstance(value, str) and not _is_reference(key)
 
 
 def _placeholder(description: Description, operation: ServiceOperation, key: str) -> str | None:

@@ -118,6 +118,7 @@ def _sent_request(entry: LoggedRequest) -> SentRequest:
         part=entry.part,
         purpose=entry.purpose,
         operation=entry.operation,
+        target=entry.target,
         status=entry.status,
         code=entry.code,
         judged=len(entry.exercised),

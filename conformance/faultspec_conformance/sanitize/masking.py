@@ -208,7 +208,12 @@ class Masking:
             not_run=self._mask_all(result.not_run),
             map=tuple(replace(cell, operation=self.text(cell.operation)) for cell in result.map),
             sent=tuple(
-                replace(sent, operation=self._mask_optional(sent.operation)) for sent in result.sent
+                replace(
+                    sent,
+                    operation=self._mask_optional(sent.operation),
+                    target=self._mask_optional(sent.target),
+                )
+                for sent in result.sent
             ),
             waivers={self._waiver(waiver): used for waiver, used in result.waivers.items()},
         )

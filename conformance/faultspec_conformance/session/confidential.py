@@ -58,12 +58,13 @@ class PlantedValue:
 @dataclass(slots=True)
 class ConfidentialValues:
     """The values of confidential members that a run made up. ``pointers``: the places that the
-    configuration declares.
+    configuration declares. ``missed``: places that got a value which a text may have by chance.
     """
 
     description: Description
     pointers: tuple[str, ...] = ()
     values: dict[str, PlantedValue] = field(default_factory=dict)
+    missed: set[str] = field(default_factory=set)
 
     def places(self, operation: ServiceOperation, body: object) -> Iterator[ConfidentialPlace]:
         """Yield the confidential places of a body that have a text."""
@@ -74,7 +75,17 @@ class ConfidentialValues:
                 yield ConfidentialPlace(pointer, text_schema, returned=shown)
         for pointer in self.pointers:
             if isinstance(point(body, pointer), str):
-                yield ConfidentialPlace(pointer, {})
+                yield ConfidentialPlace(pointer, self._schema_at(schema, pointer))
+
+    def _schema_at(self, schema: object, pointer: str) -> Json:
+        """Return the schema of a place in a body; empty if the document has none."""
+        node = sampling.only_branch(self.description.document, schema)
+        for name in pointer.split("/")[1:]:
+            inner = _members(self.description.document, node)
+            plain = name.replace("~1", "/").replace("~0", "~")
+            found = node.get("items") if name.isdigit() else inner.get(plain)
+            node = sampling.only_branch(self.description.document, found or {})
+        return node
 
     def complete(
         self, source: ValueSource, schema: object, body: object, pointer: str = ""
@@ -116,13 +127,19 @@ class ConfidentialValues:
         canaries = []
         for place in self.places(operation, body):
             old = str(point(body, place.pointer))
-            value, other = (sampling.secret_like(source, place.schema, old) for _ in range(2))
-            if value is None or other is None:
-                continue
-            if self._keep(value, _difference(value, other), place):
+            pairs = zip(
+                *(sampling.secrets_like(source, place.schema, old) for _ in range(2)), strict=False
+            )
+            kept = (one for one, other in pairs if self._keep(one, _difference(one, other), place))
+            value = next(kept, None)
+            if value is not None:
                 body = replace_value(body, place.pointer, value)
                 canaries.append(Canary("confidential", value))
         return body, tuple(canaries)
+
+    def find_untracked(self) -> list[str]:
+        """Return the places whose values were all too short or too plain to be recognised."""
+        return sorted(self.missed - {one.place.pointer for one in self.sent_values()})
 
     def keep_made_up(
         self, operation: ServiceOperation, template: object, body: object
@@ -135,7 +152,7 @@ class ConfidentialValues:
         found = []
         for place in self.places(operation, body):
             written, value = str(point(template, place.pointer)), str(point(body, place.pointer))
-            if "${unique}" in written and self._keep(value, _difference(value, written), place):
+            if "${unique" in written and self._keep(value, _difference(value, written), place):
                 found.append(Canary("confidential", value))
         return tuple(found)
 
@@ -144,6 +161,7 @@ class ConfidentialValues:
         that no other value has.
         """
         if len(made_up) < _length_of(_WHOLE_BITS, made_up):
+            self.missed.add(place.pointer)
             return False
         length = _length_of(_PART_BITS, made_up)
         ends = range(length, len(made_up) + 1)

@@ -79,7 +79,7 @@ _PROFILE = (
         address="http/head",
         title="HEAD is answered like GET, without content",
         why="Caches and link checkers believe the answer to HEAD.",
-        occasion="A GET, a HEAD and a GET of the same path (RFC 9110, 9.3.2).",
+        occasion="GET and HEAD of the same path, also of what does not exist (RFC 9110, 9.3.2).",
         reads=("sequence", "method", "status", "headers", "header-values"),
     ),
     _profile(

@@ -8,7 +8,7 @@ from faultspec_conformance.session.sampling.constraints import (
     BrokenConstraint,
     broken_constraints,
 )
-from faultspec_conformance.session.sampling.identifiers import other_identifier
+from faultspec_conformance.session.sampling.identifiers import other_identifier, scramble
 from faultspec_conformance.session.sampling.patterns import sample_match
 from faultspec_conformance.session.sampling.schemas import (
     allows_null,
@@ -16,10 +16,12 @@ from faultspec_conformance.session.sampling.schemas import (
     is_read_only,
     kind,
     merge_all_of,
+    only_branch,
     properties_of,
     required_names,
 )
 from faultspec_conformance.session.sampling.source import ValueSource
+from faultspec_conformance.session.sampling.validity import invalid_members
 from faultspec_conformance.session.sampling.values import (
     free_texts,
     has_examples,
@@ -27,7 +29,7 @@ from faultspec_conformance.session.sampling.values import (
     new_value,
     one_change,
     sample_value,
-    secret_like,
+    secrets_like,
     vary,
     without_read_only,
 )
@@ -47,18 +49,21 @@ __all__ = [
     "example_of",
     "free_texts",
     "has_examples",
+    "invalid_members",
     "is_read_only",
     "kind",
     "merge_all_of",
     "new_text",
     "new_value",
     "one_change",
+    "only_branch",
     "other_identifier",
     "properties_of",
     "required_names",
     "sample_match",
     "sample_value",
-    "secret_like",
+    "scramble",
+    "secrets_like",
     "value_out_of_bounds",
     "values_at_bounds",
     "vary",

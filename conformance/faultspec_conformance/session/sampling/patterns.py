@@ -5,7 +5,7 @@ import string
 from collections.abc import Iterable
 from importlib import import_module
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 from faultspec.exchange.expressions import UncheckableExpression, search, slowness
 from faultspec_conformance.session.sampling.source import ValueSource
@@ -19,6 +19,12 @@ _ATTEMPTS = 20
 
 #: The first characters of a range such as ``[ -\uffff]``.
 _RANGE = 128
+
+#: Characters of the longest text that is sampled.
+_WIDEST = 20_000
+
+Tree = Any
+"""A syntax tree: pairs of an operator and its argument, and `getwidth()`."""
 
 _ALPHABET = string.ascii_letters + string.digits + "-_"
 
@@ -51,36 +57,81 @@ def fits(pattern: str, text: str) -> bool:
         return False
 
 
-def sample_match(source: ValueSource, pattern: str) -> str | None:
-    """A text that the pattern matches, or None if its constructs are not supported."""
+def sample_match(
+    source: ValueSource, pattern: str, least: int = 0, most: int | None = None
+) -> str | None:
+    """A text that the pattern matches, of ``least`` to ``most`` characters; None: none is known."""
     try:
         tree = _parse(pattern)
+        low, high = _widths(tree)
+        first = max(low, least)
+        last = min(high, first + _REPEAT, most if most is not None else first + _REPEAT)
         for _ in range(_ATTEMPTS):
-            text = _sequence(tree, source.random)
-            if fits(pattern, text):
-                return text
+            target = source.random.randint(first, max(first, last))
+            text = _sequence(tree, source.random, max(0, min(target, high) - low))
+            # Where the pattern does not hold the ends of a text, anything may follow.
+            padded = (text.ljust(least, filler) for filler in (text[-1:] or "x", "x", "0"))
+            for candidate in padded:
+                if (most is None or len(candidate) <= most) and fits(pattern, candidate):
+                    return candidate
     except _UnsupportedPattern:
         return None
     return None
 
 
-def _parse(pattern: str) -> Iterable[tuple[object, Any]]:
+def _parse(pattern: str) -> Tree:
     """The syntax tree of the standard library: pairs of an operator and its argument.
 
     The module is not public; hypothesis relies on it too. Without it no pattern is supported.
     """
     try:
-        tree: Iterable[tuple[object, Any]] = import_module("re._parser").parse(pattern)
+        tree: Tree = import_module("re._parser").parse(pattern)
     except (ImportError, AttributeError, re.error, OverflowError, RecursionError):
         raise _UnsupportedPattern from None
     return tree
 
 
-def _sequence(tree: Iterable[tuple[object, Any]], random: Random) -> str:
-    return "".join(_item(str(operator), argument, random) for operator, argument in tree)
+def _widths(tree: Tree) -> tuple[int, int]:
+    """The least and the greatest number of characters that a syntax tree matches."""
+    low, high = cast(tuple[int, int], tree.getwidth())
+    return min(low, _WIDEST), min(high, _WIDEST)
 
 
-def _item(operator: str, argument: Any, random: Random) -> str:
+def _sequence(tree: Tree, random: Random, extra: int) -> str:
+    """A text of a syntax tree that has ``extra`` characters more than its shortest, if possible.
+
+    A random part of them falls to each item; the last items take what is left.
+    """
+    rooms = [_room(str(operator), argument) for operator, argument in tree]
+    texts = []
+    for index, (operator, argument) in enumerate(tree):
+        rest = sum(rooms[index + 1 :])
+        share = random.randint(min(max(0, extra - rest), rooms[index]), min(extra, rooms[index]))
+        extra -= share
+        texts.append(_item(str(operator), argument, random, share))
+    return "".join(texts)
+
+
+def _room(operator: str, argument: Any) -> int:
+    """The number of characters by which the longest text of an item exceeds its shortest."""
+    match operator:
+        case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+            least, most, inner = argument
+            low, high = _widths(inner)
+            return min(high * int(most), _WIDEST) - min(low * int(least), _WIDEST)
+        case "ATOMIC_GROUP":
+            low, high = _widths(argument)
+        case "SUBPATTERN":
+            low, high = _widths(argument[-1])
+        case "BRANCH":
+            widths = [_widths(branch) for branch in argument[1]]
+            low, high = min(low for low, _ in widths), max(high for _, high in widths)
+        case _:
+            return 0
+    return high - low
+
+
+def _item(operator: str, argument: Any, random: Random, extra: int) -> str:
     match operator:
         case "LITERAL":
             return chr(argument)
@@ -90,17 +141,42 @@ def _item(operator: str, argument: Any, random: Random) -> str:
             return ""
         case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
             least, most, inner = argument
-            count = random.randint(least, min(most, least + _REPEAT))
-            return "".join(_sequence(inner, random) for _ in range(count))
+            return _repetition(least, most, inner, random, extra=extra)
         case "ATOMIC_GROUP":
             inner = argument
         case "SUBPATTERN":
             inner = argument[-1]
         case "BRANCH":
-            inner = argument[1][0]
+            inner, extra = _branch(argument[1], extra)
         case _:
             raise _UnsupportedPattern
-    return _sequence(inner, random)
+    return _sequence(inner, random, extra)
+
+
+def _repetition(least: int, most: int, inner: Tree, random: Random, *, extra: int) -> str:
+    """Repetitions that have ``extra`` characters more than the fewest and shortest."""
+    low, high = _widths(inner)
+    count, rest = least, extra
+    if low == 0:
+        # Each repetition may be empty, so that their number decides nothing.
+        count = min(most, max(least, extra))
+        return "".join(_sequence(inner, random, min(1, high)) for _ in range(count))
+    while count < most and rest >= low:
+        count, rest = count + 1, rest - low
+    texts = []
+    for _ in range(count):
+        share = min(rest, high - low)
+        rest -= share
+        texts.append(_sequence(inner, random, share))
+    return "".join(texts)
+
+
+def _branch(branches: list[Tree], extra: int) -> tuple[Tree, int]:
+    """The first alternative that has the wanted length, and the characters beyond its shortest."""
+    target = min(_widths(branch)[0] for branch in branches) + extra
+    suitable = (one for one in branches if _widths(one)[0] <= target <= _widths(one)[1])
+    chosen = next(suitable, branches[0])
+    return chosen, max(0, target - _widths(chosen)[0])
 
 
 def _choices(operator: str, argument: Any) -> str:

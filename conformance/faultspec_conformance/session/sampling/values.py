@@ -152,13 +152,13 @@ def _neighbours(source: ValueSource, node: Json, value: object) -> Iterator[obje
         texts = [_vary_example(source, node, value)]
         if node.get("format") in (None, "date", "date-time"):
             texts.append(str(new_value(source, {**node, "type": "string"})))
-        yield from (text for text in texts if _allows(node, text))
+        yield from (text for text in texts if fits_text(node, text))
     elif isinstance(value, int | float) and not isinstance(value, bool):
         step = node.get("multipleOf", 1)
-        yield from (one for one in (value + step, value - step) if _is_in_range(node, one))
+        yield from (one for one in (value + step, value - step) if is_in_range(node, one))
 
 
-def _is_in_range(node: Json, value: float) -> bool:
+def is_in_range(node: Json, value: float) -> bool:
     """Whether the bounds of a schema allow a number. Bounds of OpenAPI 3.0 are exclusive too."""
     low, high = node.get("minimum", value), node.get("maximum", value)
     least, most = node.get("exclusiveMinimum", False), node.get("exclusiveMaximum", False)
@@ -199,7 +199,7 @@ def _vary_example(source: ValueSource, node: Json, example: str) -> str:
     longest, pattern = node.get("maxLength"), node.get("pattern")
     varied = f"{example}-{source.token()}"
     if isinstance(pattern, str) and not fits(pattern, varied):
-        return _like(source, pattern, example)
+        return _like(source, node, example)
     return varied if not isinstance(longest, int) or len(varied) <= longest else example
 
 
@@ -227,8 +227,10 @@ def new_value(source: ValueSource, schema: object) -> object:
                 return tokens.day() + ("" if node["format"] == "date" else "T12:00:00Z")
             pattern = node.get("pattern")
             if isinstance(pattern, str) or node.get("format") in {"email", *ids.FORMATS}:
-                made = _string(replace(source, random=tokens.random), node)
-                if _allows(node, made):
+                fresh = replace(source, random=tokens.random)
+                made = _match(fresh, node, _TOKEN) if isinstance(pattern, str) else None
+                made = _string(fresh, node) if made is None else made
+                if fits_text(node, made):
                     return made
     return new_text(source, node, "{}")
 
@@ -242,29 +244,34 @@ def new_text(source: ValueSource, schema: object, template: str) -> str:
         rest = least - len(plain) + _TOKEN
         plain = template.replace("{}", source.tokens.hex(rest)[:rest], 1)
     candidates = (template.replace("{}", token) for token in _tokens(source))
-    fitting = (text for text in candidates if _allows(node, text))
-    return plain if _allows(node, plain) else next(fitting, plain)
+    fitting = (text for text in candidates if fits_text(node, text))
+    return plain if fits_text(node, plain) else next(fitting, plain)
 
 
-def secret_like(source: ValueSource, schema: object, example: str) -> str | None:
-    """A new value for a confidential member, of the shape of the example or the schema; None if the
-    schema leaves no room for one.
+def secrets_like(source: ValueSource, schema: object, example: str) -> Iterator[str]:
+    """Yield new values for a confidential member: of the shape of the example, then as long as the
+    schema allows.
     """
     node = merge_all_of(source.document, schema)
     if "enum" in node or "const" in node:
-        return None
-    pattern = node.get("pattern")
+        return
+    candidates = []
     if len(example) >= _TOKEN and any(map(str.isdigit, example)):
-        made = _with_check_digit(scramble(source.tokens, example), example)
-    elif isinstance(pattern, str):
-        made = sample_match(replace(source, random=source.tokens.random), pattern) or ""
+        candidates.append(_with_check_digit(scramble(source.tokens, example), example))
+    if isinstance(node.get("pattern"), str):
+        fresh = replace(source, random=source.tokens.random)
+        candidates.append(_match(fresh, node, _SECRET) or "")
     else:
-        least, most = node.get("minLength"), node.get("maxLength")
-        length = max(_SECRET, min(least, _LONGEST) if isinstance(least, int) else 0)
-        rest = min(length, most if isinstance(most, int) else length) - len(_CLASSES)
-        letters = string.ascii_letters + string.digits
-        made = _CLASSES + "".join(source.tokens.choice(letters) for _ in range(rest))
-    return made if made and _allows(node, made) else None
+        candidates.append(_password(source, node))
+    yield from (made for made in candidates if made and fits_text(node, made))
+
+
+def _password(source: ValueSource, node: Json) -> str:
+    least, most = node.get("minLength"), node.get("maxLength")
+    length = max(_SECRET, min(least, _LONGEST) if isinstance(least, int) else 0)
+    rest = min(length, most if isinstance(most, int) else length) - len(_CLASSES)
+    letters = string.ascii_letters + string.digits
+    return _CLASSES + "".join(source.tokens.choice(letters) for _ in range(rest))
 
 
 def _with_check_digit(text: str, example: str) -> str:
@@ -291,7 +298,7 @@ def _tokens(source: ValueSource) -> Iterator[str]:
             yield "".join(source.tokens.choice(alphabet) for _ in range(length))
 
 
-def _allows(node: Json, text: str) -> bool:
+def fits_text(node: Json, text: str) -> bool:
     """Whether the lengths and the pattern of a schema allow a text."""
     least, most, pattern = node.get("minLength"), node.get("maxLength"), node.get("pattern")
     long_enough = not isinstance(least, int) or len(text) >= least
@@ -358,7 +365,7 @@ def _string(source: ValueSource, node: Json, *, fresh: bool = True) -> str:
     if isinstance(named, str) and named in _FORMATS:
         return _FORMATS[named]
     pattern = node.get("pattern")
-    made = sample_match(source, pattern) if isinstance(pattern, str) else None
+    made = _match(source, node) if isinstance(pattern, str) else None
     if made is not None:
         return made
     text = f"value-{source.token()}" if fresh else "value"
@@ -368,10 +375,25 @@ def _string(source: ValueSource, node: Json, *, fresh: bool = True) -> str:
     return text[-most:] if isinstance(most, int) and 0 < most < len(text) else text
 
 
-def _like(source: ValueSource, pattern: str, example: str) -> str:
-    """Another string that matches the pattern, like the example if possible."""
+def _match(source: ValueSource, node: Json, length: int = 0) -> str | None:
+    """A text of the pattern and the lengths of a schema, of at least ``length`` characters if these
+    allow it; None: none is known.
+    """
+    least, most = node.get("minLength"), node.get("maxLength")
+    low = min(least, _LONGEST) if isinstance(least, int) else 0
+    high = most if isinstance(most, int) else None
+    wished = length if high is None else min(length, high)
+    for first in dict.fromkeys((max(low, wished), low)):
+        made = sample_match(source, str(node["pattern"]), first, high)
+        if made is not None:
+            return made
+    return None
+
+
+def _like(source: ValueSource, node: Json, example: str) -> str:
+    """Another string that matches the pattern of a schema, like the example if possible."""
     for _ in range(_ATTEMPTS):
         candidate = scramble(source.tokens, example)
-        if candidate != example and fits(pattern, candidate):
+        if candidate != example and fits(str(node["pattern"]), candidate):
             return candidate
-    return sample_match(source, pattern) or example
+    return _match(source, node) or example
