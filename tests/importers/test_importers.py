@@ -32,6 +32,7 @@ from faultspec.openapi.pointers import child, walk
 from faultspec.openapi.source_map import source_map
 from faultspec.openapi.text import parse, read_file, replace_surrogates
 from faultspec.render import render
+from faultspec.runtime.codecs import encode_body
 from faultspec.source.document import Lines
 from faultspec.targets import SHIPPED
 from faultspec.targets import openapi as target
@@ -805,10 +806,9 @@ def test_a_code_of_a_json_protocol_may_have_a_namespace(service: str, namespace:
     code = next(
         each for each in known.codes.values() if each.http.statuses and each.http.default < 500
     )
-    content = json.dumps({"__type": f"{namespace}{code.wire}"}).encode()
-    answer = Response(
-        code.http.default, (("Content-Type", known.envelopes["error"].media_types[0]),), content
-    )
+    media_type = known.envelopes["error"].media_types[0]
+    content = encode_body(media_type, {"__type": f"{namespace}{code.wire}"})
+    answer = Response(code.http.default, (("Content-Type", media_type),), content)
     found = judge(build_contract(known), Exchange(Request("POST", "/", ()), answer, "http"))
     assert found.code == code.name
     assert "code/declared" not in {each.clause for each in found.findings}

@@ -285,7 +285,7 @@ def _used_components(components: Json) -> Json:
         value = waiting.pop()
         if type(value) is str:
             if value.startswith("#/components/"):
-                section, name = value.removeprefix("#/components/").split("/")
+                section, name = value.removeprefix("#/components/").split("/")[:2]
                 if (section, name) not in reached:
                     reached.add((section, name))
                     waiting.append(components[section][name])
@@ -324,8 +324,8 @@ def _prefix_references(value: Any, prefix: str) -> Any:
     if type(value) is str:
         if not value.startswith("#/components/"):
             return value
-        section, name = value.removeprefix("#/components/").split("/")
-        return f"#/components/{section}/{prefix}{name}"
+        section, _, rest = value.removeprefix("#/components/").partition("/")
+        return f"#/components/{section}/{prefix}{rest}"
     if isinstance(value, dict):
         if _refers_to_nothing(value):
             return value
