@@ -47,9 +47,9 @@ CodecName = Literal["JSON", "JSON lines", "XML", "CBOR", "form", "text"]
 class Codec(NamedTuple):
     """A format of bodies.
 
-    ``decode`` raises UnreadableBody. ``encode`` raises UnsayableValue for a value that the
-    format cannot say. ``has_types``: numbers and booleans are not texts. ``package``:
-    what has to be installed to read it.
+    ``decode`` raises UnreadableBody. ``encode`` raises UnsayableValue for a value that
+    the format cannot say. ``has_types``: numbers and booleans are not texts.
+    ``package``: what has to be installed to read it.
     """
 
     name: CodecName

@@ -285,7 +285,7 @@ def _used_components(components: Json) -> Json:
         value = waiting.pop()
         if type(value) is str:
             if value.startswith("#/components/"):
-                section, name = value.removeprefix("#/components/").split("/")
+                section, name, *_ = value.removeprefix("#/components/").split("/")
                 if (section, name) not in reached:
                     reached.add((section, name))
                     waiting.append(components[section][name])
@@ -324,7 +324,7 @@ def _prefix_references(value: Any, prefix: str) -> Any:
     if type(value) is str:
         if not value.startswith("#/components/"):
             return value
-        section, name = value.removeprefix("#/components/").split("/")
+        section, name = value.removeprefix("#/components/").split("/", 1)
         return f"#/components/{section}/{prefix}{name}"
     if isinstance(value, dict):
         if _refers_to_nothing(value):
