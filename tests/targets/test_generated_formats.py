@@ -1,4 +1,6 @@
-"""The generated Python in every format of bodies: what it renders, it parses and the judge passes."""
+"""The generated Python in every format of bodies: it parses its own answers, and the judge passes
+them.
+"""
 
 import importlib
 import subprocess
@@ -140,7 +142,7 @@ def test_an_import_loads_no_reader_of_xml(package: Any) -> None:
 
 @pytest.mark.parametrize("envelope", ROUTES)
 def test_the_fault_server_speaks_every_format(contract: Contract, envelope: str) -> None:
-    """What it sends has no finding, in the format of the surface."""
+    """Its answers have no finding, in the format of the surface."""
     from random import Random
 
     server = FaultServer(contract, ScriptProgress(Script((Fault("absent"),)), Random(0)))
