@@ -1,4 +1,4 @@
-"""Laws of the codecs: what one writes it reads, within bounds, whatever the bytes."""
+"""Laws of the codecs: each reads its own output, within bounds, whatever the bytes."""
 
 import time
 import tracemalloc
@@ -120,7 +120,7 @@ BOMBS = {
 
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_a_bomb_is_refused_in_bounded_time_and_memory(bomb: str) -> None:
-    """What would expand, nest without end or refer to itself is a problem, at little cost."""
+    """A body that would expand, nest without end or refer to itself is a problem, cheaply."""
     name, body = BOMBS[bomb]
     tracemalloc.start()
     began = time.monotonic()

@@ -324,7 +324,7 @@ def test_the_runtime_is_copied_verbatim(written: Path) -> None:
     codecs = {"cbor_codec", "codecs", "reading", "text_values", "xml_codec"}
     for package in _packages(written):
         header = "# Copied from faultspec; do not edit\n"
-        formats = "encode_body" in (package / "wire.py").read_text()
+        formats = "write_error_body" in (package / "wire.py").read_text()
         copied = [each for each in own if formats or each.stem not in codecs]
         assert [header + each.read_text() for each in copied] == [
             each.read_text() for each in sorted((package / "_runtime").glob("*.py"))

@@ -34,10 +34,10 @@ __all__ = [
     "UnreadableBody",
     "UnsayableValue",
     "body_values",
-    "encode_body",
     "find_codec",
-    "is_json",
+    "is_written_as_json",
     "media_essence",
+    "write_error_body",
 ]
 
 _Name = TypeVar("_Name", bound=str)
@@ -48,9 +48,9 @@ CodecName = Literal["JSON", "JSON lines", "XML", "CBOR", "form", "text"]
 class Codec(NamedTuple):
     """A format of bodies.
 
-    ``decode`` raises UnreadableBody. ``encode`` raises UnsayableValue for a value that the
-    format cannot say. ``has_types``: numbers and booleans are not texts. ``package``:
-    what has to be installed to read it.
+    ``decode`` raises UnreadableBody. ``encode`` raises UnsayableValue for a value that
+    the format cannot say. ``has_types``: numbers and booleans are not texts.
+    ``package``: what has to be installed to read it.
     """
 
     name: CodecName
@@ -80,12 +80,12 @@ def find_codec(media_type: str | None) -> Codec | None:
     return None if name is None else CODECS[name]
 
 
-def is_json(media_type: str) -> bool:
+def is_written_as_json(media_type: str) -> bool:
     """Whether bodies of a media type are written as JSON, for want of another codec."""
     return (find_codec(media_type) or CODECS["JSON"]).name == "JSON"
 
 
-def encode_body(media_type: str, value: object) -> bytes:
+def write_error_body(media_type: str, value: object) -> bytes:
     """The body of an error in the format of a media type; in JSON if no codec has it.
     Raises UnsayableValue for a value that the format cannot say.
     """

@@ -189,7 +189,7 @@ def _operation_filter(
     parts = [] if _matches_everything(surface.match) else [f"@['{_mark(surface)}']"]
     for other in earlier:
         if not other.match.statuses or _is_covered(status, other.match.statuses):
-            if _matches_everything(other.match) and not other.match.reads_request:
+            if _matches_everything(other.match) and not other.match.request:
                 return None
             parts.append(f"!@['{_mark(other)}']")
     if operation is not None:
@@ -285,7 +285,7 @@ def _used_components(components: Json) -> Json:
         value = waiting.pop()
         if type(value) is str:
             if value.startswith("#/components/"):
-                section, name = value.removeprefix("#/components/").split("/")[:2]
+                section, name, *_ = value.removeprefix("#/components/").split("/")
                 if (section, name) not in reached:
                     reached.add((section, name))
                     waiting.append(components[section][name])
@@ -324,8 +324,8 @@ def _prefix_references(value: Any, prefix: str) -> Any:
     if type(value) is str:
         if not value.startswith("#/components/"):
             return value
-        section, _, rest = value.removeprefix("#/components/").partition("/")
-        return f"#/components/{section}/{prefix}{rest}"
+        section, name = value.removeprefix("#/components/").split("/", 1)
+        return f"#/components/{section}/{prefix}{name}"
     if isinstance(value, dict):
         if _refers_to_nothing(value):
             return value

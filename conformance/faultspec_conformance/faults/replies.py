@@ -22,7 +22,7 @@ from faultspec.language.values import shorten
 from faultspec.openapi.service import Description
 from faultspec.runtime import ids
 from faultspec.runtime import shape as shapes
-from faultspec.runtime.codecs import encode_body, is_json
+from faultspec.runtime.codecs import is_written_as_json, write_error_body
 from faultspec.runtime.places import sent_headers
 from faultspec.targets import openapi as samples
 from faultspec_conformance.config import CREDENTIALS
@@ -227,7 +227,11 @@ def _render(case: _Case) -> Response:
         headers = (*_headers(case, slots, example), *sent_headers(case.envelope.places, slots))
         media_type = case.envelope.media_types[0]
         try:
-            content = _json(body) if is_json(media_type) else encode_body(media_type, body)
+            content = (
+                _json(body)
+                if is_written_as_json(media_type)
+                else write_error_body(media_type, body)
+            )
         except ImportError as error:
             raise Unanswerable(f"`{media_type}` cannot be sent: {error}") from None
         except ValueError:
@@ -428,6 +432,10 @@ def _required_body(contract: Contract, request: Request) -> object:
             node = node.setdefault(step, {})  # type: ignore[assignment]  # pointers of one surface do not conflict
         node[last] = samples.sample_error(member.schema, contract.taxonomy)
     return body or {"id": "1"}
+
+
+def _content(media_type: str, body: object) -> bytes:
+    return _json(body) if is_written_as_json(media_type) else write_error_body(media_type, body)
 
 
 def _json(body: object) -> bytes:
