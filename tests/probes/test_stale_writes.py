@@ -138,3 +138,41 @@ def test_values_of_the_creation_make_changes_differ(racing: bool, kind: str) -> 
     """A configured update without new values is sent as two: each member as it was created."""
     found = outcomes(parts(lambda part: None, racing=racing), 6, colour="new")
     assert found[2:] == [("preconditions/concurrent", kind)]
+
+
+@pytest.mark.parametrize(("careless", "kind"), [(True, "failed"), (False, "passed")])
+def test_a_stale_deletion_is_tried_on_what_nothing_refers_to(careless: bool, kind: str) -> None:
+    """An item that is in use is refused for that; a new one shows whether the tag counts."""
+    kept: dict[str, dict[str, Any]] = {}
+    change = parts(lambda part: None)
+
+    def script(request: Request) -> Any:
+        name = request.target.removeprefix("/parts").removeprefix("/")
+        made = change(request)
+        if request.method == "POST":
+            kept[json.loads(made.body)["id"]] = {}
+        if request.method != "DELETE" or name not in kept:
+            return made
+        if not careless:
+            return answer(412, {"code": "stale"})
+        if name == "part-0":  # what others refer to
+            return answer(409, {"code": "used"})
+        return answer(204)
+
+    taxonomy = TAXONOMY + "  used: {summary: In use, http: 409, retriable: false}\n"
+    part = ResourceConfig(
+        "part",
+        create=ConfiguredCall("POST", "/parts", body={"qty": 5}),
+        read=ConfiguredCall("GET", "/parts/{id}"),
+        delete=ConfiguredCall("DELETE", "/parts/{id}"),
+        id="/id",
+    )
+    config = ServiceConfig(resources={"part": part}, limits=Limits(writes=True))
+    session = http_session(script, taxonomy, config)
+    session.turn = session.kinds
+    session.record_results(resources.fixtures(session))
+    session.record_results(concurrency.stale_writes(session))
+    found = [
+        one.kind for one in session.observations.outcomes if one.clause == "preconditions/stale"
+    ]
+    assert kind in found

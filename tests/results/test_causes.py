@@ -132,3 +132,13 @@ ALIKE: Mapping[tuple[str, str], int] = {
     ("upstreams", "clause"): 3,
 }
 """How many places with the same arguments have no variant, and why."""
+
+
+def test_a_masked_value_is_a_particular() -> None:
+    """Leaks of one kind at one place are one cause, whatever the value and its length are."""
+    texts = ("ad… (18 characters)", "se… (4 characters)")
+    found = [
+        ReportedFinding(Finding("leaks/email", f"`/detail` contains an e-mail address: {text}; no"))
+        for text in texts
+    ]
+    assert len(join_findings(found)) == 1

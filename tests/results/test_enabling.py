@@ -265,3 +265,20 @@ def test_services_that_are_called_by_name_get_no_line_of_http() -> None:
     found = enablings(result(other, error, success, a=Coverage("a", reason="no recipe")))
     assert found["envelope/json"].line == "provoke: {a: {request: METHOD, params: {}}}"
     assert found["success/requires"].line.startswith("calls:")
+
+
+def test_what_is_declared_is_not_suggested_anew() -> None:
+    """Where upstreams are declared, no line suggests others; the line of a limit has its code."""
+    idle = {
+        name: ClauseResult(name, "", idle="needed: A call upstream that writes.")
+        for name in ("upstream/key", "retry/limit")
+    }
+    coverage = {
+        "invalid": Coverage("invalid", 1, (400,)),
+        "limited": Coverage("limited", 1, (429,)),
+    }
+    seen = {"upstream/once": ClauseResult("upstream/once", "", occasions=1)}
+    result = Result("http://service", "shop 1.0.0", clauses={**idle}, coverage=coverage)
+    assert "upstream/key" in enablings(result)
+    assert "{limited: " in enablings(result)["retry/limit"].line
+    assert "upstream/key" not in enablings(replace(result, clauses={**idle, **seen}))

@@ -61,7 +61,11 @@ def stale_writes(session: HttpSession) -> Iterator[Outcome]:
         resource = session.knowledge.created[kind.name]
         delete = kind.operation("delete")
         if delete is not None and _takes_validator(session, delete, resource):
-            yield from _delete_stale(session, delete, resource)
+            outcomes = list(_delete_stale(session, delete, resource))
+            spare = take_untouched(session, kind) if not outcomes else None
+            if isinstance(spare, CreatedResource):  # other resources may refer to the first one
+                outcomes = list(_delete_stale(session, delete, spare))
+            yield from outcomes
     if not found:
         yield not_exercised(_STALE, "no resource could be made and changed")
 

@@ -91,7 +91,9 @@ def new_members(
     """
     for name, value in sent.items():
         before, values = shown.get(name), earlier.get(name, ())
-        comparable = is_scalar(value) and is_scalar(before) and not _OWN.search(name)
+        comparable = (
+            is_text_or_number(value) and is_text_or_number(before) and not _OWN.search(name)
+        )
         if not comparable or _MASKED.search(str(before)):
             continue
         as_sent = not values or any(is_equal_value(before, other) for other in values)
@@ -107,8 +109,8 @@ def confirmed_members(answer: Observation, sent: Mapping[str, object]) -> set[st
     return {
         name
         for name, value in sent.items()
-        if is_scalar(value)
-        and is_scalar(shown.get(name))
+        if is_text_or_number(value)
+        and is_text_or_number(shown.get(name))
         and not _OWN.search(name)
         and is_equal_value(shown[name], value)
     }
@@ -122,13 +124,13 @@ def differing_members(
     return {
         name: shown[name]
         for name in sorted(names)
-        if is_scalar(shown.get(name))
+        if is_text_or_number(shown.get(name))
         and not _MASKED.search(str(shown[name]))
         and not is_equal_value(shown[name], sent[name])
     }
 
 
-def is_scalar(value: object) -> bool:
+def is_text_or_number(value: object) -> bool:
     """Whether a value is a text or a number."""
     return isinstance(value, str | int | float) and not isinstance(value, bool)
 

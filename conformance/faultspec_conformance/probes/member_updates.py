@@ -2,6 +2,7 @@
 for members that may have it.
 """
 
+import re
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -12,8 +13,8 @@ from faultspec_conformance.probes.effects import (
     find_representation,
     is_equal_value,
     is_masked,
-    is_scalar,
     is_set_by_service,
+    is_text_or_number,
     may_be_pending,
 )
 from faultspec_conformance.probes.updates import change_body
@@ -25,6 +26,9 @@ from faultspec_conformance.session.observation import Observation, failed, parse
 from faultspec_conformance.session.resources import CreatedResource, names_of, refers_to
 
 _UPDATED, _STALE = "writes/updated", "preconditions/stale"
+
+#: Names of members that show how far an item is.
+_STATES = re.compile(r"stat(e|us)|phase|stage|step|progress", re.IGNORECASE)
 
 #: Members that are updated alone, and members that are set to null.
 _MEMBERS, _NULLS = 5, 2
@@ -85,12 +89,14 @@ class MemberUpdates:
             usable = name in shown and name not in kind.config.unique and name not in alone
             if not usable or is_set_by_service(name) or self._refers(name):
                 continue
+            if self._is_choice(name) and _STATES.search(name):  # it may go on by itself
+                continue
             body = change_body(self.session, kind, self.operation)
             fresh = body.get(name) if isinstance(body, dict) else None
             old = shown[name]
-            if not is_scalar(fresh) or is_equal_value(fresh, old):
+            if not is_text_or_number(fresh) or is_equal_value(fresh, old):
                 fresh = self._another_value(name, documented.get(name), old)
-            if is_scalar(fresh) and not is_masked(old) and not is_equal_value(fresh, old):
+            if is_text_or_number(fresh) and not is_masked(old) and not is_equal_value(fresh, old):
                 yield name, fresh
 
     def _another_value(self, name: str, schema: object, old: object) -> object:
@@ -122,6 +128,10 @@ class MemberUpdates:
             may_be_null = sampling.allows_null(document, schema) and not read_only
             if may_be_null and shown.get(name) is not None and not self._refers(name):
                 yield name
+
+    def _is_choice(self, name: str) -> bool:
+        """Whether a member has one of the values that the document lists."""
+        return "enum" in self.session.description.schema(self._properties().get(name) or {})
 
     def _refers(self, name: str) -> bool:
         """Whether a member refers to another resource, which an update may not change."""
@@ -208,9 +218,13 @@ class MemberUpdates:
         """Return a member that the update did not send, and that has lost its value; None without
         one. The service may set others itself.
         """
+        if any(map(self._is_choice, body)):
+            return None  # another kind may have other members
         names = (
             name
             for name in sorted(self.sent.keys() - body.keys())
-            if is_scalar(shown.get(name)) and shown[name] != "" and not is_set_by_service(name)
+            if is_text_or_number(shown.get(name))
+            and shown[name] != ""
+            and not is_set_by_service(name)
         )
         return next((name for name in names if now.get(name) in (None, "")), None)

@@ -183,10 +183,36 @@ def enablings(result: Result) -> dict[str, Enabling]:
     code = next((found.code for found in result.unobserved), next(iter(result.coverage), None))
     is_named = speaks_by_name(result)
     found = {
-        address: find_enabling(clause, read_only=read_only, code=code, is_named=is_named)
+        address: find_enabling(
+            clause,
+            read_only=read_only,
+            code=_limiting_code(result, address, code),
+            is_named=is_named,
+        )
         for address, clause in result.clauses.items()
     }
-    return {address: line for address, line in found.items() if line is not None}
+    declared = _has_upstreams(result)
+    return {
+        address: line
+        for address, line in found.items()
+        if line is not None and not (declared and line.line.startswith("upstreams: "))
+    }
+
+
+def _has_upstreams(result: Result) -> bool:
+    """Whether the configuration declares upstreams already: a clause about them was checked."""
+    return any(
+        address.startswith("upstream/") and clause.verdict in ("passed", "failed")
+        for address, clause in result.clauses.items()
+    )
+
+
+def _limiting_code(result: Result, address: str, other: str | None) -> str | None:
+    """The code for the line of a clause: of a clause about limits one that was seen with 429."""
+    if _BY_ADDRESS.get(address) not in (_LIMITED, _BY_ADDRESS["retry/scope"]):
+        return other
+    limits = (name for name, seen in result.coverage.items() if 429 in seen.statuses)
+    return next(limits, other)
 
 
 def speaks_by_name(result: Result) -> bool:

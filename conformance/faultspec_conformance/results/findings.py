@@ -27,9 +27,12 @@ _SEVERITIES = (
     ("correlation/", "http/", "headers/"),
 )
 
-#: What differs between two messages about one cause: the request that an answer is to, quoted
-#: values, operations, numbers.
-_PARTICULARS = re.compile(r"(?<=\d) to [^;:]+|`[^`]*`|\b[A-Z]{3,7} /\S*|'[^']*'|\"[^\"]*\"|\d+")
+#: What differs between two messages about one cause: the beginning of a masked value, the request
+#: that an answer is to, quoted values, operations, numbers.
+_PARTICULARS = re.compile(
+    r"(?<=: ).{0,2}… \(\d+ characters\)"
+    r"|(?<=\d) to [^;:]+|`[^`]*`|\b[A-Z]{3,7} /\S*|'[^']*'|\"[^\"]*\"|\d+"
+)
 
 #: Clauses about the form of a body: bodies of two forms are two causes.
 _ABOUT_BODIES = (
