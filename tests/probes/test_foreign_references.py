@@ -13,9 +13,10 @@ import pytest
 from faultspec.exchange.model import Request, Response
 from faultspec_conformance.config import ConfiguredCall, Identity, ResourceConfig, ServiceConfig
 from faultspec_conformance.drivers import Limits
-from faultspec_conformance.probes import idempotency, resources, tenancy
+from faultspec_conformance.probes import foreign_references, idempotency, resources, tenancy
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.requests import RequestSpec
 from support.scripted import answer, http_session
 
 TAXONOMY = """
@@ -70,7 +71,7 @@ DOCUMENT = {
         "/rooms/{id}": {"parameters": _ID, "get": _operation("200")},
         "/bookings": {
             "post": _operation("201", _object(room_id=_TEXT, day=_TEXT)),
-            "get": _operation("200", query=("room_id",)),
+            "get": _operation("200", query=("room_id", "size")),
         },
     },
 }
@@ -83,6 +84,7 @@ class Rooms:
         self.sin = sin
         self.rooms: dict[str, dict[str, object]] = {}
         self.keys: dict[str, Response] = {}
+        self.bookings: list[dict[str, object]] = []
 
     def __call__(self, request: Request) -> Response:
         """The answer."""
@@ -103,7 +105,8 @@ class Rooms:
     def get(self, path: str, query: dict[str, str], who: str | None) -> Response:
         """One room, or a list of rooms or bookings."""
         if path == "/bookings":
-            return answer(200, {"items": [], "self": f"/bookings?room_id={query.get('room_id')}"})
+            own = [one for one in self.bookings if one["by"] == who and "size" in query]
+            return answer(200, {"items": own, "self": f"/bookings?room_id={query.get('room_id')}"})
         wanted = query.get("title") or query.get("q")
         everybody = self.sin == "filters-everything" and wanted is not None
         everybody |= self.sin == "filters-sizes" and query.get("size") == "small"
@@ -132,6 +135,7 @@ class Rooms:
             return answer(409, {"code": "elsewhere"})
         if room["owner"] != who and self.sin != "books-any-room":
             return answer(404, {"code": "absent"})
+        self.bookings.append({"id": identifier, "room_id": room["id"], "by": who})
         return answer(201, {"id": identifier})
 
 
@@ -220,3 +224,19 @@ def test_a_key_beyond_its_window_is_not_replayed() -> None:
     (outcome,) = idempotency.late_replays(session)
     assert outcome.kind == "not_exercised"
     assert "keys are kept 3600 s" in str(outcome.reason)
+
+
+def test_a_foreign_reference_in_an_own_item_is_not_told_as_a_foreign_item() -> None:
+    """A filtered list of the caller's own bookings, one of which refers to another tenant's room,
+    shows no other tenant's room, and the message says what is foreign.
+    """
+    session = session_of("books-any-room")
+    [room] = [each for each in session.knowledge.created.values() if each.kind.name == "room"]
+    ben = session.stranger(room.owner)
+    assert ben is not None
+    body = {"room_id": room.id, "day": "monday"}
+    session.call(RequestSpec("POST", "/bookings", identity=ben, body=body))
+    found = list(foreign_references.check_filters(session, room, ben))
+    messages = [each.finding.message for each in found if each.finding is not None]
+    expected = "with `size` shows an item, whose `room_id` is that of another tenant's room"
+    assert messages == [f"GET /bookings {expected}"]

@@ -460,6 +460,15 @@ def test_a_named_failure_that_no_call_meets_could_not_run() -> None:
     assert ["401" in each.reason and "502 declined" in each.reason for each in unmet] == [True]
 
 
+def test_failures_that_no_call_meets_for_one_reason_are_told_once() -> None:
+    """The reason names the first of the failures, and no other one with the same answer."""
+    later = [("declined", UpstreamFailure(status)) for status in (401, 402, 403)]
+    _, results = judged(("unavailable", UpstreamFailure(503)), *later, sin="keeps-the-lock")
+    unmet = [one for one in results if isinstance(one, Outcome) and one.kind == "could_not_run"]
+    assert len(unmet) == 3
+    assert len({each.reason for each in unmet}) == 1
+
+
 @pytest.mark.parametrize("sin", ["", "quotes-the-bank", "names-the-bank"])
 def test_the_text_and_the_address_of_the_upstream_stay_inside(sin: str) -> None:
     """An error repeats neither, also where the upstream is on loopback."""

@@ -540,3 +540,18 @@ def test_a_page_has_no_control_characters() -> None:
     page = reports.html(report("a\x1b[2J\x9b31m\x07\x00b\tc\n"))
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", page)
     assert "a\ufffd[2J\ufffd31m" in page
+
+
+def test_a_long_reason_is_wrapped_and_whole() -> None:
+    """The table shows every word of a reason, in lines that stand below each other."""
+    words = [f"word{number}" for number in range(60)]
+    clause = ClauseResult("auth/scope", not_exercised=(" ".join(words),))
+    result = Result(target="t", taxonomy="p 1", clauses={"auth/scope": clause})
+    shown = reports.text(Report(result, "http://127.0.0.1:1"))
+    lines = shown.splitlines()
+    first = next(number for number, line in enumerate(lines) if "auth/scope" in line)
+    column = lines[first].index("word0")
+    rest = [line for line in lines[first:] if "word" in line]
+    assert " ".join(line[column:] for line in rest).split() == words
+    assert all(line[:column].strip() == "" for line in rest[1:])
+    assert all(len(line) <= column + 96 for line in rest)

@@ -337,6 +337,30 @@ def test_the_gateway_lets_no_write_through(writes: bool) -> None:
     assert [answer.sent for answer in answers].count(True) == len(recorder.seen)
 
 
+@pytest.mark.parametrize(
+    ("phases", "words"),
+    [
+        ((), "no generated request was answered"),
+        (("coverage",), "the sweep ended before the stateful phase"),
+        (("coverage", "stateful", "stateful"), "none of 2 requests of the stateful phase"),
+    ],
+)
+def test_the_reason_why_no_sequence_was_checked_is_told(
+    phases: tuple[str, ...], words: str
+) -> None:
+    """Without a read after a deletion the clause about sequences says how far the sweep came."""
+    with (
+        serving(Recorder()) as url,
+        session(url, openapi.read(SMALL), Limits()) as here,
+    ):
+        passing = gateway(here)
+        for phase in phases:
+            passing.answer(GeneratedRequest(Request("GET", "/things"), phase=phase))
+        [outcome] = passing.judge_failures(())
+    assert outcome.kind == "not_exercised"
+    assert words in outcome.reason
+
+
 def test_what_an_operation_leaves_over_is_shared() -> None:
     """No operation takes the share of another one; later ones get what earlier ones leave."""
     shares = sweep.Shares(80, 4)

@@ -96,9 +96,9 @@ class LoggedRequest:
     """A request that a driver sent, in the log of the run. The session adds what its answer shows.
 
     ``operation``: method and path, or the name of the call. ``target``: method and path as it was
-    sent, with the names of its query; None without one. ``part``: the part of the run that sent it.
-    ``exercised``: the clauses that the answer was checked against. ``decided``: the clauses that
-    relations between answers decided with it.
+    sent, with the names of its query; None without a path. ``part``: the part of the run that sent
+    it. ``exercised``: the clauses that the answer was checked against. ``decided``: the clauses
+    that relations between answers decided with it.
     """
 
     operation: str

@@ -26,12 +26,18 @@ from faultspec_conformance.session.observation import (
     Observation,
     failed,
     leaves,
+    list_items,
     not_exercised,
     passed,
 )
-from faultspec_conformance.session.parameters import required_query
+from faultspec_conformance.session.parameters import id_of_item, required_query
 from faultspec_conformance.session.requests import RequestSpec
-from faultspec_conformance.session.resources import CreatedResource, refers_to
+from faultspec_conformance.session.resources import (
+    CreatedResource,
+    ResourceKind,
+    last_placeholder,
+    refers_to,
+)
 
 _CLAUSE = "tenancy/concealed"
 
@@ -56,8 +62,12 @@ def check_filters(
     Only unguessable ids show it, since an answer may repeat the value that was asked for.
     """
     kinds = [kind for kind in session.kinds if kind == resource.kind or is_private(session, kind)]
-    created = (id for kind in kinds for id in ids_of_tenant(session, kind, resource.owner))
-    ids = [id for id in created if unguessable(id)]
+    ids = {
+        id: kind
+        for kind in kinds
+        for id in ids_of_tenant(session, kind, resource.owner)
+        if unguessable(id)
+    }
     asked = 0
     for operation in session.inventory.operations if ids else ():
         if operation.method != "GET" or operation.placeholders:
@@ -71,12 +81,30 @@ def check_filters(
                 RequestSpec("GET", operation.template, identity=stranger, query=query)
             )
             text = page.exchange.response.body.decode("utf-8", "replace")
-            if page.ok and any(id in text for id in ids if id != str(value)):
-                message = f"{operation.name} with `{name}` shows another tenant's"
-                message = f"{message} {resource.kind.name}"
+            shown = next((id for id in ids if id in text and id != str(value)), None)
+            if page.ok and shown is not None:
+                what = _describe_shown(session, page, shown, ids[shown], stranger)
+                message = f"{operation.name} with `{name}` shows {what}"
                 yield failed(_CLAUSE, message, resource.creation, page, variant="filter")
             elif page.ok:
                 yield passed(_CLAUSE)
+
+
+def _describe_shown(
+    session: HttpSession, page: Observation, shown: str, kind: ResourceKind, stranger: Identity
+) -> str:
+    """Say what a list shows: a resource of another tenant, or an item that refers to it."""
+    what = f"another tenant's {kind.name}"
+    for item in list_items(page.json):
+        places = [place for place, value in leaves(item) if value == shown]
+        own = id_of_item(item, last_placeholder(kind))
+        if not places or not isinstance(item, dict) or str(own) == shown:
+            continue
+        mine = (one for one in session.kinds if str(own) in ids_of_tenant(session, one, stranger))
+        holder = next(mine, None)
+        whose = f"the caller's own {holder.name}" if holder is not None else "an item"
+        return f"{whose}, whose `{places[0].removeprefix('/')}` is that of {what}"
+    return what
 
 
 def _filters(

@@ -196,6 +196,7 @@ class _UpstreamWatch:
         self.repeatable = False
         self.renews = False
         self.compared: set[str | None] = set()
+        self.unmet: dict[str, str] = {}
         self.upstream.mark = session.canary("value").value
 
     def outcomes(self, *, is_first: bool) -> Iterator[ProbeResult]:
@@ -339,6 +340,8 @@ class _UpstreamWatch:
         if requests or not is_named or failure.path != "*" or failure.after:
             return not_exercised("upstream/attempts", line)
         reason = f"{self.upstream.config.name} was to fail ({failure.answer}), but {line}"
+        # Without a call no failure is met; one of them tells it.
+        reason = self.unmet.setdefault(line, reason)
         return Outcome("upstream/surfaces", "could_not_run", reason)
 
     def provoke_in_time(

@@ -1,6 +1,7 @@
 """The report as a table for a terminal or a log."""
 
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -52,6 +53,9 @@ _COLOURS = {
 
 #: Columns of a reason next to a clause on a wide terminal.
 _REASON_WIDTH = 96
+
+#: Characters of a reason; the JSON report has longer ones.
+_LONGEST_REASON = 1_000
 
 #: Findings of one clause shown in full; a header that is missing everywhere is one mistake.
 _FULL_FINDINGS = 3
@@ -166,19 +170,18 @@ def steps_text(report: Report) -> list[str]:
 
 
 def _clause(clause: ClauseResult, wide: int, colour: bool) -> str:
-    verdict = clause.verdict
+    verdict, reasons = clause.verdict, list[str]()
     word = _paint(f"{WORDS[verdict]:13}", verdict, colour)
     if verdict in ("passed", "failed"):
         failures = f"{clause.failures} of " if clause.failures else ""
         counts = {"warnings": clause.warnings, "flaky": clause.flaky, "known": clause.known}
         others = [f", {count} {name}" for name, count in counts.items() if count]
-        details = f"{failures}{clause.occasions}{''.join(others)}"
-        if clause.left_out:
-            details += _shorten(escape_line(f"; left out: {clause.left_out}"), _REASON_WIDTH)
-        if clause.undecided:
-            details += f"; {_shorten(escape_line(clause.reason), _REASON_WIDTH)}"
+        reasons.append(f"{failures}{clause.occasions}{''.join(others)}")
+        reasons += [f"left out: {clause.left_out}"] if clause.left_out else []
+        reasons += [clause.reason] if clause.undecided else []
     else:
-        details = _shorten(escape_line(clause.reason), _REASON_WIDTH)
+        reasons.append(clause.reason)
+    details = _wrap(escape_line("; ".join(reasons)), 13 + 2 + wide + 2)
     return f"{word}  {clause.address:{wide}}  {details}".rstrip()
 
 
@@ -289,6 +292,17 @@ def _operations_text(operations: Sequence[str]) -> str:
     more = len(operations) - _OPERATIONS
     listed = ", ".join(operations[:_OPERATIONS]) + (f" and {more} more" if more > 0 else "")
     return f"on {len(operations)} operations: {listed}"
+
+
+def _wrap(text: str, indent: int) -> str:
+    """A text in lines that stand below each other; beyond some length it ends with an ellipsis."""
+    lines = textwrap.wrap(
+        _shorten(text, _LONGEST_REASON),
+        _REASON_WIDTH,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return f"\n{'':{indent}}".join(lines)
 
 
 def _shorten(text: str, most: int) -> str:

@@ -34,6 +34,7 @@ from faultspec_conformance.session.observation import (
     Unanswered,
     failed,
     leaves,
+    not_exercised,
     passed,
 )
 from faultspec_conformance.session.parameters import known_values
@@ -264,6 +265,7 @@ class Gateway:
     _starts: dict[str, int] = field(default_factory=dict)
     _unanswered: int = 0
     _waits: int = 0
+    _in_sequence: int = 0
 
     def is_over(self) -> bool:
         """Whether nothing more is sent."""
@@ -293,6 +295,7 @@ class Gateway:
         if observation is not None and phase != _STATEFUL:
             self._send_copies(request, as_caller, template, observation, trigger=trigger)
         self.shares.spend(phase, name, self.session.driver.requests - before)
+        self._in_sequence += phase == _STATEFUL
         if observation is None:
             return GatewayAnswer(None)
         self._cases[generated.case] = observation
@@ -324,10 +327,22 @@ class Gateway:
                     message = f"{_DELETIONS}: a resource was read after its deletion had succeeded"
                     key = _DELETIONS, read.exchange.operation
                     last.setdefault(key, (message, [deletion, read]))
-        if not last and conclusive:
-            yield passed(_SEQUENCES)
+        if not last:
+            why = self._reason_without_sequence()
+            yield passed(_SEQUENCES) if conclusive else not_exercised(_SEQUENCES, why)
         for message, evidence in last.values():
             yield failed(_SEQUENCES, message, *evidence, level="warning")
+
+    def _reason_without_sequence(self) -> str:
+        """Return why the checks could conclude nothing."""
+        if not self.session.config.sweep.checks:
+            return "`sweep.checks` names no check"
+        if not self._cases:
+            return "no generated request was answered"
+        if not self._in_sequence:
+            return "the sweep ended before the stateful phase of schemathesis sent a request"
+        count = f"{self._in_sequence} requests of the stateful phase of schemathesis"
+        return f"none of {count} read a resource after another one had deleted it"
 
     def _reads_after_deletion(self) -> Iterator[tuple[Observation, Observation]]:
         """Yield successful deletions, each with a later read of the same resource that nothing can
