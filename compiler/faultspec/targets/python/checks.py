@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from faultspec.language.model import Code, DetailMember, Schema, Taxonomy
 from faultspec.exchange.expressions import python_syntax
+from faultspec.language.model import Code, DetailMember, Schema, Taxonomy
 from faultspec.runtime import ids
 from faultspec.runtime.checking import Check
 from faultspec.targets import schema as schemas
