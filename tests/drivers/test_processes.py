@@ -76,7 +76,7 @@ def test_an_address_that_answers_before_the_start_is_refused(tmp_path: Path) -> 
 )
 def test_how_a_command_ended_is_reported(tmp_path: Path, script: str, ended: str) -> None:
     """The exit code, or the signal, and the end of the output."""
-    with run_process(("sh", "-c", script), {}, tmp_path) as started:
+    with run_process(("sh", "-c", script), {}, tmp_path, 60) as started:
         started.process.wait(10)
         assert started.describe_end() == ended
 
@@ -88,7 +88,7 @@ def test_a_command_that_floods_its_output_keeps_the_end(tmp_path: Path) -> None:
     script = "head -c 209715200 /dev/zero | tr '\\0' x; echo; echo the end; exit 3"
     tracemalloc.start()
     try:
-        with run_process(("sh", "-c", script), {}, tmp_path) as started:
+        with run_process(("sh", "-c", script), {}, tmp_path, 60) as started:
             assert started.process.wait(60) == 3
             assert str(started.describe_end()).endswith("the end")
         _, peak = tracemalloc.get_traced_memory()
@@ -100,7 +100,7 @@ def test_a_command_that_floods_its_output_keeps_the_end(tmp_path: Path) -> None:
 @pytest.mark.parametrize("script", ["exec sleep 60", "sleep 60 & exit 0"])
 def test_a_command_runs_as_long_as_what_it_launched(tmp_path: Path, script: str) -> None:
     """A launcher may end with success while the processes that it started go on."""
-    with run_process(("sh", "-c", script), {}, tmp_path) as started:
+    with run_process(("sh", "-c", script), {}, tmp_path, 60) as started:
         if "&" in script:
             started.process.wait(10)
         assert started.describe_end() is None

@@ -1,4 +1,4 @@
-"""Regular expressions of others: those that pass take bounded time, whatever the text."""
+"""Regular expressions of others: those that pass take quadratic time at most, whatever the text."""
 
 import re
 import time
@@ -9,6 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faultspec.exchange.expressions import SEARCHED, UncheckableExpression, search, slowness
+from faultspec.language.model import Schema
+from faultspec.language.values import check_value, matches_pattern
+from faultspec.leaks import name_patterns
+from faultspec.runtime.checking import Check, refuse
+from faultspec.runtime.places import SlotPlace, header_value
 from support.examples import examples
 
 SLOW = [
@@ -20,6 +25,13 @@ SLOW = [
     # A part that matches nothing, once or several times.
     r"^(?:[a-z0-9](?!--){1,2})+$", r"^(?:a(?!b){1,2})+y$", r"^(?:(?:)+(?:a|))*$",
     r"^(?:[ab](?<=a)?)+x", r"^(?:(?:){1,2}a)+y$", r"^(?:a(?:\b)?)+y$",
+    # Cubic: a search from every place is a loop too, and so is a large count.
+    r"(.{1,4000}){2}\x01", r"^name$|.*.*!", r".*a.*b", r".*.{2000}!", r"(?=.*a.*b)c",
+    # Choices about different characters, between alternatives, and about nothing.
+    "".join(f"(?:{chr(n)}{chr(n + 1)}|{chr(n)})(?:{chr(n + 1)}|)" for n in range(0x4E00, 0x4E3C, 2)),
+    "(?:a|aa|aaa|aaaa|aaaaa|aaaaaa|aaaaaaa)" * 8 + "!", "(?:|)" * 30 + "a",
+    # Other cases of letters beyond ASCII.
+    r"(?i)^(?:[\u00e0-\u00fd]b|[\u00c0-\u00dd]b)+$", r"(?i)^(?:kb|\u212ab)+$",
 ]  # fmt: skip
 
 FAST = [
@@ -37,7 +49,7 @@ FAST = [
 def test_an_expression_that_can_take_very_long_is_not_run(expression: str) -> None:
     """The refusal is fast, and says why."""
     began = time.monotonic()
-    with pytest.raises(UncheckableExpression, match=r"has|is too complex"):
+    with pytest.raises(UncheckableExpression, match=r"has|can read|is too complex"):
         search(expression, "a" * 40 + "!")
     assert time.monotonic() - began < 2
 
@@ -67,7 +79,7 @@ EXPRESSIONS = st.recursive(
 @given(EXPRESSIONS)
 @examples(400)
 def test_what_passes_takes_bounded_time(expression: str) -> None:
-    """Whatever is pumped: cubic time for 60 characters is milliseconds, exponential time is years.
+    """Whatever is pumped: quadratic time for 60 characters is milliseconds, exponential time is years.
 
     A search looks for signals, so the test could be stopped; `re` itself knows no limit.
     """
@@ -80,8 +92,38 @@ def test_what_passes_takes_bounded_time(expression: str) -> None:
             assert time.process_time() - began < 1, (expression, pump)
 
 
+@given(EXPRESSIONS)
+@examples(100)
+def test_what_passes_takes_seconds_in_the_longest_text(expression: str) -> None:
+    """Quadratic time for 4,096 characters."""
+    if slowness(expression) is not None:
+        return
+    for pump, suffix in product(("a", "ab", "abc"), ("", "!")):
+        began = time.process_time()
+        search(expression, (pump * SEARCHED)[: SEARCHED - 1] + suffix)
+        assert time.process_time() - began < 10, (expression, pump)
+
+
+def test_a_pattern_of_the_language_is_searched_by_the_same_door() -> None:
+    """A longer value does not match; the message names the limit. So it is in generated code."""
+    schema, value = Schema(types=("string",), pattern="a"), "a" * (SEARCHED + 1)
+    (problem,) = check_value(schema, value)
+    assert "at most 4096 characters" in problem.problem
+    with pytest.raises(ValueError, match="at most 4096 characters"):
+        refuse(Check(pattern="a"), value, "detail")
+    assert header_value(SlotPlace("header", "x", "(a)"), value) is None
+    assert not matches_pattern("a", value)
+
+
+def test_internal_names_are_searched_in_windows() -> None:
+    """A loop would take quadratic time in the whole answer; a name at the seam is found."""
+    (pattern,) = name_patterns([r"[a-z]+\.corp"])
+    text = "a " * 2040 + "db.corp " + "b " * 2044 + "x.corp " + "a" * 200_000
+    assert [match[0] for match in pattern.find_all(text)] == ["db.corp", "x.corp"]
+
+
 def test_a_long_text_is_not_searched() -> None:
-    """Cubic time is long for a body of megabytes."""
+    """Quadratic time is long for a body of megabytes."""
     with pytest.raises(UncheckableExpression, match="longer than"):
         search("a", "a" * (SEARCHED + 1))
 

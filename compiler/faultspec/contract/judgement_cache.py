@@ -16,7 +16,7 @@ from typing import NamedTuple
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Exchange
 from faultspec.language.model import HeaderRule, Schema, Taxonomy
-from faultspec.language.values import expression
+from faultspec.language.values import matches_pattern
 from faultspec.runtime import ids
 from faultspec.runtime.nodes import Template, walk
 from faultspec.runtime.places import SlotPlace
@@ -56,7 +56,7 @@ class Traits(NamedTuple):
 
     words: frozenset[str]
     formats: tuple[re.Pattern[str], ...]
-    patterns: tuple[re.Pattern[str], ...]
+    patterns: tuple[str, ...]
     lengths: tuple[int, ...]
     kept: frozenset[str]
     raw: frozenset[str]
@@ -135,7 +135,7 @@ def _traits(taxonomy: Taxonomy) -> Traits | None:
     return Traits(
         words=frozenset(part for part in parts if isinstance(part, str)),
         formats=formats,
-        patterns=tuple(map(expression, patterns)),
+        patterns=tuple(patterns),
         lengths=tuple(sorted(lengths)),
         kept=frozenset(compared),
         raw=raw,
@@ -278,5 +278,5 @@ def _text_key(traits: Traits, text: str, numbers: dict[str, int]) -> Hashable:
         numbers.setdefault(text, len(numbers)),
         bisect_right(traits.lengths, len(text)),
         fits,
-        tuple(bool(pattern.search(text)) for pattern in traits.patterns),
+        tuple(matches_pattern(pattern, text) for pattern in traits.patterns),
     )

@@ -2,23 +2,23 @@
 
 The `re` of Python tries every way in which an expression can match. With n characters that are
 2^n ways if a loop can read one text in two ways, as in ``(a+)+``, and n^k if k loops in a row can
-share one text, as in ``a*a*a*``. The judgement is that of Weber and Seidl (1991), on the positions
-of the expression (Glushkov 1961). It is conservative: counts beyond a few are read as "any number",
-and anchors, boundaries and possessive loops as if they allowed every way.
+share one text, as in ``a*a*a*``. A search from every place is one more loop, before the others. An
+expression is run if all its ways are as many as two loops have, or few more. The judgement is that
+of Weber and Seidl (1991), on the positions of the expression (Glushkov 1961). It is conservative:
+anchors, boundaries and possessive loops are read as if they allowed every way.
 """
 
 import re
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
 from itertools import pairwise
+from math import log2
 from typing import Any
 
-#: Loops in a row that can share a text. Two take quadratic time, as `.*` around a word does; a
-#: search from every place makes that cubic.
-_LOOPS = 2
+from faultspec.runtime import checking
 
 #: Positions of an expression, steps of the analysis, and copies of a counted part.
 _POSITIONS, _STEPS, _COPIES = 400, 200_000, 16
@@ -26,14 +26,25 @@ _POSITIONS, _STEPS, _COPIES = 400, 200_000, 16
 #: Repetitions that are few enough to be copied though their number varies.
 _FEW = 3
 
-#: Choices in a row about one text. Each doubles the ways.
-_CHOICES = 12
-
 #: What the parser of the standard library has for "any number".
 _ENDLESS = int(import_module("re._constants").MAXREPEAT)
 
-#: Characters that an expression of others searches. With two loops these take a second.
-SEARCHED = 4096
+#: Characters that an expression of others searches, and the power of two. The runtime has the same.
+SEARCHED = checking.SEARCHED
+_LENGTH_BITS = SEARCHED.bit_length() - 1
+
+#: Ways to match in a text of that length, as a power of two: those of two loops, and a few choices.
+#: They take about a second.
+_WAYS = 2 * _LENGTH_BITS + 3
+
+#: Those of them that choices outside loops may have: they take longer than a loop.
+_CHOICES = _LENGTH_BITS
+
+#: Ways in which one part matches nothing; more are counted as so many.
+_MANY = 1 << 32
+
+_FOLDED = re.compile(r"\(\?[a-zA-Z]*i")
+"""A flag for both cases, for the whole expression or a group."""
 
 _LAST = 0x10FFFF
 _NOT_ASCII = (0x80, _LAST)
@@ -52,12 +63,18 @@ class UncheckableExpression(Exception):
 
 def search(expression: str, text: str, flags: int = 0) -> re.Match[str] | None:
     """Search a text for an expression of others. Raises UncheckableExpression."""
-    problem = slowness(expression)
+    problem = slowness(expression, flags)
     if problem is None and len(text) > SEARCHED:
         problem = f"is not searched in texts longer than {SEARCHED} characters"
     if problem is not None:
         raise UncheckableExpression(problem)
     return re.search(expression, text, flags)
+
+
+@lru_cache(maxsize=512)  # patterns: more than a taxonomy has, and a bound for a long process
+def python_syntax(pattern: str) -> str:
+    """An ECMA-262 pattern in Python's syntax, where `$` also matches before a final newline."""
+    return re.sub(r"(?<!\\)((?:\\\\)*)\$$", r"\1\\Z", pattern)
 
 
 def expression_problem(value: str) -> str | None:
@@ -74,8 +91,8 @@ def expression_problem(value: str) -> str | None:
 
 
 @lru_cache(maxsize=1024)  # a schema is asked about many values
-def slowness(expression: str) -> str | None:
-    """Why an expression may take very long, or cannot be read; None if it takes at most cubic time.
+def slowness(expression: str, flags: int = 0) -> str | None:
+    """Why an expression may take very long, or cannot be read; None for quadratic time at most.
 
     The text is the predicate of a sentence about the expression.
     """
@@ -83,8 +100,8 @@ def slowness(expression: str) -> str | None:
         return "is not an expression of Python"
     try:
         tree = import_module("re._parser").parse(expression)
-        machine = _Machine()
-        machine.read(tree)
+        machine = _Machine(folds=bool(flags & re.IGNORECASE) or bool(_FOLDED.search(expression)))
+        machine.read(tree, anywhere=True)
         return machine.slowness()
     except _TooComplex:
         return "is too complex to prove that it takes bounded time"
@@ -96,14 +113,16 @@ class _TooComplex(Exception):
     """The analysis would itself take long."""
 
 
+Ends = dict[int, int]
+"""Positions, and in how many ways each is the first or the last of a part."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of an expression by its positions. ``empty``: in how many ways it matches nothing, of
-    which two are as bad as more.
-    """
+    """A part of an expression by its positions. ``empty``: in how many ways it matches nothing."""
 
-    first: tuple[int, ...] = ()
-    last: tuple[int, ...] = ()
+    first: Ends = field(default_factory=dict)
+    last: Ends = field(default_factory=dict)
     empty: int = 1
 
 
@@ -111,34 +130,67 @@ class _Part:
 class _Machine:
     """The automaton of an expression: positions, the characters of each, and what follows each.
 
-    ``doubled``: steps that exist in two ways. ``inner``: the machines of assertions, each with
-    whether it is tried once, as before any loop, and not once for every way of the loops before it.
-    ``choices``: the first positions of optional parts. ``depth``: how many repeated parts are being
-    read. ``has_loop``: whether a loop was read.
+    ``follows``: with the number of ways. ``sizes``: of positions in loops, the repetitions as a
+    power of two. ``inner``: the machines of assertions, each with whether it is tried once, as
+    before any loop, and not once for every way of the loops before it. ``folds``: whether both
+    cases of a letter are the same. ``anywhere``: whether a match is tried at every place.
+    ``tried``: positions that may be read again, because an anchor or the like refuses what they
+    read. ``begun``: the first position of the alternative that is read. ``depth``: how many
+    repeated parts are being read. ``has_loop``: whether a loop was read.
     """
 
     characters: list[Ranges] = field(default_factory=list)
-    follows: list[set[int]] = field(default_factory=list)
-    doubled: set[tuple[int, int]] = field(default_factory=set)
+    follows: list[Ends] = field(default_factory=list)
+    sizes: dict[int, int] = field(default_factory=dict)
     inner: list[tuple["_Machine", bool]] = field(default_factory=list)
-    choices: list[int] = field(default_factory=list)
+    start: Ends = field(default_factory=dict)
+    ends: Ends = field(default_factory=dict)
+    empty: int = 1
+    folds: bool = False
+    anywhere: bool = False
+    tried: set[int] = field(default_factory=set)
+    begun: int = 0
     depth: int = 0
     has_loop: bool = False
 
-    def read(self, tree: Any) -> None:
-        """Read the syntax tree of the standard library."""
-        self._sequence(tree)
+    def read(self, tree: Any, *, anywhere: bool) -> None:
+        """Read the syntax tree of the standard library. ``anywhere``: for a search, which is tried
+        at every place.
+        """
+        whole = self._search(tree) if anywhere else self._sequence(tree)
+        self.start, self.ends, self.empty = whole.first, whole.last, whole.empty
+
+    def _search(self, tree: Any) -> _Part:
+        """A part that is searched: characters that are passed over come first, unless an anchor
+        forbids them.
+        """
+        items = [*tree]
+        if len(items) == 1 and str(items[0][0]) == "BRANCH":
+            parts = []
+            for branch in items[0][1][1]:
+                self.begun = len(self.characters)
+                parts.append(self._search(branch))
+            return self._join(parts)
+        if len(items) == 1 and str(items[0][0]) == "SUBPATTERN":
+            return self._search(items[0][1][-1])
+        self.anywhere = self.anywhere or not _is_anchored(items[:1])
+        if _is_anchored(items):
+            return self._sequence(items)
+        passed = self._repeat_endlessly(self._position(((0, _LAST),)))
+        self.has_loop = False
+        tried = len(self.tried), len(self.inner)
+        part = self._sequence(items)
+        if part.empty and tried == (len(self.tried), len(self.inner)):
+            return part  # it matches at once, if only nothing
+        self._chain((passed, part))
+        return _Part(passed.first, part.last, part.empty)
 
     def slowness(self) -> str | None:
         """Why matching may take very long, or None."""
-        for machine in self._machines():
-            if _count_loops(machine) is None:
-                return "has a loop that can read one text in two ways, which takes exponential time"
-            if _count_choices(machine) > _CHOICES:
-                return f"has more than {_CHOICES} optional parts that can share one text"
-        loops = self._degree()
-        if loops > _LOOPS:
-            return f"has {loops} loops in a row that can share one text"
+        if any(_is_ambiguous(machine) for machine in self._machines()):
+            return "has a loop that can read one text in two ways, which takes exponential time"
+        if self._ways() > _WAYS:
+            return "can read one text in many ways: by several loops in a row, or optional parts"
         return None
 
     def _machines(self) -> Iterator["_Machine"]:
@@ -146,27 +198,28 @@ class _Machine:
         for machine, _ in self.inner:
             yield from machine._machines()
 
-    def _degree(self) -> int:
-        """The exponent of the time, as a power of the length of the text."""
-        own = _count_loops(self) or 0
-        own += sum(machine._degree() for machine, once in self.inner if not once)
-        return max(own, *(machine._degree() for machine, once in self.inner if once), 0)
+    def _ways(self) -> float:
+        """The ways to match, as a power of two."""
+        own = _count_ways(self)
+        often = sum(machine._ways() for machine, once in self.inner if not once)
+        places = _LENGTH_BITS if self.anywhere else 0
+        return max(
+            own + often, *(places + machine._ways() for machine, once in self.inner if once), 0
+        )
 
     def _position(self, characters: Ranges) -> _Part:
         if len(self.characters) >= _POSITIONS:
             raise _TooComplex
-        self.characters.append(characters)
-        self.follows.append(set())
+        self.characters.append(_fold(characters) if self.folds else characters)
+        self.follows.append({})
         number = len(self.characters) - 1
-        return _Part((number,), (number,), 0)
+        return _Part({number: 1}, {number: 1}, 0)
 
-    def _link(self, before: Iterable[int], after: Iterable[int], ways: int) -> None:
-        after = tuple(after)
-        for one in before:
-            for other in after:
-                if other in self.follows[one] or ways > 1:
-                    self.doubled.add((one, other))
-                self.follows[one].add(other)
+    def _link(self, before: Ends, after: Ends, ways: int) -> None:
+        for one, ending in before.items():
+            for other, beginning in after.items():
+                known = self.follows[one].get(other, 0)
+                self.follows[one][other] = min(_MANY, known + ways * ending * beginning)
 
     def _sequence(self, tree: Iterable[tuple[object, Any]]) -> _Part:
         return self._chain(self._item(str(operator), argument) for operator, argument in tree)
@@ -174,19 +227,16 @@ class _Machine:
     def _chain(self, parts: Iterable[_Part]) -> _Part:
         whole = _Part()
         # What ended before, by the number of ways to pass nothing since then.
-        open_ends: list[tuple[tuple[int, ...], int]] = []
+        open_ends: list[tuple[Ends, int]] = []
         for part in parts:
             for ends, ways in open_ends:
                 self._link(ends, part.first, ways)
-            first = whole.first + part.first * whole.empty if whole.empty else whole.first
-            if part.empty:
-                open_ends = [(ends, min(2, ways * part.empty)) for ends, ways in open_ends]
-            else:
-                open_ends = []
+            first = _join_ends([(whole.first, 1), (part.first, whole.empty)])
+            open_ends = [(ends, min(_MANY, ways * part.empty)) for ends, ways in open_ends]
+            open_ends = [(ends, ways) for ends, ways in open_ends if ways and ends]
             open_ends.append((part.last, 1))
-            whole = _Part(first, (), min(2, whole.empty * part.empty))
-        last = tuple(end for ends, ways in open_ends for end in ends * ways)
-        return _Part(whole.first, last, whole.empty)
+            whole = _Part(first, {}, min(_MANY, whole.empty * part.empty))
+        return _Part(whole.first, _join_ends(open_ends), whole.empty)
 
     def _item(self, operator: str, argument: Any) -> _Part:
         match operator:
@@ -199,23 +249,27 @@ class _Machine:
             case "BRANCH":
                 return self._join([self._sequence(branch) for branch in argument[1]])
             case "ASSERT" | "ASSERT_NOT":
-                machine = _Machine()
-                machine.read(argument[1])
+                machine = _Machine(folds=self.folds)
+                machine.read(argument[1], anywhere=False)
                 self.inner.append((machine, self.depth == 0 and not self.has_loop))
+                self._note_refusal()
                 return _Part()
             case "GROUPREF":  # the text of a group may be any text
-                return self._loop(self._position(((0, _LAST),)), may_be_empty=True)
+                return self._repeat_endlessly(self._position(((0, _LAST),)))
             case "GROUPREF_EXISTS":
                 branches = [self._sequence(branch or ()) for branch in argument[1:]]
                 return self._join(branches)
+        self._note_refusal()
         return _Part()  # an anchor or a boundary
 
+    def _note_refusal(self) -> None:
+        self.tried.update(range(self.begun, len(self.characters)))
+
     def _join(self, parts: list[_Part]) -> _Part:
-        self.choices += [part.first[0] for part in parts[1:] if part.first][:1]
         return _Part(
-            tuple(number for part in parts for number in part.first),
-            tuple(number for part in parts for number in part.last),
-            min(2, sum(part.empty for part in parts)),
+            _join_ends((part.first, 1) for part in parts),
+            _join_ends((part.last, 1) for part in parts),
+            min(_MANY, sum(part.empty for part in parts)),
         )
 
     def _repeat(self, least: int, most: int, tree: Any) -> _Part:
@@ -223,53 +277,72 @@ class _Machine:
         a loop stands for any other number.
         """
         self.depth += 1
+        begun, tried = len(self.characters), len(self.tried)
         part = self._sequence(tree)
         self.depth -= 1
         single = len(part.first) == len(part.last) == 1 and part.first == part.last
         if most <= 1:
-            return self._optional(part) if least == 0 else part
+            return _Part(part.first, part.last, part.empty + 1) if least == 0 else part
         if most <= _COPIES and single and not part.empty and (least == most or most <= _FEW):
             copies = [part, *(self._sequence(tree) for _ in range(most - 1))]
             rest = _Part()
             for number in reversed(range(most)):
                 rest = self._chain((copies[number], rest))
                 if number >= least:
-                    rest = self._optional(rest)
+                    rest = _Part(rest.first, rest.last, rest.empty + 1)
             return rest
-        if least == most and not part.first:
-            return part
+        if not part.first:
+            # A part that matches nothing, such as an assertion, does so once or several times.
+            return part if least == most else _Part(empty=min(_MANY, part.empty + 1))
+        if least > 1 or len(self.tried) > tried:
+            self._note_refusal()
         # A number of parts that may each be empty can be shared out in many ways.
         shared = bool(part.empty) and most != _ENDLESS
-        return self._loop(part, may_be_empty=least == 0, doubled=shared)
+        return self._loop(part, begun, most, may_be_empty=least == 0, doubled=shared)
 
-    def _optional(self, part: _Part) -> _Part:
-        self.choices += part.first[:1]
-        return _Part(part.first, part.last, min(2, part.empty + 1))
+    def _repeat_endlessly(self, part: _Part) -> _Part:
+        begun = min(part.first)
+        return self._loop(part, begun, _ENDLESS, may_be_empty=True, doubled=False)
 
-    def _loop(self, part: _Part, *, may_be_empty: bool, doubled: bool = False) -> _Part:
+    def _loop(
+        self, part: _Part, begun: int, most: int, *, may_be_empty: bool, doubled: bool
+    ) -> _Part:
         self.has_loop = True
+        for number in range(begun, len(self.characters)):
+            size = self.sizes.get(number, 0) + min(most, SEARCHED).bit_length()
+            self.sizes[number] = min(_LENGTH_BITS, size)
         self._link(part.last, part.first, max(1 + doubled, part.empty))
-        # A part that matches nothing, such as an assertion, does so once or several times.
-        empty = 2 if part.empty else int(may_be_empty)
-        return _Part(part.first, part.last, empty)
+        empty = 2 * part.empty if part.empty else int(may_be_empty)
+        return _Part(part.first, part.last, min(_MANY, empty))
+
+
+def _join_ends(all_ends: Iterable[tuple[Ends, int]]) -> Ends:
+    found: Ends = {}
+    for ends, ways in all_ends:
+        for number, own in ends.items() if ways else ():
+            found[number] = min(_MANY, found.get(number, 0) + own * ways)
+    return found
+
+
+def _is_anchored(items: Iterable[tuple[object, Any]]) -> bool:
+    """Whether a sequence matches at the beginning of a text alone; assertions may come first."""
+    for operator, argument in items:
+        if str(operator) == "AT":
+            return str(argument) in ("AT_BEGINNING", "AT_BEGINNING_STRING")
+        if str(operator) not in ("ASSERT", "ASSERT_NOT"):
+            return str(operator) == "SUBPATTERN" and _is_anchored(argument[-1])
+    return False
 
 
 def _ranges(operator: str, argument: Any) -> Ranges:
-    """The characters of a position, and perhaps more; both cases of a letter."""
+    """The characters of a position, and perhaps more."""
     match operator:
         case "LITERAL":
-            other = chr(argument).swapcase()
-            more = ((ord(other), ord(other)),) if len(other) == 1 else ()
-            return ((argument, argument), *more)
+            return ((argument, argument),)
         case "NOT_LITERAL":
             return _complement(((argument, argument),))
         case "RANGE":
-            low, high = argument
-            cases = {chr(each).swapcase() for each in (low, high)} if high < 0x80 else set()
-            if len(cases) == 2 and all(each.isalpha() for each in cases):
-                first, last = sorted(map(ord, cases))
-                return ((low, high), (first, last))
-            return ((low, high),)
+            return (tuple(argument),)
         case "CATEGORY":
             name = str(argument).removeprefix("CATEGORY_")
             ranges = _ASCII_SETS.get(name.removeprefix("NOT_").removeprefix("UNI_"), ())
@@ -290,6 +363,22 @@ def _ranges(operator: str, argument: Any) -> Ranges:
         case "IN":
             return tuple(pair for inner, value in argument for pair in _ranges(str(inner), value))
     return ((0, _LAST),)
+
+
+def _fold(ranges: Ranges) -> Ranges:
+    """The ranges with the other case of their letters. Some letters of ASCII have other cases
+    beyond it, such as the long s.
+    """
+    other = [
+        (max(low, first) ^ 0x20, min(high, last) ^ 0x20)
+        for low, high in ranges
+        for first, last in ((0x41, 0x5A), (0x61, 0x7A))
+        if max(low, first) <= min(high, last)
+    ]
+    far = [*map(ord, "ikKsS"), ord("I"), 0x80]
+    if any(low <= sign <= high or high >= 0x80 for low, high in ranges for sign in far):
+        other += [_NOT_ASCII, *((sign, sign) for sign in far)]
+    return (*ranges, *other)
 
 
 def _complement(ranges: Ranges) -> Ranges:
@@ -318,25 +407,48 @@ def _masks(positions: list[Ranges]) -> list[int]:
     ]
 
 
-def _count_loops(machine: _Machine) -> int | None:
-    """The most loops in a row that can share a text; None if a loop reads one text in two ways."""
-    follows = machine.follows
-    reach = _reachable(follows)
-    loops = [node for node in range(len(follows)) if node in reach[node]]
-    component = {
-        node: min(other for other in reach[node] if node in reach[other]) for node in loops
-    }
-    if any(component.get(one, -1) == component.get(other, -2) for one, other in machine.doubled):
-        return None
-    graph = _Graph(follows, _masks(machine.characters), component)
-    if any(graph.diverges(node) for node in loops):
-        return None
+def _components(machine: _Machine) -> dict[int, int]:
+    """For positions within loops, the lowest position of their strongly connected component."""
+    reach = _reachable(machine.follows)
+    loops = [node for node in range(len(reach)) if node in reach[node]]
+    return {node: min(other for other in reach[node] if node in reach[other]) for node in loops}
+
+
+def _is_ambiguous(machine: _Machine) -> bool:
+    """Whether a loop can read one text in two ways."""
+    component = _components(machine)
+    if any(
+        ways > 1 and component.get(one, -1) == component.get(other, -2)
+        for one, others in enumerate(machine.follows)
+        for other, ways in others.items()
+    ):
+        return True
+    graph = _Graph(machine.follows, _masks(machine.characters), component)
+    return any(graph.diverges(node) for node in component)
+
+
+def _count_ways(machine: _Machine) -> float:
+    """The ways to match as a power of two: the most on any way through the automaton.
+
+    A loop counts if it can share a text with one before it on the way, or is the first; so does
+    each place where one character leads to several positions.
+    """
+    follows, component = machine.follows, _components(machine)
+    masks = _masks(machine.characters)
+    graph = _Graph(follows, masks, component)
     heads: dict[int, list[int]] = {}
-    for node in loops:
+    for node in component:
         heads.setdefault(component[node], []).append(node)
+    sizes = {
+        head: 0
+        if _is_final(machine, members, component)
+        else max(machine.sizes[node] for node in members)
+        for head, members in heads.items()
+    }
+    reach = _reachable(follows)
     after = {
         head: {
-            other
+            other: sizes[other]
             for other, later in heads.items()
             if other != head
             and other in reach[head]
@@ -344,20 +456,62 @@ def _count_loops(machine: _Machine) -> int | None:
         }
         for head, members in heads.items()
     }
-    return max((_longest(head, after) for head in heads), default=0)
+    loops = max((sizes[head] + _heaviest(head, after, {}) for head in heads), default=0)
+    choices = _count_choices(machine, component, masks)
+    return loops + choices if choices <= _CHOICES else _MANY
 
 
-def _count_choices(machine: _Machine) -> int:
-    """The most choices that can be about the same character."""
-    masks = _masks([machine.characters[number] for number in machine.choices])
-    return max((sum(bool(mask & other) for other in masks) for mask in masks), default=0)
+def _is_final(machine: _Machine, members: list[int], component: dict[int, int]) -> bool:
+    """Whether a match is found once a loop is reached, so that it is read only once."""
+    return machine.tried.isdisjoint(members) and all(
+        node in machine.ends
+        and all(component.get(other) == component[node] for other in machine.follows[node])
+        for node in members
+    )
 
 
-def _longest(head: int, after: dict[int, set[int]]) -> int:
-    return 1 + max((_longest(other, after) for other in after[head]), default=0)
+def _count_choices(machine: _Machine, component: dict[int, int], masks: list[int]) -> float:
+    """The ways that are due to choices outside loops, as a power of two."""
+    edges: dict[int, dict[int, float]] = {
+        component.get(node, node): {} for node in range(len(masks))
+    }
+    for node, others in enumerate(machine.follows):
+        key = component.get(node, node)
+        leaving = {
+            other: ways for other, ways in others.items() if component.get(other, other) != key
+        }
+        for other in leaving:
+            to = component.get(other, other)
+            edges[key][to] = max(edges[key].get(to, 0), _choice(other, leaving, masks))
+    known: dict[int, float] = {}
+    inside = (
+        _choice(node, machine.start, masks) + _heaviest(component.get(node, node), edges, known)
+        for node in machine.start
+    )
+    return max(inside, default=0) + log2(max(1, machine.empty, *machine.ends.values()))
 
 
-def _reachable(follows: list[set[int]]) -> list[set[int]]:
+def _choice(taken: int, others: Ends, masks: list[int]) -> float:
+    """The most ways that a character which leads to a position leads on, as a power of two."""
+    together, most = masks[taken], 1
+    while together:
+        bit = together & -together
+        together ^= bit
+        most = max(most, sum(ways for other, ways in others.items() if masks[other] & bit))
+    return log2(most)
+
+
+def _heaviest(
+    head: int, edges: Mapping[int, Mapping[int, float]], known: dict[int, float]
+) -> float:
+    """The greatest sum of weights on a way through a graph without circles."""
+    if head not in known:
+        later = (weight + _heaviest(to, edges, known) for to, weight in edges[head].items())
+        known[head] = max(later, default=0)
+    return known[head]
+
+
+def _reachable(follows: Sequence[Iterable[int]]) -> list[set[int]]:
     found = []
     for node in range(len(follows)):
         seen: set[int] = set()
@@ -379,7 +533,7 @@ class _Graph:
     component. ``steps``: those of the analysis so far.
     """
 
-    follows: list[set[int]]
+    follows: list[Ends]
     masks: list[int]
     component: dict[int, int]
     steps: int = 0

@@ -150,7 +150,7 @@ def read_privacy(scope: Scope, data: Data) -> Privacy:
     path: Path = ("privacy",)
     for index, pattern in enumerate(data.get("internal_names", ())):
         at: Path = (*path, "internal_names", index)
-        if scope.expression(pattern, at) is not None and re.search(pattern, ""):
+        if scope.expression(pattern, at, re.IGNORECASE) is not None and re.search(pattern, ""):
             message = "this regular expression matches the empty string, and so every text"
             scope.report(at, "bad-pattern", message, "require at least one character")
     conceal = []

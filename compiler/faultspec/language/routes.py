@@ -23,19 +23,71 @@ def compile_route(pattern: str) -> Route:
     ``{param}`` is a segment, ``*`` anything within a segment, ``**`` any number of segments.
     """
     method, space, path = pattern.rpartition(" ")
-    regex = ""
-    for piece in re.split(r"(/\*\*|\*\*|\*|\{[^}/]*\})", path):
-        if piece == "/**":
-            regex += "(?:/.*)?"
-        elif piece == "**":
-            regex += ".*"
-        elif piece == "*":
-            regex += "[^/]*"
-        elif piece.startswith("{"):
-            regex += "[^/]+"
-        else:
-            regex += re.escape(piece)
+    pieces = [piece for piece in re.split(r"(/\*\*|\*\*|\*|\{[^}/]*\})", path) if piece]
+    regex = _plain(pieces) if _is_fast(pieces) else _leftmost(pieces)
     return Route(method.strip().upper() if space else None, re.compile(regex, re.DOTALL))
+
+
+_FREE = {"/**": "(?:/.*)?", "**": ".*", "*": "[^/]*", "{": "[^/]+"}
+_SHORT = {"/**": "(?:/.*?)??", "**": ".*?", "*": "[^/]*?", "{": "[^/]+?"}
+
+
+def _kind(piece: str) -> str:
+    return "{" if len(piece) > 1 and piece[0] == "{" and piece[-1] == "}" else piece
+
+
+def _plain(pieces: Iterable[str]) -> str:
+    return "".join(_FREE.get(_kind(piece)) or re.escape(piece) for piece in pieces)
+
+
+def _is_fast(pieces: list[str]) -> bool:
+    """Whether no path can be matched in many ways: each segment has one free part at most, and only
+    one part takes several segments.
+    """
+    kinds = "".join(
+        _kind(piece) if _kind(piece) in _FREE else re.sub("[*{]", "-", piece) for piece in pieces
+    )
+    several = kinds.count("**")
+    segments = kinds.replace("/**", "").replace("**", "*").split("/")
+    return several <= 1 and all(len(re.findall("[*{]", segment)) <= 1 for segment in segments)
+
+
+def _leftmost(pieces: list[str]) -> str:
+    """An expression that takes each part but the last at its first place, and tries no other.
+
+    Between two parts that take several segments, the others stay within theirs. So the first place
+    leaves most for the rest. ``/**`` ends a segment here, whatever follows it.
+    """
+    groups: list[list[str]] = [[]]
+    for piece in pieces:
+        groups.append([piece]) if piece in ("**", "/**") else groups[-1].append(piece)
+    regex = ""
+    for number, group in enumerate(groups):
+        following = groups[number + 1][0] if number + 1 < len(groups) else None
+        own, inner = ("", group) if number == 0 else (group[0], group[1:])
+        body = _within(inner, last=following is None, end=r"(?=/|\Z)" if following == "/**" else "")
+        if following is None:
+            regex += _FREE.get(own, "") + body
+        else:
+            regex += f"(?>{_SHORT.get(own, '')}{body})"
+    return regex
+
+
+def _within(pieces: list[str], *, last: bool, end: str) -> str:
+    """The expression of pieces that stay within their segments."""
+    starts = [index for index, piece in enumerate(pieces) if _kind(piece) in _FREE]
+    if not starts:
+        return _plain(pieces) + end
+    regex = _plain(pieces[: starts[0]])
+    for start, stop in zip(starts, [*starts[1:], len(pieces)], strict=True):
+        following = _plain(pieces[start + 1 : stop])
+        if stop < len(pieces):
+            regex += f"(?>{_SHORT[_kind(pieces[start])]}{following})"
+        elif last:
+            regex += _FREE[_kind(pieces[start])] + following
+        else:
+            regex += f"(?>{_SHORT[_kind(pieces[start])]}{following}{end})"
+    return regex
 
 
 def compile_name(pattern: str) -> re.Pattern[str]:

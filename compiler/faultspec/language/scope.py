@@ -264,21 +264,25 @@ class Scope:
             ranges.append(span)
         return tuple(ranges)
 
-    def expression(self, value: str, path: Path) -> str | None:
-        """A regular expression, or None, with a problem."""
+    def expression(self, value: str, path: Path, flags: int = 0) -> str | None:
+        """A regular expression, or None, with a problem. One that may take long is left out too."""
         problem = expression_problem(value)
         if problem is not None:
             message = f"this regular expression is invalid: {problem}"
             self.report(path, "bad-pattern", message, "put a backslash before a literal sign")
             return None
-        problem = slowness(value)
+        problem = slowness(value, flags)
         if problem is not None:
             message = f"this regular expression {problem}"
             self.report(path, "slow-pattern", message, _FASTER)
+            return None
         return value
 
 
-_FASTER = "let a text be read in one way: `a+` in place of `(a+)+`, `[^-]*-` in place of `.*-`"
+_FASTER = (
+    "let a text be read in one way: `a+` in place of `(a+)+`, `[^-]*-` in place of `.*-`, "
+    "`^` before what begins the text"
+)
 
 
 def status_range(text: str) -> StatusRange:

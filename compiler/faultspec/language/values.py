@@ -5,13 +5,17 @@
 (`expected`, `additional: warn`) are warnings.
 """
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from faultspec.exchange.expressions import search, slowness
+from faultspec.exchange.expressions import (
+    SEARCHED,
+    UncheckableExpression,
+    python_syntax,
+    search,
+    slowness,
+)
 from faultspec.language import formats
 from faultspec.language.model import Schema, Taxonomy, Term
 from faultspec.runtime.nodes import child
@@ -114,8 +118,8 @@ class _Checker(NamedTuple):
             yield ValueProblem(path, f"{size} at least {schema.min_length}", "minLength")
         if schema.max_length is not None and len(value) > schema.max_length:
             yield ValueProblem(path, f"{size} at most {schema.max_length}", "maxLength")
-        if schema.pattern is not None and not expression(schema.pattern).search(value):
-            yield _value_problem(path, value, f"it to match `{schema.pattern}`", "pattern")
+        if schema.pattern is not None and not matches_pattern(schema.pattern, value):
+            yield _pattern_problem(schema.pattern, value, path)
         known = schema.format and all(name in self.formats for name in schema.format)
         if known and formats.format_problem(schema.format, value):
             yield _value_problem(path, value, formats.describe_formats(schema.format), "format")
@@ -139,6 +143,21 @@ class _Checker(NamedTuple):
                 yield ValueProblem((*path, name), "is missing", "missing", severity)
 
 
+def matches_pattern(pattern: str, text: str) -> bool:
+    """Whether a text matches a pattern of the language. A text that is too long does not."""
+    try:
+        return search(python_syntax(pattern), text) is not None
+    except UncheckableExpression:
+        return False
+
+
+def _pattern_problem(pattern: str, text: str, path: tuple[Step, ...]) -> ValueProblem:
+    if len(text) > SEARCHED:
+        wanted = f"at most {SEARCHED} characters, since it has a pattern"
+        return ValueProblem(path, f"has {len(text)} characters; expected {wanted}", "pattern")
+    return _value_problem(path, text, f"it to match `{pattern}`", "pattern")
+
+
 def _check_number(schema: Schema, value: float, path: tuple[Step, ...]) -> Iterator[ValueProblem]:
     if schema.minimum is not None and value < schema.minimum:
         yield _value_problem(path, value, f"at least {schema.minimum}", "minimum")
@@ -150,12 +169,6 @@ def _value_problem(
     path: tuple[Step, ...], value: object, wanted: str, keyword: str
 ) -> ValueProblem:
     return ValueProblem(path, f"is {show(value)}; expected {wanted}", keyword)
-
-
-@lru_cache(maxsize=512)  # patterns: more than a taxonomy has, and a bound for a long process
-def expression(pattern: str) -> re.Pattern[str]:
-    """An ECMA-262 pattern in Python's syntax, where `$` also matches before a final newline."""
-    return re.compile(re.sub(r"(?<!\\)((?:\\\\)*)\$$", r"\1\\Z", pattern))
 
 
 #: The type names of the values of a class that do not depend on the value.

@@ -20,6 +20,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
+from faultspec.exchange.expressions import SEARCHED
 from faultspec.exchange.model import Canary
 from faultspec.leaks.detectors import DETECTORS
 from faultspec.leaks.evidence import callers, context
@@ -85,7 +86,8 @@ def name_patterns(names: Iterable[str]) -> tuple[Pattern, ...]:
             re.compile(name, re.IGNORECASE)
         except re.error:
             name = re.escape(name)
-        patterns.append(Pattern("an internal name", ("",), name, re.IGNORECASE))
+        pattern = Pattern("an internal name", ("",), name, re.IGNORECASE, window=SEARCHED)
+        patterns.append(pattern)
     return tuple(patterns)
 
 
@@ -273,7 +275,7 @@ def _trigrams(text: str) -> list[_Trigram]:
 
 def _matches(pattern: Pattern, text: str) -> Iterator[re.Match[str]]:
     kept = 0
-    for match in pattern.regex.finditer(text):
+    for match in pattern.find_all(text):
         if match[0] and (pattern.accept is None or pattern.accept(match)):
             yield match
             kept += 1

@@ -1,7 +1,7 @@
 """The pattern of a leak: an expression, and the checks of its matches."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -12,6 +12,7 @@ class Pattern:
 
     ``needles``: lower-case strings; every match contains one. ``source``: the expression, or the
     function that writes it when it is first needed. ``accept``: decides on a match at last.
+    ``window``: the characters of a text that are searched at once; None for all.
     """
 
     what: str
@@ -19,6 +20,7 @@ class Pattern:
     source: str | Callable[[], str]
     flags: int = 0
     accept: Callable[[re.Match[str]], bool] | None = None
+    window: int | None = None
 
     @property
     def expression(self) -> str:
@@ -29,6 +31,15 @@ class Pattern:
     def regex(self) -> re.Pattern[str]:
         """The expression, compiled when a needle is found: most never are."""
         return _compile(self.source, self.flags)
+
+    def find_all(self, text: str) -> Iterator[re.Match[str]]:
+        """The matches in a text, by place. Windows overlap by half."""
+        size = self.window or len(text)
+        found = 0
+        for start in range(0, max(1, len(text) - size // 2), max(1, size // 2)):
+            for match in self.regex.finditer(text, max(start, found), start + size):
+                found = max(match.end(), match.start() + 1)
+                yield match
 
 
 @dataclass(frozen=True, slots=True)

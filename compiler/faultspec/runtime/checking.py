@@ -13,6 +13,9 @@ from typing import NamedTuple
 # Characters of a value that a message shows
 _SHOWN = 60
 
+# Characters of a value with a pattern: `re` takes quadratic time
+SEARCHED = 4096
+
 _NAMES = {
     "string": "a string",
     "boolean": "a boolean",
@@ -74,6 +77,9 @@ def _refuse_text(check: Check, value: str, name: str) -> None:
         raise ValueError(f"{name} has {length}; expected {wanted}")
     if check.max_length is not None and length > check.max_length:
         wanted = f"at most {check.max_length} characters"
+        raise ValueError(f"{name} has {length}; expected {wanted}")
+    if check.pattern is not None and length > SEARCHED:
+        wanted = f"at most {SEARCHED} characters, since it has a pattern"
         raise ValueError(f"{name} has {length}; expected {wanted}")
     if check.pattern is not None and not re.search(check.pattern, value):
         raise ValueError(f"{name} is {_shown(value)}; expected {check.pattern!r}")

@@ -19,8 +19,9 @@ from faultspec_conformance.drivers.head import service_address
 #: Seconds after the start until a service must listen. Interpreters and virtual machines take some.
 _STARTING = 30.0
 
-#: Seconds for a process to end after a signal.
+#: Seconds for a process to end after a signal, as far as the run has them, and at least.
 _ENDING = 5.0
+_LAST = 0.5
 
 #: Seconds between attempts to connect.
 _RECONNECT_SECONDS = 0.02
@@ -120,11 +121,14 @@ class Running:
 
 @contextmanager
 def run_process(
-    command: Sequence[str], environment: Mapping[str, str], folder: Path
+    command: Sequence[str], environment: Mapping[str, str], folder: Path, seconds: float
 ) -> Iterator[Running]:
     """Run a command in a process group of its own, which ends with the block. Raises
     StartFailed.
+
+    ``seconds``: those of the run. If they are spent, a command that ignores SIGTERM is killed soon.
     """
+    until = time.monotonic() + seconds
     try:
         process = subprocess.Popen(
             command,
@@ -142,7 +146,7 @@ def run_process(
     try:
         yield Running(process, OutputEnd(process.stdout))
     finally:
-        _end(process)
+        _end(process, max(_LAST, min(_ENDING, until - time.monotonic())))
 
 
 def refuse_taken_address(url: str, place: str) -> None:
@@ -183,13 +187,13 @@ def wait_until_listening(started: Running, url: str, seconds: float) -> None:
         time.sleep(_RECONNECT_SECONDS)
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
+def _end(process: "subprocess.Popen[bytes]", grace: float) -> None:
     """End the whole group: SIGTERM first, then SIGKILL."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
+    for number, seconds in ((signal.SIGTERM, grace), (signal.SIGKILL, _LAST)):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)
         with suppress(subprocess.TimeoutExpired):
-            process.wait(_ENDING)
+            process.wait(seconds)
             break
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)  # children that are left

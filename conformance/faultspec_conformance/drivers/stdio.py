@@ -22,8 +22,10 @@ from faultspec_conformance.drivers import BODY_LIMIT, SILENCE, Framing, Limits, 
 from faultspec_conformance.drivers.jsonrpc import Message, Peer, ReceivedMessage
 from faultspec_conformance.drivers.processes import keep_end
 
-#: Seconds for a process to end after its input was closed, and again after SIGTERM.
+#: Seconds for a process to end after its input was closed, and again after SIGTERM; and the same
+#: once the time of the run is spent.
 _GRACE = 1.0
+_LAST = 0.2
 
 #: Unprompted messages that are kept with an answer. More of them show nothing new.
 _KEPT = 50
@@ -115,20 +117,23 @@ class Process(Peer):
             return
         self._closing.set()
         self._outgoing.put(None)
+        grace = max(_LAST, min(_GRACE, self.remaining / 3))
         try:
-            self._threads[1].join(_GRACE)
+            self._threads[1].join(grace)
             if not self._threads[1].is_alive() and process.stdin is not None:
                 with contextlib.suppress(OSError):
                     process.stdin.close()
-                _wait_for_end(process)
+                _wait_for_end(process, grace)
             if process.poll() is None:
                 _signal(process, signal.SIGTERM)
-                _wait_for_end(process)
+                _wait_for_end(process, grace)
         finally:
             _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
             process.wait()
+        # A process that left the session may hold the streams open.
+        last = time.monotonic() + _LAST
         for thread in self._threads:
-            thread.join(_GRACE)
+            thread.join(max(0.0, last - time.monotonic()))
         for stream in (process.stdin, process.stdout, process.stderr):
             if stream is not None:
                 with contextlib.suppress(OSError):
@@ -210,10 +215,10 @@ class Process(Peer):
             return NoAnswer(message.request, "garbled", str(over))
         process = self._process
         if process is not None:
-            _wait_for_end(process)
+            _wait_for_end(process, max(_LAST, min(_GRACE, self.remaining)))
         code = None if process is None else process.poll()
         what = "its output ended" if code is None else f"the process ended with exit code {code}"
-        self._threads[2].join(_GRACE)
+        self._threads[2].join(max(_LAST, min(_GRACE, self.remaining)))
         lines = self._stderr.decode("utf-8", "replace").strip().splitlines()
         quote = f"; its last line on standard error: {shorten(lines[-1], _QUOTED)}" if lines else ""
         return NoAnswer(message.request, "closed", what + quote)
@@ -315,9 +320,9 @@ def _id_key(identifier: object) -> str:
     return json.dumps(identifier)
 
 
-def _wait_for_end(process: "subprocess.Popen[bytes]") -> None:
+def _wait_for_end(process: "subprocess.Popen[bytes]", seconds: float) -> None:
     with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(_GRACE)
+        process.wait(seconds)
 
 
 def _signal(process: "subprocess.Popen[bytes]", number: int) -> None:

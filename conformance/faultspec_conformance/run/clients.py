@@ -94,7 +94,8 @@ def judge_clients(
         for address, clause in known.items()
         if clause.reason_not_applicable(taxonomy) is None
     }
-    start = launch or _create_launch(Path(target.path or ".").resolve().parent)
+    folder = Path(target.path or ".").resolve().parent
+    start = launch or _create_launch(folder, time.monotonic() + target.limits.seconds)
     waivers = tuple(
         waiver
         for waiver in options.waivers
@@ -143,10 +144,13 @@ def _explain(coverage: Coverage) -> Coverage:
     return replace(coverage, reason=None if coverage.observed else reason)
 
 
-def _create_launch(folder: Path) -> Launch:
+def _create_launch(folder: Path, until: float) -> Launch:
+    """``until``: when the time of the run is spent."""
+
     def launch(client: ClientConfig, url: str, is_done: Callable[[], bool]) -> str | None:
         deadline = time.monotonic() + client.seconds
-        with run_process(client.command, {client.env: url}, folder) as started:
+        left = until - time.monotonic()
+        with run_process(client.command, {client.env: url}, folder, left) as started:
             while started.process.poll() is None and not is_done():
                 if time.monotonic() > deadline:
                     return f"the client had not ended after {client.seconds:g} s"

@@ -39,9 +39,9 @@ _BODILESS = frozenset({"http/head-body"})
 #: What a record leaves out if its body cannot be judged.
 _UNREADABLE = frozenset({"body", "shape", "code"})
 
-#: Seconds for the masking of all findings. A service that echoes thousands of secrets could take
-#: minutes.
-_MASKING = 1.5
+#: Seconds for the masking of a report, after the time of the run. A service that echoes thousands
+#: of secrets could take minutes.
+_MASKING = 0.8
 
 #: What is compared when the same is asked again: a clause and an operation.
 Place = tuple[str, str | None]
@@ -378,16 +378,24 @@ def mask_result(hidden: Masking, result: Result) -> Result:
     gave away.
     """
     effort = Effort(_MASKING)
+    masked = replace(hidden, effort=effort).result(replace(result, findings=()))
     findings = tuple(
         (hidden | mask_answered(exchanges, effort)).mask_finding(reported)
         for reported in result.findings
         for exchanges in [[one for example in reported.examples for one in example.evidence]]
     )
-    notes = result.notes
+    return replace(masked, findings=findings, notes=(*masked.notes, *_masking_notes(effort)))
+
+
+def _masking_notes(effort: Effort) -> Iterator[str]:
+    """Yield what a report does not show, and why."""
     if effort.hidden:
-        text = f"{effort.hidden} messages are hidden: they have too many secrets to mask them all"
-        notes = (*notes, text)
-    return replace(hidden.result(replace(result, findings=(), notes=notes)), findings=findings)
+        yield f"{effort.hidden} messages are hidden: they have too many secrets to mask them all"
+    if effort.late:
+        yield (
+            f"{effort.late} messages and texts are hidden: masking their secrets takes longer than "
+            f"{effort.seconds:g} seconds"
+        )
 
 
 def build_session_masking(session: Session) -> Masking:

@@ -10,17 +10,18 @@ class Exhausted(Exception):
 
 @dataclass(slots=True)
 class Effort:
-    """``seconds`` of the processor, from its creation on. ``hidden``: messages that were not
-    searched and are hidden instead.
+    """``seconds`` from its creation on. ``hidden``: messages that are hidden because they have too
+    many secrets. ``late``: messages and texts that are hidden because the time is spent.
     """
 
     seconds: float
     hidden: int = 0
-    _began: float = field(default_factory=time.thread_time)
+    late: int = 0
+    _began: float = field(default_factory=time.monotonic)
 
-    def is_spent(self) -> bool:
-        """Whether the time is over."""
-        return time.thread_time() - self._began > self.seconds
+    def is_spent(self, share: float = 1.0) -> bool:
+        """Whether the time is over, or a share of it."""
+        return time.monotonic() - self._began > self.seconds * share
 
     def check(self) -> None:
         """Raise Exhausted if the time is over."""

@@ -37,6 +37,11 @@ _SHORTEST = 4
 #: into view.
 _SEARCHED = 64 * 1024
 
+#: Characters of a text that is masked a while longer than messages are, so that a finding says what
+#: was found; and how long, as a share of the time for messages.
+_SENTENCE = 2_000
+_FOR_SENTENCES = 1.5
+
 #: Header fields of one message that a report shows. Servers accept about as many by default.
 FIELDS = 100
 
@@ -60,7 +65,8 @@ class Masking:
     """Secret texts, the longest first, each with its replacement.
 
     ``unsearched``: messages with more secrets than can be masked, which are hidden whole.
-    ``effort``: the time for masking; when it is spent, all messages are hidden. None: no limit.
+    ``effort``: the time for masking; when it is spent, all messages and texts are hidden. None: no
+    limit.
     """
 
     secrets: tuple[tuple[str, str], ...] = ()
@@ -94,6 +100,10 @@ class Masking:
     def _mask(self, text: str, *, whole: bool) -> str:
         if len(text) < _SHORTEST or not self.secrets:
             return text
+        share = _FOR_SENTENCES if len(text) <= _SENTENCE else 1.0
+        if self.effort is not None and self.effort.is_spent(share):
+            self.effort.late += 1
+            return MASK
         layers = unescape_layers(text)
         found = [
             (start, -end, word)
@@ -158,10 +168,12 @@ class Masking:
         )
 
     def _message(self, headers: Headers, body: bytes) -> Message:
-        if (headers, body) not in self.unsearched:
+        is_late = self.effort is not None and self.effort.is_spent()
+        if not is_late and (headers, body) not in self.unsearched:
             return self.headers(headers), self.body(body)
         if self.effort is not None:
-            self.effort.hidden += 1
+            self.effort.late += is_late
+            self.effort.hidden += not is_late
         fields = ("…", f"{len(headers)} header fields, which are not shown")
         return (fields,), MASK.encode()[: len(body)].ljust(len(body))
 
@@ -197,6 +209,11 @@ class Masking:
 
     def result(self, result: Result) -> Result:
         """The result without secrets. Every report is masked here and nowhere else."""
+        shown: set[str | None] = {cell.operation for cell in result.map}
+        shown |= {part for sent in result.sent for part in (sent.operation, sent.target)}
+        masked: dict[str | None, str] = {
+            text: self.text(text) for text in shown if text is not None
+        }
         return replace(
             result,
             target=self.text(result.target),
@@ -206,13 +223,9 @@ class Masking:
             notes=self._mask_all(result.notes),
             failures=self._mask_all(result.failures),
             not_run=self._mask_all(result.not_run),
-            map=tuple(replace(cell, operation=self.text(cell.operation)) for cell in result.map),
+            map=tuple(replace(cell, operation=masked[cell.operation]) for cell in result.map),
             sent=tuple(
-                replace(
-                    sent,
-                    operation=self._mask_optional(sent.operation),
-                    target=self._mask_optional(sent.target),
-                )
+                replace(sent, operation=masked.get(sent.operation), target=masked.get(sent.target))
                 for sent in result.sent
             ),
             waivers={self._waiver(waiver): used for waiver, used in result.waivers.items()},

@@ -227,6 +227,8 @@ def run_upstreams(target: ServiceConfig) -> Iterator[Surroundings]:
                 environment[config.env] = url
         if target.command:
             folder = Path(target.path or ".").resolve().parent
-            started = stack.enter_context(run_process(target.command, environment, folder))
+            started = stack.enter_context(
+                run_process(target.command, environment, folder, target.limits.seconds)
+            )
             wait_until_listening(started, target.http, target.limits.seconds)
         yield Surroundings(found, started)

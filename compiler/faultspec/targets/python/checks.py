@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
+from faultspec.exchange.expressions import python_syntax
 from faultspec.language.model import Code, DetailMember, Schema, Taxonomy
-from faultspec.language.values import expression
 from faultspec.runtime import ids
 from faultspec.runtime.checking import Check
 from faultspec.targets import schema as schemas
@@ -74,7 +74,7 @@ def value_check(schema: Schema, taxonomy: Taxonomy) -> Check:
         maximum=schema.maximum,
         min_length=schema.min_length,
         max_length=schema.max_length,
-        pattern=None if schema.pattern is None else expression(schema.pattern).pattern,
+        pattern=None if schema.pattern is None else python_syntax(schema.pattern),
         format=schema.format if known else (),
         items=None if schema.items is None else value_check(schema.items, taxonomy),
         members=_members(schema.properties, taxonomy, closed=closed),

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from .checking import SEARCHED
 from .extraction import Extraction, scalar_text
 
 PlaceKind = Literal["body", "header", "status", "envelope"]
@@ -39,9 +40,13 @@ def body_places(places: Places) -> Mapping[str, Sequence[str]]:
 
 
 def header_value(place: SlotPlace, text: str | None) -> str | None:
-    """The value of a slot in a response header; None if it is not there."""
+    """The value of a slot in a response header; None if it is not there, or too long
+    for the pattern.
+    """
     if text is None or place.pattern is None:
         return text
+    if len(text) > SEARCHED:
+        return None
     match = re.search(place.pattern, text)
     return match[1] if match is not None and match.lastindex else None
 
