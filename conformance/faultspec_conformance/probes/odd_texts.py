@@ -171,7 +171,7 @@ def _free_members(
     schema = operation.body.schema if operation.body is not None else {}
     properties = sampling.properties_of(sampling.merge_all_of(document, schema))
     for name in sorted(sampling.free_texts(document, schema)):
-        node = sampling.merge_all_of(document, properties[name])
+        node = sampling.only_branch(document, properties[name])
         own = sampling.is_read_only(node) or node.get("writeOnly") is True
         most = node.get("maxLength")
         if not (own or "pattern" in node or referred_kind(session, name) is not None):
