@@ -131,6 +131,7 @@ SWITCHES = frozenset(
         "replay-inserts-silently",
         "replay-makes-another",
         "replay-refused-as-conflict",
+        "replay-shows-the-present",
         "refused-title-kept",
         "retry-after-too-short",
         "search-across-tenants",
@@ -610,6 +611,8 @@ class Service:
             second = self.keep(replace(first, id=str(uuid.uuid4())))
             if "replay-makes-another" in self.sins:
                 return self.made(second)
+        if "replay-shows-the-present" in self.sins and outcome.about in self.shelf:
+            outcome = replace(outcome, payload=self.shelf[outcome.about].shown())
         if "replay-answers-200" in self.sins:
             outcome = replace(outcome, status=200)
         if "replay-drops-etag" in self.sins:

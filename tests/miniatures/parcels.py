@@ -29,6 +29,7 @@ CRASHES: Mapping[str, str] = {
     "whole-parcel-crashes": "a parcel with every member crashes",
     "longest-code-crashes": "a code of the greatest length crashes",
     "longest-desk-crashes": "a header of the greatest length crashes",
+    "emoji-in-a-note-crashes": "a note with an emoji crashes",
 }
 """Crashes on input that the document allows, each with its effect."""
 
@@ -201,6 +202,7 @@ def parcels(sins: Collection[str] = (), crashed: set[str] | None = None) -> Star
             empty_tags_crash=parcel.get("tags") == [],
             rare_size_crashes=parcel.get("size") == "large",
             empty_note_crashes=parcel.get("note") == "",
+            emoji_in_a_note_crashes=max(parcel.get("note") or " ") > "\uffff",
             null_note_crashes="note" in given and parcel["note"] is None,
             bare_parcel_crashes=given == {"label", "weight"},
             whole_parcel_crashes=given == NEW["properties"].keys(),

@@ -838,6 +838,7 @@ def _all() -> Iterable[Sin]:
     yield sin("replay-answers-200", "a replay has another status", "C20 T6")
     yield sin("replay-adds-a-member", "a replay says so in the body", "C20 T6")
     yield sin("replay-forgotten-once-made", "a replay uses up what was remembered, so the next one is a new request", "C20 T6")
+    yield sin("replay-shows-the-present", "a replay shows the notebook as it is by then", "C20 T6")
     yield sin("replay-drops-etag", "a replay has no ETag", "C20")
     yield sin("replay-refused-as-conflict", "a replay is a conflict", "C20 T6")
     yield sin("replay-inserts-silently", "a replay answers as before and stores a second copy", "C20", unchanged, "seen only by who lists all notebooks")

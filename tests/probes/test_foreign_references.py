@@ -226,7 +226,7 @@ def test_a_key_beyond_its_window_is_not_replayed() -> None:
     assert "keys are kept 3600 s" in str(outcome.reason)
 
 
-def test_a_foreign_reference_in_an_own_item_is_not_told_as_a_foreign_item() -> None:
+def test_the_message_names_a_foreign_reference_in_an_own_item() -> None:
     """A filtered list of the caller's own bookings, one of which refers to another tenant's room,
     shows no other tenant's room, and the message says what is foreign.
     """

@@ -77,7 +77,7 @@ def shelf(*, answers_first: bool, ignored: str = "") -> Script:
 
 
 def mismatches(
-    case: tuple[Any, Any], *, answers_first: bool = False, ignored: str = ""
+    case: tuple[Any, Any], *, answers_first: bool = False, ignored: str = "", seed: int = 0
 ) -> list[Outcome]:
     """Return the outcomes about one key with two bodies, where every creation has the same body."""
     body, properties = case
@@ -97,6 +97,7 @@ def mismatches(
     script = shelf(answers_first=answers_first, ignored=ignored)
     session = http_session(script, TAXONOMY, config, document)
     session.turn = session.kinds
+    session.begin("replays", seed)
     session.record_results(resources.fixtures(session))
     session.record_results(idempotency.replays(session))
     return [one for one in session.observations.outcomes if one.clause == "idempotency/mismatch"]
@@ -141,3 +142,11 @@ def test_a_default_of_the_service_is_not_another_body() -> None:
     sized = {"label": {"type": "string"}, "size": {"type": "integer", "default": 1}}
     [outcome] = mismatches(({"label": "box ${unique}"}, sized), ignored="size")
     assert outcome.kind == "passed"
+
+
+def test_of_many_members_each_has_its_turn() -> None:
+    """Of more members than one run tries, another seed tries others, so that each is found."""
+    many = {f"note{number}": {"type": "string"} for number in range(8)}
+    case = {"label": "box ${unique}", **dict.fromkeys(many, "first")}, {**LABELS, **many}
+    found = {mismatches(case, ignored="note7", seed=seed)[0].kind for seed in range(12)}
+    assert found == {"passed", "failed"}

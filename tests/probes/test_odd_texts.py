@@ -1,4 +1,4 @@
-"""Odd texts in queries and bodies: a crash is found wherever it happens, and a refusal is not one."""
+"""Odd texts in queries and bodies: a crash is found wherever it happens; a refusal is none."""
 
 import json
 from collections.abc import Callable

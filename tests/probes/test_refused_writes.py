@@ -291,8 +291,8 @@ def batched_rooms(*, stores: bool) -> Script:
 
 @pytest.mark.parametrize("stores", [True, False])
 def test_a_batch_is_refused_again_with_new_values(stores: bool) -> None:
-    """What a refused batch has stored is found by another one with new values, in the list with its
-    configured query; batches without a good item do not hide it.
+    """Items that a refused batch has stored are found by another one with new values, in the list
+    with its configured query; batches without a good item do not hide them.
     """
     write = {"responses": {"200": {"description": "done"}}, "requestBody": BODY["requestBody"]}
     paths = {"/rooms": {"get": OK, "post": write}, "/rooms/batch": {"post": write}}

@@ -460,7 +460,7 @@ def test_a_named_failure_that_no_call_meets_could_not_run() -> None:
     assert ["401" in each.reason and "502 declined" in each.reason for each in unmet] == [True]
 
 
-def test_failures_that_no_call_meets_for_one_reason_are_told_once() -> None:
+def test_failures_that_no_call_meets_for_one_reason_appear_once() -> None:
     """The reason names the first of the failures, and no other one with the same answer."""
     later = [("declined", UpstreamFailure(status)) for status in (401, 402, 403)]
     _, results = judged(("unavailable", UpstreamFailure(503)), *later, sin="keeps-the-lock")

@@ -518,7 +518,7 @@ LIMITED = TAXONOMY + "  limited: {summary: Too often, http: 429, retriable: true
     ],
 )
 def test_a_documented_limit_of_one_read_is_provoked(limited: list[str], active: bool) -> None:
-    """If one read alone documents 429, its recipe is no comment; other recipes stay comments."""
+    """If one read alone documents 429, its recipe is active; other recipes stay comments."""
     one = {"200": {"description": "one"}}
     limit = {"429": {"description": "too often"}}
     paths: dict[str, Any] = {

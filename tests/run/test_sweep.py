@@ -345,9 +345,7 @@ def test_the_gateway_lets_no_write_through(writes: bool) -> None:
         (("coverage", "stateful", "stateful"), "none of 2 requests of the stateful phase"),
     ],
 )
-def test_the_reason_why_no_sequence_was_checked_is_told(
-    phases: tuple[str, ...], words: str
-) -> None:
+def test_the_clause_about_sequences_has_a_reason(phases: tuple[str, ...], words: str) -> None:
     """Without a read after a deletion the clause about sequences says how far the sweep came."""
     with (
         serving(Recorder()) as url,

@@ -83,7 +83,7 @@ def check_filters(
             text = page.exchange.response.body.decode("utf-8", "replace")
             shown = next((id for id in ids if id in text and id != str(value)), None)
             if page.ok and shown is not None:
-                what = _describe_shown(session, page, shown, ids[shown], stranger)
+                what = _describe_shown(session, page, shown, kind=ids[shown], stranger=stranger)
                 message = f"{operation.name} with `{name}` shows {what}"
                 yield failed(_CLAUSE, message, resource.creation, page, variant="filter")
             elif page.ok:
@@ -91,7 +91,7 @@ def check_filters(
 
 
 def _describe_shown(
-    session: HttpSession, page: Observation, shown: str, kind: ResourceKind, stranger: Identity
+    session: HttpSession, page: Observation, shown: str, *, kind: ResourceKind, stranger: Identity
 ) -> str:
     """Say what a list shows: a resource of another tenant, or an item that refers to it."""
     what = f"another tenant's {kind.name}"

@@ -355,7 +355,7 @@ class _Creation:
 
     def _bodies_with_one_change(self, body: object) -> Iterator[tuple[str, object]]:
         """Yield the body with one member changed within its schema, or one more member, each with
-        the name of the member: the optional members first.
+        the name of the member: if there are few, the optional members first.
         """
         source = self.session.source
         schema = self.operation.body.schema if self.operation.body is not None else {}
@@ -368,7 +368,10 @@ class _Creation:
         ]
         required = sampling.required_names(node)
         added = [(name, f"/{name}", other) for name, other in self._bodies_with_more(node, body)]
-        for _, pointer, other in sorted([*changed, *added], key=lambda one: one[0] in required):
+        found = sorted([*changed, *added], key=lambda one: one[0] in required)
+        # Of more members than are tried, each seed begins with another one.
+        start = source.random.randrange(len(found)) if len(found) > _MEMBERS else 0
+        for _, pointer, other in (*found[start:], *found[:start]):
             yield pointer.rpartition("/")[2], other
 
     def _bodies_with_more(self, node: Json, body: object) -> Iterator[tuple[str, object]]:

@@ -49,7 +49,7 @@ def _long_texts(
     schema = create.body.schema if create is not None and create.body is not None else {}
     properties = sampling.properties_of(sampling.merge_all_of(document, schema))
     for name in sorted(sampling.free_texts(document, schema)):
-        node = sampling.merge_all_of(document, properties[name])
+        node = sampling.only_branch(document, properties[name])
         short = body.get(name, "")
         length = _length(name, node)
         if name in kind.config.unique or referred_kind(session, name) is not None:

@@ -112,11 +112,11 @@ def _write(
     session: HttpSession, items: FreshItems, operation: ServiceOperation, odd: _OddText
 ) -> Iterator[ProbeResult]:
     """Write a body whose free texts are all odd; if that is refused, each of them alone."""
-    answer = _send(session, items, operation, odd, None)
+    answer = _send(session, items, operation, odd=odd)
     if answer is not None and answer.status in INVALID_INPUT and odd is _TOGETHER:
         names = [name for name, _ in _free_members(session, operation)]
         for name, alone in islice(_pair(names), 2 * len(_ALONE)):
-            _send(session, items, operation, alone, name)
+            _send(session, items, operation, odd=alone, only=name)
     yield from ()
 
 
@@ -131,8 +131,9 @@ def _send(
     session: HttpSession,
     items: FreshItems,
     operation: ServiceOperation,
+    *,
     odd: _OddText,
-    only: str | None,
+    only: str | None = None,
 ) -> Observation | None:
     """Send a body with odd texts, and read what it made. Return None if it has no free text."""
     spec = items.place(ordinary_request(session, operation))
@@ -170,7 +171,7 @@ def _free_members(
     schema = operation.body.schema if operation.body is not None else {}
     properties = sampling.properties_of(sampling.merge_all_of(document, schema))
     for name in sorted(sampling.free_texts(document, schema)):
-        node = sampling.merge_all_of(document, properties[name])
+        node = sampling.only_branch(document, properties[name])
         own = sampling.is_read_only(node) or node.get("writeOnly") is True
         most = node.get("maxLength")
         if not (own or "pattern" in node or referred_kind(session, name) is not None):

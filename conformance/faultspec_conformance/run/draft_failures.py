@@ -60,7 +60,7 @@ def draft_recipes(description: Description, taxonomy: Taxonomy) -> Iterator[str]
     renderings = tuple(taxonomy.renderings)
     for code in wanted:
         if code.name not in known:
-            yield from _recipes(contract, taxonomy, description, code, renderings)
+            yield from _recipes(contract, taxonomy, description, code, renderings=renderings)
             renderings = ()  # one code shows how the others are written
 
 
@@ -116,6 +116,7 @@ def _recipes(
     taxonomy: Taxonomy,
     description: Description,
     code: Code,
+    *,
     renderings: Iterable[str],
 ) -> Iterator[str]:
     """The recipes of a code: one, or one for each boundary, and one for each rendering."""

@@ -266,7 +266,7 @@ def _add_optional_texts(
     source = sampling.ValueSource(document, Random(0))
     found = dict(body)
     for name, member in sampling.properties_of(node).items():
-        inner = sampling.merge_all_of(document, member)
+        inner = sampling.only_branch(document, member)
         is_free = name in sampling.free_texts(document, schema) and "default" not in inner
         if name in body or not is_free or sampling.is_read_only(inner) or _is_reference(name):
             continue

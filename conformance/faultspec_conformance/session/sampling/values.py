@@ -16,6 +16,7 @@ from faultspec_conformance.session.sampling.schemas import (
     is_read_only,
     kind,
     merge_all_of,
+    only_branch,
     properties_of,
     required_names,
 )
@@ -318,7 +319,7 @@ def free_texts(document: Json, schema: object) -> frozenset[str]:
     """The members of an object that take any text, or any text with something put to its end."""
     found = set()
     for name, member in properties_of(merge_all_of(document, schema)).items():
-        node = merge_all_of(document, member)
+        node = only_branch(document, member)
         pattern = node.get("pattern")
         free = not isinstance(pattern, str) or fits(pattern, "a-0")
         if kind(node) == "string" and free and not {"enum", "const", "format"} & set(node):
