@@ -205,12 +205,19 @@ class MemberUpdates:
             return [failed(_UPDATED, message, *evidence, pointer=f"/{lost}")]
         before, current = state.header("ETag"), after.header("ETag")
         moved = found and before is not None and not before.startswith("W/")
-        if moved and before == current and self.session.applies(_STALE):
+        if moved and before == current and self._refuses_stale_writes():
             names = ", ".join(f"`{name}`" for name in body)
             message = f"the ETag of `{kind}` did not change after {operation} of {names}: the "
             message += "service cannot recognise a stale write"
             found.append(failed(_STALE, message, *evidence, variant="unchanged"))
         return found
+
+    def _refuses_stale_writes(self) -> bool:
+        """Whether a code of the taxonomy refuses a stale write."""
+        codes, contract = self.session.taxonomy.codes, self.session.contract
+        return any(
+            name in codes and codes[name].http.allows(412) for name in contract.codes_for(412)
+        )
 
     def _lost_member(
         self, body: Mapping[str, object], shown: Mapping[str, object], now: Mapping[str, object]
