@@ -65,7 +65,9 @@ def _leftmost(pieces: list[str]) -> str:
     for number, group in enumerate(groups):
         following = groups[number + 1][0] if number + 1 < len(groups) else None
         own, inner = ("", group) if number == 0 else (group[0], group[1:])
-        body = _within(inner, last=following is None, end=r"(?=/|\Z)" if following == "/**" else "")
+        body = _segment_pattern(
+            inner, last=following is None, end=r"(?=/|\Z)" if following == "/**" else ""
+        )
         if following is None:
             regex += _FREE.get(own, "") + body
         else:
@@ -73,7 +75,7 @@ def _leftmost(pieces: list[str]) -> str:
     return regex
 
 
-def _within(pieces: list[str], *, last: bool, end: str) -> str:
+def _segment_pattern(pieces: list[str], *, last: bool, end: str) -> str:
     """The expression of pieces that stay within their segments."""
     starts = [index for index, piece in enumerate(pieces) if _kind(piece) in _FREE]
     if not starts:
