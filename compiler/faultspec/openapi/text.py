@@ -26,6 +26,8 @@ def parse(text: str, path: str) -> tuple[Any, tuple[Diagnostic, ...]]:
 
     ``path`` names the source in the diagnostics.
     """
+    if is_json_text(text) and _is_too_large(text):
+        return None, (Diagnostic("file-too-large", _TOO_LARGE, path),)
     if not is_json_text(text):
         document, found = source.parse(text, path)
         return (None, tuple(found)) if found or document is None else (document.data, ())
@@ -47,6 +49,14 @@ def parse(text: str, path: str) -> tuple[Any, tuple[Diagnostic, ...]]:
     except ValueError as error:
         message = f"the text is not JSON: {error}"
         return None, (Diagnostic("json-syntax", message, path, _first_constant(text)),)
+
+
+_TOO_LARGE = f"the document has more than {source.MAX_NODES:,} values"
+
+
+def _is_too_large(text: str) -> bool:
+    """Whether a text in JSON may have more values than are read. Each has a sign before it."""
+    return sum(map(text.count, "[{,")) > source.MAX_NODES
 
 
 def is_json_text(text: str) -> bool:
@@ -72,6 +82,8 @@ def parse_leniently(text: str) -> tuple[Json | None, str]:
 
 
 def _parse_mapping(text: str) -> tuple[Json | None, str]:
+    if is_json_text(text) and _is_too_large(text):
+        return None, _TOO_LARGE
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
@@ -100,8 +112,8 @@ def read_file(path: str) -> Json:
 def read_part(path: str) -> Json:
     """The data of a file that belongs to a document, read leniently. Raises UnreadableDocument."""
     try:
-        document, problem = _parse_mapping(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
+        document, problem = _parse_mapping(source.read_bytes(path).decode("utf-8"))
+    except (source.SourceError, UnicodeDecodeError) as error:
         raise UnreadableDocument(f"the OpenAPI document {path} cannot be read: {error}") from None
     if document is None:
         raise UnreadableDocument(f"{path} is not an OpenAPI document: {problem}")

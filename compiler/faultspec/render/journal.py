@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from faultspec.render.locking import STAGING, make_parent
-from faultspec.render.ownership import is_marked, refuse_irregular, refuse_outside
+from faultspec.render.ownership import (
+    is_marked,
+    manifest_paths,
+    refuse_irregular,
+    refuse_outside,
+    refuse_unmarked,
+)
 from faultspec.render.paths import path_problem
 
 _JOURNAL = "journal"
@@ -115,6 +121,25 @@ def complete_moves(first: Path, journal: Journal) -> None:
         clear(folder, keep=(_JOURNAL,))
     with suppress(FileNotFoundError):
         (first / STAGING / _JOURNAL).unlink()
+
+
+def refuse_foreign_moves(first: Path, journal: Journal) -> None:
+    """Refuse a journal that replaces or removes what no compile wrote: it may come with a checkout.
+
+    A compile checks the same before it commits. Raises TargetError.
+    """
+    for folder, moves in _open_folders(first, journal):
+        tree = staging_tree(folder, journal.number)
+        trees = (folder, tree / "new", tree / "old")
+        listed = {path for each in trees for path in manifest_paths(each, None)}
+        source = tree / ("old" if journal.undone else "new")
+        replaced = [path for path in moves.changed if os.path.lexists(source / path)]
+        if journal.undone:
+            replaced += [path for path in moves.stale if os.path.lexists(source / path)]
+            removed = [path for path in moves.created if not os.path.lexists(tree / "new" / path)]
+        else:
+            removed = [*moves.stale]
+        refuse_unmarked(folder, replaced, removed, listed)
 
 
 def clear(folder: Path, keep: Sequence[str] = ()) -> None:

@@ -124,6 +124,32 @@ def refuse_foreign(folder: Path, paths: Iterable[str], listed: Collection[str]) 
             )
 
 
+def refuse_unmarked(
+    folder: Path, replaced: Iterable[str], removed: Iterable[str], listed: Collection[str]
+) -> None:
+    """Refuse moves of an interrupted compile: replaced files carry the mark, and removed ones are
+    listed as well. Raises TargetError.
+    """
+    removed = {*removed}
+    for path in (*replaced, *removed):
+        place = folder / path
+        refuse_outside(folder, path)
+        if not os.path.lexists(place):
+            continue
+        own = _has_own_manifest(folder, listed) if path == MANIFEST else is_marked(place)
+        if not own or (path in removed and path not in (MANIFEST, *listed)):
+            act = "remove" if path in removed else "overwrite"
+            raise TargetError(
+                Diagnostic(
+                    "foreign-file",
+                    f"an interrupted compile would {act} this file, which no compile wrote",
+                    str(place),
+                    hint="if the file is yours, remove .faultspec-compile of its folder and compile "
+                    "again",
+                )
+            )
+
+
 def _has_own_manifest(folder: Path, listed: Collection[str]) -> bool:
     """Whether a compile wrote the folder's manifest: other tools have files of that name, which
     list files without a mark.

@@ -16,6 +16,7 @@ from faultspec.render.journal import (
     has_staged_files,
     journal_of,
     read_journal,
+    refuse_foreign_moves,
     staging_tree,
     sync_folders,
     write_journal,
@@ -210,6 +211,7 @@ def _recover(locks: Iterable[Path], notify: Notify) -> None:
     for folder in locks:
         journal = read_journal(folder)
         if journal is not None:
+            refuse_foreign_moves(folder, journal)
             complete_moves(folder, journal)
             result = "undid" if journal.undone else "completed"
             notify(f"{os.path.relpath(folder)}: {result} an interrupted compile")

@@ -9,7 +9,7 @@ from yaml.events import AliasEvent
 
 from faultspec.diagnostics.model import Diagnostic, Related, Span
 from faultspec.source.document import Lines
-from faultspec.source.readers import MAX_DEPTH, Property
+from faultspec.source.readers import MAX_DEPTH, MAX_NODES, Property
 
 #: The most diagnostics for one file, so that a file full of mistakes does not exhaust the memory.
 MAX_REPORTED = 1000
@@ -82,6 +82,13 @@ def too_deep(parent: Any, lines: Lines, path: str) -> Diagnostic:
     span = lines.span_between(mark.index, mark.index + 1)
     hint = "check for a repeated bracket or dash"
     return Diagnostic("nested-too-deeply", message, path, span, hint=hint)
+
+
+def too_many(path: str) -> Diagnostic:
+    """The document has more keys and values than are read."""
+    message = f"the document has more than {MAX_NODES:,} keys and values"
+    hint = "split it, or check that this is the file you meant"
+    return Diagnostic("file-too-large", message, path, hint=hint)
 
 
 _PROPERTY = {"&": r"&[^\s,\[\]{}]*", "!": r"!(?:<[^>\s]*>|[^\s,\[\]{}]*)"}

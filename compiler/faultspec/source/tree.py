@@ -13,7 +13,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from faultspec.diagnostics.model import Diagnostic, Related, sort_diagnostics
 from faultspec.source import mistakes
 from faultspec.source.document import UNREADABLE, Document, Lines, span_of
-from faultspec.source.readers import ALIAS, PLAIN, READER, TEXT, Forgiving, NestingError
+from faultspec.source.readers import ALIAS, PLAIN, READER, TEXT, Forgiving, NestingError, SizeError
 
 #: The integers that have a native type in every target language.
 _INT64 = range(-(2**63), 2**63)
@@ -61,6 +61,8 @@ def parse_with(text: str, path: str, reader_type: Any) -> tuple[Document | None,
         return _document(reader, lines, path, forgiving=False)
     except (MarkedYAMLError, NestingError, _PropertiesError):
         pass  # parsed once more, slowly, for all mistakes
+    except SizeError:
+        return None, [mistakes.too_many(path)]
     finally:
         reader.dispose()
     reader = reader_type(text)
@@ -75,6 +77,8 @@ def parse_with(text: str, path: str, reader_type: Any) -> tuple[Document | None,
         found = [explain_syntax_error(error, lines, path)]
     except NestingError as error:
         found = [mistakes.too_deep(error.parent, lines, path)]
+    except SizeError:
+        found = [mistakes.too_many(path)]
     finally:
         reader.dispose()
     return document, [*found, *mistakes.find_properties(forgiving.properties, lines, path)]
