@@ -492,9 +492,8 @@ class _Lifetime:
         page: Observation | None,
         shown: list[FilteredPage],
     ) -> Iterator[Outcome]:
-        """Delete the resource; then read it, and the lists or another resource."""
-        other = self._other()
-        there = other is not None and self._is_there(other, page)
+        """Delete the resource; then read it, and the lists or other resources."""
+        others = [other for other in self._others() if self._is_there(other, page)]
         answer = self._send_delete(operation, state)
         after = self.get()
         if not answer.ok:
@@ -509,17 +508,20 @@ class _Lifetime:
         now = self._showing(self.list_pages()) if page is not None else None
         if page is not None and now is not None and not may_be_pending(answer):
             yield from self._check_unlisted(operation, (state, page), answer, now)
-        if other is not None and there and not (now is not None and lists_item(now, other)):
-            yield from self._check_other(operation, other, answer)
+        for other in others:
+            if now is None or not lists_item(now, other):
+                yield from self._check_other(operation, other, answer)
 
-    def _other(self) -> CreatedResource | None:
-        """Return another resource of the kind: a new one, which refers to the same resources, else
-        one that exists.
+    def _others(self) -> list[CreatedResource]:
+        """Return other resources of the kind: a new one, which refers to the same resources, and
+        the one that the run made first.
         """
         new = make(self.session, self.kind, owner=self.resource.owner)
-        other = new if isinstance(new, CreatedResource) else None
-        other = other or self.session.knowledge.created.get(self.kind.name)
-        return None if other is None or str(other.id) == str(self.resource.id) else other
+        first = self.session.knowledge.created.get(self.kind.name)
+        found = [one for one in (new, first) if isinstance(one, CreatedResource)]
+        unique = {str(one.id): one for one in reversed(found)}
+        unique.pop(str(self.resource.id), None)
+        return list(unique.values())
 
     def _is_there(self, other: CreatedResource, page: Observation | None) -> bool:
         """Whether another resource exists: it is new, or the list or a read shows it."""

@@ -55,8 +55,9 @@ def _long_texts(
         if name in kind.config.unique or referred_kind(session, name) is not None:
             continue
         if isinstance(short, str) and length is not None and not node.get("writeOnly"):
-            text = (short + _MORE * length)[:length].strip()
-            yield name, text.ljust(length, "x")
+            text = (short + _MORE * length)[:length].strip().ljust(length, "x")
+            if not sampling.invalid_members(document, node, text):
+                yield name, text
 
 
 def _length(name: str, node: Json) -> int | None:
