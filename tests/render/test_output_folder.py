@@ -398,7 +398,8 @@ def test_a_foreign_journal_touches_no_file_that_no_compile_wrote(
     (folder / STAGING / "journal").write_text(json.dumps(journal))
     done = run("compile", *(["--check"] if command == "check" else []))
     assert done.returncode == 2
-    assert "foreign-file" in done.stderr and "no compile wrote" in done.stderr
+    assert "foreign-file" in done.stderr
+    assert "no compile wrote" in done.stderr
     shutil.rmtree(folder / STAGING)
     assert files(folder) == before
 

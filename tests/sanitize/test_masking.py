@@ -722,4 +722,5 @@ def test_messages_are_hidden_when_the_time_for_masking_is_over() -> None:
     effort = Effort(-1.0)
     masked = mask_answered(finding.evidence, effort).finding(finding)
     assert "open-sesame" not in repr(masked)
-    assert effort.late > 0 and not effort.hidden
+    assert effort.late > 0
+    assert not effort.hidden

@@ -37,8 +37,8 @@ CODES: Mapping[str, str] = {
     "file-not-found": "The file does not exist.",
     "not-a-file": "The path is a directory, a device, a pipe or a socket.",
     "file-unreadable": "The file exists and cannot be read.",
-    "file-too-large": f"The file is larger than {MAX_BYTES // 1024**2} MiB, or has more than {MAX_NODES:,} keys "
-    "and values.",
+    "file-too-large": f"The file is larger than {MAX_BYTES // 1024**2} MiB, or has more than "
+    f"{MAX_NODES:,} keys and values.",
     "not-utf-8": "The file has another encoding than UTF-8, or is not text.",
     "empty-document": "The file has only blank space and comments.",
     "yaml-character": "A control character or an invisible line end, which must be escaped.",
