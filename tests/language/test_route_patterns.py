@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faultspec.language.routes import _plain, compile_route
+from faultspec.language.routes import compile_route, write_plain
 from support.examples import examples
 
 PARTS = st.lists(
-    st.sampled_from(["/", "a", "b", "/a", "*", "{x}", "/**/a", "/**/", "**"]),
+    st.sampled_from(["/", "a", "b", "/a", "a*", "*b", "{x}", "/**/a", "/**/", "b**"]),
     min_size=1,
     max_size=7,
 )
@@ -25,7 +25,7 @@ def test_a_route_claims_the_same_paths_as_its_plain_expression(parts: list[str])
     """The plain expression tries every way, which short paths allow."""
     pattern = "".join(["/", *parts])
     pieces = [piece for piece in re.split(r"(/\*\*|\*\*|\*|\{[^}/]*\})", pattern) if piece]
-    plain, route = re.compile(_plain(pieces), re.DOTALL), compile_route(pattern)
+    plain, route = re.compile(write_plain(pieces), re.DOTALL), compile_route(pattern)
     for path in PATHS:
         assert route.claims("GET", [path]) == bool(plain.fullmatch(path)), (pattern, path)
 

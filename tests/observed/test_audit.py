@@ -5,6 +5,7 @@ findings.
 import gzip
 import json
 import logging
+import os
 import subprocess
 import sys
 import tracemalloc
@@ -621,6 +622,16 @@ def test_a_bad_line_costs_itself_alone(tmp_path: Path, first: bytes) -> None:
         path = tmp_path / "b"
         path.write_bytes(b"\n".join([*good[:index], first, *good[index:], b""]))
         assert clauses(path) == clauses(plain)
+
+
+def test_a_pipe_is_refused_before_it_is_opened(tmp_path: Path) -> None:
+    """Opening it waits for a writer, who may never come."""
+    os.mkfifo(tmp_path / "fifo")
+    with (
+        pytest.raises(OSError, match="pipe"),
+        open_recording(str(tmp_path / "fifo"), platform()),
+    ):
+        pass
 
 
 @pytest.mark.parametrize("packed", [False, True])

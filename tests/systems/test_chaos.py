@@ -263,6 +263,11 @@ HOSTILE = {
         config=STDIO,
         child='import sys\nwhile True: sys.stdout.write(\'{"jsonrpc":"2.0","method":"x"}\\n\')',
     ),
+    "stillborn process": Hostile(
+        "command on standard streams that is no program of JSON-RPC and ends at once",
+        config=STDIO.replace("PYTHON, CHILD", "/bin/false"),
+        quick=True,
+    ),
     "dead process": Hostile(
         "process on standard streams that ends at once",
         config=STDIO,

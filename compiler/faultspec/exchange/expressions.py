@@ -29,7 +29,7 @@ _FEW = 3
 #: What the parser of the standard library has for "any number".
 _ENDLESS = int(import_module("re._constants").MAXREPEAT)
 
-#: Characters that an expression of others searches, and the power of two. The runtime has the same.
+#: Characters that an expression of others searches, as in the runtime, and the power of two.
 SEARCHED = checking.SEARCHED
 _LENGTH_BITS = SEARCHED.bit_length() - 1
 

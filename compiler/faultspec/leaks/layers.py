@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 _ESCAPES = r"""
-    (?:%[0-9A-Fa-f]{2})+
+    (?:%[0-9A-Fa-f]{2})+ | %u[0-9A-Fa-f]{4} | \\[0-3][0-7]{2}
     | \\u[dD][89abAB][0-9A-Fa-f]{2}\\u[dD][c-fC-F][0-9A-Fa-f]{2}
     | \\u[0-9A-Fa-f]{4} | \\u\{[0-9A-Fa-f]{1,6}\} | \\U[0-9A-Fa-f]{8} | \\x[0-9A-Fa-f]{2}
     | \\.
-    | &\#[0-9]{1,7};? | &\#[xX][0-9A-Fa-f]{1,6};? | &[A-Za-z][A-Za-z0-9]{1,31};
+    | &\#[0-9]{1,99};? | &\#[xX][0-9A-Fa-f]{1,99};? | &[A-Za-z][A-Za-z0-9]{1,31};
     """
 
 #: An escape of JSON (RFC 8259, 7), programming languages, HTML, URLs (RFC 3986, 2.1) or JSON
@@ -244,7 +244,7 @@ def _printable(raw: bytes) -> str:
 
 def _decode(escape: str) -> Pieces:
     """The characters of an escape, each with the part of the escape that it takes."""
-    if escape[0] == "%":
+    if escape[0] == "%" and escape[1] != "u":
         yield from _decode_percent(escape)
         return
     character = ""
@@ -254,6 +254,8 @@ def _decode(escape: str) -> Pieces:
         character = html.unescape(escape if escape.endswith(";") else f"{escape};")
     elif len(escape) == 12 and escape[1] == "u" and escape[2] != "{":
         character = (bytes.fromhex(escape[2:6]) + bytes.fromhex(escape[8:])).decode("utf-16-be")
+    elif escape[1] in "0123" and len(escape) > 2:
+        character = chr(int(escape[1:], 8))
     elif escape[1] in "uUx" and len(escape) > 2:
         number = int(escape[2:].strip("{}"), 16)
         character = chr(number) if number <= 0x10FFFF else ""

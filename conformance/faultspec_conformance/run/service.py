@@ -264,7 +264,8 @@ def judge_calls(
     known = rules.clauses
     try:
         with create_driver(target) as driver:
-            if not driver.listens():
+            # A process that ended at once says why when it is called.
+            if not driver.listens() and not isinstance(driver, Process):
                 return Unreachable(f"cannot connect to {target.address}")
             options.announce("deadline", driver.remaining)
             session, parts = start_call_session(driver, rules, target, options)

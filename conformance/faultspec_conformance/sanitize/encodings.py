@@ -1,14 +1,17 @@
 """Finding a value in a text in any of its encodings.
 
-The text is unescaped layer by layer. A value found in a layer is reported by its place in the
-source.
+The text is unescaped layer by layer, and runs of base64, hexadecimal and base32 are decoded twice.
+A value found in a layer is reported by its place in the source, or by that of its whole run.
 """
 
 import base64
 import html
 import json
 import re
+import zlib
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote
@@ -18,6 +21,19 @@ from faultspec.leaks.layers import Layer, unescape
 
 #: Encodings inside each other that are undone: JSON in a header of a log line in JSON takes three.
 _LAYERS = 4
+
+#: Runs of digits inside each other that are decoded.
+_RUNS = 2
+
+#: Characters of the shortest run that is decoded, and of all that one text yields.
+_RUN = 16
+_DECODED = 512 * 1024
+
+#: What stands for the rest of a text that is cut.
+_CUT = re.compile(r"\[(?:…|\.{3,})\]|…|\.{3,}|\*{3,}")
+
+#: Bytes of quoted-printable text (RFC 2045, section 6.7), and its soft line breaks.
+_QUOTED = re.compile(r"=(?:([0-9A-Fa-f]{2})|\r?\n)")
 
 _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_")
 
@@ -37,16 +53,44 @@ _TRUNCATED_ESCAPE = re.compile("(?:[\\\\%&=][^\\\\%&=]{0,7}|[\ud800-\udfff\ufffd
 
 
 @dataclass(frozen=True, slots=True)
+class _DecodedRuns:
+    """Runs of digits of a layer that were decoded. ``starts``: where each begins in the joined
+    text; ``places``: its start and end in the layer.
+    """
+
+    layer: "FoldedLayer"
+    starts: tuple[int, ...]
+    places: tuple[tuple[int, int], ...]
+
+    def place(self, at: int) -> tuple[int, int]:
+        """The place of the run at an offset, in the source."""
+        start, end = self.places[max(0, bisect_right(self.starts, at) - 1)]
+        return self.layer.source(start), self.layer.source_end(end)
+
+
+@dataclass(frozen=True, slots=True)
 class FoldedLayer:
-    """A layer, its text, and the same in lower case."""
+    """A layer, its text, and the same in lower case. ``cuts``: where the text is cut.
+
+    ``runs``: the runs that the layer was decoded from, if it was. What is found in such a layer is
+    reported as its whole run.
+    """
 
     layer: Layer
     text: str
     folded: str
+    cuts: tuple[tuple[int, int], ...] = ()
+    runs: _DecodedRuns | None = None
 
     def source(self, at: int) -> int:
-        """The offset in the source of an offset in this text."""
-        return self.layer.source(at)
+        """The offset in the source of the offset in this text at which something begins."""
+        place = self.layer.source(at)
+        return place if self.runs is None else self.runs.place(place)[0]
+
+    def source_end(self, at: int) -> int:
+        """The same where something ends."""
+        place = self.layer.source(at)
+        return place if self.runs is None else self.runs.place(max(0, place - 1))[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +105,105 @@ class Form:
 
 
 def unescape_layers(text: str) -> tuple[FoldedLayer, ...]:
-    """The text itself, then unescaped once, twice, and so on until no escape is left."""
+    """The text itself, then unescaped once, twice, and so on until no escape is left; and the same
+    for the runs of digits in it, decoded, and for those in these.
+    """
+    found = _unescape_all(text, None)
+    seen, newest = {text}, [found[0], found[-1]]
+    for _ in range(_RUNS):
+        layers, newest = newest, []
+        for layer in layers:
+            decoded, runs = _decode_runs(layer)
+            if runs is not None and decoded not in seen:
+                seen.add(decoded)
+                inner = _unescape_all(decoded, runs)
+                found += inner
+                newest += [inner[0], inner[-1]][: len(inner)]
+    return tuple(found)
+
+
+def _unescape_all(text: str, runs: _DecodedRuns | None) -> list[FoldedLayer]:
     layer: Layer | None = Layer(text)
     found: list[FoldedLayer] = []
     while layer is not None and len(found) <= _LAYERS:
-        found.append(FoldedLayer(layer, layer.text, fold_case(layer.text)))
+        cuts = tuple(cut.span() for cut in _CUT.finditer(layer.text))
+        found.append(FoldedLayer(layer, layer.text, fold_case(layer.text), cuts=cuts, runs=runs))
         layer = unescape(layer)
-    return tuple(found)
+    return found
+
+
+def _decode_runs(layer: FoldedLayer) -> tuple[str, _DecodedRuns | None]:
+    """The decoded runs of digits in a layer, joined, and their places."""
+    texts: list[str] = []
+    starts: list[int] = []
+    places: list[tuple[int, int]] = []
+    length = 0
+    matches = [*_RUN_OF_DIGITS.finditer(layer.text)]
+    if "=" in layer.text:
+        matches += _WORD.finditer(layer.text)
+    for match in matches:
+        for decoded in filter(None, _decode_run(match[0])):
+            texts.append(decoded)
+            starts.append(length)
+            places.append(match.span())
+            length += len(decoded) + 1
+        if length > _DECODED:
+            break
+    return "\0".join(texts), _DecodedRuns(layer, (*starts,), (*places,)) if texts else None
+
+
+_RUN_OF_DIGITS = re.compile(rf"[A-Za-z0-9+/_-]{{{_RUN},}}={{0,6}}")
+_WORD = re.compile(r"(?:=\r?\n|\S)+")
+"""A word, which may be quoted-printable: soft line breaks belong to it."""
+
+_HEXADECIMAL = re.compile(r"(?:[0-9A-Fa-f]{2})+")
+_BASE32 = re.compile(r"(?:[A-Z2-7]{8,}|[a-z2-7]{8,})")
+_ASCII = re.compile(rb"[ -~]{4,}")
+
+#: How data of gzip and zlib begin.
+_COMPRESSED = (b"\x1f\x8b", b"x\x01", b"x\x5e", b"x\x9c", b"x\xda")
+
+
+def _decode_run(run: str) -> Iterator[str]:
+    """The texts that a run of digits, or a word, may encode. Base64 may begin at any of four."""
+    if "=" in run:
+        quoted = _QUOTED.sub(lambda match: chr(int(match[1], 16)) if match[1] else "", run)
+        if quoted != run:
+            yield quoted
+    digits = run.rstrip("=")
+    if _RUN_OF_DIGITS.fullmatch(run) is None:
+        return
+    for found in _HEXADECIMAL.finditer(digits):
+        if len(found[0]) >= _RUN:
+            yield _read_text(bytes.fromhex(found[0]))
+    for found in _BASE32.finditer(digits):
+        if len(found[0]) >= _RUN:
+            part = found[0].upper()
+            part = part[: len(part) - (len(part) % 8 in (1, 3, 6))]
+            yield _read_text(base64.b32decode(part + "=" * (-len(part) % 8)))
+    standard = digits.translate(_STANDARD)
+    for shift in range(4):
+        part = standard[shift:]
+        raw = base64.b64decode(part[: len(part) - (len(part) % 4 == 1)] + "==")
+        yield _read_text(raw)
+        if raw.startswith(_COMPRESSED):
+            with suppress(zlib.error):
+                inflater = zlib.decompressobj(zlib.MAX_WBITS | 32)  # the header says which
+                yield _read_text(inflater.decompress(raw, _INFLATED))
+
+
+def _read_text(raw: bytes) -> str:
+    """The bytes as text, else the texts of ASCII among them: others have no secrets."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return "\0".join(found.decode("ascii") for found in _ASCII.findall(raw))
+
+
+_STANDARD = str.maketrans("-_", "+/")
+
+#: Bytes that one compressed run may have.
+_INFLATED = 64 * 1024
 
 
 def _unescape(text: str) -> str:
@@ -114,12 +250,18 @@ def find_value(layers: tuple[FoldedLayer, ...], value: str) -> Iterator[tuple[in
             haystack = layer.folded if form.any_case else layer.text
             for start, end in _occurrences(haystack, form.text):
                 before, after = _base64_margin(layer.text, start, end) if form.coded else (0, 0)
-                yield layer.source(start - before), layer.source(end + after)
+                yield layer.source(start - before), layer.source_end(end + after)
 
 
-def find_truncated(layers: tuple[FoldedLayer, ...], value: str) -> Iterator[tuple[int, int]]:
-    """Where the text ends, or an ellipsis shortens it, in the middle of the value."""
+def find_truncated(
+    layers: tuple[FoldedLayer, ...], value: str, *, at_end: bool = True
+) -> Iterator[tuple[int, int]]:
+    """Where the text ends, or an ellipsis shortens it, in the middle of the value. ``at_end``: the
+    text may be cut at its end.
+    """
     for layer in layers:
+        if not at_end and not layer.cuts:
+            continue
         for form in forms_of(value):
             text = layer.folded if form.any_case else layer.text
             beginning = form.text[:_CODED] if form.coded else _beginning(form.text)
@@ -128,27 +270,38 @@ def find_truncated(layers: tuple[FoldedLayer, ...], value: str) -> Iterator[tupl
             start = text.find(beginning)
             while start >= 0:
                 # Where it occurs several times before one end, the first occurrence counts.
-                end = text.find("…", start, start + len(form.text) + 1)
-                if end < 0 and len(text) - start <= len(form.text):
+                end = _next_cut(layer, start, start + len(form.text))
+                if end < 0 and at_end and len(text) - start <= len(form.text):
                     end = len(text)
                 if end >= 0 and _begins(form.text, text[start:end], len(beginning)):
-                    yield layer.source(start), layer.source(end)
+                    yield layer.source(start), layer.source_end(end)
                     start = end
                 start = text.find(beginning, start + 1)
+
+
+def _next_cut(layer: FoldedLayer, start: int, last: int) -> int:
+    """Where the first cut between two offsets begins, or -1."""
+    number = bisect_left(layer.cuts, (start, start))
+    at = layer.cuts[number][0] if number < len(layer.cuts) else -1
+    return at if at <= last else -1
 
 
 def find_beheaded(layers: tuple[FoldedLayer, ...], value: str) -> Iterator[tuple[int, int]]:
     """Where an ellipsis stands for the beginning of the value."""
     for layer in layers:
-        if "…" not in layer.folded:
+        if not layer.cuts:
             continue
+        ends = [end for _, end in layer.cuts]
         for form in forms_of(value):
             text = layer.folded if form.any_case else layer.text
             ending = form.text[-(_CODED if form.coded else _BEGINNING) :]
             for start, end in _occurrences(text, ending):
-                cut = text.rfind("…", max(0, end - len(form.text)), start)
-                if cut >= 0 and form.text.endswith(text[cut + 1 : end]):
-                    yield layer.source(cut + 1), layer.source(end)
+                number = bisect_right(ends, start) - 1
+                if number < 0 or ends[number] <= end - len(form.text):
+                    continue
+                cut = ends[number]
+                if form.text.endswith(text[cut:end]):
+                    yield layer.source(cut), layer.source_end(end)
 
 
 def _occurrences(text: str, part: str) -> Iterator[tuple[int, int]]:

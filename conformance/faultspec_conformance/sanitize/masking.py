@@ -105,15 +105,17 @@ class Masking:
             self.effort.late += 1
             return MASK
         layers = unescape_layers(text)
-        found = [
-            (start, -end, word)
-            for secret, word in self.secrets
-            for start, end in (
+        found: list[tuple[int, int, str]] = []
+        for secret, word in self.secrets:
+            places = (
                 *find_value(layers, secret),
-                *(() if whole else find_truncated(layers, secret)),
+                *find_truncated(layers, secret, at_end=not whole),
                 *find_beheaded(layers, secret),
             )
-        ]
+            found += ((start, -end, word) for start, end in places)
+            if self.effort is not None and self.effort.is_spent(_FOR_SENTENCES):
+                self.effort.late += 1
+                return MASK
         out, read = [], 0
         for start, negative_end, word in sorted(found, key=lambda place: place[:2]):
             if start >= read:

@@ -5,8 +5,11 @@ line.
 record that is broken or not an exchange becomes a `Skipped`, and reading goes on.
 """
 
+import errno
 import gzip
 import io
+import os
+import stat
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -54,6 +57,9 @@ def open_recording(
     file cannot be decompressed to its end, the items end with an OSError, an EOFError or a
     zlib.error.
     """
+    # Checked before it is opened, because opening a pipe waits for a writer.
+    if not stat.S_ISREG(os.stat(path).st_mode) and not Path(path).is_dir():
+        raise OSError(errno.EINVAL, "it is a device, a pipe or a socket")
     with Path(path).open("rb") as raw:
         size = max(raw.seek(0, io.SEEK_END), 1)
         raw.seek(0)

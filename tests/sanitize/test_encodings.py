@@ -1,0 +1,101 @@
+"""Secrets in encodings inside each other, and secrets that are cut, are masked; in bounded time."""
+
+import base64
+import gzip
+import html
+import json
+import os
+import quopri
+import re
+import time
+import zlib
+from collections.abc import Callable
+from itertools import product
+from urllib.parse import quote
+
+import pytest
+
+from faultspec_conformance.sanitize.effort import Effort
+from faultspec_conformance.sanitize.masking import MASK, build_masking
+
+SECRET = "Zx9+qT/4mW=vR7pLk2sD"
+
+Encoding = Callable[[str], str]
+
+
+def encode_qp(text: str) -> str:
+    """Every character in quoted-printable."""
+    return "".join(f"={byte:02X}" for byte in text.encode())
+
+
+ENCODINGS: dict[str, Encoding] = {
+    "base64": lambda text: base64.b64encode(text.encode()).decode(),
+    "base64url": lambda text: base64.urlsafe_b64encode(text.encode()).decode().rstrip("="),
+    "hexadecimal": lambda text: text.encode().hex(),
+    "percent": lambda text: quote(text, safe=""),
+    "html": html.escape,
+    "unicode": lambda text: "".join(f"\\u{ord(letter):04x}" for letter in text),
+    "base32": lambda text: base64.b32encode(text.encode()).decode(),
+    "quoted-printable": encode_qp,
+}
+OTHERS: dict[str, Encoding] = {
+    "percent u": lambda text: "".join(f"%u{ord(letter):04X}" for letter in text),
+    "octal": lambda text: "".join(f"\\{ord(letter):03o}" for letter in text),
+    "long numbers": lambda text: "".join(f"&#{ord(letter):09d};" for letter in text),
+    "gzip": lambda text: base64.b64encode(gzip.compress(text.encode())).decode(),
+    "zlib": lambda text: base64.b64encode(zlib.compress(text.encode())).decode(),
+    "quoted text": lambda text: quopri.encodestring(text.encode()).decode().strip(),
+}
+
+MASKING = build_masking((), [(SECRET, "${TOK}")])
+
+
+def assert_masked(shown: str) -> None:
+    """The text is masked wherever it stands; what is around it stays."""
+    text = f"first {shown} last"
+    for masked in (MASKING.text(text), MASKING.body(text.encode()).decode()):
+        assert shown not in masked
+        assert re.fullmatch(r"first .*\$\{TOK\}.* last", masked), masked
+
+
+@pytest.mark.parametrize(("outer", "inner"), [*product(ENCODINGS, ENCODINGS)])
+def test_two_encodings_inside_each_other_are_undone(outer: str, inner: str) -> None:
+    """The inner text has other characters around the secret, which shift the digits."""
+    for around in ("", "x", "yy"):
+        text = ENCODINGS[outer](around + ENCODINGS[inner](f"{around}{SECRET}{around}"))
+        assert_masked(text)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_further_encodings_are_undone(name: str) -> None:
+    """Old escapes, long ones, and compressed text."""
+    shown = OTHERS[name](SECRET)
+    assert shown not in MASKING.text(f"a {shown} b")
+
+
+@pytest.mark.parametrize("cut", ["…", "...", "[...]", "[…]", "***", "......"])
+def test_what_is_left_of_a_cut_secret_is_masked(cut: str) -> None:
+    """Beginnings and ends, in texts and in whole bodies."""
+    text = f"token {SECRET[:14]}{cut} and {cut}{SECRET[8:]} are wrong, try again"
+    for masked in (MASKING.text(text), MASKING.body(text.encode()).decode()):
+        assert masked == f"token ${{TOK}}{cut} and {cut}${{TOK}} are wrong, try again"
+
+
+def test_masking_stops_within_one_text() -> None:
+    """Hundreds of secrets in a body of digits: what is not searched in time is hidden."""
+    secrets = [(os.urandom(12).hex(), "x") for _ in range(2_000)]
+    body = base64.b64encode(os.urandom(48_000))
+    effort = Effort(0.2)
+    began = time.monotonic()
+    masking = build_masking((), secrets)
+    masked = type(masking)(masking.secrets, effort=effort).body(body)
+    assert time.monotonic() - began < 2
+    assert masked == body or masked.startswith(MASK.encode())
+
+
+def test_a_bomb_in_base64_is_bounded() -> None:
+    """Of compressed data, the beginning is searched."""
+    bomb = base64.b64encode(gzip.compress(bytes(1 << 24))).decode()
+    began = time.process_time()
+    MASKING.text(json.dumps([bomb]))
+    assert time.process_time() - began < 2
