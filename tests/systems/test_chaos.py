@@ -264,7 +264,7 @@ HOSTILE = {
         child='import sys\nwhile True: sys.stdout.write(\'{"jsonrpc":"2.0","method":"x"}\\n\')',
     ),
     "stillborn process": Hostile(
-        "command on standard streams that is no program of JSON-RPC and ends at once",
+        "command on standard streams that ends at once, without a message",
         config=STDIO.replace("PYTHON, CHILD", "/bin/false"),
         quick=True,
     ),
@@ -587,7 +587,7 @@ largest process.
 
 def row(hostile: Hostile, done: Measured) -> str:
     """A row of the page."""
-    outcome = done.outcome.replace("|", "\\|")[:160]
+    outcome = " ".join(done.outcome.split()).replace("|", "\\|")[:160]
     what = hostile.what.replace("|", "\\|")
     return f"| {what} | {outcome} | {done.code} | {done.beyond:.1f} s | {done.megabytes} MB |\n"
 

@@ -55,6 +55,9 @@ _BEYOND = 5.0
 #: Seconds for all sessions to end: a server may not answer the request to end one.
 _FAREWELL = 1.0
 
+#: The same once the time of the run is spent.
+_LAST = 0.2
+
 #: The error that the library makes up if a body cannot be read to its end.
 _LOST = CONNECTION_CLOSED, "Connection closed"
 
@@ -240,7 +243,7 @@ class McpDriver(Driver):
 
     def _hang_up(self) -> None:
         """End the sessions. Those that the server does not end in time end with the loop."""
-        deadline = time.monotonic() + _FAREWELL
+        deadline = time.monotonic() + max(_LAST, min(_FAREWELL, self.remaining))
         while self._sessions:
             _, (_, entered) = self._sessions.popitem()
             leaving = threading.Thread(target=_leave, args=(entered,), daemon=True)
