@@ -79,8 +79,7 @@ EXPRESSIONS = st.recursive(
 @given(EXPRESSIONS)
 @examples(400)
 def test_what_passes_takes_bounded_time(expression: str) -> None:
-    """Whatever is pumped: quadratic time for 60 characters is milliseconds, exponential time is
-    years.
+    """Whatever is pumped: quadratic time for 60 characters is milliseconds, exponential time years.
 
     A search looks for signals, so the test could be stopped; `re` itself knows no limit.
     """

@@ -24,7 +24,7 @@ def compile_route(pattern: str) -> Route:
     """
     method, space, path = pattern.rpartition(" ")
     pieces = [piece for piece in re.split(r"(/\*\*|\*\*|\*|\{[^}/]*\})", path) if piece]
-    regex = _plain(pieces) if _is_fast(pieces) else _leftmost(pieces)
+    regex = write_plain(pieces) if _is_fast(pieces) else _write_leftmost(pieces)
     return Route(method.strip().upper() if space else None, re.compile(regex, re.DOTALL))
 
 
@@ -36,7 +36,8 @@ def _kind(piece: str) -> str:
     return "{" if len(piece) > 1 and piece[0] == "{" and piece[-1] == "}" else piece
 
 
-def _plain(pieces: Iterable[str]) -> str:
+def write_plain(pieces: Iterable[str]) -> str:
+    """An expression that tries every way."""
     return "".join(_FREE.get(_kind(piece)) or re.escape(piece) for piece in pieces)
 
 
@@ -52,7 +53,7 @@ def _is_fast(pieces: list[str]) -> bool:
     return several <= 1 and all(len(re.findall("[*{]", segment)) <= 1 for segment in segments)
 
 
-def _leftmost(pieces: list[str]) -> str:
+def _write_leftmost(pieces: list[str]) -> str:
     """An expression that takes each part but the last at its first place, and tries no other.
 
     Between two parts that take several segments, the others stay within theirs. So the first place
@@ -65,7 +66,7 @@ def _leftmost(pieces: list[str]) -> str:
     for number, group in enumerate(groups):
         following = groups[number + 1][0] if number + 1 < len(groups) else None
         own, inner = ("", group) if number == 0 else (group[0], group[1:])
-        body = _segment_pattern(
+        body = _write_within(
             inner, last=following is None, end=r"(?=/|\Z)" if following == "/**" else ""
         )
         if following is None:
@@ -75,14 +76,14 @@ def _leftmost(pieces: list[str]) -> str:
     return regex
 
 
-def _segment_pattern(pieces: list[str], *, last: bool, end: str) -> str:
+def _write_within(pieces: list[str], *, last: bool, end: str) -> str:
     """The expression of pieces that stay within their segments."""
     starts = [index for index, piece in enumerate(pieces) if _kind(piece) in _FREE]
     if not starts:
-        return _plain(pieces) + end
-    regex = _plain(pieces[: starts[0]])
+        return write_plain(pieces) + end
+    regex = write_plain(pieces[: starts[0]])
     for start, stop in zip(starts, [*starts[1:], len(pieces)], strict=True):
-        following = _plain(pieces[start + 1 : stop])
+        following = write_plain(pieces[start + 1 : stop])
         if stop < len(pieces):
             regex += f"(?>{_SHORT[_kind(pieces[start])]}{following})"
         elif last:

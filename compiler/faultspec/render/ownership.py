@@ -144,8 +144,8 @@ def refuse_unmarked(
                     "foreign-file",
                     f"an interrupted compile would {act} this file, which no compile wrote",
                     str(place),
-                    hint="if the file is yours, remove .faultspec-compile of its folder and "
-                    "compile again",
+                    hint="if the file is yours, remove .faultspec-compile of its output folder, "
+                    "and compile again",
                 )
             )
 
