@@ -15,11 +15,10 @@ from faultspec.judge.match_envelope import (
     declarations,
     is_inside_text,
     is_protocol_number,
-    is_scalar,
 )
 from faultspec.language.conditions import ConditionFacts, unknown_facts
 from faultspec.language.model import Code, Operation
-from faultspec.language.values import are_equal, show
+from faultspec.language.values import are_equal, is_text_or_number, show
 from faultspec.runtime import http_dates
 from faultspec.runtime.places import SlotPlace
 
@@ -98,11 +97,10 @@ def judge_code_status(
 
 def judge_missing_code(findings: FindingCollector, error: ErrorReading) -> None:
     """Report a code that is in none of its places, or that the status leaves open or unknown."""
-    places = error.envelope.places["code"]
-    deciding = next((each for each in places if each.kind in ("status", "envelope")), None)
+    deciding = error.envelope.deciding_place
     if deciding is None:
         findings.exercise("envelope/shape")
-        expected = join_or(describe_place(place) for place in places)
+        expected = join_or(map(_describe_place, error.envelope.code_places))
         findings.add(
             "envelope/shape",
             f"the code is missing; expected it {expected}",
@@ -130,7 +128,7 @@ def judge_missing_code(findings: FindingCollector, error: ErrorReading) -> None:
         )
 
 
-def describe_place(place: SlotPlace) -> str:
+def _describe_place(place: SlotPlace) -> str:
     """The place of a slot, in words."""
     return f"in the header `{place.at}`" if place.kind == "header" else f"at `{place.at}`"
 
@@ -148,7 +146,7 @@ def judge_original_code(findings: FindingCollector, error: ErrorReading, body: o
         findings.undecide("code/original", "the answer has no original code")
         return
     findings.exercise("code/original")
-    if not is_scalar(original) or original == "":
+    if not is_text_or_number(original) or original == "":
         message = f"is {show(original)}; expected the original code, a text or a number"
         findings.add_at("code/original", pointer, message, source=undeclared.source)
         return
@@ -184,7 +182,7 @@ def _has_type_of_codes(findings: FindingCollector, error: ErrorReading) -> bool:
     """Whether the value has a type that codes have; inside a string every type is spelled out."""
     wire, pointer, kinds = error.slots["code"], error.where["code"], findings.contract.kinds
     kind = "string" if isinstance(wire, str) else "number"
-    if is_scalar(wire) and (
+    if is_text_or_number(wire) and (
         kind in kinds or is_inside_text(error.envelope, pointer[len(error.at) :])
     ):
         return True

@@ -8,7 +8,7 @@ from faultspec.judge.collector import FindingCollector, quote_pointer
 from faultspec.judge.match_envelope import ErrorReading
 from faultspec.language import formats, header_syntax
 from faultspec.language.model import Code, HeaderRule, Source
-from faultspec.language.values import ValueProblem, check_value, show
+from faultspec.language.values import check_header_text, show
 from faultspec.runtime import http_dates, retry_after
 
 _YEAR = 366 * 24 * 3600
@@ -108,7 +108,7 @@ def _judge_form(
     if problem and not _is_reported_in_body(findings, value, error):
         findings.add(clause, f"{shown_value}: {problem}", source=rule.source)
         return True
-    for wrong in _value_problems(findings, rule, value):
+    for wrong in check_header_text(rule, value, findings.contract.terms):
         message = f"`{rule.name}` {wrong.problem}"
         findings.add(clause, message, source=rule.source)
         return True
@@ -124,15 +124,6 @@ def _judge_form(
     message = f"{shown_value}: `{other}` contradicts `{rule.token}`"
     findings.add(clause, message, source=rule.source, level="warning")
     return True
-
-
-def _value_problems(
-    findings: FindingCollector, rule: HeaderRule, value: str
-) -> Iterator[ValueProblem]:
-    """The problems of a header's value under its schema."""
-    if rule.value is not None:
-        read = header_syntax.parse_scalar(value, rule.value.types)
-        yield from check_value(rule.value, read, findings.contract.terms)
 
 
 def _contradicting_directive(token: str, value: str) -> str | None:

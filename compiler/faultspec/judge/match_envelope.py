@@ -16,11 +16,11 @@ from faultspec.language.carriers import (
 )
 from faultspec.language.model import Code, Envelope, Operation
 from faultspec.language.text_types import details_type
-from faultspec.language.values import are_equal, check_value
+from faultspec.language.values import are_equal, check_value, is_text_or_number
 from faultspec.runtime.codecs import media_essence
 from faultspec.runtime.extraction import ArrayItem, Extraction, extract
 from faultspec.runtime.nodes import Array, Literal, Node, Object, Template, slot_places, walk
-from faultspec.runtime.places import NO_PLACES, Places, SlotPlace, place_value
+from faultspec.runtime.places import NO_PLACES, Places, SlotPlace, body_places, place_value
 from faultspec.runtime.text_values import convert_text, fit
 
 Owners = tuple[tuple[Operation, Matcher], ...]
@@ -48,23 +48,24 @@ class EnvelopeMatch(NamedTuple):
     """An envelope and a body read as one.
 
     ``protocol``: it is that of the carrying protocol. ``decided``: the status or the envelope
-    itself decided the code. ``mistyped``: slots with values of another type.
+    itself decided the code.
     """
 
     envelope: Envelope
     read: Extraction
     protocol: bool = False
     decided: bool = False
-    mistyped: int = 0
 
-    def distance(self, claim: Claim) -> tuple[int, int, int, int]:
+    def distance(self, contract: Contract, claim: Claim) -> tuple[int, int, int, int]:
         """How far the body departs from the envelope: by its constants, then by its members.
 
         Among equals, its number decides, and then whether the body has the code.
         """
         constants = _constants(self.envelope.shape)
         wrong = {each.path for each in self.read.mismatched} | set(self.read.missing)
-        departures = len(self.read.missing) + len(self.read.mismatched) + self.mistyped
+        departures = len(self.read.missing) + len(self.read.mismatched)
+        if not self.protocol and self.envelope.name in contract.places:
+            departures += _count_mistyped(contract, self.envelope, self.read)
         number = 1
         if self.protocol:
             number = 0 if is_protocol_number(claim, self.read.slots.get("code")) else 2
@@ -126,7 +127,9 @@ def match_envelope(
             if (not claim.surface.foreign and _names_declared_code(contract, match.read))
             or _has_text_above_code(match.envelope, body)
         ]
-    return min(matches, key=lambda match: match.distance(claim), default=None)
+    if len(matches) == 1:
+        return matches[0]
+    return min(matches, key=lambda match: match.distance(contract, claim), default=None)
 
 
 def context_of(
@@ -153,11 +156,6 @@ def errors_in(read: Extraction) -> tuple[Extraction | ArrayItem, ...]:
     return (read, *read.more)
 
 
-def is_scalar(value: object) -> bool:
-    """Whether a value may be a code: a string or a number, not a boolean."""
-    return isinstance(value, str | int | float) and not isinstance(value, bool)
-
-
 def is_inside_text(envelope: Envelope, pointer: str) -> bool:
     """Whether the envelope's shape has a string with slots at the pointer."""
     node: Node | None = envelope.shape
@@ -177,7 +175,7 @@ def is_protocol_number(claim: Claim, wire: object) -> bool:
 
 def declarations(contract: Contract, wire: object) -> tuple[Code | None, Owners]:
     """The shared code with this wire value, and the operations that declare it as their own."""
-    if not is_scalar(wire):
+    if not is_text_or_number(wire):
         return None, ()
     return contract.wires.get(wire), contract.owners.get(wire, ())
 
@@ -236,7 +234,7 @@ def _fill_places(
         if placed is not None and placed[1].kind != "body":
             read.slots[slot], read.where[slot] = placed[0], ""
             decided = decided or placed[1].kind != "header"
-    return match._replace(decided=decided, mistyped=_count_mistyped(contract, envelope, read))
+    return match._replace(decided=decided)
 
 
 def _count_mistyped(contract: Contract, envelope: Envelope, read: Extraction) -> int:
@@ -276,11 +274,7 @@ def _read_as(
     """Read a body as an envelope; a declared number inside a string becomes a number."""
     if not has_types:
         body = fit(envelope.shape, body, contract.text_types[envelope.name])
-    read = (
-        envelope.extract(body)
-        if envelope.name in contract.places
-        else extract(envelope.shape, body)
-    )
+    read = extract(envelope.shape, body, body_places(contract.places.get(envelope.name, NO_PLACES)))
     for item in errors_in(read):
         code = item.slots.get("code")
         if (
@@ -387,7 +381,7 @@ def _is_envelope_of_another_surface(
 def _is_exactly(contract: Contract, envelope: Envelope, body: object, *, has_types: bool) -> bool:
     """Whether a body has the shape of an envelope, nothing else, and only values that it allows."""
     read = _read_as(contract, envelope, body, has_types=has_types)
-    if not read.fits or read.unexpected or not is_scalar(read.slots.get("code")):
+    if not read.fits or read.unexpected or not is_text_or_number(read.slots.get("code")):
         return False
     schemas = {
         **contract.slots[envelope.name],

@@ -80,15 +80,15 @@ def decided_codes(
     *,
     by: Literal["status", "envelope"],
     status: int | None,
-    surface: Surface | None = None,
+    surface: Surface,
     operation: Operation | None = None,
 ) -> tuple[Code, ...]:
-    """The codes that a status, or the envelope alone, may stand for; one if it decides the code.
+    """The codes that a status, or the envelope alone, may stand for on a surface; one if it decides
+    the code.
 
     The operation's own codes come before those that it lists, and these before the others of the
-    surface; the fallback of the status is last. ``surface`` None: any that has the envelope.
+    surface; the fallback of the status is last.
     """
-    surfaces = [surface] if surface is not None else _surfaces_with(taxonomy, envelope)
 
     def choose(codes: Iterable[Code], *, of_operation: bool) -> tuple[Code, ...]:
         return tuple(
@@ -96,11 +96,8 @@ def decided_codes(
             for code in codes
             if code.live
             and uses_envelope(code, envelope)
-            and any(
-                reaches(each, code, of_operation=of_operation)
-                and (by == "envelope" or status in _statuses(code, each))
-                for each in surfaces
-            )
+            and reaches(surface, code, of_operation=of_operation)
+            and (by == "envelope" or (status is not None and _comes_with(code, surface, status)))
         )
 
     own = choose(operation.errors.values() if operation else (), of_operation=True)
@@ -117,12 +114,8 @@ def decided_codes(
     )
 
 
-def _statuses(code: Code, surface: Surface) -> frozenset[int]:
-    """The statuses of a code on a surface."""
+def _comes_with(code: Code, surface: Surface, status: int) -> bool:
+    """Whether a code may have the status on a surface."""
     if surface.default_status is not None and not code.http.statuses:
-        return frozenset((surface.default_status,))
-    return frozenset(code.http.allowed_statuses())
-
-
-def _surfaces_with(taxonomy: Taxonomy, envelope: Envelope) -> list[Surface]:
-    return [each for each in taxonomy.surfaces.values() if envelope.name in each.envelopes]
+        return status == surface.default_status
+    return code.http.allows(status)

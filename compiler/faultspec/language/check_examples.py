@@ -174,10 +174,7 @@ def _check_headers(
 
 def _first_problem(rule: HeaderRule, value: str) -> str | None:
     """The first problem of a header's value under its schema."""
-    if rule.value is None:
-        return None
-    read = header_syntax.parse_scalar(value, rule.value.types)
-    return next((each.problem for each in values.check_value(rule.value, read)), None)
+    return next((each.problem for each in values.check_header_text(rule, value)), None)
 
 
 def _bad(

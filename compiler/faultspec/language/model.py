@@ -251,13 +251,25 @@ class Envelope(NamedTuple):
     @property
     def decides_code(self) -> bool:
         """Whether the shape of a body may decide its code, and the status does not."""
-        kinds = {place.kind for place in self.places.get("code", ())}
+        kinds = {place.kind for place in self.code_places}
         return "envelope" in kinds and "status" not in kinds
+
+    @property
+    def code_places(self) -> tuple[SlotPlace, ...]:
+        """The places of the code; empty if it is only where the picture has it."""
+        field = self.fields.get("code")
+        return field.places if field is not None else ()
+
+    @property
+    def deciding_place(self) -> SlotPlace | None:
+        """The first place of the code that is the status or the envelope itself."""
+        deciding = (each for each in self.code_places if each.kind in ("status", "envelope"))
+        return next(deciding, None)
 
     @property
     def shows_code(self) -> bool:
         """Whether every body has its code, in one member."""
-        return "code" not in self.places
+        return not self.code_places
 
     @property
     def slots(self) -> tuple[str, ...]:

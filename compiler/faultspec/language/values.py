@@ -17,7 +17,8 @@ from faultspec.exchange.expressions import (
     slowness,
 )
 from faultspec.language import formats
-from faultspec.language.model import Schema, Taxonomy, Term
+from faultspec.language.header_syntax import parse_scalar
+from faultspec.language.model import HeaderRule, Schema, Taxonomy, Term
 from faultspec.runtime.nodes import child
 
 Vocabularies = Mapping[str, Collection[str]]
@@ -64,6 +65,19 @@ def vocabularies(taxonomy: Taxonomy, *, reserved: bool = True) -> Vocabularies:
         )
         for name, terms in named.items()
     }
+
+
+def check_header_text(
+    rule: HeaderRule, text: str, vocabularies: Vocabularies = _NO_VOCABULARIES
+) -> Iterator[ValueProblem]:
+    """Every problem of the text of a header under the schema of its value."""
+    if rule.value is not None:
+        yield from check_value(rule.value, parse_scalar(text, rule.value.types), vocabularies)
+
+
+def is_text_or_number(value: object) -> bool:
+    """Whether a value is a string or a number; a boolean is neither."""
+    return isinstance(value, str | int | float) and not isinstance(value, bool)
 
 
 def check_value(

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from faultspec.runtime.codecs import VENDORS_JSON
+
 Json = Mapping[str, Any]
 
 
@@ -27,9 +29,7 @@ def visible_text(value: object) -> str | None:
     return value if isinstance(value, str) and value.strip() else None
 
 
-_JSON_TYPE = re.compile(
-    r"[^/;\s*]+/(?:[^/;\s*]+\+)?json|application/x-[\w.]+-json-\d+(?:\.\d+)*", re.IGNORECASE
-)
+_JSON_TYPE = re.compile(rf"[^/;\s*]+/(?:[^/;\s*]+\+)?json|{VENDORS_JSON}", re.IGNORECASE)
 
 
 def is_json(media_type: object) -> bool:

@@ -75,7 +75,7 @@ def find_codec(media_type: str | None) -> Codec | None:
     essence = media_essence(media_type)
     suffix = essence.rpartition("+")[2] if "+" in essence else essence.partition("/")[2]
     name = _TYPES.get(essence) or _SUFFIXES.get(suffix)
-    if name is None and re.fullmatch(_VENDORS_JSON, essence, re.ASCII):
+    if name is None and re.fullmatch(VENDORS_JSON, essence, re.ASCII):
         name = "JSON"
     return None if name is None else CODECS[name]
 
@@ -217,7 +217,7 @@ CODECS: Mapping[CodecName, Codec] = {
 _SUFFIXES: Mapping[str, CodecName] = {"json": "JSON", "xml": "XML", "cbor": "CBOR"}
 """By the suffix of a media type, or its whole subtype (RFC 6839)."""
 
-_VENDORS_JSON = r"application/x-[\w.]+-json-\d+(?:\.\d+)*"
+VENDORS_JSON = r"application/x-[\w.]+-json-\d+(?:\.\d+)*"
 """Types from before RFC 6839, such as ``application/x-amz-json-1.1``."""
 
 _TYPES: Mapping[str, CodecName] = {

@@ -26,10 +26,9 @@ class DecidedRow(NamedTuple):
 def decided_rows(taxonomy: Taxonomy) -> Iterator[DecidedRow]:
     """The rows of every envelope whose code its status or shape decides, in order of the codes."""
     for envelope in taxonomy.envelopes.values():
-        kinds = {place.kind for place in envelope.places.get("code", ())}
-        if not kinds & {"status", "envelope"}:
+        if envelope.deciding_place is None:
             continue
-        by_status = "status" in kinds
+        by_status = not envelope.decides_code
         for operation, code in schemas.live(taxonomy):
             row = _decided_row(taxonomy, envelope, code, operation=operation, by_status=by_status)
             if row is not None:
@@ -40,7 +39,7 @@ def decided_rows(taxonomy: Taxonomy) -> Iterator[DecidedRow]:
 
 def decides_codes(taxonomy: Taxonomy) -> bool:
     """Whether any envelope has the places of its code declared."""
-    return any("code" in envelope.places for envelope in taxonomy.envelopes.values())
+    return any(envelope.code_places for envelope in taxonomy.envelopes.values())
 
 
 def _listed_rows(

@@ -75,9 +75,7 @@ def envelope_schema(envelope: Envelope, taxonomy: Taxonomy, model: Model) -> sch
         "$comment": model.header,
         "title": f"{taxonomy.title}: {envelope.name}",
         **({"description": envelope.summary} if envelope.summary else {}),
-        **schemas.whole_schema(
-            envelope, {"oneOf" if envelope.shows_code else "anyOf": branches}, taxonomy
-        ),
+        **schemas.whole_schema(envelope, {schemas.union_keyword((envelope,)): branches}, taxonomy),
         "$defs": definitions,
     }
 

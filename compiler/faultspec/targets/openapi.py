@@ -171,7 +171,7 @@ def _one_of(
         f"#/components/schemas/{names.schema(envelope, operation, code)}"
         for operation, code in codes
     ]
-    union = "oneOf" if envelope.shows_code else "anyOf"
+    union = schemas.union_keyword((envelope,))
     branches: Json = {union: [{"$ref": reference} for reference in references]}
     place = _code_member(envelope)
     wires = [code.wire for _, code in codes]

@@ -36,6 +36,11 @@ def live(taxonomy: Taxonomy) -> Iterator[tuple[str | None, Code]]:
             yield path[1] if path[0] == "operations" else None, code
 
 
+def union_keyword(envelopes: Iterable[Envelope]) -> str:
+    """The keyword for one of several errors: bodies that do not show their code fit several."""
+    return "oneOf" if all(envelope.shows_code for envelope in envelopes) else "anyOf"
+
+
 def removed_codes(taxonomy: Taxonomy) -> Iterator[tuple[str | None, Code, str | None]]:
     """Every removed code, with the operation that alone had it and the live code that replaces it.
 

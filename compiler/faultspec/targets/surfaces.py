@@ -75,9 +75,8 @@ class CarriedError(NamedTuple):
 
 
 def union_of(surface: Surface, taxonomy: Taxonomy) -> str:
-    """The keyword for one of several errors: bodies that do not show their code fit several."""
-    shown = all(taxonomy.envelopes[name].shows_code for name in surface.envelopes)
-    return "oneOf" if shown else "anyOf"
+    """The keyword for one of the errors that the surface carries."""
+    return schemas.union_keyword(taxonomy.envelopes[name] for name in surface.envelopes)
 
 
 def errors(surface: Surface, taxonomy: Taxonomy) -> Iterator[CarriedError]:

@@ -227,11 +227,7 @@ def _render(case: _Case) -> Response:
         headers = (*_headers(case, slots, example), *sent_headers(case.envelope.places, slots))
         media_type = case.envelope.media_types[0]
         try:
-            content = (
-                _json(body)
-                if is_written_as_json(media_type)
-                else write_error_body(media_type, body)
-            )
+            content = _content(media_type, body)
         except ImportError as error:
             raise Unanswerable(f"`{media_type}` cannot be sent: {error}") from None
         except ValueError:

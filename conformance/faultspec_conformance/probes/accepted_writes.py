@@ -49,7 +49,7 @@ from faultspec_conformance.session.observation import (
     passed,
 )
 from faultspec_conformance.session.observations import ProbeResult, attempt
-from faultspec_conformance.session.requests import RequestSpec
+from faultspec_conformance.session.requests import RequestSpec, with_tag
 from faultspec_conformance.session.resources import (
     CreatedResource,
     ResourceKind,
@@ -367,11 +367,8 @@ class _Lifetime:
         session, reason = self.session, ""
         for body in self._bodies(operation):
             spec = request_to(session, operation, self.resource.item_values(operation))
-            tag = state.header("ETag")
-            headers = {**spec.headers, **({"If-Match": tag} if tag is not None else {})}
-            write = session.call(
-                replace(spec, identity=self.resource.owner, headers=headers, body=body)
-            )
+            spec = with_tag(spec, state.header("ETag"))
+            write = session.call(replace(spec, identity=self.resource.owner, body=body))
             if write.ok:
                 after = self.get()
                 outcome = self._judge_update(operation, _Update(state, write, after))
@@ -531,9 +528,8 @@ class _Lifetime:
 
     def _send_delete(self, operation: ServiceOperation, state: Observation) -> Observation:
         spec = request_to(self.session, operation, self.resource.item_values(operation))
-        tag = state.header("ETag")
-        headers = {**spec.headers, **({"If-Match": tag} if tag is not None else {})}
-        return self.session.call(replace(spec, identity=self.resource.owner, headers=headers))
+        spec = with_tag(spec, state.header("ETag"))
+        return self.session.call(replace(spec, identity=self.resource.owner))
 
     def _check_gone(
         self,

@@ -20,7 +20,7 @@ from faultspec_conformance.session.observations import ProbeResult, attempt
 from faultspec_conformance.session.pagination import longest_page
 from faultspec_conformance.session.parameters import required_query
 from faultspec_conformance.session.requests import RequestSpec
-from faultspec_conformance.session.resources import creation_path
+from faultspec_conformance.session.resources import created_path
 
 _CLAUSE = "leaks/confidential"
 
@@ -79,8 +79,7 @@ def _read_after(session: HttpSession, operation: ServiceOperation, answer: Obser
     and logs that need no id.
     """
     caller = session.config.identity(answer.exchange.identity)
-    paths = (creation_path(kind, answer) for kind in session.kinds)
-    item = next((path for path in paths if path is not None), None)
+    item = created_path(session.kinds, answer)
     if item is not None:
         session.try_call(RequestSpec("GET", item, identity=caller))
     reads = [

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from faultspec.language.values import is_text_or_number
 from faultspec_conformance.session.observation import Observation, leaves, list_items
 from faultspec_conformance.session.resources import (
     CreatedResource,
@@ -128,11 +129,6 @@ def differing_members(
         and not _MASKED.search(str(shown[name]))
         and not is_equal_value(shown[name], sent[name])
     }
-
-
-def is_text_or_number(value: object) -> bool:
-    """Whether a value is a text or a number."""
-    return isinstance(value, str | int | float) and not isinstance(value, bool)
 
 
 def is_masked(value: object) -> bool:

@@ -16,7 +16,7 @@ from faultspec_conformance.session.fixtures import request_to, written_values
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.next_pages import paging_of
 from faultspec_conformance.session.observation import Observation, failed
-from faultspec_conformance.session.requests import RequestSpec
+from faultspec_conformance.session.requests import RequestSpec, with_tag
 from faultspec_conformance.session.resources import (
     CreatedResource,
     is_json_write,
@@ -101,10 +101,9 @@ class FilteredEffects:
     def _send(self, operation: ServiceOperation, body: object, state: Observation) -> bool:
         """Update the resource, and return whether that is done."""
         spec = request_to(self.session, operation, self.resource.item_values(operation))
-        tag = state.header("ETag")
-        headers = {**spec.headers, **({"If-Match": tag} if tag is not None else {})}
-        spec = replace(spec, identity=self.resource.owner, headers=headers, body=body)
-        return not may_be_pending(self.session.call(spec))
+        spec = with_tag(spec, state.header("ETag"))
+        write = self.session.call(replace(spec, identity=self.resource.owner, body=body))
+        return not may_be_pending(write)
 
     def _last_update(self) -> Observation | None:
         """Return the last update of the resource that succeeded."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from faultspec.language.values import is_text_or_number
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.probes.effects import (
     confirmed_members,
@@ -14,7 +15,6 @@ from faultspec_conformance.probes.effects import (
     is_equal_value,
     is_masked,
     is_set_by_service,
-    is_text_or_number,
     may_be_pending,
 )
 from faultspec_conformance.probes.updates import change_body
@@ -23,6 +23,7 @@ from faultspec_conformance.session import sampling
 from faultspec_conformance.session.fixtures import request_to
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation, failed, parse_body, passed
+from faultspec_conformance.session.requests import with_tag
 from faultspec_conformance.session.resources import CreatedResource, names_of, refers_to
 
 _UPDATED, _STALE = "writes/updated", "preconditions/stale"
@@ -155,10 +156,8 @@ class MemberUpdates:
         self, body: Mapping[str, object], state: Observation
     ) -> Generator[Outcome, None, Observation]:
         spec = request_to(self.session, self.operation, self.resource.item_values(self.operation))
-        tag = state.header("ETag")
-        headers = {**spec.headers, **({"If-Match": tag} if tag is not None else {})}
-        owner = self.resource.owner
-        write = self.session.call(replace(spec, identity=owner, headers=headers, body=dict(body)))
+        spec = with_tag(spec, state.header("ETag"))
+        write = self.session.call(replace(spec, identity=self.resource.owner, body=dict(body)))
         if not write.ok:  # `writes/refused` judges what a refused update changed
             return state
         after = self.get()

@@ -18,7 +18,7 @@ from faultspec_conformance.session.observation import INVALID_INPUT, Observation
 from faultspec_conformance.session.observations import ProbeResult, attempt
 from faultspec_conformance.session.parameters import likely_values, referred_kind
 from faultspec_conformance.session.requests import RequestSpec
-from faultspec_conformance.session.resources import creation_path
+from faultspec_conformance.session.resources import created_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +182,7 @@ def _read_back(session: HttpSession, answer: Observation) -> None:
     """Read what a write made or changed: a service may store a text that it cannot show."""
     request = answer.exchange.request
     caller = session.config.identity(answer.exchange.identity)
-    paths = (creation_path(kind, answer) for kind in session.kinds)
-    path = next((one for one in paths if one is not None), None)
-    item = path or request.target.partition("?")[0]
+    item = created_path(session.kinds, answer) or request.target.partition("?")[0]
     found = session.description.operation_at("GET", item)
     if found is not None:
         session.call(RequestSpec("GET", item, identity=caller, route=found.template))

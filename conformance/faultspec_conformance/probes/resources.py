@@ -36,7 +36,7 @@ from faultspec_conformance.session.parameters import (
     absent_value,
     known_values,
 )
-from faultspec_conformance.session.requests import RequestSpec
+from faultspec_conformance.session.requests import RequestSpec, with_tag
 from faultspec_conformance.session.resources import (
     CreatedResource,
     ResourceKind,
@@ -254,11 +254,8 @@ def _update(
     own = other.body if operation.method == "PUT" and isinstance(other.body, dict) else {}
     changed = change_body(session, other.kind, operation)
     for body in (changed, own) if isinstance(changed, dict) else (own,):
-        spec = request_to(session, operation, other.item_values(operation))
-        headers = {**spec.headers, **({"If-Match": tag} if tag is not None else {})}
-        answer = session.call(
-            replace(spec, identity=other.owner, headers=headers, body={**body, **values})
-        )
+        spec = with_tag(request_to(session, operation, other.item_values(operation)), tag)
+        answer = session.call(replace(spec, identity=other.owner, body={**body, **values}))
         invalid = answer.status in (400, 412, 422, 428)
         if not invalid or answer.code in _conflicts(session, other.kind):
             break

@@ -27,7 +27,7 @@ from faultspec_conformance.session.observation import (
     point,
 )
 from faultspec_conformance.session.observations import ProbeResult, attempt
-from faultspec_conformance.session.requests import RequestSpec
+from faultspec_conformance.session.requests import RequestSpec, with_tag
 from faultspec_conformance.session.resources import (
     CreatedResource,
     ResourceKind,
@@ -400,10 +400,8 @@ class _Writes:
     ) -> Observation:
         spec = request_to(self.session, operation, values)
         tag = self._last_tag(resource) if operation.method != "POST" else None
-        headers = {**spec.headers, **({"If-Match": tag} if tag is not None else {})}
-        return self.session.call(
-            replace(spec, identity=resource.owner, headers=headers, body=body, trigger=what)
-        )
+        spec = replace(with_tag(spec, tag), identity=resource.owner, body=body, trigger=what)
+        return self.session.call(spec)
 
     def _last_read(self, resource: CreatedResource) -> Observation | None:
         """Return the last answer that showed the resource, or None."""

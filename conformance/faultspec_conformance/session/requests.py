@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 from urllib.parse import urlencode
 
@@ -68,6 +68,11 @@ class RequestSpec:
     def operation(self) -> str:
         """The method and the path."""
         return f"{self.method} {self.path}"
+
+
+def with_tag(spec: RequestSpec, tag: str | None) -> RequestSpec:
+    """Return a request on condition that the item still has the entity tag, if there is one."""
+    return spec if tag is None else replace(spec, headers={**spec.headers, "If-Match": tag})
 
 
 def login_request(call: ConfiguredCall) -> RequestSpec:

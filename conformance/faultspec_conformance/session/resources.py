@@ -256,6 +256,12 @@ def creation_path(kind: ResourceKind, creation: Observation) -> str | None:
     return path_of(item, dict(zip(names, [*parents, identifier], strict=False)))
 
 
+def created_path(kinds: Iterable[ResourceKind], creation: Observation) -> str | None:
+    """Return the path of the item of the first kind that an answer to a creation made, or None."""
+    paths = (creation_path(kind, creation) for kind in kinds)
+    return next((path for path in paths if path is not None), None)
+
+
 def last_placeholder(kind: ResourceKind) -> str:
     """Return the name of the placeholder that holds an item's id."""
     return (kind.item or "{id}").rpartition("{")[2].partition("}")[0]

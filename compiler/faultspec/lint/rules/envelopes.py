@@ -100,8 +100,7 @@ def _indistinct_groups(taxonomy: Taxonomy) -> Iterator[tuple[Envelope, tuple[Cod
     statuses = _own_statuses(taxonomy)
     for surface in taxonomy.surfaces.values():
         for envelope in (taxonomy.envelopes[name] for name in surface.envelopes):
-            kinds = {place.kind for place in envelope.places.get("code", ())}
-            if not kinds & {"status", "envelope"}:
+            if envelope.deciding_place is None:
                 continue
             by: Literal["status", "envelope"] = "envelope" if envelope.decides_code else "status"
             for operation in (None, *alike.values()):
