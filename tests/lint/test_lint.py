@@ -1228,3 +1228,19 @@ def test_explain_explains_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("faultspec.cli.explain.load", lambda path: whole)
     for name in (*BY_ID, *list(reference.constructs())[::9]):
         assert run(explain, name, "--taxonomy", str(ROOT / "taxonomy.yaml"))[0] == 0, name
+
+
+def test_lint_says_when_a_target_was_not_tried_with_so_many_codes() -> None:
+    """At the size that the tests compile there is no warning, and beyond it there is one."""
+    for size, expected in ((10_000, []), (10_001, ["large-taxonomy"])):
+        codes = "".join(f"  c{n}: {{summary: Failure., http: 409}}\n" for n in range(size))
+        text = (
+            "faultspec: 1\ntaxonomy: {name: many, version: 1.0.0}\n"
+            "envelopes: {error: {shape: {code: $code}}}\n"
+            f"codes:\n{codes}"
+        )
+        loaded = read(text, "many.yaml")
+        assert loaded.document is not None
+        assert loaded.taxonomy is not None
+        found = lint(loaded.document, loaded.taxonomy, rules=())
+        assert [each.code for each in found] == expected

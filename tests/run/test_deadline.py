@@ -3,11 +3,15 @@
 import re
 import signal
 import time
+from collections.abc import Callable, Iterable
 
 import pytest
 
 from faultspec.cli.supervision import supervise
+from faultspec_conformance.reports import FORMATS
+from faultspec_conformance.reports.reading import latest_report
 from faultspec_conformance.results.defects import describe_defect
+from faultspec_conformance.results.model import Report, Result
 from faultspec_conformance.run.deadline import DeadlineReached, RunDeadline
 
 
@@ -39,7 +43,7 @@ def test_a_defect_names_our_frames_and_no_value() -> None:
     assert "secret" not in text
 
 
-def lose(reason: str) -> int:
+def lose(reason: str, kept: Iterable[str]) -> int:
     """Write the reason down, as a report would."""
     return 70 + ("without end" in reason) + 2 * ("SIGKILL" in reason)
 
@@ -47,7 +51,7 @@ def lose(reason: str) -> int:
 def test_a_process_that_computes_without_end_is_ended() -> None:
     """Its report is written by the process that waited."""
 
-    def work(announce: object) -> int:
+    def work(announce: object, keep: object) -> int:
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
         announce("deadline", 0.1)  # type: ignore[operator]  # a function
         while True:
@@ -59,7 +63,7 @@ def test_a_process_that_computes_without_end_is_ended() -> None:
 def test_a_process_that_is_killed_has_a_report() -> None:
     """As when memory runs out."""
 
-    def work(announce: object) -> int:
+    def work(announce: object, keep: object) -> int:
         signal.raise_signal(signal.SIGKILL)
         return 0
 
@@ -69,11 +73,11 @@ def test_a_process_that_is_killed_has_a_report() -> None:
 def test_a_defect_of_the_suite_has_a_report() -> None:
     """An exception outside of all probes still ends with a report."""
 
-    def work(announce: object) -> int:
+    def work(announce: object, keep: object) -> int:
         raise RuntimeError("value of the service")
 
     reasons: list[str] = []
-    assert supervise(work, lambda reason: reasons.append(reason) or 2, isolated=False) == 2  # type: ignore[func-returns-value]  # on purpose
+    assert supervise(work, lambda reason, kept: reasons.append(reason) or 2, isolated=False) == 2  # type: ignore[func-returns-value]  # on purpose
     assert "RuntimeError" in reasons[0]
     assert "value" not in reasons[0]
 
@@ -81,4 +85,39 @@ def test_a_defect_of_the_suite_has_a_report() -> None:
 @pytest.mark.parametrize("code", [0, 1, 2])
 def test_the_exit_code_of_the_run_is_kept(code: int) -> None:
     """The process that waits adds nothing."""
-    assert supervise(lambda announce: code, lose, isolated=True) == code
+    assert supervise(lambda announce, keep: code, lose, isolated=True) == code
+
+
+@pytest.mark.parametrize("isolated", [True, False])
+def test_what_was_kept_outlives_its_process(isolated: bool) -> None:
+    """The report of a loss gets the last texts that were kept, also that of an exception."""
+    found: list[str] = []
+
+    def work(announce: object, keep: Callable[[str], None]) -> int:
+        for number in range(5):
+            keep(f"report {number}")
+        if isolated:
+            signal.raise_signal(signal.SIGKILL)
+        raise RuntimeError
+
+    def lose(reason: str, kept: Iterable[str]) -> int:
+        found.extend(kept)
+        return 2
+
+    assert supervise(work, lose, isolated=isolated) == 2
+    assert sorted(found) == ["report 3", "report 4"]
+
+
+def test_of_kept_texts_the_latest_whole_one_is_read() -> None:
+    """Of two texts the one is read that is whole, and of two whole ones the later one."""
+    early, late = (
+        FORMATS["json"](Report(Result("t", "shop 1.0.0", requests=requests), base="t"))
+        for requests in (1, 2)
+    )
+    latest = latest_report([late, early])
+    assert latest is not None
+    assert latest.result.requests == 2
+    cut = latest_report([late[:-20], early])
+    assert cut is not None
+    assert cut.result.requests == 1
+    assert latest_report(["", late[:40]]) is None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from faultspec.language.model import Taxonomy
     from faultspec.source import Document
     from faultspec_conformance.config import ServiceConfig
-    from faultspec_conformance.results.model import Shard
+    from faultspec_conformance.results.model import Report, Shard
     from faultspec_conformance.results.waivers import Waiver
     from faultspec_conformance.session.options import Event
 
@@ -130,9 +130,11 @@ def command(
     require_conformance()
     from faultspec.contract.clauses import client_clauses, join_patterns, service_clauses
     from faultspec_conformance.drivers.http import without_credentials
+    from faultspec_conformance.reports import FORMATS
+    from faultspec_conformance.reports.reading import latest_report
     from faultspec_conformance.results.waivers import waivers_in_force
     from faultspec_conformance.run.clients import judge_clients
-    from faultspec_conformance.run.lost import lost_report
+    from faultspec_conformance.run.lost import cut_report, empty_report
     from faultspec_conformance.run.service import run
     from faultspec_conformance.sanitize.masking import build_masking
     from faultspec_conformance.session.options import RunOptions, Unreachable, ignore_progress
@@ -175,9 +177,18 @@ def command(
         progress=progress,
     )
 
-    def judge(announce: "Callable[[Event, float], None]") -> int:
+    def finish(report: "Report") -> int:
+        try:
+            completed = reporting.complete(report, baseline, required)
+            return reporting.write_report(completed, outputs, format_name)
+        except Refused:
+            return COULD_NOT
+
+    def judge(announce: "Callable[[Event, float], None]", keep: Callable[[str], None]) -> int:
         _end_by_interrupt()
-        announced = replace(options, announce=announce)
+        announced = replace(
+            options, announce=announce, keep=lambda report: keep(FORMATS["json"](report))
+        )
         report = (judge_clients if watching else run)(config, loaded.taxonomy, announced)
         if progress is not ignore_progress:
             click.echo("\r\x1b[K", err=True, nl=False)
@@ -189,15 +200,11 @@ def command(
             masking = build_masking(config.identities.values(), config.secrets)
             reporting.print_error("unreachable", masking.text(report.reason), hint)
             return COULD_NOT
-        try:
-            report = reporting.complete(report, baseline, required)
-            return reporting.write_report(report, outputs, format_name)
-        except Refused:
-            return COULD_NOT
+        return finish(report)
 
-    def report_loss(reason: str) -> int:
-        report = lost_report(config, loaded.taxonomy, options, reason=reason, clauses=clauses)
-        return reporting.write_report(report, outputs, format_name)
+    def report_loss(reason: str, kept: Iterable[str]) -> int:
+        found = latest_report(kept) or empty_report(config, loaded.taxonomy, options, clauses)
+        return finish(cut_report(found, reason))
 
     return supervise(judge, report_loss, isolated=_is_program())
 

@@ -2,7 +2,7 @@
 
 The run ends by itself at its deadline, and writes its report. A library that computes without end
 and looks for no signal, or a process that the system ends, cannot do that. Then the process that
-waits here ends the run and writes that the run could not go on.
+waits here ends the run, and writes what the run had kept until then, and that it could not go on.
 """
 
 import ctypes
@@ -10,10 +10,12 @@ import os
 import select
 import signal
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from types import FrameType
+from typing import BinaryIO
 
 import click
 
@@ -33,36 +35,69 @@ _PARENT_ENDED = 1
 _DEBUG = "FAULTSPEC_DEBUG"
 
 Announce = Callable[[str, float], None]
+"""Announces an event of the work, with a number."""
+
+Keep = Callable[[str], None]
+"""Keeps a text for the report of a loss."""
+
+Work = Callable[[Announce, Keep], int]
+
+ReportLoss = Callable[[str, Iterable[str]], int]
+"""Writes a report for a reason, with the texts that were kept. Any of them may be cut off."""
 
 
-def supervise(
-    work: Callable[[Announce], int], report_loss: Callable[[str], int], *, isolated: bool
-) -> int:
-    """Do the work and return its exit code. ``report_loss`` writes a report for a reason, if the
-    work could not.
+def supervise(work: Work, report_loss: ReportLoss, *, isolated: bool) -> int:
+    """Do the work and return its exit code. ``report_loss`` writes a report if the work could not.
 
     ``isolated``: in a process of its own, if the system can fork.
     """
-    if not isolated or not hasattr(os, "fork"):
-        return _do(work, report_loss, lambda event, number: None)
-    sys.stdout.flush()
-    sys.stderr.flush()
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reader)
-        _run_child(work, report_loss, writer)
-    os.close(writer)
-    with suppress(OSError):
-        os.setpgid(child, child)
-    return _Supervisor(child, reader).wait(report_loss)
+    with tempfile.TemporaryFile() as one, tempfile.TemporaryFile() as other:
+        kept = _KeptTexts(one, other)
+        if not isolated or not hasattr(os, "fork"):
+            return _do(work, report_loss, lambda event, number: None, kept)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(reader)
+            _run_child(work, report_loss, writer, kept)
+        os.close(writer)
+        with suppress(OSError):
+            os.setpgid(child, child)
+        return _Supervisor(child, reader).wait(lambda reason: report_loss(reason, kept.texts()))
 
 
-def _do(
-    work: Callable[[Announce], int], report_loss: Callable[[str], int], announce: Announce
-) -> int:
+class _KeptTexts:
+    """The last two texts that a process kept, in files without a name.
+
+    The process may end while it writes one. Then the other one is whole.
+    """
+
+    def __init__(self, *files: BinaryIO) -> None:
+        self._files = files
+        self._written = 0
+
+    def keep(self, text: str) -> None:
+        """Replace the older of the two texts. A full disk loses it."""
+        file = self._files[self._written % len(self._files)]
+        self._written += 1
+        with suppress(OSError):
+            file.seek(0)
+            file.truncate()
+            file.write(text.encode("utf-8", "backslashreplace"))
+            file.flush()
+
+    def texts(self) -> Iterator[str]:
+        """The texts, in any order."""
+        for file in self._files:
+            file.seek(0)
+            yield file.read().decode("utf-8", "replace")
+
+
+def _do(work: Work, report_loss: ReportLoss, announce: Announce, kept: _KeptTexts) -> int:
     try:
-        return work(announce)
+        return work(announce, kept.keep)
     except Exception as error:
         if isinstance(error, click.ClickException | BrokenPipeError) or os.environ.get(
             _DEBUG, "0"
@@ -70,12 +105,10 @@ def _do(
             raise
         from faultspec_conformance.results.defects import describe_defect
 
-        return report_loss(describe_defect(error, "the run"))
+        return report_loss(describe_defect(error, "the run"), kept.texts())
 
 
-def _run_child(
-    work: Callable[[Announce], int], report_loss: Callable[[str], int], writer: int
-) -> None:
+def _run_child(work: Work, report_loss: ReportLoss, writer: int, kept: _KeptTexts) -> None:
     """Do the work, and end the process with its exit code."""
     from faultspec.cli import finish
 
@@ -92,7 +125,7 @@ def _run_child(
 
     code = 2
     try:
-        code = finish(lambda: _do(work, report_loss, announce))
+        code = finish(lambda: _do(work, report_loss, announce, kept))
     finally:
         with suppress(OSError, ValueError):
             sys.stderr.flush()

@@ -9,7 +9,7 @@ from faultspec.contract.judged_keys import HEADERS, JUDGED, NOT_JUDGED
 from faultspec.diagnostics import printers
 from faultspec.docs.evolution import evolution_page
 from faultspec.language import read, reference, schema
-from faultspec.lint import RULES, LintRule, lint, suppressions
+from faultspec.lint import RULES, LintRule, lint, sizes, suppressions
 from faultspec.lint.rule import complete_example
 
 
@@ -59,18 +59,19 @@ To suppress a rule, write a comment with a reason on the line of the key or abov
 
 The [project file](project.md) changes the severity of a rule for all taxonomies, or silences it.
 
-A suppression is reported if it has no reason or no effect:
+Two things have no rule: a suppression without a reason or an effect, and the number of codes:
 """
 
 
 def page() -> str:
     """The page of the lint rules, in Markdown."""
+    conditions = {**suppressions.CODES, **sizes.CODES}
     return "\n".join(
         (
             _INTRODUCTION,
             "| code | condition |",
             "|---|---|",
-            *(f"| `{code}` | {condition} |" for code, condition in suppressions.CODES.items()),
+            *(f"| `{code}` | {condition} |" for code, condition in conditions.items()),
             "",
             "| rule | severity | purpose |",
             "|---|---|---|",

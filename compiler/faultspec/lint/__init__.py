@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from faultspec.diagnostics.model import Diagnostic, sort_diagnostics
 from faultspec.language import LoadedTaxonomy, Partial
 from faultspec.language.model import Taxonomy
-from faultspec.lint import suppressions
+from faultspec.lint import sizes, suppressions
 from faultspec.lint.rule import LintRule, Remark, Subject
 from faultspec.lint.rules import BY_ID, RULES
 from faultspec.source import Document
@@ -43,7 +43,8 @@ def lint(
     """The diagnostics of the rules for a sound document, in document order and not suppressed."""
     subject = Subject(taxonomy, document.data)
     remarks = [(rule, remark) for rule in rules for remark in rule.check(subject)]
-    return sort_diagnostics(_drop_suppressed(document, _diagnostics(document, remarks)))
+    found = [*_diagnostics(document, remarks), *sizes.check_size(document, taxonomy)]
+    return sort_diagnostics(_drop_suppressed(document, found))
 
 
 def _lint_sound_parts(document: Document, partial: Partial) -> tuple[Diagnostic, ...]:
@@ -93,7 +94,7 @@ def _drop_suppressed(document: Document, found: list[Diagnostic]) -> Iterator[Di
     while layer is not None:
         own = [diagnostic for diagnostic in found if diagnostic.path == layer.path]
         written = suppressions.find(layer)
-        for diagnostic in suppressions.apply(own, written, layer.path, tuple(BY_ID)):
+        for diagnostic in suppressions.apply(own, written, layer.path, (*BY_ID, *sizes.CODES)):
             if layer is document or diagnostic in own:
                 yield diagnostic
         layer = layer.base

@@ -282,9 +282,9 @@ def _unknown_names(loaded: LoadedProject) -> Iterator[Diagnostic]:
         return
     document = project.document
     if project.severities:  # the rules are imported only if the file names one
-        from faultspec.lint import BY_ID, suppressions
+        from faultspec.lint import BY_ID, sizes, suppressions
 
-        rules = (*BY_ID, *suppressions.CODES)
+        rules = (*BY_ID, *suppressions.CODES, *sizes.CODES)
         for rule in project.severities:
             if rule not in rules:
                 hint = grammar.closest(rule, rules) or "`docs/lint.md` lists the rules"

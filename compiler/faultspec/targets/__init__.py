@@ -58,6 +58,9 @@ class CompileTarget(NamedTuple):
 
     ``copied``: ``module:function`` of the view that yields files taken over verbatim, as (path,
     origin). ``packaged``: the member of the view with the name of the folder of its sources.
+
+    ``tried_codes``: the most codes whose output is known to compile or to be imported
+    (``tests/targets/test_large_taxonomies.py``); None where nothing compiles the output.
     """
 
     name: str
@@ -66,6 +69,7 @@ class CompileTarget(NamedTuple):
     view: str | None = None
     copied: str | None = None
     packaged: str | None = None
+    tried_codes: int | None = None
 
     def context(self, taxonomy: Taxonomy, model: Model) -> Context | None:
         """The values for this target's templates, or None if it has no files."""
@@ -88,6 +92,10 @@ def _function(address: str) -> Callable[..., Any]:
     return found
 
 
+#: The size of the largest taxonomy that the tests compile.
+_TRIED_CODES = 10_000
+
+
 def _shipped_target(
     name: str, summary: str, *outputs: Output, packaged: str | None = None
 ) -> CompileTarget:
@@ -102,6 +110,7 @@ def _shipped_target(
         view=f"{module}:view",
         copied=f"{module}:runtime_files" if packaged else None,
         packaged=packaged,
+        tried_codes=_TRIED_CODES if packaged else None,
     )
 
 

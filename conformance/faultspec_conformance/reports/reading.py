@@ -7,7 +7,8 @@ to that size, so that every format of the report that was read equals that of th
 import base64
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import fields, replace
 from datetime import date
 from typing import Any, TypeVar
@@ -77,6 +78,17 @@ def read_report(text: str) -> Report:
     # Invalid base64 in a body, an invalid date, half a surrogate, a number without an end.
     except (ValueError, OverflowError) as error:
         raise ReportError(f"the report is not valid: {error}") from error
+
+
+def latest_report(texts: Iterable[str]) -> Report | None:
+    """The report with the most requests, of JSON texts of one run that may be cut off; None if no
+    text is whole.
+    """
+    found = []
+    for text in texts:
+        with suppress(ReportError):
+            found.append(read_report(text))
+    return max(found, key=lambda report: report.result.requests, default=None)
 
 
 def _check_size(found: Data) -> None:

@@ -38,6 +38,7 @@ from faultspec_conformance.results.model import Outcome, Report
 from faultspec_conformance.run.deadline import DeadlineReached, RunDeadline
 from faultspec_conformance.run.document import DocumentHold, hold_to_document
 from faultspec_conformance.run.flakiness import RESERVE, flaky_places, renew_session
+from faultspec_conformance.run.lost import Keeping
 from faultspec_conformance.run.schedule import (
     ProbeRun,
     needs_sweep,
@@ -65,7 +66,12 @@ from faultspec_conformance.session.endings import without_endings
 from faultspec_conformance.session.http import RENEWED, HttpSession
 from faultspec_conformance.session.observation import Unanswered, not_exercised
 from faultspec_conformance.session.observations import SWEEP, Note, NotRun
-from faultspec_conformance.session.options import RunOptions, Unreachable, day_of_run
+from faultspec_conformance.session.options import (
+    RunOptions,
+    Unreachable,
+    day_of_run,
+    ignore_report,
+)
 from faultspec_conformance.session.upstreams import ScriptedUpstream, run_upstreams
 
 if TYPE_CHECKING:
@@ -137,6 +143,7 @@ def judge_http(
         session, held = opened.session, opened.held
         known = session.contract.clauses
         done = _Done()
+        _keep_reports(session, known, options, base)
         if session.observations.ended is None:
             _run_parts(session, options, deadline, done)
         options.announce("report", 0)
@@ -269,6 +276,7 @@ def judge_calls(
                 return Unreachable(f"cannot connect to {target.address}")
             options.announce("deadline", driver.remaining)
             session, parts = start_call_session(driver, rules, target, options)
+            _keep_reports(session, known, options, target.address)
             interrupted = False
             try:
                 with RunDeadline(driver.remaining):
@@ -313,6 +321,32 @@ def build_report(
     session.observations.add(provokable(session))
     if interrupted:
         session.observations.add([NotRun("the run was interrupted")])
+    return _build_report(session, known, options, base=base, flaky=flaky, interrupted=interrupted)
+
+
+def _keep_reports(
+    session: Session, known: Mapping[str, Clause], options: RunOptions, base: str
+) -> None:
+    """Keep reports of what the session observed so far, as the run goes on."""
+
+    def build() -> Report:
+        return _build_report(
+            session, known, options, base=base, flaky=frozenset(), interrupted=False
+        )
+
+    if options.keep is not ignore_report:
+        session.observations.on_record = Keeping(build, options.keep)
+
+
+def _build_report(
+    session: Session,
+    known: Mapping[str, Clause],
+    options: RunOptions,
+    *,
+    base: str,
+    flaky: frozenset[Place],
+    interrupted: bool,
+) -> Report:
     summary = summarize(session, known, options, flaky)
     day = day_of_run(options)
     result = (

@@ -3,7 +3,7 @@
 The session and the scheduler append to it; probes return results and append nothing.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from faultspec.exchange.finding import Finding
@@ -78,6 +78,10 @@ ReportedResult = Outcome | Note | NotRun | UnmetRecipe
 ProbeResult = ReportedResult | SharedKnowledge
 
 
+def _do_nothing() -> None:
+    pass
+
+
 @dataclass(slots=True)
 class PartRecord:
     """The exchanges and outcomes of one part of a run, in order. A part is one probe, or the sweep.
@@ -103,7 +107,7 @@ class Observations:
 
     ``planted``: canaries, which reports mask. ``unmet``: why a recipe did not provoke its code, by
     code. ``ended``: why nothing more is sent to the service. ``complete``: no budget left anything
-    out.
+    out. ``on_record`` is called after exchanges were appended.
     """
 
     parts: list[PartRecord] = field(default_factory=lambda: [PartRecord("")])
@@ -113,6 +117,7 @@ class Observations:
     unmet: dict[str, str] = field(default_factory=dict)
     ended: str | None = None
     complete: bool = True
+    on_record: Callable[[], None] = _do_nothing
     _unanswered: int = 0
 
     @property
@@ -142,6 +147,7 @@ class Observations:
     def record(self, *observations: Observation) -> None:
         """Append exchanges to the current part."""
         self.current.exchanges += observations
+        self.on_record()
 
     def add(self, results: Iterable[ReportedResult]) -> None:
         """Append what a probe, or the session itself, found out."""

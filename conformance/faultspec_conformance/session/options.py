@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-from faultspec_conformance.results.model import Shard
+from faultspec_conformance.results.model import Report, Shard
 from faultspec_conformance.results.waivers import Waiver
 
 
@@ -24,11 +24,15 @@ def ignore_event(event: Event, number: float) -> None:
     """Announce nothing."""
 
 
+def ignore_report(report: Report) -> None:
+    """Keep no report."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunOptions:
     """The options of a run. ``only``: a pattern of clause addresses. ``progress`` is called with
     the name of each part, ``announce`` for the process that ends a run which does not end by
-    itself.
+    itself, and ``keep`` now and then with the report until then, which that process writes.
 
     ``seed``: two runs with one seed send the same requests to a service in the same state; None:
     new values in every run. ``waivers``: those in force. ``shard``: which part of the run this is;
@@ -43,6 +47,7 @@ class RunOptions:
     today: date | None = None
     progress: Callable[[str], None] = ignore_progress
     announce: Callable[[Event, float], None] = ignore_event
+    keep: Callable[[Report], None] = ignore_report
 
 
 @dataclass(frozen=True, slots=True)
