@@ -141,6 +141,12 @@ def _retriable(uses: Sequence[CodeUse], facts: Sequence[CodeFacts], context: Cod
     return {"retriable": fixed} if flags else {}
 
 
+def _types(field: Data) -> tuple[str, ...]:
+    """The types of a field of an envelope."""
+    found = field.get("type", ())
+    return (found,) if isinstance(found, str) else tuple(found)
+
+
 def _retry_rule(uses: Sequence[CodeUse], context: CodeContext) -> Data | None:
     """The rule of the retry flag, from the conditions of the bodies."""
     for use in uses:
@@ -153,7 +159,8 @@ def _retry_rule(uses: Sequence[CodeUse], context: CodeContext) -> Data | None:
         if "details" in facts and details is not None and details.flag is None:
             names = [key.removesuffix("?") for key in details.members or ()]
             flags += [(*facts["details"], name) for name in names if name in context.flag_keys]
-        found = rules.retry_rule(listed, facts, flags)
+        types = {slot: _types(field) for slot, field in use.envelope.data.get("fields", {}).items()}
+        found = rules.retry_rule(listed, facts, flags, types)
         if found is not None and not found.hidden_fact:
             return found.data
         reason = "these conditions are not a simple rule of the retry flag"

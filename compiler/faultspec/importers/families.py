@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from faultspec.importers import Json
 from faultspec.importers.bodies import BodyFamily, CodedBody
 from faultspec.importers.code_member import code_pointer, listed_places
-from faultspec.importers.rules import ImportedRules, split_rules
+from faultspec.importers.rules import ImportedRules, split_rules, split_status
 from faultspec.language.values import foreign_schema_problem
 from faultspec.openapi.nodes import mapping, sequence
 from faultspec.openapi.pointers import child, steps, value_at
@@ -140,13 +140,14 @@ def _coded_bodies(reader: DocumentReader, body: _Alternative, code: str) -> list
     if len(wires) > _CODES:
         reason = f"one list has {len(wires)} codes; the first {_CODES} are kept"
         reader.lose(body.pointer, "size", reason)
+    schema, rules = split_status(body.schema, body.rules, steps(code))
     return [
         CodedBody(
             wire=wire,
-            schema=with_code(body.schema, steps(code), wire),
+            schema=with_code(schema, steps(code), wire),
             pointer=body.pointer,
             ref=body.name if len(wires) == 1 else None,
-            rules=body.rules,
+            rules=rules,
         )
         for wire in dict.fromkeys(wires[:_CODES])
     ]

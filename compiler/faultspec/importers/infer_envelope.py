@@ -16,7 +16,6 @@ from faultspec.importers import Data, subset
 from faultspec.importers.bodies import CodedBody
 from faultspec.importers.code_member import Listed, listed_values, only_value
 from faultspec.importers.inference import (
-    DETAILS,
     WITHOUT_FIELD,
     Inference,
     InferredEnvelope,
@@ -24,6 +23,7 @@ from faultspec.importers.inference import (
     Variants,
     sounds_like_retry,
 )
+from faultspec.importers.naming import DETAILS
 
 _TERM = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]*")
@@ -74,7 +74,8 @@ def _boundary_or_domain(inference: Inference, variants: Variants) -> str | None:
         [str(value) for value in listed_values(schema) if isinstance(value, str)]
         for schema in variants.schemas
     ]
-    bare = [_is_bare_list(schema) for schema in variants.schemas]
+    named = variants.name in ("boundary", "domain")
+    bare = [_is_bare_list(schema, typed=named) for schema in variants.schemas]
     if not any(bare) or not all(_match(_TERM, terms) for terms in listed):
         return None
     if any(
@@ -95,8 +96,10 @@ def _boundary_or_domain(inference: Inference, variants: Variants) -> str | None:
     return None
 
 
-def _is_bare_list(schema: object) -> bool:
-    return isinstance(schema, Mapping) and set(schema) in ({"enum"}, {"const"})
+def _is_bare_list(schema: object, *, typed: bool) -> bool:
+    """``typed``: a list of texts may have its type."""
+    ignored = {"type"} if typed else set()
+    return isinstance(schema, Mapping) and schema.keys() - ignored in ({"enum"}, {"const"})
 
 
 def _match(pattern: re.Pattern[str], terms: Sequence[object]) -> bool:
@@ -139,15 +142,10 @@ def _suggested_actions(inference: Inference, variants: Variants) -> str | None:
     """A list of terms of which some codes allow some only."""
     if variants.same or "actions" in inference.used:
         return None
-    listed: list[list[Any]] = []
-    for schema in variants.schemas:
-        match schema:
-            case {"type": "array", "items": {"type": "string", "enum": [*terms], **more}} if (
-                not more and _match(_TERM, terms)
-            ):
-                listed.append(terms)
-            case _:
-                return None
+    found = [_item_terms(schema) for schema in variants.schemas]
+    listed = [terms for terms in found if terms is not None]
+    if len(listed) < len(found):
+        return None
     rest = _without_key(variants.schemas, "items")
     data = None if rest is None else subset.value(rest)
     if rest is None or data is None:
@@ -160,6 +158,15 @@ def _suggested_actions(inference: Inference, variants: Variants) -> str | None:
     for facts, terms in zip(inference.facts, listed, strict=True):
         facts.actions = [] if terms == inference.actions else terms
     return "$actions"
+
+
+def _item_terms(schema: Any) -> list[str] | None:
+    """The terms that the items of a list may be."""
+    if not isinstance(schema, Mapping) or schema.get("type") != "array":
+        return None
+    items = schema.get("items")
+    terms = [each for each in listed_values(items) if isinstance(each, str)]
+    return terms if _is_bare_list(items, typed=True) and _match(_TERM, terms) else None
 
 
 def _vocabulary(inference: Inference, variants: Variants) -> str | None:

@@ -11,7 +11,6 @@ from faultspec.language.scope import WELL_KNOWN_SLOTS
 from faultspec.openapi.pointers import child, steps
 
 MESSAGES = ("message", "msg", "error_message", "error_description", "errorMessage", "Message")
-DETAILS = ("details", "data", "meta", "context", "params", "extra", "info")
 
 #: Slots that an envelope may have without a field.
 WITHOUT_FIELD = frozenset(WELL_KNOWN_SLOTS)

@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable
 from faultspec.language.scope import WELL_KNOWN_SLOTS
 from faultspec.language.spelling import snake
 
+DETAILS = ("details", "data", "meta", "context", "params", "extra", "info")
+
 
 def identifier(text: str, default: str) -> str:
     """Letters, digits and underscores, a letter or underscore first.

@@ -60,11 +60,12 @@ def _details(schema: Json, field: Json, *, forbid: bool, bare: bool) -> Details:
     elsewhere: tuple[str, ...] = ()
     if forbid:
         rest.pop("additionalProperties", None)
-        elsewhere = tuple(name for name, member in properties.items() if member is True)
+        elsewhere = tuple(name for name, member in properties.items() if member in (True, {}))
     own = {name: member for name, member in properties.items() if name not in elsewhere}
     flag = next(filter(None, (_fixed_flag(name, member) for name, member in own.items())), None)
     if flag is not None:
-        own[flag[0]] = {key: value for key, value in own[flag[0]].items() if key != "const"}
+        about = {key: value for key, value in own[flag[0]].items() if key != "const"}
+        own[flag[0]] = {"type": "boolean", **about}
     members = None
     if rest.keys() <= {"properties", "required", "description"} and rest.get("description") is None:
         members = subset.members({"properties": own, "required": rest.get("required", [])})
@@ -76,7 +77,7 @@ def _details(schema: Json, field: Json, *, forbid: bool, bare: bool) -> Details:
 def _fixed_flag(name: str, member: object) -> tuple[str, bool] | None:
     """A retry flag whose value is fixed."""
     match member:
-        case {"type": "boolean", "const": bool(value)} if "retr" in name.lower():
+        case {"const": bool(value)} if "retr" in name.lower():
             return name, value
     return None
 

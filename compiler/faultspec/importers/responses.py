@@ -32,7 +32,8 @@ from faultspec.openapi.schemas import self_contained
 #: The members of each kind of object that are read.
 _OF_RESPONSES = frozenset({"description", "headers", "content", "links"})
 _OF_MEDIA = frozenset({"schema", "example", "examples"})
-_OF_HEADERS = frozenset({"description", "required", "schema"})
+#: Exports make up the example of a header.
+_OF_HEADERS = frozenset({"description", "required", "schema", "example"})
 _OF_EXAMPLES = frozenset({"summary", "value"})
 
 #: A field name (RFC 9110, section 5.6.2).

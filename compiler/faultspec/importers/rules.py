@@ -3,14 +3,17 @@
 A rule is read back only if the target writes the same schema for it again.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from faultspec.importers import Data, Json
+from faultspec.importers.naming import DETAILS
 from faultspec.language.conditions import ConditionalRule, StatusRange, Test
 from faultspec.openapi.nodes import mapping, sequence
 from faultspec.openapi.pointers import child
 from faultspec.targets import conditions
+from faultspec.targets.constants import constant_schema
 
 
 class ImportedRules(NamedTuple):
@@ -40,8 +43,11 @@ class RetryRule(NamedTuple):
 
 def split_rules(schema: Json) -> tuple[Json, ImportedRules]:
     """A body without the rules in its ``allOf``, and the rules."""
+    if not isinstance(schema.get("properties"), Mapping):
+        return schema, NONE
+    schema = without_implied_types(schema)
     parts = schema.get("allOf")
-    if not isinstance(parts, list) or "properties" not in schema:
+    if not isinstance(parts, list):
         return schema, NONE
     status: str | None = None
     spans: tuple[int | str, ...] = ()
@@ -49,7 +55,7 @@ def split_rules(schema: Json) -> tuple[Json, ImportedRules]:
     rest: list[Any] = []
     for part in parts:
         found = _status(part)
-        if found is not None and status is None:
+        if found is not None and found[0] and status is None:
             status, spans = found
         elif isinstance(part, Mapping) and set(part) == {"if", "then"}:
             conditional.append(part)
@@ -59,6 +65,73 @@ def split_rules(schema: Json) -> tuple[Json, ImportedRules]:
     return {**plain, **({"allOf": rest} if rest else {})}, ImportedRules(
         status, spans, tuple(conditional)
     )
+
+
+def without_implied_types(schema: Any) -> Any:
+    """The schema without the ``type`` of constants, which they imply.
+
+    The readers of members decide by the keywords, and compare schemas with each other.
+    """
+    if isinstance(schema, list):
+        return [*map(without_implied_types, schema)]
+    if not isinstance(schema, Mapping):
+        return schema
+    found: Data = {}
+    for key, value in schema.items():
+        if key in _NAMED_SCHEMAS and isinstance(value, Mapping):
+            found[key] = {name: without_implied_types(each) for name, each in value.items()}
+        else:
+            found[key] = value if key in _VALUES else without_implied_types(value)
+    if "const" in found and found.get("type") == constant_schema(found["const"]).get("type"):
+        found.pop("type", None)
+    return found
+
+
+#: Keywords with a schema for each name, and keywords with values.
+_NAMED_SCHEMAS = frozenset({"properties", "patternProperties", "dependentSchemas", "$defs"})
+_VALUES = frozenset({"const", "enum", "default", "example", "examples", "required", "type"})
+
+
+#: Names of members that repeat the status.
+_STATUS_NAME = re.compile(r"status|^(http_?)?code$", re.IGNORECASE)
+
+
+def split_status(
+    schema: Json, rules: ImportedRules, code: Sequence[str]
+) -> tuple[Json, ImportedRules]:
+    """A body whose member that repeats the status is a plain number, and the rules with its
+    statuses. ``code``: the path of the code, which is another member.
+    """
+    for path, leaf in _leaves(schema):
+        rest = {key: value for key, value in leaf.items() if key not in ("type", "description")}
+        found = _status(rest)
+        is_detail = any(name in DETAILS for name in path[:-1])
+        if found is None or path == tuple(code) or is_detail or not _STATUS_NAME.search(path[-1]):
+            continue
+        plain: Data = {"type": "integer"}
+        if "description" in leaf:
+            plain["description"] = leaf["description"]
+        pointer = "".join(child("", name) for name in path)
+        return _replace_member(schema, path, plain), rules._replace(status=pointer, spans=found[1])
+    return schema, rules
+
+
+def _leaves(schema: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Json]]:
+    """The members that contain no members, with their paths."""
+    for name, member in mapping(mapping(schema).get("properties")).items():
+        if isinstance(member, Mapping):
+            if isinstance(member.get("properties"), Mapping):
+                yield from _leaves(member, (*path, name))
+            else:
+                yield (*path, name), dict(member)
+
+
+def _replace_member(schema: Any, path: Sequence[str], leaf: Json) -> Json:
+    if not path:
+        return leaf
+    members = schema["properties"]
+    inner = _replace_member(members[path[0]], path[1:], leaf)
+    return {**schema, "properties": {**members, path[0]: inner}}
 
 
 def _status(schema: Any) -> tuple[str, tuple[int | str, ...]] | None:
@@ -75,21 +148,25 @@ def _status(schema: Any) -> tuple[str, tuple[int | str, ...]] | None:
             ):
                 spans += [] if "not" in range_ else [number]
             case {"minimum": int(low), "maximum": int(high), **rest} if (
-                not rest.keys() - {"not"} and 100 <= low < high <= 599
+                not rest.keys() - {"not", "type"} and 100 <= low < high <= 599
             ):
                 # A fallback's range excludes other codes; it is not the code's own.
                 spans += [] if "not" in range_ else [str(StatusRange(low, high))]
             case _:
                 return None
-    return (pointer, tuple(spans)) if pointer and spans else None
+    return (pointer, tuple(spans)) if spans else None
 
 
 def retry_rule(
-    schemas: Sequence[Json], facts: Mapping[str, tuple[str, ...]], flags: Sequence[tuple[str, ...]]
+    schemas: Sequence[Json],
+    facts: Mapping[str, tuple[str, ...]],
+    flags: Sequence[tuple[str, ...]],
+    types: conditions.SlotTypes,
 ) -> RetryRule | None:
     """The simple rule of the retry flag for which the target writes these schemas, or None.
 
-    ``facts`` and ``flags``: the places of facts and retry flags in the body.
+    ``facts`` and ``flags``: the places of facts and retry flags in the body. ``types``: those of
+    its slots.
     """
     found = (test for schema in schemas for test in _tests(schema["if"], (), facts))
     tests = list({repr(test): test for test in found}.values())
@@ -100,7 +177,8 @@ def retry_rule(
         for rules in (own, joined) if joined else (own,):
             for before in ([], [hidden], [hidden._replace(then=True)]):
                 tried = (*before, *rules, ConditionalRule((), not then))
-                if rules and list(conditions.rule_schemas(tried, facts, flags)) == list(schemas):
+                written = conditions.rule_schemas(tried, facts, flags, types)
+                if rules and [*map(without_implied_types, written)] == list(schemas):
                     return RetryRule(_write_rules(tried), bool(before))
     return None
 
@@ -110,12 +188,14 @@ def suggested_actions(condition: Json) -> tuple[str, list[str]] | None:
 
     None for a condition of another kind.
     """
-    flag = _only_member(condition["if"], "type", "required")[1]
+    flag = _only_member(condition["if"], "required")[1]
     if flag != {"const": True} or flag["const"] is not True:  # 1 equals True
         return None
     at, schema = _only_member(condition["then"])
     match schema:
-        case {"contains": {"enum": [*names], **more}, **rest} if at and not rest and not more:
+        case {"contains": {"enum": [*names], **more}, **rest} if (
+            at and not rest.keys() - {"type"} and not more.keys() - {"type"}
+        ):
             return at, [name for name in names if isinstance(name, str)]
     return None
 
@@ -123,10 +203,10 @@ def suggested_actions(condition: Json) -> tuple[str, list[str]] | None:
 def _only_member(schema: Any, *beside: str) -> tuple[str, Any]:
     """The pointer and the schema of the one member that objects in objects have.
 
-    ``beside``: the keywords of the objects beside ``properties``.
+    ``beside``: the keywords of the objects beside ``properties`` and perhaps ``type``.
     """
     pointer = ""
-    while isinstance(schema, Mapping) and set(schema) == {"properties", *beside}:
+    while isinstance(schema, Mapping) and schema.keys() - {"type"} == {"properties", *beside}:
         if len(members := mapping(schema["properties"])) != 1:
             break
         [(name, schema)] = members.items()
@@ -184,7 +264,7 @@ def _test(schema: Any, fact: str) -> Test | None:
     ranges: list[StatusRange] = []
     for choice in schema["anyOf"] if set(schema) == {"anyOf"} else [schema]:
         match choice:
-            case {"enum": [*terms], **rest} if not rest:
+            case {"enum": [*terms], **rest} if not rest.keys() - {"type"}:
                 values = (*values, *terms)
             case {"type": "integer", "minimum": int(low), "maximum": int(high), **rest} if not rest:
                 ranges.append(StatusRange(low, high))

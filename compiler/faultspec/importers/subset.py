@@ -13,6 +13,7 @@ from faultspec.importers import Data, Json
 from faultspec.language.formats import FORMATS
 from faultspec.language.schemas import CONSTRAINED
 from faultspec.language.values import is_type
+from faultspec.openapi.schemas import merge_typed_branches
 from faultspec.runtime import ids
 
 _IDENTIFIERS = {pattern: name for name, pattern in reversed(list(ids.PATTERNS.items()))}
@@ -39,6 +40,7 @@ def value(schema: object) -> Data | None:
         return {}
     if not isinstance(schema, Mapping) or not schema.keys() <= KNOWN:
         return None
+    schema = merge_typed_branches(schema)
     types = _types(schema)
     if types is None:
         return None

@@ -126,24 +126,29 @@ def upgrade(schema: Data) -> Data:
     if "example" in found:
         found["examples"] = [found.pop("example")]
     match found.get("enum"):
-        case [only] if found.get("type") in (None, "boolean"):
+        case [only] if found.get("type") in (None, "boolean", "integer", "number", "string"):
             # The place among the keywords stays: exported documents come back to the byte.
             found = dict(
                 ("const", only) if key == "enum" else (key, value) for key, value in found.items()
             )
-    return _with_types(found)
+    return merge_typed_branches(found)
 
 
-def _with_types(schema: Data) -> Data:
-    """``anyOf`` of nothing but types as a list of types, which 3.0 cannot write."""
+def merge_typed_branches(schema: Mapping[str, Any]) -> Data:
+    """``anyOf`` with a type in each branch as a list of types, with the keywords of them all."""
     branches = schema.get("anyOf")
     if not isinstance(branches, list) or "type" in schema or not branches:
-        return schema
+        return dict(schema)
     names: list[str] = []
+    keywords: dict[str, Any] = {}
     for branch in branches:
-        if not isinstance(branch, Mapping) or set(branch) != {"type"}:
-            return schema
-        names += [branch["type"]] if isinstance(branch["type"], str) else branch["type"]
+        own = branch.get("type") if isinstance(branch, Mapping) else None
+        rest = {} if own is None else {key: branch[key] for key in branch if key != "type"}
+        if own is None or rest.keys() & {*keywords, *schema}:
+            return dict(schema)
+        names += [own] if isinstance(own, str) else own
+        keywords |= rest
     types = [name for name in dict.fromkeys(names) if name != "null"]
     types += ["null"] if "null" in names else []
-    return {"type": types, **{key: value for key, value in schema.items() if key != "anyOf"}}
+    around = {key: value for key, value in schema.items() if key != "anyOf"}
+    return {"type": types, **around, **keywords}

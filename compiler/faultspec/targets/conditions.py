@@ -13,6 +13,7 @@ from faultspec.exchange.body import steps
 from faultspec.language.conditions import ConditionalRule, StatusRange, Test
 from faultspec.language.model import Code, Taxonomy
 from faultspec.runtime.shape import Node, Template, slot_places
+from faultspec.targets.constants import choice_schema, constant_schema
 
 Json = dict[str, Any]
 
@@ -20,8 +21,17 @@ ALWAYS: Json = {}
 NEVER: Json = {"not": {}}
 
 
+SlotTypes = Mapping[str, tuple[str, ...]]
+"""The JSON types of slots that have a field. Others have those of the language."""
+
+
 def code_schemas(
-    code: Code, shape: Node, taxonomy: Taxonomy, *, spelled: bool = False
+    code: Code,
+    shape: Node,
+    taxonomy: Taxonomy,
+    *,
+    spelled: bool = False,
+    types: SlotTypes = {},  # noqa: B006  # it is never changed
 ) -> list[Json]:
     """The schemas of a body with this code beside those of its members; ``shape`` is the part with
     the code. ``spelled``: its status is a text, which conditions do not read.
@@ -33,9 +43,9 @@ def code_schemas(
     if "details" in facts:
         flags += [(*facts["details"], key) for key in taxonomy.flag_keys]
     return [
-        *rule_schemas(code.retriable.rules, facts, flags),
-        *_actions(code, facts, flags, taxonomy),
-        *_status(code, facts, taxonomy),
+        *rule_schemas(code.retriable.rules, facts, flags, types),
+        *_actions(code=code, facts=facts, flags=flags, taxonomy=taxonomy, types=types),
+        *_status(code, facts),
     ]
 
 
@@ -56,17 +66,19 @@ def rule_schemas(
     rules: Sequence[ConditionalRule],
     facts: Mapping[str, tuple[str, ...]],
     flags: Sequence[tuple[str, ...]],
+    types: SlotTypes = {},  # noqa: B006  # it is never changed
 ) -> Iterator[Json]:
     """The values of the flags at these paths as the rules decide; ``facts``: the paths of the slots
     that a body shows.
     """
+    details = facts.get("details"), types.get("details", _OBJECT)
     for value in (True, False) if flags else ():
         decided = _certain_schema(rules, value, facts)
         if decided != NEVER:
             yield {
                 "if": decided,
                 "then": _all_of(
-                    [_schema_at(path, {"const": value}, there=False) for path in flags]
+                    [_if_there(path, constant_schema(value), details) for path in flags]
                 ),
             }
 
@@ -76,29 +88,39 @@ def _actions(
     facts: Mapping[str, tuple[str, ...]],
     flags: Sequence[tuple[str, ...]],
     taxonomy: Taxonomy,
+    types: SlotTypes,
 ) -> Iterator[Json]:
     """That an action which retries is among those suggested, if the flag is true."""
     if "actions" not in facts or code.retriable.fixed is False or not taxonomy.retry_actions:
         return
-    suggested: Json = {"contains": {"enum": list(taxonomy.retry_actions)}}
+    suggested: Json = {
+        **_container(types.get("actions", ("array",)), "array"),
+        "contains": choice_schema(taxonomy.retry_actions),
+    }
     for flag in flags:
         yield {
-            "if": _schema_at(flag, {"const": True}),
-            "then": _schema_at(facts["actions"], suggested, there=False),
+            "if": _schema_at(flag, constant_schema(True)),
+            "then": _if_there(facts["actions"], suggested),
         }
 
 
-def _status(code: Code, facts: Mapping[str, tuple[str, ...]], taxonomy: Taxonomy) -> Iterator[Json]:
-    """The statuses of the code, if the body repeats the status."""
-    if "status" not in facts or not code.http.statuses:
-        return
+def status_schema(code: Code, taxonomy: Taxonomy) -> Json:
+    """The statuses that a body with the code may repeat."""
+    if not code.http.statuses:
+        return ALWAYS
     ranges = [_range(status) for status in code.http.statuses]
     ranges += [
         _fallback_schema(fallback.on, taxonomy)
         for fallback in taxonomy.fallbacks
         if fallback.code == code.name
     ]
-    yield _schema_at(facts["status"], _any_of(ranges), there=False)
+    return _any_of(ranges)
+
+
+def _status(code: Code, facts: Mapping[str, tuple[str, ...]]) -> Iterator[Json]:
+    """The conditions of the statuses of the code, if the body repeats the status."""
+    if "status" not in facts or not code.http.statuses:
+        return
     rules = code.http.rules
     silent = _all_of([_fails(rule, facts) for rule in rules])
     for outcome in dict.fromkeys(rule.then for rule in rules):
@@ -111,7 +133,7 @@ def _status(code: Code, facts: Mapping[str, tuple[str, ...]], taxonomy: Taxonomy
         )
         allowed = _any_of([reached, silent])
         if allowed != ALWAYS:
-            yield {"if": _schema_at(facts["status"], {"const": outcome}), "then": allowed}
+            yield {"if": _schema_at(facts["status"], constant_schema(outcome)), "then": allowed}
 
 
 def _fallback_schema(on: StatusRange, taxonomy: Taxonomy) -> Json:
@@ -129,8 +151,8 @@ def _fallback_schema(on: StatusRange, taxonomy: Taxonomy) -> Json:
 
 def _range(each: StatusRange) -> Json:
     if each.low == each.high:
-        return {"const": each.low}
-    return {"minimum": each.low, "maximum": each.high}
+        return constant_schema(each.low)
+    return {"type": "integer", "minimum": each.low, "maximum": each.high}
 
 
 # Outcomes of rules, of which the first that holds decides
@@ -178,7 +200,7 @@ def _test(test: Test, facts: Mapping[str, tuple[str, ...]], *, holds: bool) -> J
     ranges = [
         {"type": "integer", "minimum": range_.low, "maximum": range_.high} for range_ in test.ranges
     ]
-    values = _any_of([*([{"enum": list(test.values)}] if test.values else []), *ranges])
+    values = _any_of([*([choice_schema(test.values)] if test.values else []), *ranges])
     return _schema_at(
         (*facts[slot], key) if key else facts[slot], values if holds else _negate(values)
     )
@@ -187,12 +209,37 @@ def _test(test: Test, facts: Mapping[str, tuple[str, ...]], *, holds: bool) -> J
 # Combined schemas, without parts that accept everything
 
 
-def _schema_at(path: Sequence[str], schema: Json, *, there: bool = True) -> Json:
-    """The schema with ``schema`` at a path; ``there``: a value is required."""
+_OBJECT = ("object",)
+
+
+def _schema_at(path: Sequence[str], schema: Json) -> Json:
+    """The schema with ``schema`` at a path, where a value is required."""
     for name in reversed(path):
-        inner: Json = {"properties": {name: schema}}
-        schema = {"type": "object", "required": [name], **inner} if there else inner
+        schema = {"type": "object", "required": [name], "properties": {name: schema}}
     return schema
+
+
+def _if_there(
+    path: Sequence[str],
+    schema: Json,
+    details: tuple[Sequence[str] | None, Sequence[str]] = (None, _OBJECT),
+) -> Json:
+    """The schema with ``schema`` at a path, if a value is there. ``details``: the path of the
+    details and their types; whatever else is on the way is an object of the picture.
+    """
+    for index in reversed(range(len(path))):
+        schema = {"properties": {path[index]: schema}}
+        if index:
+            types = details[1] if tuple(path[:index]) == details[0] else _OBJECT
+            schema = {**_container(types, "object"), **schema}
+    return schema
+
+
+def _container(types: Sequence[str], needed: str) -> Json:
+    """``type`` of a value whose keywords are about ``needed``, or about null; else nothing."""
+    if tuple(types) == (needed,):
+        return {"type": needed}
+    return {"type": list(types)} if set(types) == {needed, "null"} else {}
 
 
 def _negate(schema: Json) -> Json:

@@ -11,12 +11,13 @@ from typing import Any
 from faultspec.exchange.body import steps
 from faultspec.language.model import Code, Surface
 from faultspec.runtime.nodes import Array, Node, Object, slot_places
+from faultspec.targets.constants import constant_schema
 
 Json = dict[str, Any]
 Mark = Mapping[str, Json]
 """The schema of the value at each pointer."""
 
-IS_ERROR: Mark = {"/isError": {"const": True}}
+IS_ERROR: Mark = {"/isError": constant_schema(True)}
 """The mark of a tool result (Model Context Protocol 2025-06-18, CallToolResult)."""
 
 _LAST = 99
@@ -30,7 +31,7 @@ def surface_marks(surface: Surface) -> tuple[Mark, ...]:
     present: tuple[Mark, ...] = (
         () if surface.error_pointer is None else ({surface.error_pointer: {}},)
     )
-    equal = {pointer: {"const": value} for pointer, value in surface.error_equals.items()}
+    equal = {pointer: constant_schema(value) for pointer, value in surface.error_equals.items()}
     return (*present, equal) if equal else present
 
 
@@ -101,18 +102,23 @@ def add_member(schema: Json, pointer: str, value: Json, *, there: bool = True) -
     return {"allOf": [schema, schema_at(keys, value, there=there)]}
 
 
+def schema_with_members(*names: str) -> Json:
+    """The schema of objects that have all of the members."""
+    return {"type": "object", "properties": {name: {} for name in names}, "required": list(names)}
+
+
 def schema_at(keys: Sequence[str], schema: Json, *, there: bool = True) -> Json:
     """The schema with ``schema`` at a pointer, through objects and lists; ``there``: a value is
     required.
     """
     for key in reversed(keys):
-        inner: Json = {"properties": {key: schema}} if schema else {}
+        inner: Json = {"properties": {key: schema}}
         named = {"type": "object", "required": [key], **inner} if there else inner
         if not _is_index(key):
             schema = named
             continue
         # The same step is a member of an object and an item of a list.
-        item: Json = {"prefixItems": [*[True] * int(key), schema]}
+        item: Json = {"prefixItems": [*[{}] * int(key), schema]}
         counted = {"type": "array", "minItems": int(key) + 1, **item} if there else item
         schema = {"anyOf": [named, counted]} if there else {"allOf": [named, counted]}
     return schema

@@ -75,9 +75,26 @@ def envelope_schema(envelope: Envelope, taxonomy: Taxonomy, model: Model) -> sch
         "$comment": model.header,
         "title": f"{taxonomy.title}: {envelope.name}",
         **({"description": envelope.summary} if envelope.summary else {}),
-        **schemas.whole_schema(envelope, {schemas.union_keyword((envelope,)): branches}, taxonomy),
-        "$defs": definitions,
+        **(
+            schemas.whole_schema(envelope, {schemas.union_keyword((envelope,)): branches}, taxonomy)
+            if branches
+            else _uncoded_schema(envelope, taxonomy)
+        ),
+        **({"$defs": definitions} if definitions else {}),
     }
+
+
+def _uncoded_schema(envelope: Envelope, taxonomy: Taxonomy) -> schemas.Json:
+    """An envelope that carries no code: it has the numbers of a protocol, or it is never sent."""
+    numbers = [
+        number
+        for surface in taxonomy.surfaces.values()
+        if surface.protocol is not None and surface.protocol.envelope == envelope.name
+        for number in schemas.protocol_numbers(surface.protocol)
+    ]
+    if not numbers:
+        return {"not": {}}
+    return schemas.shape_schema(envelope, {"anyOf": numbers}, taxonomy)
 
 
 def code_schema(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> schemas.Json:

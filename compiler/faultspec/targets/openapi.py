@@ -8,10 +8,12 @@ code under a status then only adds lines.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
 
 from faultspec.language.conditions import StatusRange
+from faultspec.language.formats import FORMATS
 from faultspec.language.model import Code, Envelope, Example, Field, HeaderRule, Schema, Taxonomy
 from faultspec.language.pictures import fill_message
 from faultspec.language.spelling import pascal
@@ -393,10 +395,25 @@ def _header(name: str, taxonomy: Taxonomy) -> Json:
         if rule.name.lower() == name.lower() and rule.summary
     )
     text = " ".join(summaries) or (f"The {field.slot} of the error." if field is not None else "")
+    example = _header_example(rules, field, taxonomy)
     return {
         **({"description": text} if text else {}),
         "schema": _header_schema(rules, field, taxonomy),
+        **({} if example is None else {"example": example}),
     }
+
+
+def _header_example(rules: Sequence[HeaderRule], field: Field | None, taxonomy: Taxonomy) -> object:
+    """A value of the header, made up; None if no simple value fits."""
+    if field is not None and field.schema.types:
+        possible = [field.schema]
+    else:
+        possible = [rule.value for rule in reversed(rules) if rule.value is not None]
+        possible += [Schema(("string",), format=rule.format) for rule in rules if rule.format]
+    for schema in possible:
+        with suppress(ValueError):
+            return sample_error(schema, taxonomy)
+    return next((rule.token for rule in rules if rule.token is not None), None)
 
 
 #: The patterns of headers that have a form in their specification.
@@ -581,16 +598,28 @@ def _candidates(schema: Schema, taxonomy: Taxonomy) -> Iterator[object]:
             yield from _texts(schema)
 
 
-_SAMPLES = {
-    "date-time": ("2024-01-01T00:00:00Z",),
-    "uri": ("https://example.com/",),
-    "uri-reference": ("https://example.com/",),
+#: A text of each format but those of ids.
+SAMPLES: Mapping[str, str] = {
+    "date-time": "2024-01-01T00:00:00Z",
+    "date": "2024-01-01",
+    "uri": "https://example.com/",
+    "uri-reference": "https://example.com/",
+    "email": "someone@example.com",
+    "retry-after": "30",
+    "etag": '"1"',
+    "http-date": "Mon, 01 Jan 2024 00:00:00 GMT",
+    "methods": "GET, HEAD",
+    "challenge": "Bearer",
+    "deprecation": "@1704067200",
+    "ratelimit": '"default";r=0;t=1',
 }
+assert SAMPLES.keys() == FORMATS.keys() - ids.FORMATS.keys()
 
 
 def _texts(schema: Schema) -> Iterator[str]:
     for each in schema.format:
-        yield from _SAMPLES.get(each, ())
+        if each in SAMPLES:
+            yield SAMPLES[each]
     if schema.pattern is not None:
         yield from _sample_texts(schema.pattern)
     yield "text".ljust(schema.min_length or 0, "t")[: schema.max_length]

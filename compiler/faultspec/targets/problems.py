@@ -17,6 +17,7 @@ from faultspec.language.conditions import StatusRange
 from faultspec.language.model import Code, Envelope, Taxonomy
 from faultspec.runtime.shape import Object
 from faultspec.targets import schema as schemas
+from faultspec.targets.constants import constant_schema
 from faultspec.targets.json_text import Fragment
 from faultspec.targets.jsonschema import DIALECT, definition
 from faultspec.targets.model import Model
@@ -117,14 +118,14 @@ def _body(type: str, code: Code, taxonomy: Taxonomy) -> Json:
         **({"deprecated": True} if code.lifecycle == "deprecated" else {}),
         "type": "object",
         "properties": {
-            "type": {"const": type},
+            "type": constant_schema(type),
             # A title stays the same from one occurrence to another, but for its language (RFC 9457
             # §3.1.3).
             "title": schemas.STRING,
             "status": _any_of(code.http.statuses),
             "detail": schemas.STRING,
             "instance": _INSTANCE,
-            "code": {"const": code.wire},
+            "code": constant_schema(code.wire),
             **({} if details is None else {"details": details}),
         },
         "required": ["type", "title", "status", "code", *needed],
@@ -140,7 +141,11 @@ def _any_of(statuses: tuple[StatusRange, ...]) -> Fragment:
 
 
 def _span(low: int, high: int) -> Json:
-    return {"const": low} if low == high else {"type": "integer", "minimum": low, "maximum": high}
+    return (
+        constant_schema(low)
+        if low == high
+        else {"type": "integer", "minimum": low, "maximum": high}
+    )
 
 
 def _entry(problem: ProblemType) -> Json:

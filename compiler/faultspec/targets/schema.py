@@ -6,18 +6,28 @@ body without an ``expected`` member, and undeclared members if those are ``warn`
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from faultspec.exchange.body import steps
 from faultspec.language.carriers import carriers, uses_envelope
-from faultspec.language.model import Code, DetailMember, Envelope, Example, Field, Schema, Taxonomy
+from faultspec.language.model import (
+    Code,
+    DetailMember,
+    Envelope,
+    Example,
+    Field,
+    Protocol,
+    Schema,
+    Taxonomy,
+)
 from faultspec.language.scope import WELL_KNOWN_SLOTS
 from faultspec.language.values import Vocabularies, vocabularies
 from faultspec.runtime import ids
 from faultspec.runtime.places import body_places
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template, slot_places, walk
 from faultspec.targets import conditions, discriminators
+from faultspec.targets.constants import choice_schema, constant_schema
 from faultspec.targets.json_text import Fragment
 from faultspec.targets.memo import memoize
 
@@ -151,15 +161,15 @@ def value_schema(schema: Schema, taxonomy: Taxonomy) -> Json:
     if schema.opaque is not None:
         return dict(schema.opaque) if isinstance(schema.opaque, Mapping) else {}
     found: Json = {}
-    if schema.types:
-        found["type"] = schema.types[0] if len(schema.types) == 1 else list(schema.types)
     if schema.description:
         found["description"] = schema.description
     found.update(_format(schema.format))
-    if schema.enum:
-        found["enum"] = list(schema.enum)
-    if schema.vocabulary is not None:
-        found["enum"] = vocabulary(schema.vocabulary, taxonomy)
+    types = schema.types
+    listed = vocabulary(schema.vocabulary, taxonomy) if schema.vocabulary else schema.enum
+    if listed:
+        found |= choice_schema(listed)
+        types = types or tuple([found["type"]] if "type" in found else [])
+        found.pop("type", None)
     simple = (
         ("pattern", schema.pattern),
         ("minimum", schema.minimum),
@@ -177,6 +187,44 @@ def value_schema(schema: Schema, taxonomy: Taxonomy) -> Json:
         found.update(members_schema(schema.properties, taxonomy))
     if schema.additional == "forbid" and (not schema.types or "object" in schema.types):
         found["additionalProperties"] = False
+    return add_types(types, found)
+
+
+#: The types that a keyword is about; other keywords are about values of every type.
+_TYPES_OF_KEYWORDS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("pattern", "format", "minLength", "maxLength"), ("string",)),
+    **dict.fromkeys(("minimum", "maximum"), ("integer", "number")),
+    **dict.fromkeys(("items", "minItems"), ("array",)),
+    **dict.fromkeys(("properties", "required", "additionalProperties"), ("object",)),
+}
+
+#: Keywords about the value as a whole, whatever its type.
+_ANNOTATIONS = frozenset({"description", "enum", "const"})
+
+
+def add_types(types: Sequence[str], keywords: Json) -> Json:
+    """A schema of the types. Several types, not counting null, are alternatives: validators in a
+    strict mode and OpenAPI 3.0 take no list of them. An array says what its items are.
+    """
+    kept = [each for each in types if each != "null"]
+    if len(kept) > 1:
+        common = {key: value for key, value in keywords.items() if key in _ANNOTATIONS}
+        branches = [
+            add_types(
+                (each,),
+                {
+                    key: value
+                    for key, value in keywords.items()
+                    if key not in _ANNOTATIONS and each in _TYPES_OF_KEYWORDS.get(key, ("string",))
+                },
+            )
+            for each in types
+        ]
+        return {**common, "anyOf": branches}
+    found: Json = {"type": types[0] if len(types) == 1 else list(types)} if types else {}
+    found.update(keywords)
+    if "array" in types:
+        found.setdefault("items", {})
     return found
 
 
@@ -237,7 +285,7 @@ def details_schema(code: Code, taxonomy: Taxonomy) -> Fragment:
             if key in code.details:
                 found["properties"][key] = {
                     **found["properties"][key],
-                    "const": code.retriable.fixed,
+                    **constant_schema(code.retriable.fixed),
                 }
     return Fragment(found)
 
@@ -311,7 +359,11 @@ def body_schema(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Json:
         body = {**body, "properties": Fragment(body["properties"])}
     rules = [
         *conditions.code_schemas(
-            code, point, taxonomy, spelled=isinstance(written_status(envelope, 404), str)
+            code,
+            point,
+            taxonomy,
+            spelled=isinstance(written_status(envelope, 404), str),
+            types={slot: field.schema.types for slot, field in envelope.fields.items()},
         ),
         *alternative_schemas(envelope, code, taxonomy),
     ]
@@ -360,10 +412,25 @@ def undeclared_schema(envelope: Envelope, taxonomy: Taxonomy, others: Iterable[J
     )
 
 
+def protocol_numbers(protocol: Protocol) -> list[Json]:
+    """The schema of each number, or range of numbers, of a protocol."""
+    return [
+        {**constant_schema(code.low), "description": code.summary}
+        if code.low == code.high
+        else {
+            "type": "integer",
+            "minimum": code.low,
+            "maximum": code.high,
+            "description": code.summary,
+        }
+        for code in protocol.codes
+    ]
+
+
 def place_schema(place: Node, codes: Iterable[Code]) -> Json:
     """The schema of a place of the code, as its slot or inside a text, for any of the codes."""
     if not isinstance(place, Template):
-        return {"enum": list(dict.fromkeys(code.wire for code in codes))}
+        return choice_schema([code.wire for code in codes])
     return {"anyOf": [_template(place, code) for code in codes]}
 
 
@@ -436,7 +503,7 @@ def _node_schema(
         case Slot(name=name):
             return slot_schema(name, envelope.fields.get(name), code, taxonomy)
         case Literal(value=value):
-            return {"const": value}
+            return constant_schema(value)
         case Template() if code is None and other is not None and "code" in node.slots:
             # Whatever else the text says, a declared code in it is declared.
             known = {
@@ -515,14 +582,14 @@ def _template(node: Template, code: Code | None) -> Json:
             "boundary": code.boundaries,
             **code.facts,
         }
-    pattern, constant = _escape(node.texts[0]), node.texts[0]
+    pattern, whole = _escape(node.texts[0]), node.texts[0]
     for slot, text in zip(node.slots, node.texts[1:], strict=True):
         values = known.get(slot, ())
         pattern += f"({'|'.join(map(_escape, values))})" if values else "[\\s\\S]*"
         pattern += _escape(text)
-        constant += "".join(values) + text
+        whole += "".join(values) + text
     if all(len(known.get(slot, ())) == 1 for slot in node.slots):
-        return {"const": constant}
+        return constant_schema(whole)
     return {"type": "string", "pattern": f"^{pattern}$"}
 
 
@@ -549,14 +616,24 @@ def slot_schema(name: str, field: Field | None, code: Code | None, taxonomy: Tax
         found: Json = known_value(field.schema, taxonomy)
         if code is not None and name == "actions":
             found = _suggested_actions(found, code)
+        if code is not None and name == "status" and field.schema.types != ("string",):
+            found = _join(found, conditions.status_schema(code, taxonomy))
         return (
-            {**found, "enum": list(code.facts[name])}
+            {**found, **choice_schema(code.facts[name])}
             if code is not None and name in code.facts
             else found
         )
     implied = taxonomy.implied_schema(name)
     found = {} if implied is None else known_value(implied, taxonomy)
+    if code is not None and name == "status":
+        found = _join(found, conditions.status_schema(code, taxonomy))
     return _suggested_actions(found, code) if code is not None and name == "actions" else found
+
+
+def _join(first: Json, second: Json) -> Json:
+    """The schema of values that both allow."""
+    differ = any(first.get(key, value) != value for key, value in second.items())
+    return {**first, "allOf": [second]} if differ else {**first, **second}
 
 
 def _suggested_actions(actions: Json, code: Code) -> Json:
@@ -573,13 +650,13 @@ def _suggested_actions(actions: Json, code: Code) -> Json:
 def _fixed_schema(name: str, field: Field | None, code: Code, taxonomy: Taxonomy) -> Json | None:
     match name:
         case "code":
-            return {"const": code.wire}
+            return constant_schema(code.wire)
         case "boundary" if code.boundaries:
-            return {"enum": list(code.boundaries)}
+            return choice_schema(code.boundaries)
         case "domain" if code.domain is not None:
-            return {"const": code.domain}
+            return constant_schema(code.domain)
         case "retriable" if code.retriable.fixed is not None:
-            return {"const": code.retriable.fixed}
+            return constant_schema(code.retriable.fixed)
         case "details" if code.details_schema is not None:
             return details_schema(code, taxonomy)
         case "details" if field is not None:
@@ -597,13 +674,9 @@ def _details_in(field: Field, code: Code, taxonomy: Taxonomy) -> Json:
             field.schema, taxonomy
         )  # of another form than the codes', such as a list
     found: Json = dict(details_schema(code, taxonomy))
-    if field.schema.types != ("object",):
-        found = {**found, "type": list(field.schema.types)}
-        if not field.schema.types:
-            del found["type"]
     if field.additional == "forbid" and (code.details or taxonomy.detail_keys):
         # A registered key may stand with any code; a value of another type is only a warning there.
-        elsewhere = {name: True for name in taxonomy.detail_keys if name not in code.details}
+        elsewhere: Json = {name: {} for name in taxonomy.detail_keys if name not in code.details}
         found["properties"] = {**found.get("properties", {}), **elsewhere}
         found["additionalProperties"] = False
     own = {
@@ -611,7 +684,16 @@ def _details_in(field: Field, code: Code, taxonomy: Taxonomy) -> Json:
         for key, each in value_schema(field.schema, taxonomy).items()
         if key in ("properties", "required")
     }
-    return {**found, "allOf": [own]} if own else found
+    if own:
+        found["allOf"] = [own]
+    others = [each for each in field.schema.types if each != "object"]
+    if not field.schema.types:
+        del found["type"]
+    elif others in ([], ["null"]):
+        found["type"] = field.schema.types[0] if not others else list(field.schema.types)
+    else:
+        found = {"anyOf": [found, *(add_types((each,), {}) for each in others)]}
+    return found
 
 
 # OpenAPI 3.0

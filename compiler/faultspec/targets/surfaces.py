@@ -15,9 +15,10 @@ from faultspec.language.carriers import (
     shares_code_place,
     uses_envelope,
 )
-from faultspec.language.model import Code, Envelope, Protocol, Surface, Taxonomy
+from faultspec.language.model import Code, Envelope, Surface, Taxonomy
 from faultspec.targets import discriminators
 from faultspec.targets import schema as schemas
+from faultspec.targets.constants import choice_schema
 from faultspec.targets.jsonschema import DIALECT, definition
 from faultspec.targets.model import Model
 
@@ -60,7 +61,11 @@ def _document(surface: Surface, taxonomy: Taxonomy, model: Model) -> schemas.Jso
             *({"$ref": f"#/$defs/{name}"} for name in others),
         ],
         # A response has the one or the other, never both (JSON-RPC 2.0, section 5).
-        **({"not": {"required": ["result", "error"]}} if surface.transport == "jsonrpc" else {}),
+        **(
+            {"type": "object", "not": discriminators.schema_with_members("result", "error")}
+            if surface.transport == "jsonrpc"
+            else {}
+        ),
         "$defs": {each.label: schema for each, schema in carried} | others,
     }
 
@@ -134,7 +139,7 @@ def undeclared_bodies(surface: Surface, taxonomy: Taxonomy) -> Iterator[tuple[st
         if surface.protocol is not None and shares_code_place(
             envelope, taxonomy.envelopes[surface.protocol.envelope]
         ):
-            theirs = _numbers(surface.protocol)
+            theirs = schemas.protocol_numbers(surface.protocol)
         yield (
             label,
             schemas.whole_schema(
@@ -147,29 +152,15 @@ def _protocol(surface: Surface, taxonomy: Taxonomy) -> schemas.Json:
     """The protocol's own errors: its numbers, alone or in ranges, without those of our codes."""
     assert surface.protocol is not None
     envelope = taxonomy.envelopes[surface.protocol.envelope]
-    number: schemas.Json = {"anyOf": _numbers(surface.protocol)}
+    number: schemas.Json = {"anyOf": schemas.protocol_numbers(surface.protocol)}
     ours = [
         each
         for each in protocol_collisions(taxonomy, surface)
         if any(each in span for span in surface.protocol.codes)
     ]
     if ours:
-        number["not"] = {"enum": list(dict.fromkeys(ours))}
+        number["not"] = choice_schema(ours)
     return schemas.shape_schema(envelope, number, taxonomy)
-
-
-def _numbers(protocol: Protocol) -> list[schemas.Json]:
-    return [
-        {"const": code.low, "description": code.summary}
-        if code.low == code.high
-        else {
-            "type": "integer",
-            "minimum": code.low,
-            "maximum": code.high,
-            "description": code.summary,
-        }
-        for code in protocol.codes
-    ]
 
 
 def _carried_schema(surface: Surface, code: Code | None, inner: schemas.Json) -> schemas.Json:
@@ -180,7 +171,7 @@ def _carried_schema(surface: Surface, code: Code | None, inner: schemas.Json) ->
         if code is not None and code.mcp is not None:
             # Left out, the mark is false (MCP, CallToolResult).
             found = discriminators.add_member(
-                found, "/isError", {"enum": list(flags)}, there=False not in flags
+                found, "/isError", choice_schema(flags), there=False not in flags
             )
             if flags == (True,):
                 return found
