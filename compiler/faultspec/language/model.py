@@ -34,7 +34,10 @@ ClientAction = Literal["retry", "refetch", "user", "none"]
 Effect = Literal["none", "possible", "unknown"]
 """Whether the operation may have taken effect although it returned this error."""
 
-Lifecycle = Literal["stable", "deprecated", "reserved", "removed"]
+Lifecycle = Literal["experimental", "beta", "stable", "deprecated", "reserved", "removed"]
+
+Fault = Literal["caller", "service", "dependency"]
+"""The side whose fault an error is."""
 
 EMPTY: Mapping[str, Any] = {}
 """The shared default of mappings, not to be changed; a dict, because templates print it as JSON."""
@@ -123,7 +126,8 @@ class HttpMapping(NamedTuple):
 class Schema(NamedTuple):
     """A schema in the language's closed subset of JSON Schema.
 
-    ``opaque`` is an imported schema, verbatim. ``types`` are JSON type names.
+    ``opaque`` is an imported schema, verbatim. ``types`` are JSON type names. ``sensitive``: the
+    value is for the caller only.
     """
 
     types: tuple[str, ...] = ()
@@ -140,6 +144,7 @@ class Schema(NamedTuple):
     properties: Mapping[str, "DetailMember"] = EMPTY
     additional: Strictness = "allow"
     opaque: object = None
+    sensitive: bool = False
 
     def nested_schemas(self) -> "Iterator[Schema]":
         """The schema and every schema inside it."""
@@ -444,12 +449,25 @@ class Deadline(NamedTuple):
     source: Source = NOWHERE
 
 
+class Support(NamedTuple):
+    """The facts of a code for people: its own, or those of its domain.
+
+    ``runbook`` and ``docs`` are URLs. ``owner`` None: the owner of the taxonomy.
+    """
+
+    owner: str | None = None
+    runbook: str | None = None
+    docs: str | None = None
+    fault: Fault | None = None
+
+
 class Code(NamedTuple):
     """A declared error code.
 
     ``wire``: the value of the code slot; a number in systems with numeric codes. ``envelopes``
     empty: all envelopes of its surfaces. ``message`` may contain ``${key}`` for registered
-    details only. ``boundaries``: the first is the default.
+    details only; ``messages`` are the same in other languages, by tag. ``boundaries``: the first
+    is the default.
     """
 
     name: str
@@ -481,11 +499,13 @@ class Code(NamedTuple):
     facts: Mapping[str, tuple[str, ...]]
     deadline: Deadline | None = None
     source: Source = NOWHERE
+    messages: Mapping[str, str] = EMPTY
+    support: Support = Support()
 
     @property
     def live(self) -> bool:
         """Whether a service may produce the code."""
-        return self.lifecycle in ("stable", "deprecated")
+        return self.lifecycle not in ("reserved", "removed")
 
     @property
     def retryable(self) -> bool:

@@ -36,6 +36,20 @@ def live(taxonomy: Taxonomy) -> Iterator[tuple[str | None, Code]]:
             yield path[1] if path[0] == "operations" else None, code
 
 
+def code_annotations(code: Code) -> Json:
+    """What OpenAPI says of a code beside its schema: its lifecycle, and the facts for people."""
+    support = code.support
+    extensions = {
+        "x-lifecycle": code.lifecycle if code.lifecycle in ("experimental", "beta") else None,
+        "externalDocs": {"url": support.docs} if support.docs else None,
+        "x-owner": support.owner,
+        "x-runbook": support.runbook,
+        "x-fault": support.fault,
+    }
+    deprecated = {"deprecated": True} if code.lifecycle == "deprecated" else {}
+    return {**deprecated, **{key: each for key, each in extensions.items() if each}}
+
+
 def union_keyword(envelopes: Iterable[Envelope]) -> str:
     """The keyword for one of several errors: bodies that do not show their code fit several."""
     return "oneOf" if all(envelope.shows_code for envelope in envelopes) else "anyOf"

@@ -4,7 +4,7 @@ The explanation is the hint of a message, the description in editors, and the te
 reference page.
 """
 
-from faultspec.language.constructs.failures import CODE, OPERATION
+from faultspec.language.constructs.failures import CODE, DOMAIN_DEFAULTS, OPERATION
 from faultspec.language.constructs.parts import (
     ACTION_VALUE,
     HEADER,
@@ -13,6 +13,7 @@ from faultspec.language.constructs.parts import (
     STATUS_KEY,
     TERM,
     TERM_VALUE,
+    domain_value,
 )
 from faultspec.language.constructs.policies import (
     IDEMPOTENCY,
@@ -92,7 +93,9 @@ DOCUMENT = Record(
             ),
             "Decisions where the source document contradicts itself or leaves a question open.",
         ),
-        "domains": Key(Named(TERM_VALUE, NAME), "Groups of codes by the responsible party."),
+        "domains": Key(
+            Named(domain_value(DOMAIN_DEFAULTS), NAME), "Groups of codes by the responsible party."
+        ),
         "boundaries": Key(Named(TERM_VALUE, NAME), "The layers that produce errors."),
         "actions": Key(Named(ACTION_VALUE, NAME), "The closed vocabulary of recovery actions."),
         "vocabularies": Key(

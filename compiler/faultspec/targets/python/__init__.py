@@ -6,7 +6,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import faultspec.runtime
-from faultspec.language.model import Code, DetailMember, Fallback, Surface, Taxonomy
+from faultspec.language.model import (
+    Code,
+    DetailMember,
+    Fallback,
+    Surface,
+    Taxonomy,
+)
 from faultspec.language.routes import compile_route
 from faultspec.language.spelling import pascal
 from faultspec.runtime import ids
@@ -16,8 +22,9 @@ from faultspec.targets import schema as schemas
 from faultspec.targets.doc_text import (
     NO_MESSAGE,
     code_paragraphs,
-    deprecation_notes,
     deprecation_terms,
+    has_support,
+    lifecycle_notes,
     message_template,
     plain_policy,
 )
@@ -47,8 +54,8 @@ from faultspec.targets.python.wire import (
     slot_rows,
 )
 
-#: What stands in docstrings before the terms of a deprecation.
-_DEPRECATED = "Deprecated:"
+#: What stands in docstrings before the terms of a lifecycle.
+_MARKS = {"deprecated": "Deprecated:", "experimental": "Experimental:", "beta": "Beta:"}
 
 #: The attributes of every error beside the slots of the envelopes.
 _ATTRIBUTES = ("_details", "_retriable", "boundary", "headers", "message", "retry_after", "status")
@@ -182,7 +189,8 @@ class PythonView(NamedTuple):
     ``flag_key``: the details key that is the retry flag. ``asks``: rules test facts that an error
     does not know. ``internal``: the code of an undeclared error, or None. ``undeclared_key``: the
     details key that keeps the code of an undeclared error. ``renderings``: one module, or none.
-    ``decided``: the codes that no member of the body has. ``placed``: a slot is not only where the
+    ``decided``: the codes that no member of the body has. ``supported``: a code says who answers
+    for it; ``owner``: who answers for the others. ``placed``: a slot is not only where the
     picture has it. ``formats``: the envelopes, if the body of one is not JSON.
     """
 
@@ -215,6 +223,8 @@ class PythonView(NamedTuple):
     boundary: BoundaryRows
     renderings: tuple[renderings.PythonRenderings, ...]
     decided: tuple[DecidedKey, ...]
+    supported: bool
+    owner: str | None
     placed: bool
     formats: tuple[PythonFormatRow, ...]
 
@@ -274,6 +284,8 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
         ),
         renderings=renderings.modules(taxonomy),
         decided=decided_keys(taxonomy),
+        supported=has_support(taxonomy),
+        owner=taxonomy.owner,
         placed=any(envelope.places for envelope in taxonomy.envelopes.values()),
         formats=format_rows(taxonomy),
     )
@@ -290,7 +302,7 @@ def _code_rows(taxonomy: Taxonomy) -> Iterator[PythonCodeRow]:
         yield PythonCodeRow(
             member=members[code.name],
             name=code.name,
-            doc=" ".join([code.summary, *deprecation_notes(code, _DEPRECATED)]),
+            doc=" ".join([code.summary, *lifecycle_notes(code, _MARKS)]),
             facts=facts.code_facts(code, taxonomy),
         )
 
@@ -490,7 +502,7 @@ def _error_row(
         name=name,
         code=member,
         operation=operation,
-        doc=_doc(code, made.parameters),
+        doc=_doc(code, made.parameters, taxonomy.owner),
         summary=code.summary,
         message=message_template(code),
         facts=None if operation is None else facts.code_facts(code, taxonomy),
@@ -527,13 +539,14 @@ def _is_attribute(key: str) -> bool:
     return key.isidentifier() and not keyword.iskeyword(key) and not key.startswith("__")
 
 
-def _doc(code: Code, parameters: Iterable[ConstructorParameter]) -> str:
+def _doc(code: Code, parameters: Iterable[ConstructorParameter], owner: str | None) -> str:
     """The paragraphs of an exception's docstring, with its parameters last."""
     explained = [
         f"``{parameter.name}``: {parameter.doc.rstrip('.')}."
         for parameter in parameters
         if parameter.doc
     ]
-    return "\n\n".join(
-        [*code_paragraphs(code, _DEPRECATED), *([" ".join(explained)] if explained else [])]
-    )
+    paragraphs = code_paragraphs(code, _MARKS, owner)
+    if code.support.docs:
+        paragraphs.append(f"See {code.support.docs}")
+    return "\n\n".join([*paragraphs, *([" ".join(explained)] if explained else [])])
