@@ -72,6 +72,11 @@ def removed_codes(taxonomy: Taxonomy) -> Iterator[tuple[str | None, Code, str | 
             yield path[1] if path[0] == "operations" else None, code, live
 
 
+def has_successor(removed: tuple[str | None, Code, str | None]) -> bool:
+    """Whether a live code replaces a removed one."""
+    return removed[2] is not None
+
+
 def is_open(taxonomy: Taxonomy, envelope: str) -> bool:
     """Whether a surface that uses the envelope allows codes that are not declared."""
     return any(
@@ -169,6 +174,8 @@ def value_schema(schema: Schema, taxonomy: Taxonomy) -> Json:
         found["type"] = schema.types[0] if len(schema.types) == 1 else list(schema.types)
     if schema.description:
         found["description"] = schema.description
+    if schema.sensitive:
+        found["x-sensitive"] = True
     found.update(_format(schema.format))
     if schema.enum:
         found["enum"] = list(schema.enum)
@@ -261,6 +268,24 @@ def _describe_member(member: DetailMember, taxonomy: Taxonomy) -> DetailMember:
     if registered is None or registered.summary is None or member.schema.opaque is not None:
         return member
     return member._replace(schema=member.schema._replace(description=registered.summary))
+
+
+def sensitive_places(code: Code) -> Iterator[tuple[str, ...]]:
+    """The places in a code's details of the values that are for the caller only: the names of
+    members from the outside in, ``*`` for the items of an array.
+    """
+    for name, member in code.details.items():
+        yield from ((name, *inner) for inner in _sensitive_in(member.schema))
+
+
+def _sensitive_in(schema: Schema) -> Iterator[tuple[str, ...]]:
+    if schema.sensitive:
+        yield ()
+        return
+    if schema.items is not None:
+        yield from (("*", *inner) for inner in _sensitive_in(schema.items))
+    for name, member in schema.properties.items():
+        yield from ((name, *inner) for inner in _sensitive_in(member.schema))
 
 
 def written_status(envelope: Envelope, status: int | None) -> int | str | None:

@@ -23,6 +23,7 @@ from faultspec.targets.doc_text import (
 )
 from faultspec.targets.filters import visible
 from faultspec.targets.literals import Call, Verbatim
+from faultspec.targets.memo import memoize
 from faultspec.targets.model import Model
 from faultspec.targets.python.constructors import allowed_details, flag_key
 from faultspec.targets.python.facts import merge_ranges
@@ -128,7 +129,9 @@ class TypeScriptView(NamedTuple):
     ``places``: those of slots that are not only where the picture has them, by envelope.
     ``decided``: the codes that no member of the body has; ``fallbacks`` those of other statuses.
     ``formats``: the bodies of an envelope are not JSON. ``supported``: a code says who answers for
-    it.
+    it. ``localized``: a message has several languages. ``sensitive``: logs mask a detail.
+    ``succeeded``: a removed code is read as another one. ``by_domain``: the interfaces of the
+    errors of each domain.
     """
 
     folder: str
@@ -158,6 +161,10 @@ class TypeScriptView(NamedTuple):
     fallbacks: tuple[Json, ...]
     formats: bool
     supported: bool
+    localized: bool
+    sensitive: bool
+    succeeded: bool
+    by_domain: Mapping[str, Sequence[str]]
 
 
 def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
@@ -178,7 +185,8 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
         for envelope in taxonomy.envelopes.values()
     )
     slots = tuple(_slot_rows(taxonomy, types))
-    supported = has_support(taxonomy)
+    supported, localized = has_support(taxonomy), has_messages(taxonomy)
+    sensitive = has_sensitive(taxonomy)
     rule = taxonomy.unknown
     unknown = rule.becomes if rule and rule.becomes in enum else None
     return TypeScriptView(
@@ -212,7 +220,12 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
         carried=dict.fromkeys(carried_headers(taxonomy), True),
         policies=tuple(_policy_row(policy, enum) for policy in taxonomy.retry_policies.values()),
         unknown=unknown,
-        unknown_facts={**_UNKNOWN_FACTS, **dict.fromkeys(Support._fields if supported else ())}
+        unknown_facts={
+            **_UNKNOWN_FACTS,
+            **dict.fromkeys(Support._fields if supported else ()),
+            **({"messages": {}} if localized else {}),
+            **({"sensitive": []} if sensitive else {}),
+        }
         if unknown is None
         else Verbatim(f"FACTS.{unknown}"),
         unknown_retriable=bool(rule and rule.retriable),
@@ -233,6 +246,10 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
         fallbacks=tuple(_fallbacks(taxonomy)),
         formats=has_formats(taxonomy),
         supported=supported,
+        localized=localized,
+        sensitive=sensitive,
+        succeeded=any(map(schemas.has_successor, schemas.removed_codes(taxonomy))),
+        by_domain=_interfaces_by_domain(taxonomy, errors),
     )
 
 
@@ -301,8 +318,13 @@ def _decided_entry(row: DecidedRow) -> Json:
 def runtime_files(view: TypeScriptView) -> Iterator[tuple[str, Path]]:
     """The modules of the runtime's port, which are copied verbatim."""
     folder = Path(faultspec.runtime.__file__ or "").parent / "typescript"
+    unused = {
+        *(() if view.renderings else ("renderings",)),
+        *(() if view.localized else ("locales",)),
+        *(() if view.sensitive else ("sensitive",)),
+    }
     for path in sorted(folder.glob("*.ts")):
-        if path.name != "renderings.ts" or view.renderings:
+        if path.stem not in unused:
             yield f"{view.folder}/_runtime/{path.name}", path
 
 
@@ -346,6 +368,28 @@ def _interfaces_by_code(errors: Sequence[TypeScriptErrorRow]) -> Mapping[str, Se
     return found
 
 
+@memoize
+def has_messages(taxonomy: Taxonomy) -> bool:
+    """Whether a live code has messages in several languages."""
+    return any(code.messages for _, code in schemas.live(taxonomy))
+
+
+@memoize
+def has_sensitive(taxonomy: Taxonomy) -> bool:
+    """Whether a live code has details that are for the caller only."""
+    return any(True for _, code in schemas.live(taxonomy) for _ in schemas.sensitive_places(code))
+
+
+def _interfaces_by_domain(
+    taxonomy: Taxonomy, errors: Sequence[TypeScriptErrorRow]
+) -> Mapping[str, Sequence[str]]:
+    found: dict[str, list[str]] = {}
+    for (_, code), error in zip(schemas.live(taxonomy), errors, strict=True):
+        if code.domain is not None:
+            found.setdefault(code.domain, []).append(error.name)
+    return {name: found[name] for name in taxonomy.domains if name in found}
+
+
 def _support(code: Code, taxonomy: Taxonomy) -> Json:
     """The facts for people; none if no code has any."""
     if not has_support(taxonomy):
@@ -371,6 +415,12 @@ def _facts(code: Code, taxonomy: Taxonomy) -> Json:
         "summary": code.summary,
         "message": message_template(code),
         **_support(code, taxonomy),
+        **({"messages": dict(code.messages)} if has_messages(taxonomy) else {}),
+        **(
+            {"sensitive": [list(place) for place in schemas.sensitive_places(code)]}
+            if has_sensitive(taxonomy)
+            else {}
+        ),
     }
 
 
