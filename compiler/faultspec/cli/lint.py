@@ -1,6 +1,7 @@
 """``faultspec lint``: check taxonomies."""
 
 from collections.abc import Collection
+from datetime import date
 from pathlib import Path
 
 import click
@@ -60,7 +61,7 @@ def command(taxonomies: tuple[str, ...], style: str, strict: bool, fix: bool, wh
     found = [
         diagnostic
         for taxonomy in loaded
-        for diagnostic in with_severities(check(taxonomy), severities)
+        for diagnostic in with_severities(check(taxonomy, date.today()), severities)
     ]
     sources = {path: text for taxonomy in loaded for path, text in taxonomy.sources.items()}
     print_in_format(found, sources, style, text_to_stdout=True, folded=not whole)

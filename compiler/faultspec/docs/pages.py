@@ -10,7 +10,7 @@ from faultspec.diagnostics import printers
 from faultspec.docs.evolution import evolution_page
 from faultspec.language import read, reference, schema
 from faultspec.lint import RULES, LintRule, lint, sizes, suppressions
-from faultspec.lint.rule import complete_example
+from faultspec.lint.rule import EXAMPLE_DAY, complete_example
 
 
 def pages() -> Mapping[str, str]:
@@ -112,7 +112,8 @@ def example_output(rule: LintRule) -> str:
     loaded = read(text, "taxonomy.yaml")
     assert loaded.document is not None, rule.id
     assert loaded.taxonomy is not None, rule.id
-    return printers.text(lint(loaded.document, loaded.taxonomy, (rule,)), {"taxonomy.yaml": text})
+    found = lint(loaded.document, loaded.taxonomy, (rule,), EXAMPLE_DAY)
+    return printers.text(found, {"taxonomy.yaml": text})
 
 
 def main(folder: str = "docs") -> None:

@@ -1265,11 +1265,20 @@ ERRORS: Mapping[ErrorCode, type[PlatformError]] = {
 }
 """The exception of each code that is shared by all operations."""
 
+_BASES: Sequence[type[PlatformError]] = (
+    PlatformError,
+    RequestError,
+    AuthError,
+    ResourceError,
+    RateError,
+    RuntimeDomainError,
+    DataError,
+)
 _KINDS = [
     kind
-    for base in (PlatformError, *PlatformError.__subclasses__())
+    for base in _BASES
     for kind in base.__subclasses__()
-    if "code" in vars(kind) and kind is not UnknownError
+    if kind is not UnknownError and kind not in _BASES
 ]
 _ALL = {
     (kind.operation, str(kind.facts.wire)): kind

@@ -9,6 +9,7 @@ from faultspec.evolution.promises import (
     split_values,
 )
 from faultspec.evolution.rule import Evolution, Occurrence, evolution_rule
+from faultspec.language.model import Support
 
 #: Texts for readers, by record.
 _TEXTS = [
@@ -130,6 +131,42 @@ def text_origin(evolution: Evolution) -> Iterator[Occurrence]:
         if has_source and pair.old.source != pair.new.source:
             message = f"the source of `{_subject(pair.path)}` is another one"
             yield Occurrence((*pair.path, "source"), Effect("safe", message))
+
+
+@evolution_rule(
+    "code/support",
+    "DOC",
+    reads=(
+        "Code.support",
+        "Support.owner",
+        "Support.runbook",
+        "Support.docs",
+        "Support.fault",
+    ),
+)
+def code_support(evolution: Evolution) -> Iterator[Occurrence]:
+    """Owner, runbook, documentation and fault side are facts for people."""
+    for path, old, new in evolution.changed_codes:
+        for field in Support._fields:
+            before, after = getattr(old.support, field), getattr(new.support, field)
+            if before != after:
+                what = f"the {field} of `{_subject(path[1:])}`"
+                message = replacement_message(what, after, before)
+                yield Occurrence((*path, "support", field), Effect("safe", message), before, after)
+
+
+@evolution_rule("code/messages", "DOC", reads=("Code.messages",))
+def code_messages(evolution: Evolution) -> Iterator[Occurrence]:
+    """Messages in other languages are texts for people, like `message`."""
+    for path, old, new in evolution.changed_codes:
+        for locale in dict.fromkeys((*old.messages, *new.messages)):
+            before, after = old.messages.get(locale), new.messages.get(locale)
+            if before == after:
+                continue
+            how = "is new" if before is None else "is gone" if after is None else "differs"
+            message = f"the message of `{_subject(path[1:])}` in {locale} {how}"
+            effect = Effect("safe", message, adds=before is None)
+            yield Occurrence((*path, "messages", locale), effect, before, after)
 
 
 @evolution_rule(

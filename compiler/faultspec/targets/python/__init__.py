@@ -88,12 +88,12 @@ class PythonErrorRow(NamedTuple):
     """An exception class.
 
     ``parent``: its base class. ``code``: the member of ``ErrorCode``. ``facts``: those of an
-    operation's own code, else None. ``defaults``: attributes that the code decides. ``parameters``: those of its constructor,
-    mandatory ones first. ``envelope``: the default one. ``functional``: a key of the details is not
-    an identifier, so that their TypedDict needs the functional form. ``flagless``: its details have
-    no place for the retry flag, although those of other codes have. ``opaque``: its details have a
-    schema of their own. ``deprecation``: the warning of its constructor.
-    ``messages``: by language. ``sensitive``: places of details that logs mask.
+    operation's own code, else None. ``defaults``: attributes that the code decides. ``parameters``:
+    those of its constructor, mandatory ones first. ``envelope``: the default one. ``functional``: a
+    key of the details is not an identifier, so that their TypedDict needs the functional form.
+    ``flagless``: its details have no place for the retry flag, although those of other codes have.
+    ``opaque``: its details have a schema of their own. ``deprecation``: the warning of its
+    constructor. ``messages``: by language. ``sensitive``: places of details that logs mask.
     """
 
     name: str

@@ -863,11 +863,18 @@ ERRORS: Mapping[ErrorCode, type[EtcdError]] = {
 }
 """The exception of each code that is shared by all operations."""
 
+_BASES: Sequence[type[EtcdError]] = (
+    EtcdError,
+    AccessError,
+    RequestError,
+    StateError,
+    ServiceError,
+)
 _KINDS = [
     kind
-    for base in (EtcdError, *EtcdError.__subclasses__())
+    for base in _BASES
     for kind in base.__subclasses__()
-    if "code" in vars(kind) and kind is not UnknownError
+    if kind is not UnknownError and kind not in _BASES
 ]
 _ALL = {
     (kind.operation, str(kind.facts.wire)): kind

@@ -1849,11 +1849,19 @@ ERRORS: Mapping[ErrorCode, type[KeenbenchError]] = {
 }
 """The exception of each code that is shared by all operations."""
 
+_BASES: Sequence[type[KeenbenchError]] = (
+    KeenbenchError,
+    EgressError,
+    ProviderError,
+    SandboxError,
+    StorageError,
+    WorkflowError,
+)
 _KINDS = [
     kind
-    for base in (KeenbenchError, *KeenbenchError.__subclasses__())
+    for base in _BASES
     for kind in base.__subclasses__()
-    if "code" in vars(kind) and kind is not UnknownError
+    if kind is not UnknownError and kind not in _BASES
 ]
 _ALL = {
     (kind.operation, str(kind.facts.wire)): kind

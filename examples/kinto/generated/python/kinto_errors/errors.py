@@ -1108,11 +1108,19 @@ ERRORS: Mapping[ErrorCode, type[KintoError]] = {
 }
 """The exception of each code that is shared by all operations."""
 
+_BASES: Sequence[type[KintoError]] = (
+    KintoError,
+    AuthenticationError,
+    PermissionDomainError,
+    RequestError,
+    ResourceError,
+    ServiceError,
+)
 _KINDS = [
     kind
-    for base in (KintoError, *KintoError.__subclasses__())
+    for base in _BASES
     for kind in base.__subclasses__()
-    if "code" in vars(kind) and kind is not UnknownError
+    if kind is not UnknownError and kind not in _BASES
 ]
 _ALL = {
     (kind.operation, str(kind.facts.wire)): kind

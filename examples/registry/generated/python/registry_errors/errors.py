@@ -906,11 +906,19 @@ ERRORS: Mapping[ErrorCode, type[RegistryError]] = {
 }
 """The exception of each code that is shared by all operations."""
 
+_BASES: Sequence[type[RegistryError]] = (
+    RegistryError,
+    AccessError,
+    NameDomainError,
+    ContentError,
+    UploadError,
+    CapabilityError,
+)
 _KINDS = [
     kind
-    for base in (RegistryError, *RegistryError.__subclasses__())
+    for base in _BASES
     for kind in base.__subclasses__()
-    if "code" in vars(kind) and kind is not UnknownError
+    if kind is not UnknownError and kind not in _BASES
 ]
 _ALL = {
     (kind.operation, str(kind.facts.wire)): kind
