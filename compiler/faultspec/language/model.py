@@ -56,13 +56,30 @@ NOWHERE = Source()
 
 
 class Ruling(NamedTuple):
-    """A decision where the source document contradicts itself or leaves a question open."""
+    """A decision where the source document contradicts itself or leaves a question open.
+
+    ``allows``: the paths that an overlay may decide otherwise, as dotted texts.
+    """
 
     name: str
     statements: tuple[str, ...]
     conflict: str
     decision: str
     reason: str
+    allows: tuple[str, ...] = ()
+
+
+class Override(NamedTuple):
+    """A decision in place of the base's. ``rulings``: those of the base that allow it."""
+
+    path: str
+    value: object
+    reason: str
+    rulings: tuple[str, ...]
+
+    def is_within(self, path: tuple[str, ...]) -> bool:
+        """Whether it concerns a value at a path or below it."""
+        return tuple(self.path.split("."))[: len(path)] == path
 
 
 class Term(NamedTuple):
@@ -823,7 +840,8 @@ class Navigation(NamedTuple):
 class Taxonomy(NamedTuple):
     """A whole taxonomy, resolved: every reference has its target.
 
-    ``extensible``: the paths that an overlay may change, as dotted texts.
+    ``extensible``: the paths that an overlay may change, as dotted texts. ``overrides``: what this
+    taxonomy and its bases decided otherwise than their own bases, by path.
     """
 
     name: str
@@ -858,6 +876,7 @@ class Taxonomy(NamedTuple):
     discovery: Mapping[str, Publication]
     profile: Literal["rfc9110"] | None = None
     extensible: tuple[str, ...] = ()
+    overrides: Mapping[str, Override] = EMPTY
 
     @property
     def flag_keys(self) -> tuple[str, ...]:
