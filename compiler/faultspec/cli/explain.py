@@ -23,7 +23,7 @@ from faultspec.language.examples import EXAMPLES
 from faultspec.language.grammar import closest
 from faultspec.language.model import Code, Override, Ruling, Taxonomy
 from faultspec.language.pictures import fill_message
-from faultspec.lint import RULES, LintRule, sizes, suppressions
+from faultspec.lint import RULES, LintRule, links, sizes, suppressions
 from faultspec.project import FILE
 from faultspec.runtime import shape
 from faultspec.source import CODES as SOURCE_CODES
@@ -105,7 +105,7 @@ def _explanations(taxonomies: Sequence[Taxonomy]) -> list[tuple[str, Iterable[st
             (construct.address, _file_key(file, construct))
             for construct in reference.constructs(file.grammar).values()
         ]
-    conditions = {**SOURCE_CODES, **CODES, **suppressions.CODES, **sizes.CODES}
+    conditions = {**SOURCE_CODES, **CODES, **suppressions.CODES, **sizes.CODES, **links.CODES}
     found += [(code, _diagnostic(code, condition)) for code, condition in conditions.items()]
     return found
 

@@ -14,7 +14,7 @@ export function findLocale(
     const found = tags.get(parts.join("-"));
     if (found !== undefined) return found;
     parts.pop();
-    if (parts.at(-1)?.length === 1) parts.pop();
+    if (parts[parts.length - 1]?.length === 1) parts.pop();
   }
   return null;
 }
