@@ -1,4 +1,4 @@
-"""`faultspec lint --links`: dead links are found, nothing is requested unasked, and all is bounded."""
+"""`faultspec lint --links`: dead links are found, and time and number are bounded."""
 
 import json
 import threading
@@ -110,7 +110,7 @@ def test_nothing_is_requested_unasked(tmp_path: Path, site: tuple[str, list[str]
     assert (code, found, asked) == (0, [], [])
 
 
-def test_pages_that_exist_are_no_findings(site: tuple[str, list[str]]) -> None:
+def test_pages_that_exist_are_not_findings(site: tuple[str, list[str]]) -> None:
     """A login, a redirect and a server without HEAD lead to a page; a circle does not."""
     base, _ = site
     urls = [f"{base}/{page}" for page in ("ok", "login", "moved", "get", "round")]
@@ -128,7 +128,8 @@ def test_a_server_that_is_not_there_is_a_finding() -> None:
 
 
 def test_time_and_number_are_bounded(site: tuple[str, list[str]]) -> None:
-    """What is not reached in time, or is one too many, is not checked, and not called dead."""
+    """A URL that is not reached in time, or is one too many, is not checked, and not called
+    dead."""
     base, asked = site
     began = time.monotonic()
     problems = find_dead_links(

@@ -46,8 +46,9 @@ def young(lifecycle: str, **keys: str) -> str:
 def test_a_change_weighs_as_much_as_the_code_promised(
     lifecycle: str, severity: str, due: str, change: str
 ) -> None:
-    """What breaks a stable code is risky for a beta one and safe for an experimental one, its
-    removal too."""
+    """A change that breaks a stable code is risky for a beta one and safe for an experimental one,
+    its removal too.
+    """
     after = {
         "status": young(lifecycle, http="422"),
         "wire": young(lifecycle, wire="other"),

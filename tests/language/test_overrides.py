@@ -60,7 +60,7 @@ def test_a_ruling_that_allows_a_path_is_decided_otherwise(folder: Path) -> None:
 
 
 def test_extensible_paths_may_be_overridden_with_a_reason(folder: Path) -> None:
-    """What `extensible` lists needs no ruling."""
+    """A path that `extensible` lists needs no ruling."""
     text = "overrides:\n  codes.limited.message: {value: 'At most ${limit}', reason: Shorter.}\n"
     assert overlaid(folder, HEAD + text).codes["limited"].message == "At most ${limit}"
 
@@ -75,7 +75,7 @@ def test_a_forbidden_override_names_the_ruling_and_the_remedy(folder: Path) -> N
     assert (found.path, found.span and found.span.line) == (str(folder / "team.yaml"), 5)
 
 
-def test_a_plain_change_of_what_a_ruling_allows_is_told_to_give_a_reason(folder: Path) -> None:
+def test_a_change_without_a_reason_stays_forbidden(folder: Path) -> None:
     """Without a reason the change stays forbidden, and the hint shows where the reason belongs."""
     (found,) = errors(folder, HEAD + "codes: {invalid: {http: 422}}\n")
     assert found.code == "not-extensible"

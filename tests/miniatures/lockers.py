@@ -26,7 +26,7 @@ SINS: Mapping[str, str] = {
     "batch-replayed-as-new": "a batch that is sent again under its key makes other lockers",
     "other-owner-forbidden": "another owner of the house gets 403 for a locker that exists",
     "other-owner-deletes": "another owner of the house can delete a locker that they cannot read",
-    "language-mislabelled": "a missing locker is told in German, and the answer is said English",
+    "language-mislabelled": "the message for a missing locker is German beside `Content-Language: en`",
     "other-owner-sees-all": "another owner of the house is a warden, who may see all lockers",
 }
 """The mistakes that `make_app` understands, each with what it does. The last one is allowed."""

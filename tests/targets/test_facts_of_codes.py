@@ -137,7 +137,7 @@ def test_python_renders_a_language_or_a_wider_one(
 
 
 def test_a_given_message_is_never_replaced(errors: Any) -> None:
-    """What the service words itself is not translated."""
+    """A message in words of the service is not translated."""
     answer = errors.render(errors.Limited("Slow down", limit=3), locale="de")
     assert json.loads(answer.body)["message"] == "Slow down"
     assert "Content-Language" not in answer.headers

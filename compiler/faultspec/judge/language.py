@@ -12,7 +12,7 @@ from faultspec.runtime.locales import find_locale
 
 def judge_language(findings: FindingCollector, error: ErrorReading, code: Code) -> None:
     """Check that a declared message is not that of another language than `Content-Language` names
-    (RFC 9110 section 8.5). Services may word messages otherwise, which is no finding.
+    (RFC 9110 section 8.5). A message in words of the service is not a finding.
     """
     message = error.slots.get("message")
     tags = [tag.strip() for line in findings.lines("content-language") for tag in line.split(",")]

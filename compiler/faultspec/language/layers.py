@@ -122,7 +122,7 @@ def allowing_rulings(rulings: object, path: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(
         name
         for name, ruling in _mapping(rulings).items()
-        for pattern in _listed(_mapping(ruling).get("allows"))
+        for pattern in _texts_of(_mapping(ruling).get("allows"))
         if _matches(_steps(pattern), path[: len(_steps(pattern))])
     )
 
@@ -135,7 +135,7 @@ def _mapping(value: object) -> dict[Any, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _listed(value: object) -> list[str]:
+def _texts_of(value: object) -> list[str]:
     """The texts of a list, or of one text."""
     items = value if isinstance(value, list) else [value]
     return [item for item in items if isinstance(item, str)]
@@ -236,7 +236,7 @@ def _deciding_rulings(data: object, path: tuple[str, ...]) -> list[str]:
     for step in path:
         around.append(_mapping(around[-1].get(step)))
     sources = (_mapping(construct.get("source")) for construct in reversed(around))
-    return [name for source in sources for name in _listed(source.get("ruling"))]
+    return [name for source in sources for name in _texts_of(source.get("ruling"))]
 
 
 def _dotted_path(path: Path) -> str:

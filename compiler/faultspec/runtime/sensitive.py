@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 MASK = "***"
-"""What stands in place of a sensitive value."""
+"""The replacement of a sensitive value."""
 
 Place = Sequence[str]
 """The names of members from the outside in; ``*`` stands for the items of a list."""

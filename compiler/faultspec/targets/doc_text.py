@@ -55,8 +55,8 @@ def has_support(taxonomy: Taxonomy) -> bool:
 
 
 def support_sentence(code: Code, owner: str | None) -> str | None:
-    """Who answers for a code, and where more is written; None if neither it nor its domain says
-    so. ``owner``: that of the taxonomy.
+    """Fault side, owner and runbook of a code as a sentence; None if neither the code nor its
+    domain has any. ``owner``: that of the taxonomy.
     """
     support = code.support
     if support == Support():

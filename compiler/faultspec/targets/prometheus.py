@@ -115,7 +115,7 @@ def _rule(alert: Alert, telemetry: Telemetry, taxonomy: Taxonomy) -> AlertRule |
         labels=(
             Label("severity", alert.severity),
             Label("taxonomy", taxonomy.name),
-            *(Label("owner", owner) for owner in _shared(owners or {taxonomy.owner})),
+            *(Label("owner", owner) for owner in _only_value(owners or {taxonomy.owner})),
         ),
         annotations=(
             Label("summary", _escape_template(visible(alert.when))),
@@ -124,7 +124,7 @@ def _rule(alert: Alert, telemetry: Telemetry, taxonomy: Taxonomy) -> AlertRule |
                 "runbook_url",
                 _escape_template(
                     next(
-                        _shared({code.support.runbook for code in codes}),
+                        _only_value({code.support.runbook for code in codes}),
                         f"{telemetry.runbooks or 'runbooks/'}{alert.name}.md",
                     )
                 ),
@@ -219,7 +219,7 @@ def _counted_codes(alert: Alert, taxonomy: Taxonomy) -> Iterator[Code]:
                 yield operation.errors[name]
 
 
-def _shared(values: set[str | None]) -> Iterator[str]:
+def _only_value(values: set[str | None]) -> Iterator[str]:
     """The one value that all codes of an alert have, if there is one."""
     if len(values) == 1:
         yield from (value for value in values if value is not None)

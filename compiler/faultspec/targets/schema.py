@@ -37,7 +37,7 @@ def live(taxonomy: Taxonomy) -> Iterator[tuple[str | None, Code]]:
 
 
 def code_annotations(code: Code) -> Json:
-    """What OpenAPI says of a code beside its schema: its lifecycle, and the facts for people."""
+    """The annotations of a code in OpenAPI: its lifecycle, and the facts for people."""
     support = code.support
     extensions = {
         "x-lifecycle": code.lifecycle if code.lifecycle in ("experimental", "beta") else None,

@@ -1,6 +1,6 @@
 /** Masks for sensitive details in texts that are not for the caller: logs, traces. */
 
-/** What stands in place of a sensitive value. */
+/** The replacement of a sensitive value. */
 export const MASK = "***";
 
 /** The names of members from the outside in; `*` stands for the items of a list. */
