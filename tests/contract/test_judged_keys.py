@@ -118,6 +118,9 @@ def of_codes() -> Iterator[Exchange]:
     yield http("/api/x", 410, {"code": "ended"})
     for day in ("Sat, 01 Feb 2020 11:00:00 GMT", "Sun, 02 Feb 2020 00:00:01 GMT"):
         yield http("/api/x", 427, {"code": "fading"}, headers={"Date": day})
+    for text in ("said", "gesagt", "dit", "else"):
+        spoken = {"code": "spoken", "message": text}
+        yield http("/api/x", 428, spoken, headers={"Content_Language": "de-AT"})
     yield http("/api/x", 418, {"code": "teapot"})
     yield http("/loose", 418, {"code": "free"})
     yield http("/api/x", 404, {"code": "unheard-of"})

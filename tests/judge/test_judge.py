@@ -896,7 +896,7 @@ def test_the_table_of_clauses_is_closed() -> None:
     assert inapplicable == {
         *("success/requires", "surface/repeated", "mcp/is-error", "mcp/text", "deadline/kept"),
         *("actions/agree", "envelope/status", "boundary/allowed", "code/reserved"),
-        *("code/original", "code/sunset", "retriable/until"),
+        *("code/original", "code/sunset", "code/language", "retriable/until"),
         *(
             "code/operation",
             "idempotency/mismatch",

@@ -20,7 +20,7 @@ from faultspec.cli.lint import command as lint_command
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.language import load, read, reference
 from faultspec.lint import BY_ID, LOCAL, RULES, LintRule, check, lint, rules
-from faultspec.lint.rule import Remark, Subject, rule
+from faultspec.lint.rule import EXAMPLE_DAY, Remark, Subject, rule
 from faultspec.lint.rule import complete_example as whole
 from paths import ROOT
 from support.examples import examples
@@ -31,7 +31,7 @@ def found(text: str, *rules: LintRule) -> tuple[Diagnostic, ...]:
     loaded = read(text, "t.yaml")
     assert loaded.document is not None
     assert loaded.taxonomy is not None, loaded.diagnostics
-    return lint(loaded.document, loaded.taxonomy, rules or RULES)
+    return lint(loaded.document, loaded.taxonomy, rules or RULES, EXAMPLE_DAY)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)

@@ -8,13 +8,14 @@ actions: {again: {summary: Run it again., sends_again: true}}
 detail_keys:
   flag: {type: boolean, role: retriable, everywhere: true}
   wait: {type: integer, equals_header: Retry-After}
-  order: {type: string, refers_to: resource}
+  order: {type: string, refers_to: resource, sensitive: true}
   offset: {type: integer}
   tries: {type: integer}
 envelopes:
   error:
     shape:
       code: $code
+      message?: $message
       status?: $status
       retry?: $retriable
       layer?: $boundary
@@ -55,7 +56,9 @@ codes:
   busy: {summary: It is busy., http: 503, retriable: true, client_action: retry, retry: patient,
       effect: unknown, boundary: service, actions: [again], details: {wait: {}, tries: {}},
       deadline: {equals: details.wait}, on: {mcp: {is_error: true}}}
-  missing: {summary: It is missing., http: 404, retriable: false}
+  missing: {summary: It is missing., http: 404, retriable: false,
+      message: It is missing, messages: {de: Es fehlt}, owner: orders, fault: caller,
+      docs: "https://example.com/missing", runbook: "https://example.com/runbooks/missing"}
   reused: {summary: The key is taken., http: 422, retriable: false}
   stale: {summary: It is stale., http: 412, retriable: false, client_action: refetch}
   shut: {summary: It is shut., http: 403, retriable: {until: again, else: false},

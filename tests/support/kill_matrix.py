@@ -776,6 +776,7 @@ KILLS: Mapping[str, Kill] = {
     "refusal-remembered": caught("idempotency/replay", of="lockers"),
     "old-etag-closes": caught("preconditions/stale", of="lockers"),
     "old-etag-refused-and-closed": caught("preconditions/stale", of="lockers"),
+    "language-mislabelled": caught("code/language", of="lockers"),
     "other-owner-forbidden": caught("tenancy/concealed", of="lockers"),
     "other-owner-deletes": caught("tenancy/concealed", of="lockers"),
     "old-room-fails": caught("surface/known", of="vault"),

@@ -162,14 +162,17 @@ def test_the_enumeration_documents_a_deprecation() -> None:
 
 
 @pytest.mark.parametrize(("operation", "wire", "replaced_by"), REPLACEMENTS)
-def test_a_removed_code_names_its_replacement(
+def test_a_removed_code_is_read_as_its_replacement(
     package: Any, operation: str | None, wire: str, replaced_by: str | None
 ) -> None:
-    """A removed code parses to the fallback of unknown codes, with the first live code that
-    replaces it. A code that was never declared, or is reserved, has no replacement.
+    """A removed code parses to the first live code that replaces it. A code that was never
+    declared, or is reserved, has no replacement, and is an unknown one.
     """
     error = package.parse({"code": wire, "message": "m"}, status=410, operation=operation)
     for found in (error, pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        if replaced_by is not None:
+            assert (found.code, found.message, found.status) == (replaced_by, "m", 410)
+            continue
         assert type(found) is package.UnknownError
         assert (found.code, found.retriable) == ("failed", True)
         assert (found.original_code, found.replaced_by) == (wire, replaced_by)
@@ -211,7 +214,7 @@ codes:
     monkeypatch.syspath_prepend(str(tmp_path))
     found: Any = importlib.import_module("twofold_errors")
     error = found.parse({"type": "x", "kind": "old"})
-    assert (error.original_code, error.replaced_by) == ("old", "gone")
+    assert (error.code, error.message) == ("gone", "x")
     assert found.parse({"type": "x", "kind": "y"}).original_code == "x"
 
 

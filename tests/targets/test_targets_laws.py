@@ -318,14 +318,18 @@ def test_the_python_needs_nothing_but_the_standard_library(written: Path) -> Non
 
 def test_the_runtime_is_copied_verbatim(written: Path) -> None:
     """The code that runs in a binding is the code that this project tests and uses. A binding whose
-    bodies are all JSON has no codecs.
+    bodies are all JSON has no codecs, and one without languages or sensitive details nothing for
+    them.
     """
     own = sorted((ROOT / "compiler/faultspec/runtime").glob("*.py"))
     codecs = {"cbor_codec", "codecs", "reading", "text_values", "xml_codec"}
     for package in _packages(written):
         header = "# Copied from faultspec; do not edit\n"
         formats = "write_error_body" in (package / "wire.py").read_text()
-        copied = [each for each in own if formats or each.stem not in codecs]
+        errors = (package / "errors.py").read_text()
+        unused = {each for each in ("locales", "sensitive") if f"_runtime.{each} " not in errors}
+        unused |= set() if formats else codecs
+        copied = [each for each in own if each.stem not in unused]
         assert [header + each.read_text() for each in copied] == [
             each.read_text() for each in sorted((package / "_runtime").glob("*.py"))
         ]

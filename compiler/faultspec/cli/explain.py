@@ -10,6 +10,7 @@ from faultspec.cli.files import UserFile, user_files
 from faultspec.cli.project import declared_taxonomies, find_project
 from faultspec.contract.clauses import CLAUSES, Clause, client_clauses, service_clauses
 from faultspec.contract.clauses.enabling import enabling_lines
+from faultspec.diagnostics.model import Path
 from faultspec.docs.evolution import example_change
 from faultspec.docs.pages import example_output
 from faultspec.evolution.examples import EXAMPLES as EVOLUTION_EXAMPLES
@@ -20,9 +21,9 @@ from faultspec.language.catalog import CODES
 from faultspec.language.constructs import DOCUMENT
 from faultspec.language.examples import EXAMPLES
 from faultspec.language.grammar import closest
-from faultspec.language.model import Code, Ruling, Taxonomy
+from faultspec.language.model import Code, Override, Ruling, Taxonomy
 from faultspec.language.pictures import fill_message
-from faultspec.lint import RULES, LintRule, sizes, suppressions
+from faultspec.lint import RULES, LintRule, links, sizes, suppressions
 from faultspec.project import FILE
 from faultspec.runtime import shape
 from faultspec.source import CODES as SOURCE_CODES
@@ -86,9 +87,9 @@ def _explanations(taxonomies: Sequence[Taxonomy]) -> list[tuple[str, Iterable[st
     for taxonomy in taxonomies:
         for path, code in taxonomy.located_codes():
             address = ".".join((str(path[1]), code.name)) if path[0] == "operations" else code.name
-            text = _code(taxonomy, code, address)
+            text = _code(taxonomy, code, path, address)
             found += [(name, text) for name in dict.fromkeys((address, code.name, str(code.wire)))]
-        found += [(ruling.name, _ruling(ruling)) for ruling in taxonomy.rulings.values()]
+        found += [(ruling.name, _ruling(taxonomy, ruling)) for ruling in taxonomy.rulings.values()]
     clauses: Mapping[str, Clause] = dict(CLAUSES)
     for taxonomy in taxonomies:
         clauses = {**clauses, **service_clauses(taxonomy), **client_clauses(taxonomy)}
@@ -104,7 +105,7 @@ def _explanations(taxonomies: Sequence[Taxonomy]) -> list[tuple[str, Iterable[st
             (construct.address, _file_key(file, construct))
             for construct in reference.constructs(file.grammar).values()
         ]
-    conditions = {**SOURCE_CODES, **CODES, **suppressions.CODES, **sizes.CODES}
+    conditions = {**SOURCE_CODES, **CODES, **suppressions.CODES, **sizes.CODES, **links.CODES}
     found += [(code, _diagnostic(code, condition)) for code, condition in conditions.items()]
     return found
 
@@ -130,7 +131,17 @@ def _facts(rows: Iterable[tuple[str, str | None]]) -> Iterator[str]:
         yield f"  {name:<{width}}  {value}"
 
 
-def _code(taxonomy: Taxonomy, code: Code, address: str) -> Iterator[str]:
+def _override(taxonomy: Taxonomy, override: Override) -> Iterator[str]:
+    """A decision in place of the base's, and the ruling that allows it."""
+    yield ""
+    yield _wrap(f"Decided otherwise: {override.path} is {json.dumps(override.value)}")
+    yield _wrap(f"Why: {override.reason}", "    ")
+    for name in override.rulings:
+        decision = taxonomy.rulings[name].decision if name in taxonomy.rulings else ""
+        yield _wrap(f"The ruling {name} allows it; its decision was: {decision}", "    ")
+
+
+def _code(taxonomy: Taxonomy, code: Code, path: Path, address: str) -> Iterator[str]:
     yield f"{address}: a code of the taxonomy `{taxonomy.name}`" + (
         "" if code.live else f" ({code.lifecycle})"
     )
@@ -169,12 +180,20 @@ def _code(taxonomy: Taxonomy, code: Code, address: str) -> Iterator[str]:
             ("boundary", ", ".join(code.boundaries)),
             ("details", details),
             ("actions", ", ".join(code.actions)),
+            ("lifecycle", code.lifecycle if code.lifecycle in ("experimental", "beta") else None),
+            ("fault of", code.support.fault),
+            ("owner", code.support.owner or taxonomy.owner),
+            ("runbook", code.support.runbook),
+            ("documentation", code.support.docs),
             ("replaced by", code.replaced_by),
             ("ends on", code.sunset),
             ("statements", ", ".join(code.source.statements)),
             ("rulings", ", ".join(code.source.rulings)),
         )
     )
+    for override in taxonomy.overrides.values():
+        if override.is_within(tuple(map(str, path))):
+            yield from _override(taxonomy, override)
     status = code.http.default
     rules = taxonomy.header_rules(code, status)
     if rules:
@@ -214,7 +233,7 @@ def _instance(taxonomy: Taxonomy, code: Code) -> Iterator[str]:
     yield textwrap.indent(json.dumps(body, indent=2, ensure_ascii=False), "    ")
 
 
-def _ruling(ruling: Ruling) -> Iterator[str]:
+def _ruling(taxonomy: Taxonomy, ruling: Ruling) -> Iterator[str]:
     yield f"{ruling.name}: a ruling" + (
         f" on {', '.join(ruling.statements)}" if ruling.statements else ""
     )
@@ -223,6 +242,11 @@ def _ruling(ruling: Ruling) -> Iterator[str]:
         _wrap(f"The decision: {ruling.decision}"),
     )
     yield _wrap(f"Why: {ruling.reason}")
+    if ruling.allows:
+        yield _wrap(f"An extending taxonomy may decide otherwise: {', '.join(ruling.allows)}")
+    for override in taxonomy.overrides.values():
+        if ruling.name in override.rulings:
+            yield from _override(taxonomy, override)
 
 
 def _rule(rule: LintRule) -> Iterator[str]:

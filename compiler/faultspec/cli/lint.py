@@ -1,10 +1,12 @@
 """``faultspec lint``: check taxonomies."""
 
 from collections.abc import Collection
+from datetime import date
 from pathlib import Path
 
 import click
 
+from faultspec.cli.extra import require_conformance
 from faultspec.cli.printing import print_in_format
 from faultspec.cli.project import declared_taxonomies, find_project
 from faultspec.diagnostics import printers
@@ -13,6 +15,7 @@ from faultspec.diagnostics.model import Diagnostic
 from faultspec.language import LoadedTaxonomy, load, reread
 from faultspec.lint import check
 from faultspec.lint.fixing import fix_text
+from faultspec.lint.links import declared_links, link_diagnostics
 from faultspec.lint.severities import with_severities
 from faultspec.source.file import BYTE_ORDER_MARK
 from faultspec.source.whole_file import write_whole
@@ -35,17 +38,24 @@ from faultspec.source.whole_file import write_whole
     help="Repair mistakes with a single possible meaning, and list the repairs.",
 )
 @click.option(
+    "--links",
+    is_flag=True,
+    help="Request the URLs of documentation and runbooks, and report those that lead nowhere.",
+)
+@click.option(
     "--all",
     "whole",
     is_flag=True,
     help="Show every place of a warning. Without it, text and markdown show three of many.",
 )
-def command(taxonomies: tuple[str, ...], style: str, strict: bool, fix: bool, whole: bool) -> int:
+def command(
+    taxonomies: tuple[str, ...], style: str, strict: bool, fix: bool, links: bool, whole: bool
+) -> int:
     """Check every TAXONOMY (default: those of faultspec.yaml, else taxonomy.yaml).
 
     Diagnostics go to stdout, errors first. Exit codes: 0 no errors (with --strict, no warnings
     either); 1 findings; 2 a file could not be read, is not YAML, or, with --fix, could not be
-    written.
+    written. Nothing is requested without --links.
     """
     around = find_project()
     if around is not None and around.project is None:
@@ -60,12 +70,32 @@ def command(taxonomies: tuple[str, ...], style: str, strict: bool, fix: bool, wh
     found = [
         diagnostic
         for taxonomy in loaded
-        for diagnostic in with_severities(check(taxonomy), severities)
+        for diagnostic in with_severities(check(taxonomy, date.today()), severities)
     ]
+    if links:
+        found += _dead_links(loaded)
     sources = {path: text for taxonomy in loaded for path, text in taxonomy.sources.items()}
     print_in_format(found, sources, style, text_to_stdout=True, folded=not whole)
     click.echo(f"{_files(loaded)}: {printers.summary(found)}", err=True)
     return _exit_code(loaded, found, strict)
+
+
+def _dead_links(loaded: list[LoadedTaxonomy]) -> list[Diagnostic]:
+    """The links of all taxonomies that lead nowhere; each URL is requested once."""
+    require_conformance()
+    from faultspec_conformance.drivers.links import find_dead_links
+
+    declared = [
+        (taxonomy.document, declared_links(taxonomy.taxonomy, taxonomy.document.data))
+        for taxonomy in loaded
+        if taxonomy.document is not None and taxonomy.taxonomy is not None
+    ]
+    problems = find_dead_links(link.url for _, links in declared for link in links)
+    return [
+        diagnostic
+        for document, links in declared
+        for diagnostic in link_diagnostics(document, links, problems)
+    ]
 
 
 def _repair(loaded: LoadedTaxonomy, silenced: Collection[str]) -> LoadedTaxonomy:

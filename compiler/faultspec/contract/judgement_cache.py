@@ -118,6 +118,8 @@ def _traits(taxonomy: Taxonomy) -> Traits | None:
         _takes_strings_apart(taxonomy)
         # The time that an answer took decides.
         or any(code.deadline is not None for code in taxonomy.every_code())
+        # A message is compared with those of other languages.
+        or any(code.messages for code in taxonomy.every_code())
         # An imported schema may read anything.
         or any(schema.opaque is not None for schema in schemas)
         or headers.repeated & headers.parsed

@@ -9,8 +9,8 @@ from faultspec.contract.judged_keys import HEADERS, JUDGED, NOT_JUDGED
 from faultspec.diagnostics import printers
 from faultspec.docs.evolution import evolution_page
 from faultspec.language import read, reference, schema
-from faultspec.lint import RULES, LintRule, lint, sizes, suppressions
-from faultspec.lint.rule import complete_example
+from faultspec.lint import RULES, LintRule, links, lint, sizes, suppressions
+from faultspec.lint.rule import EXAMPLE_DAY, complete_example
 
 
 def pages() -> Mapping[str, str]:
@@ -59,13 +59,14 @@ To suppress a rule, write a comment with a reason on the line of the key or abov
 
 The [project file](project.md) changes the severity of a rule for all taxonomies, or silences it.
 
-Two things have no rule: a suppression without a reason or an effect, and the number of codes:
+Three things have no rule: suppressions without a reason or an effect, the number of codes, and
+links:
 """
 
 
 def page() -> str:
     """The page of the lint rules, in Markdown."""
-    conditions = {**suppressions.CODES, **sizes.CODES}
+    conditions = {**suppressions.CODES, **sizes.CODES, **links.CODES}
     return "\n".join(
         (
             _INTRODUCTION,
@@ -112,7 +113,8 @@ def example_output(rule: LintRule) -> str:
     loaded = read(text, "taxonomy.yaml")
     assert loaded.document is not None, rule.id
     assert loaded.taxonomy is not None, rule.id
-    return printers.text(lint(loaded.document, loaded.taxonomy, (rule,)), {"taxonomy.yaml": text})
+    found = lint(loaded.document, loaded.taxonomy, (rule,), EXAMPLE_DAY)
+    return printers.text(found, {"taxonomy.yaml": text})
 
 
 def main(folder: str = "docs") -> None:

@@ -7,7 +7,14 @@ from typing import Any, NamedTuple
 
 from faultspec.diagnostics.model import Path
 from faultspec.evolution.differences import find_differences
-from faultspec.evolution.model import BUMPS, SEVERITIES, Bump, Change, due_bump
+from faultspec.evolution.model import (
+    BUMPS,
+    SEVERITIES,
+    Bump,
+    Change,
+    ChangeSeverity,
+    due_bump,
+)
 from faultspec.evolution.notation import align_notation
 from faultspec.evolution.pairing import apply_renames, find_renames
 from faultspec.evolution.promises import format_value, join_words
@@ -110,7 +117,11 @@ def compare(old: Taxonomy, new: Taxonomy, today: date) -> Comparison:
     renamed = apply_renames(old, renames)
     aligned = align_notation(renamed, new)
     evolution = Evolution(old=aligned, new=new, renames=renames, today=today)
-    found = [(rule, occurrence) for rule in RULES for occurrence in rule.check(evolution)]
+    found = [
+        (rule, _weigh_by_stage(evolution, occurrence))
+        for rule in RULES
+        for occurrence in rule.check(evolution)
+    ]
     changes = sorted(_fold(evolution, found), key=lambda change: SEVERITIES.index(change.severity))
     return Comparison(
         changes=tuple(changes),
@@ -119,6 +130,31 @@ def compare(old: Taxonomy, new: Taxonomy, today: date) -> Comparison:
         declared=_declared_bump(old.version, new.version),
         old_version=old.version,
         new_version=new.version,
+    )
+
+
+#: By the lifecycle that a code had, what a change of it is in place of its severity.
+_LENIENT: Mapping[str, Mapping[ChangeSeverity, ChangeSeverity]] = {
+    "experimental": {"breaking": "safe", "risky": "safe"},
+    "beta": {"breaking": "risky"},
+}
+
+
+def _weigh_by_stage(evolution: Evolution, occurrence: Occurrence) -> Occurrence:
+    """A change of a code that was not stable yet breaks no promise, or a weaker one."""
+    path, effect = occurrence.path, occurrence.effect
+    code = evolution.old_codes.get(path[: 4 if path[0] == "operations" else 2])
+    severity = _LENIENT.get(code.lifecycle if code else "", {}).get(effect.severity)
+    if severity is None or code is None:
+        return occurrence
+    return occurrence._replace(
+        effect=effect._replace(
+            severity=severity,
+            message=f"{effect.message} (the code was {code.lifecycle})",
+            breaks=() if severity == "safe" else effect.breaks,
+            removes=False,
+            remedy=None,
+        )
     )
 
 

@@ -35,6 +35,7 @@ SETS = frozenset(
         "Privacy.never_echoed",
         "Protocol.codes",
         "RetryPolicy.eligible",
+        "Ruling.allows",
         "Ruling.statements",
         "Schema.enum",
         "Schema.format",

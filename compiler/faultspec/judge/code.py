@@ -227,9 +227,10 @@ def _report_reserved(findings: FindingCollector, error: ErrorReading, code: Code
         else "removed and must not come back"
     )
     findings.code = code.name
+    advice = f"; `{code.replaced_by}` replaces it" if code.replaced_by else ""
     findings.add(
         "code/reserved",
-        f"the code {show(error.slots['code'])} is {state}",
+        f"the code {show(error.slots['code'])} is {state}{advice}",
         pointer=error.where["code"],
         source=code.source,
     )

@@ -7,6 +7,7 @@ from faultspec.judge.code import judge_code, judge_code_status, judge_missing_co
 from faultspec.judge.collector import LISTED, FindingCollector, quote_pointer, quote_pointers
 from faultspec.judge.details import judge_details
 from faultspec.judge.facts import facts_of
+from faultspec.judge.language import judge_language
 from faultspec.judge.match_envelope import EnvelopeMatch, ErrorReading, errors_in
 from faultspec.judge.nesting import judge_nesting
 from faultspec.judge.slots import (
@@ -90,6 +91,7 @@ def _judge_error(findings: FindingCollector, error: ErrorReading) -> ErrorReadin
         judge_fixed_slots(findings, error, code)
         judge_retry_flag(findings, error, code, facts)
         judge_actions(findings, error, code)
+        judge_language(findings, error, code)
         judge_details(findings, error, code)
         judge_nesting(findings, error)
     return error

@@ -129,7 +129,8 @@ def _read_over_base(
         below = below.base
     by_path = {problem.path: problem for problem in reversed(problems)}
     diagnostics = [_diagnostic(problem, document) for problem in by_path.values()]
-    layered = replace(document, data=data, base=base.document)
+    moved = layers.moved_paths(document.data)
+    layered = replace(document, data=data, base=base.document, moved=moved)
     return _resolve_layers(layered, diagnostics)._replace(sources=sources)
 
 
@@ -147,6 +148,10 @@ def _base_problem(name: str, base: layers.BaseFile | None, files: tuple[str, ...
     return None
 
 
+#: Problems of a sound document with its base.
+_OF_LAYERS = frozenset({"not-extensible", "dangling-reference"})
+
+
 def _resolve_layers(document: Document | None, before: Iterable[Diagnostic] = ()) -> LoadedTaxonomy:
     """Resolve as much as has structure, so that one run reports everything.
 
@@ -158,7 +163,7 @@ def _resolve_layers(document: Document | None, before: Iterable[Diagnostic] = ()
     repeated = frozenset(
         diagnostic.pointer for diagnostic in before if diagnostic.code == "duplicate-key"
     )
-    sound = all(diagnostic.code == "not-extensible" for diagnostic in before)
+    sound = all(diagnostic.code in _OF_LAYERS for diagnostic in before)
     taxonomy, data, found = _check_document(document, repeated, sound=sound)
     for other in document.others:
         _, _, more = _check_document(other, repeated, sound=False)

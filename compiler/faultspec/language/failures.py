@@ -6,7 +6,16 @@ from typing import Literal
 
 from faultspec.language.conditions import ConditionalRule, Retriable, StatusRange
 from faultspec.language.grammar import Path, closest
-from faultspec.language.model import Code, Deadline, DetailKey, Example, Mcp, Operation, Schema
+from faultspec.language.model import (
+    Code,
+    Deadline,
+    DetailKey,
+    Example,
+    Mcp,
+    Operation,
+    Schema,
+    Support,
+)
 from faultspec.language.pictures import has_unclosed_parameter, message_parameters
 from faultspec.language.schemas import read_details
 from faultspec.language.scope import Data, Known, Scope, placed_items
@@ -30,12 +39,30 @@ def _is_refusal(status: StatusRange) -> bool:
     return status.low >= 400 and status.high < 500 and 408 not in status
 
 
+def _without(data: Data, key: str) -> Data:
+    return {name: value for name, value in data.items() if name != key}
+
+
 class CodeReader:
     """Reads the codes of a document, given its registry of details keys."""
 
     def __init__(self, scope: Scope, registry: Mapping[str, DetailKey]) -> None:
         self.scope = scope
         self.registry = registry
+        self.defaults = {
+            name: self._defaults(domain["defaults"], ("domains", name, "defaults"))
+            for name, domain in scope.section("domains").items()
+            if isinstance(domain, dict) and "defaults" in domain
+        }
+
+    def _defaults(self, data: Data, path: Path) -> Data:
+        """The defaults of a domain, without references to what is not declared."""
+        boundaries = self.scope.refer_keys(data, "boundary", "boundary", path)
+        known = {**data, "boundary": list(boundaries)} if boundaries else _without(data, "boundary")
+        if "retry" in data:
+            policies = self.scope.refer_keys(data, "retry", "retry policy", path)
+            known = known if policies else _without(known, "retry")
+        return known
 
     def shared_codes(self) -> dict[str, Code]:
         """The codes of the taxonomy; their names on the wire differ."""
@@ -61,11 +88,15 @@ class CodeReader:
         self, name: str, data: Data, path: Path, level: Literal["protocol", "operation"]
     ) -> Code:
         scope = self.scope
+        if data.get("lifecycle") != "removed":
+            data = {**self.defaults.get(data.get("domain", ""), {}), **data}
         known_details = self._known_details(path)
         retriable = self._retriable(data.get("retriable"), (*path, "retriable"), known_details)
         http = read_http(scope, *self._http_of(data, path), path, known_details)
         refused = bool(http.statuses) and all(map(_is_refusal, http.statuses))
         self._check_parameters(data.get("message"), known_details, (*path, "message"))
+        for locale, text in data.get("messages", {}).items():
+            self._check_parameters(text, known_details, (*path, "messages", locale))
         self._check_date(data.get("sunset"), (*path, "sunset"))
         carriers = data.get("on", {})
         mcp = carriers.get("mcp")
@@ -109,6 +140,8 @@ class CodeReader:
             if "deadline" in data
             else None,
             source=scope.source(data.get("source"), path),
+            messages=data.get("messages", {}),
+            support=Support(*(data.get(key) for key in Support._fields)),
         )
 
     def _check_date(self, value: str | None, path: Path) -> None:

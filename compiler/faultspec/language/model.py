@@ -34,7 +34,10 @@ ClientAction = Literal["retry", "refetch", "user", "none"]
 Effect = Literal["none", "possible", "unknown"]
 """Whether the operation may have taken effect although it returned this error."""
 
-Lifecycle = Literal["stable", "deprecated", "reserved", "removed"]
+Lifecycle = Literal["experimental", "beta", "stable", "deprecated", "reserved", "removed"]
+
+Fault = Literal["caller", "service", "dependency"]
+"""The side whose fault an error is."""
 
 EMPTY: Mapping[str, Any] = {}
 """The shared default of mappings, not to be changed; a dict, because templates print it as JSON."""
@@ -53,13 +56,30 @@ NOWHERE = Source()
 
 
 class Ruling(NamedTuple):
-    """A decision where the source document contradicts itself or leaves a question open."""
+    """A decision where the source document contradicts itself or leaves a question open.
+
+    ``allows``: the paths that an overlay may decide otherwise, as dotted texts.
+    """
 
     name: str
     statements: tuple[str, ...]
     conflict: str
     decision: str
     reason: str
+    allows: tuple[str, ...] = ()
+
+
+class Override(NamedTuple):
+    """A decision in place of the base's. ``rulings``: those of the base that allow it."""
+
+    path: str
+    value: object
+    reason: str
+    rulings: tuple[str, ...]
+
+    def is_within(self, path: tuple[str, ...]) -> bool:
+        """Whether it concerns a value at a path or below it."""
+        return tuple(self.path.split("."))[: len(path)] == path
 
 
 class Term(NamedTuple):
@@ -123,7 +143,8 @@ class HttpMapping(NamedTuple):
 class Schema(NamedTuple):
     """A schema in the language's closed subset of JSON Schema.
 
-    ``opaque`` is an imported schema, verbatim. ``types`` are JSON type names.
+    ``opaque`` is an imported schema, verbatim. ``types`` are JSON type names. ``sensitive``: the
+    value is for the caller only.
     """
 
     types: tuple[str, ...] = ()
@@ -140,6 +161,7 @@ class Schema(NamedTuple):
     properties: Mapping[str, "DetailMember"] = EMPTY
     additional: Strictness = "allow"
     opaque: object = None
+    sensitive: bool = False
 
     def nested_schemas(self) -> "Iterator[Schema]":
         """The schema and every schema inside it."""
@@ -148,6 +170,15 @@ class Schema(NamedTuple):
             yield from self.items.nested_schemas()
         for member in self.properties.values():
             yield from member.schema.nested_schemas()
+
+    def sensitive_names(self, name: str) -> "Iterator[str]":
+        """The names of the sensitive members in a member of this name, and its own."""
+        if self.sensitive:
+            yield name
+        if self.items is not None:
+            yield from self.items.sensitive_names(name)
+        for inner, member in self.properties.items():
+            yield from member.schema.sensitive_names(inner)
 
 
 _TEXT = Schema(types=("string",))
@@ -444,12 +475,25 @@ class Deadline(NamedTuple):
     source: Source = NOWHERE
 
 
+class Support(NamedTuple):
+    """The facts of a code for people: its own, or those of its domain.
+
+    ``runbook`` and ``docs`` are URLs. ``owner`` None: the owner of the taxonomy.
+    """
+
+    owner: str | None = None
+    runbook: str | None = None
+    docs: str | None = None
+    fault: Fault | None = None
+
+
 class Code(NamedTuple):
     """A declared error code.
 
     ``wire``: the value of the code slot; a number in systems with numeric codes. ``envelopes``
     empty: all envelopes of its surfaces. ``message`` may contain ``${key}`` for registered
-    details only. ``boundaries``: the first is the default.
+    details only; ``messages`` are the same in other languages, by tag. ``boundaries``: the first
+    is the default.
     """
 
     name: str
@@ -481,11 +525,13 @@ class Code(NamedTuple):
     facts: Mapping[str, tuple[str, ...]]
     deadline: Deadline | None = None
     source: Source = NOWHERE
+    messages: Mapping[str, str] = EMPTY
+    support: Support = Support()
 
     @property
     def live(self) -> bool:
         """Whether a service may produce the code."""
-        return self.lifecycle in ("stable", "deprecated")
+        return self.lifecycle not in ("reserved", "removed")
 
     @property
     def retryable(self) -> bool:
@@ -794,7 +840,8 @@ class Navigation(NamedTuple):
 class Taxonomy(NamedTuple):
     """A whole taxonomy, resolved: every reference has its target.
 
-    ``extensible``: the paths that an overlay may change, as dotted texts.
+    ``extensible``: the paths that an overlay may change, as dotted texts. ``overrides``: what this
+    taxonomy and its bases decided otherwise than their own bases, by path.
     """
 
     name: str
@@ -829,6 +876,7 @@ class Taxonomy(NamedTuple):
     discovery: Mapping[str, Publication]
     profile: Literal["rfc9110"] | None = None
     extensible: tuple[str, ...] = ()
+    overrides: Mapping[str, Override] = EMPTY
 
     @property
     def flag_keys(self) -> tuple[str, ...]:
@@ -843,6 +891,17 @@ class Taxonomy(NamedTuple):
     def implied_schema(self, slot: str) -> Schema | None:
         """The schema of a slot without a field; None if it allows any value."""
         return _KNOWN_ACTIONS if slot == "actions" and self.actions else IMPLIED.get(slot)
+
+    @property
+    def sensitive_members(self) -> frozenset[str]:
+        """The names of members whose values are for the caller only."""
+        members = [
+            (name, member.schema)
+            for code in self.every_code()
+            for name, member in code.details.items()
+        ]
+        members += [(key.name, key.schema) for key in self.detail_keys.values()]
+        return frozenset(name for top, schema in members for name in schema.sensitive_names(top))
 
     def located_codes(self) -> Iterator[tuple[tuple[str, ...], Code]]:
         """Every code, live or not, with its path: shared codes, then those of each operation."""

@@ -62,7 +62,11 @@ _SHARED_RECORDS: Mapping[str, str] = {
     "a match": "match",
     "a source": "source",
     "a term": "terms",
+    "defaults of codes": "codes",
 }
+
+
+_OWN_OF_TERMS = (("a recovery action", "sends_again"), ("a domain", "defaults"))
 
 
 def shared_address(address: str, record: str, name: str) -> str:
@@ -72,7 +76,9 @@ def shared_address(address: str, record: str, name: str) -> str:
     above = _SHARED_RECORDS.get(record)
     if record in ("a detail key", "a field") and name in SCHEMA_KEYS:
         above = "schema"
-    if record == "a recovery action" and name != "sends_again":
+    if (record, name) in _OWN_OF_TERMS:
+        above = None
+    elif record in ("a recovery action", "a domain"):
         above = "terms"
     if above is not None:
         return f"{above}.{name}"

@@ -13,7 +13,8 @@ from faultspec.language.carriers import reaches
 from faultspec.language.check_examples import check_examples
 from faultspec.language.failures import CodeReader
 from faultspec.language.grammar import GrammarProblem, Path
-from faultspec.language.model import Code, Obligation, Ruling, Taxonomy, Term
+from faultspec.language.layers import allowing_rulings
+from faultspec.language.model import Code, Obligation, Override, Ruling, Taxonomy, Term
 from faultspec.language.prune import Remains
 from faultspec.language.scope import Data, Scope
 
@@ -103,6 +104,7 @@ def _read_taxonomy(scope: Scope) -> Taxonomy:
         discovery=section("discovery", surroundings.read_publication),
         profile=data.get("profile"),
         extensible=tuple(data.get("extensible", ())),
+        overrides=section("overrides", _read_override),
     )
 
 
@@ -118,7 +120,16 @@ def _read_ruling(scope: Scope, name: str, data: Data) -> Ruling:
         conflict=data["conflict"],
         decision=data["decision"],
         reason=data["reason"],
+        allows=tuple(data.get("allows", ())),
     )
+
+
+def _read_override(scope: Scope, path: str, data: Data) -> Override:
+    if "extends" not in scope.data:
+        message, hint = "there is no base to decide otherwise than", "add `extends:`"
+        scope.report(("overrides", path), "misplaced-key", message, hint, on_key=True)
+    rulings = allowing_rulings(scope.section("rulings"), tuple(path.split(".")))
+    return Override(path, data["value"], data["reason"], rulings)
 
 
 def _with_default_statuses(taxonomy: Taxonomy) -> Taxonomy:

@@ -68,6 +68,7 @@ def _read_schema(scope: Scope, data: Data, path: Path) -> Schema:
         items=read_schema(scope, data["items"], (*path, "items")) if "items" in data else None,
         properties=read_members(scope, data.get("properties", {}), (*path, "properties")),
         additional=data.get("additional", "allow"),
+        sensitive=data.get("sensitive", False),
     )
     others = found._replace(enum=(), vocabulary=None) if found.enum else found
     for index, value in enumerate(found.enum):

@@ -1,6 +1,7 @@
 """The lint: whether a taxonomy is sound, by rules over the resolved model."""
 
 from collections.abc import Iterable, Iterator
+from datetime import date
 
 from faultspec.diagnostics.model import Diagnostic, sort_diagnostics
 from faultspec.language import LoadedTaxonomy, Partial
@@ -15,10 +16,11 @@ __all__ = ["BY_ID", "LOCAL", "RULES", "LintRule", "check", "lint"]
 LOCAL = tuple(rule for rule in RULES if rule.local)
 
 
-def check(loaded: LoadedTaxonomy) -> tuple[Diagnostic, ...]:
+def check(loaded: LoadedTaxonomy, today: date | None = None) -> tuple[Diagnostic, ...]:
     """All diagnostics of a taxonomy that was read: its errors, and what the rules report.
 
-    Of constructs with an error, the rules report nothing.
+    Of constructs with an error, the rules report nothing. ``today``: decides which sunsets are
+    over; None: that is not checked.
     """
     taxonomy, partial = loaded.taxonomy or loaded.draft, loaded.partial
     if loaded.document is None:
@@ -30,7 +32,7 @@ def check(loaded: LoadedTaxonomy) -> tuple[Diagnostic, ...]:
     broken = partial.broken if partial is not None else frozenset()
     found = tuple(
         diagnostic
-        for diagnostic in lint(loaded.document, taxonomy)
+        for diagnostic in lint(loaded.document, taxonomy, today=today)
         if diagnostic.pointer not in errors
         and not any(diagnostic.pointer[: len(path)] == path for path in broken)
     )
@@ -38,10 +40,13 @@ def check(loaded: LoadedTaxonomy) -> tuple[Diagnostic, ...]:
 
 
 def lint(
-    document: Document, taxonomy: Taxonomy, rules: Iterable[LintRule] = RULES
+    document: Document,
+    taxonomy: Taxonomy,
+    rules: Iterable[LintRule] = RULES,
+    today: date | None = None,
 ) -> tuple[Diagnostic, ...]:
     """The diagnostics of the rules for a sound document, in document order and not suppressed."""
-    subject = Subject(taxonomy, document.data)
+    subject = Subject(taxonomy, document.data, today)
     remarks = [(rule, remark) for rule in rules for remark in rule.check(subject)]
     found = [*_diagnostics(document, remarks), *sizes.check_size(document, taxonomy)]
     return sort_diagnostics(_drop_suppressed(document, found))

@@ -6,6 +6,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from faultspec.diagnostics.model import Path, Remedy, Severity
@@ -14,10 +15,14 @@ from faultspec.language.model import Code, Example, Taxonomy
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The taxonomy under check, and the data of its document: only what the author wrote."""
+    """The taxonomy under check, and the data of its document: only what the author wrote.
+
+    ``today``: decides which sunsets are over; None: that is not checked.
+    """
 
     taxonomy: Taxonomy
     data: dict[str, Any]
+    today: date | None = None
 
     def codes(self) -> Iterator[tuple[Path, Code]]:
         """Every code with its path: the shared codes, then those of each operation."""
@@ -145,6 +150,9 @@ def _example(id: str, block: str) -> str:
         raise ValueError(f"the lint rule `{id}`: each line of an example is indented by 4 spaces")
     return textwrap.dedent(block) + "\n"
 
+
+EXAMPLE_DAY = date(2026, 1, 1)
+"""The day on which the examples are checked."""
 
 #: The sections that the examples have in common.
 BASE: Mapping[str, str] = {

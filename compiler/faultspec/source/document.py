@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +32,7 @@ class Document:
     `path` is the file as the user wrote it. A text with mistakes may have `UNREADABLE` in its data.
     If it repeats keys, `others` are the same document with their second, third, … values. If the
     file extends another one, `data` is the merged data, and `base` the document of that file.
+    `moved`: where values are written that are not at their own path, by that path.
     """
 
     path: str
@@ -43,6 +45,7 @@ class Document:
         default_factory=dict, repr=False, compare=False
     )
     base: "Document | None" = field(default=None, repr=False)
+    moved: Mapping[Path, Path] = field(default_factory=dict, repr=False, compare=False)
 
     def span(self, path: Path, *, key: bool = True) -> Span:
         """The place of `path`: its key, or with `key=False` its value.
@@ -50,6 +53,7 @@ class Document:
         A list item has no key; its span is the whole of a scalar or a flow collection, and the
         first key of a block mapping. A missing part has the place of its nearest ancestor.
         """
+        path = self._written_path(path)
         node = self._root
         if node is None:
             return Span(1, 1, 1, 1)
@@ -129,9 +133,17 @@ class Document:
             start, end = lines.starts[number - 1], (*lines.starts, len(self.text))[number]
         return Fix("remove it", (Edit(lines.span_between(start, end), ""),))
 
+    def _written_path(self, path: Path) -> Path:
+        """Where the value at a path is written."""
+        for length in range(len(path), 0, -1):
+            written = self.moved.get(path[:length])
+            if written is not None:
+                return (*written, *path[length:])
+        return path
+
     def _node(self, path: Path) -> Any:
         node = self._root
-        for step in path:
+        for step in self._written_path(path):
             found = None if node is None else self._child(node, step)
             if found is None:
                 return None

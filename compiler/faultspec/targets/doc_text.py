@@ -1,9 +1,9 @@
 """Texts about a code in the documentation of bindings in any language."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from faultspec.language.conditions import StatusRange
-from faultspec.language.model import Code
+from faultspec.language.model import Code, Support, Taxonomy
 from faultspec.runtime.retry import Policy
 from faultspec.targets.literals import Verbatim
 
@@ -18,8 +18,8 @@ def message_template(code: Code) -> str:
     return code.message or code.summary.replace("$", "$$")
 
 
-def code_paragraphs(code: Code, mark: str) -> list[str]:
-    """The paragraphs about a code: its meaning, its facts, and behind ``mark`` its deprecation."""
+def code_paragraphs(code: Code, marks: Mapping[str, str], owner: str | None) -> list[str]:
+    """The paragraphs about a code: its meaning, its facts, and behind its mark its lifecycle."""
     paragraphs = [code.summary]
     if code.description:
         paragraphs.append(code.description)
@@ -42,13 +42,47 @@ def code_paragraphs(code: Code, mark: str) -> list[str]:
     paragraphs.append(f"{facts[0].upper()}{facts[1:]}.")
     if code.effect != "none":
         paragraphs[-1] += " The operation may have taken effect."
-    return [*paragraphs, *deprecation_notes(code, mark)]
+    support = support_sentence(code, owner)
+    return [*paragraphs, *([support] if support else []), *lifecycle_notes(code, marks)]
 
 
-def deprecation_notes(code: Code, mark: str) -> list[str]:
-    """The note about the deprecation of a code behind ``mark``, if the code is deprecated."""
-    deprecation = deprecation_terms(code)
-    return [f"{mark} {deprecation}."] if deprecation else []
+_FAULTS = {"caller": "the caller", "service": "the service", "dependency": "a dependency"}
+
+
+def has_support(taxonomy: Taxonomy) -> bool:
+    """Whether a code or its domain says who answers for it, or where more is written."""
+    return any(code.support != Support() for code in taxonomy.every_code())
+
+
+def support_sentence(code: Code, owner: str | None) -> str | None:
+    """Fault side, owner and runbook of a code as a sentence; None if neither the code nor its
+    domain has any. ``owner``: that of the taxonomy.
+    """
+    support = code.support
+    if support == Support():
+        return None
+    known = (
+        ("fault of", _FAULTS.get(support.fault or "")),
+        ("owner:", support.owner or owner),
+        ("runbook:", support.runbook),
+    )
+    sentence = "; ".join(f"{name} {value}" for name, value in known if value)
+    return f"{sentence[0].upper()}{sentence[1:]}" if sentence else None
+
+
+_STAGES = {
+    "experimental": "it may change or go at any time",
+    "beta": "it may still change, which is announced",
+}
+
+
+def lifecycle_notes(code: Code, marks: Mapping[str, str]) -> list[str]:
+    """The note about the lifecycle of a code behind its mark, unless the code is stable.
+
+    ``marks``: by lifecycle, what stands before the note.
+    """
+    terms = deprecation_terms(code) or _STAGES.get(code.lifecycle)
+    return [f"{marks[code.lifecycle]} {terms}."] if terms else []
 
 
 def deprecation_terms(code: Code) -> str | None:

@@ -19,6 +19,7 @@ from faultspec.language.model import (
     Envelope,
     Field,
     HeaderRule,
+    Override,
     RetryPolicy,
     Schema,
     Taxonomy,
@@ -48,7 +49,7 @@ class CodeSection(NamedTuple):
     """A code on the page. ``label``: its anchor. ``operation``: the one that alone has it.
 
     ``replaced_by``: the anchor of its replacement, if that is declared. ``headers``: its own rules,
-    and those for its statuses.
+    and those for its statuses. ``overrides``: what is decided otherwise than in the base.
     """
 
     code: Code
@@ -61,6 +62,7 @@ class CodeSection(NamedTuple):
     imported_details: object
     details: tuple[DetailRow, ...]
     examples: tuple[EnvelopeExample, ...]
+    overrides: tuple[Override, ...]
 
 
 class StatusLine(NamedTuple):
@@ -149,6 +151,8 @@ def _without_description(schema: Mapping[str, Any]) -> schemas.Json:
 def _code(
     operation: str | None, code: Code, taxonomy: Taxonomy, anchors: frozenset[str]
 ) -> CodeSection:
+    path = ("codes",) if operation is None else ("operations", operation, "errors")
+    path = (*path, code.name)
     replacements = (f"{operation}.{code.replaced_by}", code.replaced_by)
     imported = code.details_schema is not None
     rows = () if imported else (detail_row(member, taxonomy) for member in code.details.values())
@@ -167,6 +171,9 @@ def _code(
         imported_details=schemas.details_schema(code, taxonomy) if imported else None,
         details=tuple(row._replace(schema=_without_description(row.schema)) for row in rows),
         examples=tuple(_examples(operation, code, taxonomy)) if code.live else (),
+        overrides=tuple(
+            override for override in taxonomy.overrides.values() if override.is_within(path)
+        ),
     )
 
 

@@ -70,6 +70,10 @@ class CodeRow(NamedTuple):
     since: str | None
     sunset: str | None
     replaced_by: str | None
+    owner: str | None
+    runbook: str | None
+    docs: str | None
+    fault: str | None
 
 
 class TermRow(NamedTuple):
@@ -221,6 +225,7 @@ def code_row(code: Code, operation: str | None, taxonomy: Taxonomy) -> CodeRow:
         since=code.since,
         sunset=code.sunset,
         replaced_by=code.replaced_by,
+        **{**code.support._asdict(), "owner": code.support.owner or taxonomy.owner},
     )
 
 

@@ -86,7 +86,7 @@ def components(taxonomy: Taxonomy) -> Json:
                 {
                     "title": name,
                     "description": code.summary,
-                    **({"deprecated": True} if code.lifecycle == "deprecated" else {}),
+                    **schemas.code_annotations(code),
                     **schemas.body_schema(envelope, code, taxonomy),
                 }
             )

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from faultspec.language.model import DetailMember, Metric, Schema, Taxonomy, Telemetry, Term
 from faultspec.targets import schema as schemas
+from faultspec.targets.doc_text import support_sentence
 from faultspec.targets.model import Model
 
 #: The requirement level of each presence; forbidden attributes are left out.
@@ -21,19 +22,24 @@ _LEVELS = {"required": "required", "expected": "recommended", "optional": "opt_i
 #: as text.
 _TYPES = {"string": "string", "integer": "int", "number": "double", "boolean": "boolean"}
 
+#: The levels of stability of OpenTelemetry, by lifecycle.
+_STABILITIES = {"experimental": "development", "beta": "beta"}
+
 #: The types of slots without a declaration.
 _SLOT_TYPES = {"$status": "int", "$retriable": "boolean", "$retryable": "boolean"}
 
 
 class MemberRow(NamedTuple):
     """A value of an enumeration. ``deprecated``: its replacement, or an empty text; None if it is
-    not deprecated.
+    not deprecated. ``stability``: as OpenTelemetry names it. ``note``: who answers for it.
     """
 
     id: str
     value: str | int
     brief: str
     deprecated: str | None
+    stability: str = "stable"
+    note: str | None = None
 
 
 class Attribute(NamedTuple):
@@ -166,7 +172,15 @@ def _codes(taxonomy: Taxonomy) -> tuple[MemberRow, ...]:
     found: dict[str | int, MemberRow] = {}
     for _, code in schemas.live(taxonomy):
         replaced = code.replaced_by or "" if code.lifecycle == "deprecated" else None
-        found.setdefault(code.wire, MemberRow(code.name, code.wire, code.summary, replaced))
+        row = MemberRow(
+            id=code.name,
+            value=code.wire,
+            brief=code.summary,
+            deprecated=replaced,
+            stability=_STABILITIES.get(code.lifecycle, "stable"),
+            note=support_sentence(code, taxonomy.owner),
+        )
+        found.setdefault(code.wire, row)
     return tuple(found.values())
 
 

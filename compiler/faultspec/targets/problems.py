@@ -158,6 +158,7 @@ def _entry(problem: ProblemType) -> Json:
         "since": code.since,
         "sunset": code.sunset,
         "replacedBy": code.replaced_by,
+        **code.support._asdict(),
     }
     return {
         "type": problem.type,

@@ -8,11 +8,11 @@ says enough for one; the stub of any other says what is missing.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from faultspec.language.conditions import StatusRange
-from faultspec.language.model import Alert, Metric, Taxonomy, Telemetry
+from faultspec.language.model import Alert, Code, Metric, Taxonomy, Telemetry
 from faultspec.targets.filters import visible
 from faultspec.targets.model import Model
 
@@ -39,11 +39,14 @@ class AlertRule(NamedTuple):
 
 
 class Runbook(NamedTuple):
-    """A page. ``rule``: the rule of its alert, or the declaration that it lacks."""
+    """A page. ``rule``: the rule of its alert, or the declaration that it lacks. ``pages``: the
+    runbooks of its codes, by name.
+    """
 
     name: str
     alert: Alert
     rule: AlertRule | str
+    pages: Mapping[str, str]
 
 
 class RunbookFile(NamedTuple):
@@ -71,7 +74,16 @@ def view(taxonomy: Taxonomy, model: Model) -> PrometheusView | None:
     rules = tuple(_rule(alert, telemetry, taxonomy) for alert in telemetry.alerts.values())
     kept = tuple(each for each in rules if isinstance(each, AlertRule))
     pages = tuple(
-        Runbook(alert.name, alert, rule)
+        Runbook(
+            alert.name,
+            alert,
+            rule,
+            {
+                code.name: code.support.runbook
+                for code in _counted_codes(alert, taxonomy)
+                if code.support.runbook
+            },
+        )
         for alert, rule in zip(telemetry.alerts.values(), rules, strict=True)
     )
     return PrometheusView(
@@ -93,18 +105,29 @@ def _rule(alert: Alert, telemetry: Telemetry, taxonomy: Taxonomy) -> AlertRule |
     expression = _expression(alert, telemetry, taxonomy)
     if isinstance(expression, str):
         return expression
+    codes = tuple(_counted_codes(alert, taxonomy))
+    owners = {code.support.owner or taxonomy.owner for code in codes}
     steps = "\n".join(f"{number}. {visible(step)}" for number, step in enumerate(alert.runbook, 1))
     return AlertRule(
         name=alert.name,
         expression=expression,
         lasting=() if alert.lasting is None else (_duration(alert.lasting),),
-        labels=(Label("severity", alert.severity), Label("taxonomy", taxonomy.name)),
+        labels=(
+            Label("severity", alert.severity),
+            Label("taxonomy", taxonomy.name),
+            *(Label("owner", owner) for owner in _only_value(owners or {taxonomy.owner})),
+        ),
         annotations=(
             Label("summary", _escape_template(visible(alert.when))),
             Label("description", _escape_template(steps)),
             Label(
                 "runbook_url",
-                _escape_template(f"{telemetry.runbooks or 'runbooks/'}{alert.name}.md"),
+                _escape_template(
+                    next(
+                        _only_value({code.support.runbook for code in codes}),
+                        f"{telemetry.runbooks or 'runbooks/'}{alert.name}.md",
+                    )
+                ),
             ),
         ),
     )
@@ -183,12 +206,23 @@ def _matchers(
 
 def _wires(alert: Alert, taxonomy: Taxonomy) -> Iterator[str]:
     """The values of the code slot for the codes of an alert, with operations' own."""
+    return (str(code.wire) for code in _counted_codes(alert, taxonomy))
+
+
+def _counted_codes(alert: Alert, taxonomy: Taxonomy) -> Iterator[Code]:
+    """The codes of an alert, with operations' own."""
     for name in alert.codes:
         if name in taxonomy.codes:
-            yield str(taxonomy.codes[name].wire)
+            yield taxonomy.codes[name]
         for operation in taxonomy.operations.values():
             if name in operation.errors:
-                yield str(operation.errors[name].wire)
+                yield operation.errors[name]
+
+
+def _only_value(values: set[str | None]) -> Iterator[str]:
+    """The one value that all codes of an alert have, if there is one."""
+    if len(values) == 1:
+        yield from (value for value in values if value is not None)
 
 
 def _statuses(span: StatusRange) -> Iterator[str]:

@@ -46,6 +46,20 @@ def live(taxonomy: Taxonomy) -> Iterator[tuple[str | None, Code]]:
             yield path[1] if path[0] == "operations" else None, code
 
 
+def code_annotations(code: Code) -> Json:
+    """The annotations of a code in OpenAPI: its lifecycle, and the facts for people."""
+    support = code.support
+    extensions = {
+        "x-lifecycle": code.lifecycle if code.lifecycle in ("experimental", "beta") else None,
+        "externalDocs": {"url": support.docs} if support.docs else None,
+        "x-owner": support.owner,
+        "x-runbook": support.runbook,
+        "x-fault": support.fault,
+    }
+    deprecated = {"deprecated": True} if code.lifecycle == "deprecated" else {}
+    return {**deprecated, **{key: each for key, each in extensions.items() if each}}
+
+
 def union_keyword(envelopes: Iterable[Envelope]) -> str:
     """The keyword for one of several errors: bodies that do not show their code fit several."""
     return "oneOf" if all(envelope.shows_code for envelope in envelopes) else "anyOf"
@@ -66,6 +80,11 @@ def removed_codes(taxonomy: Taxonomy) -> Iterator[tuple[str | None, Code, str | 
                 successor = codes.get(successor.replaced_by or "")
             live = successor.name if successor is not None and successor.live else None
             yield path[1] if path[0] == "operations" else None, code, live
+
+
+def has_successor(removed: tuple[str | None, Code, str | None]) -> bool:
+    """Whether a live code replaces a removed one."""
+    return removed[2] is not None
 
 
 def is_open(taxonomy: Taxonomy, envelope: str) -> bool:
@@ -163,6 +182,8 @@ def value_schema(schema: Schema, taxonomy: Taxonomy) -> Json:
     found: Json = {}
     if schema.description:
         found["description"] = schema.description
+    if schema.sensitive:
+        found["x-sensitive"] = True
     found.update(_format(schema.format))
     types = schema.types
     listed = vocabulary(schema.vocabulary, taxonomy) if schema.vocabulary else schema.enum
@@ -295,6 +316,24 @@ def _describe_member(member: DetailMember, taxonomy: Taxonomy) -> DetailMember:
     if registered is None or registered.summary is None or member.schema.opaque is not None:
         return member
     return member._replace(schema=member.schema._replace(description=registered.summary))
+
+
+def sensitive_places(code: Code) -> Iterator[tuple[str, ...]]:
+    """The places in a code's details of the values that are for the caller only: the names of
+    members from the outside in, ``*`` for the items of an array.
+    """
+    for name, member in code.details.items():
+        yield from ((name, *inner) for inner in _sensitive_in(member.schema))
+
+
+def _sensitive_in(schema: Schema) -> Iterator[tuple[str, ...]]:
+    if schema.sensitive:
+        yield ()
+        return
+    if schema.items is not None:
+        yield from (("*", *inner) for inner in _sensitive_in(schema.items))
+    for name, member in schema.properties.items():
+        yield from ((name, *inner) for inner in _sensitive_in(member.schema))
 
 
 def written_status(envelope: Envelope, status: int | None) -> int | str | None:

@@ -90,6 +90,7 @@ class Accumulator:
         self._folds = crashes == "error" and self._selects(CLAUSE)
         self._operations = OperationNames(description)
         self._echo = echo_rule(contract.taxonomy)
+        self._sensitive = contract.taxonomy.sensitive_members
         self._wires = frozenset(
             code.wire
             for code in contract.taxonomy.shared_live_codes()
@@ -257,7 +258,7 @@ class Accumulator:
             again = replace(known, count=1, places=places, operations=reported.operations)
             self._findings[key] = join_counts(known, again)
             return again
-        masked = mask_recorded(finding.evidence).finding(finding)
+        masked = mask_recorded(finding.evidence, self._sensitive).finding(finding)
         new = replace(reported, finding=masked)
         if known is not None:
             self._examples[key].add(example)

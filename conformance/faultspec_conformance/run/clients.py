@@ -129,7 +129,9 @@ def judge_clients(
         coverage={code: _explain(coverage) for code, coverage in result.coverage.items()},
     )
     return Report(
-        mask_result(build_session_masking(session), result),
+        mask_result(
+            build_session_masking(session), result, session.contract.taxonomy.sensitive_members
+        ),
         base="",
         only=options.only,
         source=target.path,

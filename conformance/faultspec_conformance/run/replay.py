@@ -113,7 +113,8 @@ def replay(
                 raise CannotReplay(answer.reason)
             answer = replace(exchange, response=Response(None))
         answered.append(answer)
-    return _mask(_decide(reported, contract, answered), config)
+    sensitive = contract.taxonomy.sensitive_members
+    return _mask(_decide(reported, contract, answered), config, sensitive)
 
 
 def _decide(reported: ReportedFinding, contract: Contract, answered: Sequence[Exchange]) -> Replay:
@@ -154,7 +155,7 @@ def _only(reported: ReportedFinding, again: Finding) -> ReportedFinding:
     return replace(reported, finding=again, count=1, examples=())
 
 
-def _mask(found: Replay, config: ServiceConfig) -> Replay:
+def _mask(found: Replay, config: ServiceConfig, sensitive: frozenset[str]) -> Replay:
     """The replay without secrets: those of the configuration, of logins, and those that the service
     shows.
     """
@@ -166,7 +167,9 @@ def _mask(found: Replay, config: ServiceConfig) -> Replay:
         if canary.kind == "secret" and canary.value not in _CANARIES
     ]
     secrets = (*config.secrets, *saved)
-    known = build_masking(config.identities.values(), secrets) | mask_answered(answered)
+    known = build_masking(config.identities.values(), secrets) | mask_answered(
+        answered, sensitive=sensitive
+    )
     return replace(
         found,
         pairs=tuple((old, known.exchange(new)) for old, new in found.pairs),

@@ -356,7 +356,7 @@ def _build_report(
     )
     hidden = build_session_masking(session)
     return Report(
-        mask_result(hidden, result),
+        mask_result(hidden, result, session.contract.taxonomy.sensitive_members),
         base=hidden.text(base),
         only=options.only,
         source=session.config.path,

@@ -373,14 +373,14 @@ def provokable(session: Session) -> Iterator[Note]:
             yield Note(f"{recipe.code} is declared {declared}, and was observed")
 
 
-def mask_result(hidden: Masking, result: Result) -> Result:
+def mask_result(hidden: Masking, result: Result, sensitive: frozenset[str]) -> Result:
     """Return the masked result: without the secrets of the run and without those that the service
-    gave away.
+    gave away. ``sensitive``: names of members that the taxonomy declares as such.
     """
     effort = Effort(_MASKING)
     masked = replace(hidden, effort=effort).result(replace(result, findings=()))
     findings = tuple(
-        (hidden | mask_answered(exchanges, effort)).mask_finding(reported)
+        (hidden | mask_answered(exchanges, effort, sensitive)).mask_finding(reported)
         for reported in result.findings
         for exchanges in [[one for example in reported.examples for one in example.evidence]]
     )

@@ -51,26 +51,41 @@ _SECONDS = 1.5
 _FORM = 4096
 
 
-def mask_recorded(exchanges: Iterable[Exchange]) -> Masking:
-    """A masking of whatever looks like a secret or an email address in recorded exchanges."""
+def mask_recorded(
+    exchanges: Iterable[Exchange], sensitive: frozenset[str] = frozenset()
+) -> Masking:
+    """A masking of whatever looks like a secret or an email address in recorded exchanges.
+
+    ``sensitive``: names of members that the taxonomy declares as sensitive.
+    """
     recorded = [*exchanges]
     messages = [
         (side.headers, side.body) for one in recorded for side in (one.request, one.response)
     ]
     targets = (text for one in recorded for text in _target_secrets(one.request.target))
-    return _mask(messages, targets, Effort(_SECONDS))
+    return _mask(messages, targets, Effort(_SECONDS), sensitive)
 
 
-def mask_answered(exchanges: Iterable[Exchange], effort: Effort | None = None) -> Masking:
+def mask_answered(
+    exchanges: Iterable[Exchange],
+    effort: Effort | None = None,
+    sensitive: frozenset[str] = frozenset(),
+) -> Masking:
     """The same for exchanges of a run, whose requests hold known secrets only.
 
-    ``effort``: the time for this and for other exchanges; default: for these.
+    ``effort``: the time for this and for other exchanges; default: for these. ``sensitive``: names
+    of members that the taxonomy declares as sensitive.
     """
     messages = [(one.response.headers, one.response.body) for one in exchanges]
-    return _mask(messages, (), effort or Effort(_SECONDS))
+    return _mask(messages, (), effort or Effort(_SECONDS), sensitive)
 
 
-def _mask(messages: Iterable[Message], further: Iterable[str], effort: Effort) -> Masking:
+def _mask(
+    messages: Iterable[Message],
+    further: Iterable[str],
+    effort: Effort,
+    sensitive: frozenset[str],
+) -> Masking:
     """A masking of the secrets in messages, as far as they are few and found in time. Others are
     hidden whole.
     """
@@ -78,7 +93,7 @@ def _mask(messages: Iterable[Message], further: Iterable[str], effort: Effort) -
     for message in dict.fromkeys(messages):
         try:
             own = set(found)
-            for secret in _message_secrets(*message, effort):
+            for secret in _message_secrets(*message, effort, sensitive):
                 own.add(secret)
                 if len(own) > _MOST:
                     raise Exhausted
@@ -99,7 +114,9 @@ def _target_secrets(target: str) -> Iterator[str]:
     yield from _detect(target)
 
 
-def _message_secrets(headers: Headers, body: bytes, effort: Effort) -> Iterator[str]:
+def _message_secrets(
+    headers: Headers, body: bytes, effort: Effort, sensitive: frozenset[str]
+) -> Iterator[str]:
     for name, value in headers[:FIELDS]:
         if name.lower() in CREDENTIALS or _SECRET_NAME.search(name):
             yield from _credential_parts(value)
@@ -113,17 +130,17 @@ def _message_secrets(headers: Headers, body: bytes, effort: Effort) -> Iterator[
     with suppress(ValueError, RecursionError):
         members = json.loads(text)
     if members is None or is_too_deep(body, members):
-        yield from _quoted_members(text)
+        yield from _quoted_members(text, sensitive)
         if "=" in text[:_FORM] and "<" not in text[:64]:
             yield from _named_parameters(text[:_FORM])
     else:
-        yield from _named_members(members, effort)
+        yield from _named_members(members, effort, sensitive)
 
 
-def _quoted_members(text: str) -> Iterator[str]:
+def _quoted_members(text: str, sensitive: frozenset[str]) -> Iterator[str]:
     """The values of secret members in JSON that is truncated, or in lines or events of JSON."""
     for match in _MEMBER.finditer(text):
-        if _SECRET_NAME.search(match["name"]):
+        if match["name"] in sensitive or _SECRET_NAME.search(match["name"]):
             yield match["number"] or match["text"]
 
 
@@ -143,11 +160,13 @@ def _named_parameters(query: str) -> Iterator[str]:
     return (value for name, value in parse_qsl(query) if _SECRET_NAME.search(name))
 
 
-def _named_members(body: object, effort: Effort) -> Iterator[str]:
+def _named_members(body: object, effort: Effort, sensitive: frozenset[str]) -> Iterator[str]:
     for pointer, value in leaves(body):
         effort.check()
         names = [name for name in steps(pointer) if not name.isdigit()]
-        is_secret = names and _SECRET_NAME.search(names[-1]) is not None
+        is_secret = names and (
+            _SECRET_NAME.search(names[-1]) is not None or not sensitive.isdisjoint(names)
+        )
         if is_secret and isinstance(value, str | int) and not isinstance(value, bool):
             yield str(value)
         if isinstance(value, str):

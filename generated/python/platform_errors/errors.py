@@ -158,10 +158,46 @@ class PlatformError(Exception):
         return self.retriable if decides else self.facts.client_action == "retry"
 
 
+class RequestError(PlatformError):
+    """Any error of the domain ``request``: The client can fix the payload."""
+
+    __slots__ = ()
+
+
+class AuthError(PlatformError):
+    """Any error of the domain ``auth``: Identity or authorization."""
+
+    __slots__ = ()
+
+
+class ResourceError(PlatformError):
+    """Any error of the domain ``resource``: State mismatch or idempotency."""
+
+    __slots__ = ()
+
+
+class RateError(PlatformError):
+    """Any error of the domain ``rate``: Platform backpressure."""
+
+    __slots__ = ()
+
+
+class RuntimeDomainError(PlatformError):
+    """Any error of the domain ``runtime``: Transient or platform faults."""
+
+    __slots__ = ()
+
+
+class DataError(PlatformError):
+    """Any error of the domain ``data``: Database invariants and concurrency."""
+
+    __slots__ = ()
+
+
 # fmt: off
 
 
-class InvalidRequest(PlatformError):
+class InvalidRequest(RequestError):
     """The request cannot be understood.
 
     HTTP 400; from service or gateway; clients do not retry.
@@ -228,7 +264,7 @@ class InvalidRequest(PlatformError):
         )
 
 
-class ValidationFailed(PlatformError):
+class ValidationFailed(RequestError):
     """The request is understood and a value in it is not allowed.
 
     HTTP 400; from service; clients do not retry.
@@ -287,7 +323,7 @@ class ValidationFailed(PlatformError):
         )
 
 
-class UnsupportedMediaType(PlatformError):
+class UnsupportedMediaType(RequestError):
     """The body is in a format the service does not read.
 
     HTTP 415; from gateway or service; clients do not retry.
@@ -342,7 +378,7 @@ class UnsupportedMediaType(PlatformError):
         )
 
 
-class Unauthenticated(PlatformError):
+class Unauthenticated(AuthError):
     """The caller is not known.
 
     HTTP 401; from gateway; a person has to act.
@@ -400,7 +436,7 @@ class Unauthenticated(PlatformError):
         )
 
 
-class Forbidden(PlatformError):
+class Forbidden(AuthError):
     """The caller is known and may not do this.
 
     HTTP 403; from service or gateway; a person has to act.
@@ -455,7 +491,7 @@ class Forbidden(PlatformError):
         )
 
 
-class ScopeInsufficient(PlatformError):
+class ScopeInsufficient(AuthError):
     """The caller's token lacks a scope.
 
     HTTP 403; from gateway or service; a person has to act.
@@ -510,7 +546,7 @@ class ScopeInsufficient(PlatformError):
         )
 
 
-class NotFound(PlatformError):
+class NotFound(ResourceError):
     """There is no such resource, or none the caller may know of.
 
     HTTP 404; from service or gateway; clients do not retry.
@@ -565,7 +601,7 @@ class NotFound(PlatformError):
         )
 
 
-class Conflict(PlatformError):
+class Conflict(ResourceError):
     """The request contradicts the state of a resource.
 
     HTTP 409; from service; clients do not retry.
@@ -628,7 +664,7 @@ class Conflict(PlatformError):
         )
 
 
-class AlreadyExists(PlatformError):
+class AlreadyExists(ResourceError):
     """What was to be created is there already.
 
     HTTP 409; from service; clients do not retry.
@@ -691,7 +727,7 @@ class AlreadyExists(PlatformError):
         )
 
 
-class RateLimited(PlatformError):
+class RateLimited(RateError):
     """The caller exceeded its rate.
 
     HTTP 429; from gateway; clients retry (exponential_jitter).
@@ -758,7 +794,7 @@ class RateLimited(PlatformError):
         )
 
 
-class Timeout(PlatformError):
+class Timeout(RuntimeDomainError):
     """The work was not done in time.
 
     HTTP 504, 502, 503; from service or dependency or gateway; clients retry
@@ -827,7 +863,7 @@ class Timeout(PlatformError):
         )
 
 
-class DependencyUnavailable(PlatformError):
+class DependencyUnavailable(RuntimeDomainError):
     """Something the service needs cannot be reached.
 
     HTTP 503, 502, 504; from dependency; clients retry (linear_then_exponential). The
@@ -894,7 +930,7 @@ class DependencyUnavailable(PlatformError):
         )
 
 
-class InternalError(PlatformError):
+class InternalError(RuntimeDomainError):
     """The platform failed in a way it did not expect.
 
     HTTP 500; from service; clients do not retry. The operation may have taken effect.
@@ -958,7 +994,7 @@ class InternalError(PlatformError):
         )
 
 
-class ConstraintViolation(PlatformError):
+class ConstraintViolation(DataError):
     """The change would break an invariant of the data.
 
     HTTP 422; from service; clients do not retry.
@@ -1011,7 +1047,7 @@ class ConstraintViolation(PlatformError):
         )
 
 
-class SerializationFailure(PlatformError):
+class SerializationFailure(DataError):
     """A concurrent transaction won.
 
     HTTP 503; from service; clients retry (serializable).
@@ -1067,7 +1103,7 @@ class SerializationFailure(PlatformError):
         )
 
 
-class StaleRead(PlatformError):
+class StaleRead(DataError):
     """The resource changed since the client read it.
 
     HTTP 412; from service; clients read again before they retry.
@@ -1229,10 +1265,24 @@ ERRORS: Mapping[ErrorCode, type[PlatformError]] = {
 }
 """The exception of each code that is shared by all operations."""
 
+_BASES: Sequence[type[PlatformError]] = (
+    PlatformError,
+    RequestError,
+    AuthError,
+    ResourceError,
+    RateError,
+    RuntimeDomainError,
+    DataError,
+)
+_KINDS = [
+    kind
+    for base in _BASES
+    for kind in base.__subclasses__()
+    if kind is not UnknownError and kind not in _BASES
+]
 _ALL = {
     (kind.operation, str(kind.facts.wire)): kind
-    for kind in PlatformError.__subclasses__()
-    if kind is not UnknownError
+    for kind in sorted(_KINDS, key=lambda kind: kind.operation is not None)
 }
 
 

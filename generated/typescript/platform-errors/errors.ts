@@ -6,6 +6,7 @@
 // Generated from taxonomy.yaml; do not edit. Regenerate: faultspec compile
 // taxonomy.yaml
 
+import { factsOf } from "./catalog.js";
 import type { ErrorCode } from "./codes.js";
 import type * as d from "./details.js";
 
@@ -264,6 +265,17 @@ export interface ErrorsOfCode {
   readonly stale_read: StaleRead;
 }
 
+/** The errors of each domain. */
+// prettier-ignore
+export interface ErrorsOfDomain {
+  readonly request: InvalidRequest | ValidationFailed | UnsupportedMediaType;
+  readonly auth: Unauthenticated | Forbidden | ScopeInsufficient;
+  readonly resource: NotFound | Conflict | AlreadyExists;
+  readonly rate: RateLimited;
+  readonly runtime: Timeout | DependencyUnavailable | InternalError;
+  readonly data: ConstraintViolation | SerializationFailure | StaleRead;
+}
+
 /** Any declared error. */
 export type KnownError = Errors[keyof Errors];
 
@@ -302,4 +314,12 @@ export function hasCode<C extends ErrorCode>(
   code: C,
 ): error is ErrorsOfCode[C] {
   return error.known && (error.code as string) === code;
+}
+
+/** Whether an error is a declared one of this domain. */
+export function hasDomain<D extends keyof ErrorsOfDomain>(
+  error: AnyError,
+  domain: D,
+): error is ErrorsOfDomain[D] {
+  return error.known && factsOf(error).domain === domain;
 }

@@ -93,6 +93,20 @@ CLAUSES = (
         transports=HTTP,
     ),
     _by_code(
+        address="code/language",
+        title="A declared message is in the language that Content-Language names",
+        why="People read a language that they did not ask for, and caches serve it to others.",
+        occasion="An error with one `Content-Language`, in which its code has a message.",
+        reads=("code", "message", "header-values", "detail-values"),
+        needs=("code", "message", "header-values"),
+        requires=(
+            slot_exists("message"),
+            any_code("no code has `messages`", lambda code: bool(code.live and code.messages)),
+        ),
+        sources=code_sources,
+        transports=HTTP,
+    ),
+    _by_code(
         address="code/operation",
         title="The surface and the operation declare the code",
         why="An operation's errors are part of its signature.",

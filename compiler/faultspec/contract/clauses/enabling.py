@@ -50,6 +50,7 @@ LINES: Mapping[str, str] = {
     "no code has `lifecycle: reserved` or `lifecycle: removed`": (
         "codes: {old_code: {summary: It was used once., http: 410, lifecycle: removed}}"
     ),
+    "no code has `messages`": "codes: {not_found: {messages: {de: Das gibt es nicht}}}",
     "no code has a `sunset`": "codes: {not_found: {lifecycle: deprecated, sunset: 2027-01-31}}",
     "no surface restricts its `codes`, and no operation has `codes` or `errors`": (
         "operations: {read_order: {match: {routes: ['GET /orders/{id}']}, codes: [not_found]}}"

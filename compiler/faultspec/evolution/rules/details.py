@@ -25,7 +25,9 @@ _ANNOTATIONS = frozenset({"title", "description", "examples", "default", "$comme
 #: Keywords of JSON Schema whose lists have no order.
 _SETS = frozenset({"required", "enum"})
 
-_SCHEMA_FIELDS = tuple(f"Schema.{name}" for name in Schema._fields if name != "description")
+_SCHEMA_FIELDS = tuple(
+    f"Schema.{name}" for name in Schema._fields if name not in ("description", "sensitive")
+)
 
 
 @evolution_rule(
@@ -346,3 +348,16 @@ def _key_effects(old: DetailKey, new: DetailKey) -> Iterator[tuple[str, Effect]]
         effect = compare_promise(before, after, label % what)
         if effect is not None:
             yield field, effect._replace(categories=("WIRE",))
+
+
+@evolution_rule("schema/sensitive", "OPS", reads=("Schema.sensitive",))
+def schema_sensitive(evolution: Evolution) -> Iterator[Occurrence]:
+    """Logs mask a sensitive value. One that is no longer sensitive is readable there."""
+    for path, old, new in evolution.record_pairs(Schema):
+        if old.sensitive == new.sensitive:
+            continue
+        name = ".".join(str(step) for step in path if step not in ("schema", "properties"))
+        effect = Effect("safe", f"logs mask `{name}`", adds=True)
+        if old.sensitive:
+            effect = Effect("risky", f"logs no longer mask `{name}`", ("operators",))
+        yield Occurrence((*path, "sensitive"), effect, old.sensitive, new.sensitive)

@@ -133,14 +133,27 @@ def code_lifecycle(evolution: Evolution) -> Iterator[Occurrence]:
     for path, old, new in evolution.changed_codes:
         name = code_name(path)
         covers = tuple((*path, key) for key in ("lifecycle", "since", "sunset", "replaced_by"))
-        if (old.lifecycle, new.lifecycle) == ("stable", "deprecated"):
+        if old.lifecycle != "deprecated" and new.lifecycle == "deprecated":
             effect = _deprecation(new, name)
             yield Occurrence((*path, "lifecycle"), effect, covers=covers)
         elif old.lifecycle != new.lifecycle:
-            effect = Effect("safe", f"{name} is {new.lifecycle} again")
+            effect = _stage(old.lifecycle, new.lifecycle, name)
             yield Occurrence((*path, "lifecycle"), effect, covers=covers)
         else:
             yield from _dates(path, old, new)
+
+
+#: The stages of produced codes, from the weakest promise to the strongest.
+_STAGES = ("experimental", "beta", "deprecated", "stable")
+
+
+def _stage(before: str, after: str, name: str) -> Effect:
+    """The effect of another stage. A weaker one takes back what clients rely on."""
+    if _STAGES.index(after) < _STAGES.index(before):
+        remedy = "keep the stage, or deprecate the code"
+        return Effect("breaking", f"{name} was {before} and is {after}", BOTH, remedy=remedy)
+    again = " again" if before == "deprecated" else ""
+    return Effect("safe", f"{name} is {after}{again}", adds=not again)
 
 
 def _successor_of_tombstone(path: Path, old: Code, new: Code) -> Iterator[Occurrence]:

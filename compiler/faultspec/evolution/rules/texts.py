@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from faultspec.diagnostics.model import Path
 from faultspec.evolution.model import BOTH, Effect
 from faultspec.evolution.promises import (
     join_values,
@@ -9,6 +10,7 @@ from faultspec.evolution.promises import (
     split_values,
 )
 from faultspec.evolution.rule import Evolution, Occurrence, evolution_rule
+from faultspec.language.model import Support
 
 #: Texts for readers, by record.
 _TEXTS = [
@@ -133,6 +135,42 @@ def text_origin(evolution: Evolution) -> Iterator[Occurrence]:
 
 
 @evolution_rule(
+    "code/support",
+    "DOC",
+    reads=(
+        "Code.support",
+        "Support.owner",
+        "Support.runbook",
+        "Support.docs",
+        "Support.fault",
+    ),
+)
+def code_support(evolution: Evolution) -> Iterator[Occurrence]:
+    """Owner, runbook, documentation and fault side are facts for people."""
+    for path, old, new in evolution.changed_codes:
+        for field in Support._fields:
+            before, after = getattr(old.support, field), getattr(new.support, field)
+            if before != after:
+                what = f"the {field} of `{_subject(path[1:])}`"
+                message = replacement_message(what, after, before)
+                yield Occurrence((*path, "support", field), Effect("safe", message), before, after)
+
+
+@evolution_rule("code/messages", "DOC", reads=("Code.messages",))
+def code_messages(evolution: Evolution) -> Iterator[Occurrence]:
+    """Messages in other languages are texts for people, like `message`."""
+    for path, old, new in evolution.changed_codes:
+        for locale in dict.fromkeys((*old.messages, *new.messages)):
+            before, after = old.messages.get(locale), new.messages.get(locale)
+            if before == after:
+                continue
+            how = "is new" if before is None else "is gone" if after is None else "differs"
+            message = f"the message of `{_subject(path[1:])}` in {locale} {how}"
+            effect = Effect("safe", message, adds=before is None)
+            yield Occurrence((*path, "messages", locale), effect, before, after)
+
+
+@evolution_rule(
     "text/examples",
     "DOC",
     reads=(
@@ -152,20 +190,49 @@ def text_examples(evolution: Evolution) -> Iterator[Occurrence]:
             yield Occurrence((*path, "examples"), Effect("safe", message))
 
 
-@evolution_rule("taxonomy/extensible", "SOURCE", reads=("Taxonomy.extensible",))
+@evolution_rule("taxonomy/extensible", "SOURCE", reads=("Taxonomy.extensible", "Ruling.allows"))
 def taxonomy_extensible(evolution: Evolution) -> Iterator[Occurrence]:
-    """Taxonomies that extend this one may change what it lists. What is no longer listed stops
-    them from compiling."""
-    old, new = evolution.old.extensible, evolution.new.extensible
-    gone, more = split_values(old, new)
-    if gone:
-        effect = Effect(
-            "breaking", f"overlays may no longer change {join_values(gone)}", ("services",)
-        )
-        yield Occurrence(("extensible",), effect, old, new)
-    elif more:
-        effect = Effect("safe", f"overlays may change {join_values(more)}", adds=True)
-        yield Occurrence(("extensible",), effect, old, new)
+    """Taxonomies that extend this one may change what it lists, and decide otherwise what its
+    rulings allow. What is no longer listed stops them from compiling."""
+    lists: list[tuple[Path, tuple[str, ...], tuple[str, ...]]] = [
+        (("extensible",), evolution.old.extensible, evolution.new.extensible)
+    ]
+    for name, ruling in evolution.old.rulings.items():
+        after = evolution.new.rulings.get(name)
+        allowed = () if after is None else after.allows
+        lists.append((("rulings", name, "allows"), ruling.allows, allowed))
+    for path, old, new in lists:
+        gone, more = split_values(old, new)
+        if gone:
+            effect = Effect(
+                "breaking", f"overlays may no longer change {join_values(gone)}", ("services",)
+            )
+            yield Occurrence(path, effect, old, new)
+        elif more:
+            effect = Effect("safe", f"overlays may change {join_values(more)}", adds=True)
+            yield Occurrence(path, effect, old, new)
+
+
+@evolution_rule(
+    "taxonomy/overrides",
+    "DOC",
+    reads=(
+        "Taxonomy.overrides",
+        "Override.path",
+        "Override.value",
+        "Override.reason",
+        "Override.rulings",
+    ),
+)
+def taxonomy_overrides(evolution: Evolution) -> Iterator[Occurrence]:
+    """An override says that a value is a decision of this taxonomy. The value itself is compared
+    where it applies."""
+    old, new = evolution.old.overrides, evolution.new.overrides
+    for path in dict.fromkeys((*old, *new)):
+        if old.get(path) != new.get(path):
+            how = "is new" if path not in old else "is gone" if path not in new else "differs"
+            effect = Effect("safe", f"the override of `{path}` {how}")
+            yield Occurrence(("overrides", path), effect)
 
 
 @evolution_rule(

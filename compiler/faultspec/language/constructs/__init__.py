@@ -4,7 +4,7 @@ The explanation is the hint of a message, the description in editors, and the te
 reference page.
 """
 
-from faultspec.language.constructs.failures import CODE, OPERATION
+from faultspec.language.constructs.failures import CODE, DOMAIN_DEFAULTS, OPERATION
 from faultspec.language.constructs.parts import (
     ACTION_VALUE,
     HEADER,
@@ -13,6 +13,7 @@ from faultspec.language.constructs.parts import (
     STATUS_KEY,
     TERM,
     TERM_VALUE,
+    domain_value,
 )
 from faultspec.language.constructs.policies import (
     IDEMPOTENCY,
@@ -31,6 +32,7 @@ from faultspec.language.constructs.surroundings import (
 )
 from faultspec.language.constructs.wire import DETAIL_KEY, ENVELOPE, HEADER_RULES, SURFACE
 from faultspec.language.grammar import (
+    Anything,
     Choice,
     Either,
     Integer,
@@ -41,6 +43,8 @@ from faultspec.language.grammar import (
     Record,
     Text,
 )
+
+_PATH = Text(r"[a-z_]+(\.[^.]+)*", "a path such as codes or codes.*.message")
 
 DOCUMENT = Record(
     "a taxonomy",
@@ -73,9 +77,24 @@ DOCUMENT = Record(
             "`package:name/path` in an installed package, which is not imported.",
         ),
         "extensible": Key(
-            Many(Text(r"[a-z_]+(\.[^.]+)*", "a path such as codes or codes.*.message"), 1),
+            Many(_PATH, 1),
             "The paths that an extending taxonomy may change: it may add to mappings, and replace "
             "other values. If this taxonomy has a base, the base must list the path as well.",
+        ),
+        "overrides": Key(
+            Named(
+                Record(
+                    "an override",
+                    {
+                        "value": Key(Anything(), "The value in place of the base's.", True),
+                        "reason": Key(Text(), "Why this taxonomy decides otherwise.", True),
+                    },
+                ),
+                _PATH,
+                least=1,
+            ),
+            "Decisions in place of those of the base, by path. A ruling of the base allows the "
+            "path (`allows`), or `extensible` of the base lists it.",
         ),
         "rulings": Key(
             Named(
@@ -86,13 +105,20 @@ DOCUMENT = Record(
                         "conflict": Key(Text(), "The contradiction or the open question.", True),
                         "decision": Key(Text(), "The decision for this taxonomy.", True),
                         "reason": Key(Text(), "Why.", True),
+                        "allows": Key(
+                            Many(_PATH, 1),
+                            "The paths that an extending taxonomy may decide otherwise, under "
+                            "`overrides`, each with all below it.",
+                        ),
                     },
                 ),
                 TERM,
             ),
             "Decisions where the source document contradicts itself or leaves a question open.",
         ),
-        "domains": Key(Named(TERM_VALUE, NAME), "Groups of codes by the responsible party."),
+        "domains": Key(
+            Named(domain_value(DOMAIN_DEFAULTS), NAME), "Groups of codes by the responsible party."
+        ),
         "boundaries": Key(Named(TERM_VALUE, NAME), "The layers that produce errors."),
         "actions": Key(Named(ACTION_VALUE, NAME), "The closed vocabulary of recovery actions."),
         "vocabularies": Key(

@@ -5,10 +5,12 @@ from faultspec.language.constructs.parts import (
     DURATION,
     HEADER,
     HEADER_VALUE,
+    LOCALE,
     MEMBER,
     NAME,
     SOURCE_KEY,
     STATUS,
+    SUPPORT_KEYS,
     WORDS,
 )
 from faultspec.language.constructs.wire import HEADER_RULES, SURFACE
@@ -107,6 +109,10 @@ CODE_KEYS = {
     "summary": Key(Text(), "The failure, in one sentence.", True),
     "description": Key(Text(), "A longer description."),
     "message": Key(Text(), "The message to clients, in which `${key}` is the value of a detail."),
+    "messages": Key(
+        Named(Text(), LOCALE, least=1),
+        "The message in other languages, by BCP 47 tag, with the placeholders of `message`.",
+    ),
     "wire": Key(Either((Text(), Integer())), "The value of the code slot; default the name."),
     "domain": Key(Text(), "The domain of the code."),
     "boundary": Key(
@@ -189,10 +195,11 @@ CODE_KEYS = {
     ),
     "actions": Key(Many(Text(), 1), "The recovery actions that its errors may suggest."),
     "facts": Key(Named(WORDS, NAME), "The allowed terms of slots that have a vocabulary."),
+    **SUPPORT_KEYS,
     "lifecycle": Key(
-        Choice(("stable", "deprecated", "reserved", "removed")),
-        "`reserved`: not produced yet. `removed`: no longer produced, and the name is never "
-        "reused.",
+        Choice(("experimental", "beta", "stable", "deprecated", "reserved", "removed")),
+        "`experimental`: produced, and free to change. `beta`: changes are announced. `reserved`: "
+        "not produced yet. `removed`: no longer produced, and the name is never reused.",
     ),
     "since": Key(Text(), "The taxonomy version that introduced the code."),
     "sunset": Key(
@@ -212,6 +219,15 @@ CODE_KEYS = {
     "source": SOURCE_KEY,
 }
 CODE = Record("a code", CODE_KEYS)
+
+#: The keys of codes that a domain may give.
+DOMAIN_DEFAULTS = {
+    **{key: CODE_KEYS[key] for key in ("boundary", "client_action", "retry", "effect")},
+    "retriable": Key(
+        Either((Flag(), Choice(("caller", "none")))), "Whether the same request may be repeated."
+    ),
+    **SUPPORT_KEYS,
+}
 
 OPERATION = Record(
     "an operation",

@@ -1,5 +1,7 @@
 """Parts of many constructs: names, statuses, sources, conditions, and the subset of JSON Schema."""
 
+from collections.abc import Mapping
+
 from faultspec.language.grammar import (
     Choice,
     DeferredKind,
@@ -22,6 +24,7 @@ NAME = Text(
 TERM = Text(r"[A-Za-z_][A-Za-z0-9_.\-]*", "a name (letters, digits, `_`, `.` and `-`)")
 HEADER_VALUE = Text(r"[^\x00-\x08\x0a-\x1f\x7f]*", "the value of a header, which has no line ends")
 HEADER = Text(r"[A-Za-z0-9!#$%&'*+.^_`|~\-]+", "a header name (RFC 9110 token)")
+LOCALE = Text(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*", "a language tag such as de or pt-BR (BCP 47)")
 POINTER = Text(r"(/([^~/]|~[01])*)*", "a JSON Pointer such as /error/details (RFC 6901)")
 DURATION = Either(
     (
@@ -71,6 +74,19 @@ SOURCE = Either(
 )
 SOURCE_KEY = Key(SOURCE, "The origin of this rule: statement ids, a section, or a ruling.")
 
+URL = Text(r"https?://[^\s<>\"`{}|\\^]+", "a URL such as https://example.com/errors")
+
+#: The facts of a code for people: a domain gives defaults.
+SUPPORT_KEYS = {
+    "owner": Key(Text(), "The team that answers for it; default the owner of the taxonomy."),
+    "runbook": Key(URL, "The URL of its runbook, for operators."),
+    "docs": Key(URL, "The URL of its documentation, for callers."),
+    "fault": Key(
+        Choice(("caller", "service", "dependency")),
+        "The side whose fault it is: the caller, the service, or a service behind it.",
+    ),
+}
+
 _TERM_KEYS = {
     "summary": Key(Text(), "The meaning, in one sentence.", True),
     "lifecycle": Key(
@@ -80,6 +96,20 @@ _TERM_KEYS = {
     "source": SOURCE_KEY,
 }
 TERM_VALUE = Either((Text(), Record("a term", _TERM_KEYS)))
+
+
+def domain_value(defaults: Mapping[str, Key]) -> Either:
+    """A domain: a term with default keys of its codes."""
+    keys = {
+        **_TERM_KEYS,
+        "defaults": Key(
+            Record("defaults of codes", defaults),
+            "What the codes of the domain have unless they say otherwise.",
+        ),
+    }
+    return Either((Text(), Record("a domain", keys)))
+
+
 ACTION_VALUE = Either(
     (
         Text(),
@@ -148,6 +178,9 @@ SCHEMA_KEYS = {
     "additional": Key(
         Choice(("forbid", "warn", "allow")),
         "How undeclared members are treated: as errors, as warnings, or not at all.",
+    ),
+    "sensitive": Key(
+        Flag(), "The value is for the caller only: logs, traces and reports show a mask."
     ),
 }
 SCHEMA = Record("a schema", SCHEMA_KEYS)

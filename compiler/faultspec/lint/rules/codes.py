@@ -275,6 +275,41 @@ def _is_allowed_on(surface: Surface, path: Path, code: Code) -> bool:
     )
 
 
+@rule("uneven-messages", severity="error", local=True)
+def uneven_messages(subject: Subject) -> Iterator[Remark]:
+    """The message of a code uses the same details in every language.
+
+    Bad::
+
+        codes:
+          limited:
+            summary: Too many requests.
+            message: "The limit is ${limit}"
+            messages: {de: Das Limit ist erreicht}
+            http: 429
+            details: {limit: {type: integer}}
+
+    Good::
+
+        codes:
+          limited:
+            summary: Too many requests.
+            message: "The limit is ${limit}"
+            messages: {de: "Das Limit ist ${limit}"}
+            http: 429
+            details: {limit: {type: integer}}
+    """
+    for path, code in subject.codes():
+        wanted = set(message_parameters(code.message))
+        for locale, text in code.messages.items():
+            used = set(message_parameters(text))
+            for key in sorted(used ^ wanted):
+                place = "lacks" if key in wanted else "alone uses"
+                message = f"the message of `{code.name}` in `{locale}` {place} `${{{key}}}`"
+                hint = "use the same details in `message` and in `messages`"
+                yield Remark((*path, "messages", locale), message, hint, on_key=False)
+
+
 @rule("message-has-holes", severity="error", local=True)
 def message_has_holes(subject: Subject) -> Iterator[Remark]:
     """A message uses required details only, so that every placeholder is filled.

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from faultspec.diagnostics.model import Path
 from faultspec.language.model import Schema, Taxonomy
@@ -225,3 +226,47 @@ def extensible_nowhere(subject: Subject) -> Iterator[Remark]:
             message = f"`{text}`: the taxonomy has nothing at that path"
             hint = "correct the path, or remove it"
             yield Remark(("extensible", index), message, hint, on_key=False)
+
+
+@rule("allowed-nothing", severity="warning")
+def allowed_nothing(subject: Subject) -> Iterator[Remark]:
+    """Each path that a ruling allows to decide otherwise is one of the taxonomy.
+
+    Bad::
+
+        rulings:
+          failure-status:
+            {conflict: It may be 500 or 503., decision: It is 500., reason: It is common.,
+             allows: [codes.failure.http]}
+        codes:
+          failed: {summary: It failed., http: 500, source: {ruling: failure-status}}
+
+    Good::
+
+        rulings:
+          failure-status:
+            {conflict: It may be 500 or 503., decision: It is 500., reason: It is common.,
+             allows: [codes.failed.http]}
+        codes:
+          failed: {summary: It failed., http: 500, source: {ruling: failure-status}}
+    """
+    for ruling in subject.taxonomy.rulings.values():
+        for index, path in enumerate(ruling.allows):
+            *above, _ = path.split(".")
+            if not _mappings_at(subject.data, above):
+                message = f"the taxonomy has nothing at `{'.'.join(above)}`"
+                hint = "correct the path, or remove it"
+                where = ("rulings", ruling.name, "allows", index)
+                yield Remark(where, message, hint, on_key=False)
+
+
+def _mappings_at(data: object, steps: list[str]) -> list[dict[str, Any]]:
+    """The mappings at a path, in which `*` stands for any name."""
+    found = [data]
+    for step in steps:
+        inside = [each for each in found if isinstance(each, dict)]
+        if step == "*":
+            found = [value for each in inside for value in each.values()]
+        else:
+            found = [each[step] for each in inside if step in each]
+    return [each for each in found if isinstance(each, dict)]

@@ -118,10 +118,33 @@ def sunset_of_stable(subject: Subject) -> Iterator[Remark]:
           failed: {summary: It failed., http: 500, sunset: 2027-01-31, lifecycle: deprecated}
     """
     for path, code in subject.codes():
-        if code.sunset is not None and code.lifecycle == "stable":
-            message = f"`{code.name}` ends on {code.sunset}, but is declared stable"
+        if code.sunset is not None and code.live and code.lifecycle != "deprecated":
+            message = f"`{code.name}` ends on {code.sunset}, but is declared {code.lifecycle}"
             hint = "add `lifecycle: deprecated`, or remove `sunset:`"
             yield Remark((*path, "sunset"), message, hint)
+
+
+@rule("sunset-passed", severity="warning")
+def sunset_passed(subject: Subject) -> Iterator[Remark]:
+    """No code is produced after its sunset.
+
+    Bad::
+
+        codes:
+          failed: {summary: It failed., http: 500, sunset: 2020-01-31, lifecycle: deprecated}
+
+    Good::
+
+        codes:
+          failed: {summary: It failed., lifecycle: removed}
+    """
+    if subject.today is None:
+        return
+    for path, code in subject.live_codes():
+        if code.sunset is not None and code.sunset < subject.today.isoformat():
+            message = f"the sunset of `{code.name}` was on {code.sunset}, and it is still produced"
+            hint = "write `lifecycle: removed`, or a later `sunset:`"
+            yield Remark((*path, "sunset"), message, hint, on_key=False)
 
 
 @rule("since-later-version", severity="warning")

@@ -32,6 +32,7 @@ def message_leaks(subject: Subject) -> Iterator[Remark]:
     for path, code in subject.codes():
         exempt = {entry.removeprefix("details.") for entry in code.passthrough}
         texts: list[tuple[Path, str]] = [((*path, "message"), code.message)] if code.message else []
+        texts += [((*path, "messages", locale), text) for locale, text in code.messages.items()]
         for place, example in subject.examples(path, code):
             texts += _texts_of(place, example, exempt)
         for where, text in texts:

@@ -249,3 +249,37 @@ def _all_claimed(span: StatusRange, claimed: set[int], narrower: list[StatusRang
         status in claimed or any(status in other for other in narrower)
         for status in range(span.low, span.high + 1)
     )
+
+
+#: Statuses of 4xx that say nothing of the caller: the server or a dependency was too slow.
+_OF_NO_CALLER = frozenset({408, 424, 429})
+
+
+@rule("fault-status", severity="warning", local=True)
+def fault_status(subject: Subject) -> Iterator[Remark]:
+    """The class of a status names the side whose fault it is: 4xx the caller, 5xx the service.
+
+    Bad::
+
+        codes:
+          invalid: {summary: The request is invalid., http: 500, fault: caller}
+
+    Good::
+
+        codes:
+          invalid: {summary: The request is invalid., http: 400, fault: caller}
+    """
+    for path, code in subject.live_codes():
+        fault = code.support.fault
+        if fault is None:
+            continue
+        for status in code.http.allowed_statuses():
+            is_caller = 400 <= status < 500
+            disagrees = status >= 500 if fault == "caller" else is_caller
+            if disagrees and status not in _OF_NO_CALLER:
+                side = "the caller" if is_caller else "the service"
+                message = f"`{code.name}` is a fault of the {fault}, and {status} blames {side}"
+                hint = "choose another status, or another `fault:`"
+                where = subject.first_written(path, "fault", "http")
+                yield Remark(where, message, hint)
+                break

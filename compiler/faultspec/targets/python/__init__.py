@@ -6,7 +6,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import faultspec.runtime
-from faultspec.language.model import Code, DetailMember, Fallback, Surface, Taxonomy
+from faultspec.language.model import (
+    Code,
+    DetailMember,
+    Fallback,
+    Surface,
+    Taxonomy,
+)
 from faultspec.language.routes import compile_route
 from faultspec.language.spelling import pascal
 from faultspec.runtime import ids
@@ -16,8 +22,9 @@ from faultspec.targets import schema as schemas
 from faultspec.targets.doc_text import (
     NO_MESSAGE,
     code_paragraphs,
-    deprecation_notes,
     deprecation_terms,
+    has_support,
+    lifecycle_notes,
     message_template,
     plain_policy,
 )
@@ -47,8 +54,8 @@ from faultspec.targets.python.wire import (
     slot_rows,
 )
 
-#: What stands in docstrings before the terms of a deprecation.
-_DEPRECATED = "Deprecated:"
+#: What stands in docstrings before the terms of a lifecycle.
+_MARKS = {"deprecated": "Deprecated:", "experimental": "Experimental:", "beta": "Beta:"}
 
 #: The attributes of every error beside the slots of the envelopes.
 _ATTRIBUTES = ("_details", "_retriable", "boundary", "headers", "message", "retry_after", "status")
@@ -80,15 +87,18 @@ class DetailField(NamedTuple):
 class PythonErrorRow(NamedTuple):
     """An exception class.
 
-    ``code``: the member of ``ErrorCode``. ``facts``: those of an operation's own code, else None.
-    ``defaults``: attributes that the code decides. ``parameters``: those of its constructor,
-    mandatory ones first. ``envelope``: the default one. ``functional``: a key of the details is not
-    an identifier, so that their TypedDict needs the functional form. ``flagless``: its details have
-    no place for the retry flag, although those of other codes have. ``opaque``: its details have a
-    schema of their own. ``deprecation``: the warning of its constructor.
+    ``parent``: its base class. ``code``: the member of ``ErrorCode``. ``facts``: those of an
+    operation's own code, else None. ``defaults``: attributes that the code decides. ``parameters``:
+    those of its constructor, mandatory ones first. ``envelope``: the default one. ``functional``: a
+    key of the details is not an identifier, so that their TypedDict needs the functional form.
+    ``flagless``: its details have no place for the retry flag, although those of other codes have.
+    ``opaque``: its details have a schema of their own. ``deprecation``: the warning of its
+    constructor. ``messages``: by language. ``sensitive``: places of details that logs mask.
     """
 
     name: str
+    parent: str
+    domain: str | None
     code: Verbatim
     operation: str | None
     doc: str
@@ -100,12 +110,21 @@ class PythonErrorRow(NamedTuple):
     parameters: Sequence[ConstructorParameter]
     arguments: ConstructorArguments
     envelope: str
+    messages: Mapping[str, str]
+    sensitive: tuple[tuple[str, ...], ...]
     details: str
     fields: tuple[DetailField, ...]
     functional: bool
     flagless: bool
     opaque: bool
     deprecation: str | None
+
+
+class PythonDomainRow(NamedTuple):
+    """The base class of the exceptions of a domain."""
+
+    name: str
+    doc: str
 
 
 class PythonRemovedRow(NamedTuple):
@@ -182,7 +201,10 @@ class PythonView(NamedTuple):
     ``flag_key``: the details key that is the retry flag. ``asks``: rules test facts that an error
     does not know. ``internal``: the code of an undeclared error, or None. ``undeclared_key``: the
     details key that keeps the code of an undeclared error. ``renderings``: one module, or none.
-    ``decided``: the codes that no member of the body has. ``placed``: a slot is not only where the
+    ``decided``: the codes that no member of the body has. ``supported``: a code says who answers
+    for it; ``owner``: who answers for the others. ``localized``: a message has
+    several languages. ``sensitive``: logs mask a detail. ``succeeded``: a removed code is read as
+    another one. ``placed``: a slot is not only where the
     picture has it. ``formats``: the envelopes, if the body of one is not JSON.
     """
 
@@ -195,8 +217,10 @@ class PythonView(NamedTuple):
     codes: tuple[PythonCodeRow, ...]
     fallbacks: tuple[object, ...]
     unknown: UnknownRow
+    domains: tuple[PythonDomainRow, ...]
     errors: tuple[PythonErrorRow, ...]
     removed: tuple[PythonRemovedRow, ...]
+    succeeded: bool
     operations: Mapping[str, str]
     slots: tuple[PythonSlotRow, ...]
     slot_checks: Mapping[str, Check]
@@ -215,7 +239,11 @@ class PythonView(NamedTuple):
     boundary: BoundaryRows
     renderings: tuple[renderings.PythonRenderings, ...]
     decided: tuple[DecidedKey, ...]
+    supported: bool
+    owner: str | None
     placed: bool
+    localized: bool
+    sensitive: bool
     formats: tuple[PythonFormatRow, ...]
 
 
@@ -229,9 +257,16 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
     slots = slot_rows(taxonomy, types)
     base = names.base_class(taxonomy.name)
     package = package_of(taxonomy, types, slots)
-    errors = tuple(_error_rows(members, {base, *names.MODULE}, package))
+    taken = {base, *names.MODULE}
+    errors = tuple(_error_rows(members, taken, package))
+    domains = _domain_rows(taxonomy, taken)
+    errors = tuple(_with_parent(error, domains, base) for error in errors)
     asks = _asks(taxonomy)
-    imports = _imports(base, [error.name for error in errors], bool(taxonomy.idempotency))
+    imports = _imports(
+        base,
+        [row.name for row in domains.values()] + [row.name for row in errors],
+        bool(taxonomy.idempotency),
+    )
     unknown = _unknown_row(taxonomy, members, errors)
     internal = members.get(_internal(taxonomy) or "")
     return PythonView(
@@ -244,11 +279,13 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
         codes=tuple(_code_rows(taxonomy)),
         fallbacks=_fallbacks(taxonomy, members),
         unknown=unknown,
+        domains=tuple(domains.values()),
         errors=errors,
         removed=tuple(
             PythonRemovedRow(operation, str(code.wire), members.get(successor or ""))
             for operation, code, successor in schemas.removed_codes(taxonomy)
         ),
+        succeeded=any(map(schemas.has_successor, schemas.removed_codes(taxonomy))),
         operations=dict(names.wire_names(taxonomy)),
         slots=slots,
         slot_checks=checks.slot_checks(slots, taxonomy),
@@ -274,6 +311,10 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
         ),
         renderings=renderings.modules(taxonomy),
         decided=decided_keys(taxonomy),
+        localized=any(error.messages for error in errors),
+        sensitive=any(error.sensitive for error in errors),
+        supported=has_support(taxonomy),
+        owner=taxonomy.owner,
         placed=any(envelope.places for envelope in taxonomy.envelopes.values()),
         formats=format_rows(taxonomy),
     )
@@ -290,7 +331,7 @@ def _code_rows(taxonomy: Taxonomy) -> Iterator[PythonCodeRow]:
         yield PythonCodeRow(
             member=members[code.name],
             name=code.name,
-            doc=" ".join([code.summary, *deprecation_notes(code, _DEPRECATED)]),
+            doc=" ".join([code.summary, *lifecycle_notes(code, _MARKS)]),
             facts=facts.code_facts(code, taxonomy),
         )
 
@@ -462,10 +503,36 @@ def _export_order(name: str) -> tuple[int, str]:
 def runtime_files(view: PythonView) -> Iterator[tuple[str, Path]]:
     """The runtime's modules, which are copied verbatim; codecs only where bodies need them."""
     folder = Path(faultspec.runtime.__file__ or "").parent
-    unused = () if view.formats else _CODECS
+    unused = {
+        *(() if view.formats else _CODECS),
+        *(() if view.localized else ("locales",)),
+        *(() if view.sensitive else ("sensitive",)),
+    }
     for path in sorted(folder.glob("*.py")):
         if path.stem not in unused:
             yield f"{view.package}/_runtime/{path.name}", path
+
+
+def _domain_rows(taxonomy: Taxonomy, taken: set[str]) -> dict[str, PythonDomainRow]:
+    """The base class of each domain that has a live code; ``taken`` are names that none may
+    have.
+    """
+    used = {code.domain for _, code in schemas.live(taxonomy)}
+    return {
+        domain.name: PythonDomainRow(
+            names.domain_class(domain.name, taken),
+            f"Any error of the domain ``{domain.name}``: {domain.summary}",
+        )
+        for domain in taxonomy.domains.values()
+        if domain.name in used
+    }
+
+
+def _with_parent(
+    error: PythonErrorRow, domains: Mapping[str, PythonDomainRow], base: str
+) -> PythonErrorRow:
+    domain = domains.get(error.domain or "")
+    return error._replace(parent=base if domain is None else domain.name)
 
 
 def _error_rows(members: Members, taken: set[str], package: Package) -> Iterator[PythonErrorRow]:
@@ -488,9 +555,11 @@ def _error_row(
     full_name = f"{operation}.{code.name}" if operation else code.name
     return PythonErrorRow(
         name=name,
+        parent="",
+        domain=code.domain,
         code=member,
         operation=operation,
-        doc=_doc(code, made.parameters),
+        doc=_doc(code, made.parameters, taxonomy.owner),
         summary=code.summary,
         message=message_template(code),
         facts=None if operation is None else facts.code_facts(code, taxonomy),
@@ -503,6 +572,8 @@ def _error_row(
         parameters=made.parameters,
         arguments=made.arguments,
         envelope=envelope.name,
+        messages=code.messages,
+        sensitive=tuple(schemas.sensitive_places(code)),
         details=f"{name}Details",
         fields=tuple(
             DetailField(key, _field_type(key, detail, made), detail.presence == "required")
@@ -527,13 +598,14 @@ def _is_attribute(key: str) -> bool:
     return key.isidentifier() and not keyword.iskeyword(key) and not key.startswith("__")
 
 
-def _doc(code: Code, parameters: Iterable[ConstructorParameter]) -> str:
+def _doc(code: Code, parameters: Iterable[ConstructorParameter], owner: str | None) -> str:
     """The paragraphs of an exception's docstring, with its parameters last."""
     explained = [
         f"``{parameter.name}``: {parameter.doc.rstrip('.')}."
         for parameter in parameters
         if parameter.doc
     ]
-    return "\n\n".join(
-        [*code_paragraphs(code, _DEPRECATED), *([" ".join(explained)] if explained else [])]
-    )
+    paragraphs = code_paragraphs(code, _MARKS, owner)
+    if code.support.docs:
+        paragraphs.append(f"See {code.support.docs}")
+    return "\n\n".join([*paragraphs, *([" ".join(explained)] if explained else [])])

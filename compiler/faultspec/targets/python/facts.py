@@ -35,6 +35,10 @@ class Facts(NamedTuple):
     status_rules: tuple["StatusRule", ...] = ()
     headers: tuple[object, ...] = ()
     constants: tuple[object, ...] = ()
+    owner: str | None = None
+    runbook: str | None = None
+    docs: str | None = None
+    fault: str | None = None
 
 
 class StatusRule(NamedTuple):
@@ -72,6 +76,7 @@ def code_facts(code: Code, taxonomy: Taxonomy) -> Facts:
         ),
         headers=required_header_facts(code, taxonomy),
         constants=own_constants(code, taxonomy),
+        **code.support._asdict(),
     )
 
 

@@ -128,6 +128,14 @@ def exception(operation: str | None, code: str, taken: set[str]) -> str:
     return take_unique(name, taken)
 
 
+def domain_class(domain: str, taken: set[str]) -> str:
+    """The base class of the errors of a domain."""
+    name = python_identifier(f"{pascal(domain)}Error", "Domain")
+    if name in MODULE or name in taken or hasattr(builtins, name):
+        name = python_identifier(f"{pascal(domain)}DomainError", "Domain")
+    return take_unique(name, taken)
+
+
 def parameter(key: str, reserved: frozenset[str] = PARAMETERS) -> str:
     """The parameter or attribute for a key or a slot."""
     name = key.lstrip("_") or "value"

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import faultspec.runtime
 from faultspec.language.conditions import ConditionalRule, StatusRange, Test
-from faultspec.language.model import Code, Envelope, RetryPolicy, Taxonomy
+from faultspec.language.model import Code, Envelope, RetryPolicy, Support, Taxonomy
 from faultspec.runtime.places import body_places
 from faultspec.runtime.retry import Policy
 from faultspec.runtime.shape import Node, Object, Slot, child, slot_places
@@ -15,13 +15,15 @@ from faultspec.targets.decided import DecidedRow, decided_rows
 from faultspec.targets.doc_text import (
     NO_MESSAGE,
     code_paragraphs,
-    deprecation_notes,
+    has_support,
+    lifecycle_notes,
     message_template,
     plain_policy,
     statuses,
 )
 from faultspec.targets.filters import visible
 from faultspec.targets.literals import Call, Verbatim
+from faultspec.targets.memo import memoize
 from faultspec.targets.model import Model
 from faultspec.targets.python.constructors import allowed_details, flag_key
 from faultspec.targets.python.facts import merge_ranges
@@ -38,8 +40,8 @@ from faultspec.targets.typescript.types import (
 
 Json = dict[str, object]
 
-#: The tag that editors and linters read (TSDoc).
-_DEPRECATED = "@deprecated"
+#: The tags that editors and linters read (TSDoc).
+_MARKS = {"deprecated": "@deprecated", "experimental": "@experimental", "beta": "@beta"}
 
 
 class TypeScriptCodeRow(NamedTuple):
@@ -126,7 +128,10 @@ class TypeScriptView(NamedTuple):
     codes, and the rules of policies contain ranges of statuses. ``renderings``: one item, or none.
     ``places``: those of slots that are not only where the picture has them, by envelope.
     ``decided``: the codes that no member of the body has; ``fallbacks`` those of other statuses.
-    ``formats``: the bodies of an envelope are not JSON.
+    ``formats``: the bodies of an envelope are not JSON. ``supported``: a code says who answers for
+    it. ``localized``: a message has several languages. ``sensitive``: logs mask a detail.
+    ``succeeded``: a removed code is read as another one. ``by_domain``: the interfaces of the
+    errors of each domain.
     """
 
     folder: str
@@ -155,6 +160,11 @@ class TypeScriptView(NamedTuple):
     decided: tuple[Json, ...]
     fallbacks: tuple[Json, ...]
     formats: bool
+    supported: bool
+    localized: bool
+    sensitive: bool
+    succeeded: bool
+    by_domain: Mapping[str, Sequence[str]]
 
 
 def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
@@ -175,6 +185,8 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
         for envelope in taxonomy.envelopes.values()
     )
     slots = tuple(_slot_rows(taxonomy, types))
+    supported, localized = has_support(taxonomy), has_messages(taxonomy)
+    sensitive = has_sensitive(taxonomy)
     rule = taxonomy.unknown
     unknown = rule.becomes if rule and rule.becomes in enum else None
     return TypeScriptView(
@@ -185,8 +197,8 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
             TypeScriptCodeRow(
                 enum[code.name],
                 code.name,
-                "\n\n".join([code.summary, *deprecation_notes(code, _DEPRECATED)]),
-                _facts(code),
+                "\n\n".join([code.summary, *lifecycle_notes(code, _MARKS)]),
+                _facts(code, taxonomy),
             )
             for code in distinct_codes(taxonomy)
         ),
@@ -208,7 +220,14 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
         carried=dict.fromkeys(carried_headers(taxonomy), True),
         policies=tuple(_policy_row(policy, enum) for policy in taxonomy.retry_policies.values()),
         unknown=unknown,
-        unknown_facts=_UNKNOWN_FACTS if unknown is None else Verbatim(f"FACTS.{unknown}"),
+        unknown_facts={
+            **_UNKNOWN_FACTS,
+            **dict.fromkeys(Support._fields if supported else ()),
+            **({"messages": {}} if localized else {}),
+            **({"sensitive": []} if sensitive else {}),
+        }
+        if unknown is None
+        else Verbatim(f"FACTS.{unknown}"),
         unknown_retriable=bool(rule and rule.retriable),
         idempotency_header=taxonomy.idempotency.key if taxonomy.idempotency else None,
         ranges=any(_has_range(code) for code in distinct_codes(taxonomy)),
@@ -226,6 +245,11 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
         decided=tuple(map(_decided_entry, decided_rows(taxonomy))),
         fallbacks=tuple(_fallbacks(taxonomy)),
         formats=has_formats(taxonomy),
+        supported=supported,
+        localized=localized,
+        sensitive=sensitive,
+        succeeded=any(map(schemas.has_successor, schemas.removed_codes(taxonomy))),
+        by_domain=_interfaces_by_domain(taxonomy, errors),
     )
 
 
@@ -294,8 +318,13 @@ def _decided_entry(row: DecidedRow) -> Json:
 def runtime_files(view: TypeScriptView) -> Iterator[tuple[str, Path]]:
     """The modules of the runtime's port, which are copied verbatim."""
     folder = Path(faultspec.runtime.__file__ or "").parent / "typescript"
+    unused = {
+        *(() if view.renderings else ("renderings",)),
+        *(() if view.localized else ("locales",)),
+        *(() if view.sensitive else ("sensitive",)),
+    }
     for path in sorted(folder.glob("*.ts")):
-        if path.name != "renderings.ts" or view.renderings:
+        if path.stem not in unused:
             yield f"{view.folder}/_runtime/{path.name}", path
 
 
@@ -310,7 +339,12 @@ def _error_rows(taxonomy: Taxonomy, taken: set[str], types: Types) -> Iterator[T
         shared = Verbatim(f"FACTS.{code.name}")  # codes are identifiers
         yield TypeScriptErrorRow(
             name=name,
-            doc="\n\n".join(code_paragraphs(code, _DEPRECATED)),
+            doc="\n\n".join(
+                [
+                    *code_paragraphs(code, _MARKS, taxonomy.owner),
+                    *([f"@see {code.support.docs}"] if code.support.docs else []),
+                ]
+            ),
             code=code.name,
             operation=operation,
             details=f"{name}Details" if fields else "Details",
@@ -320,7 +354,7 @@ def _error_rows(taxonomy: Taxonomy, taken: set[str], types: Types) -> Iterator[T
                 {
                     "code": code.name,
                     "operation": operation,
-                    "facts": shared if operation is None else _facts(code),
+                    "facts": shared if operation is None else _facts(code, taxonomy),
                     "flagKey": None if flagless else flag,
                 },
             ),
@@ -334,7 +368,36 @@ def _interfaces_by_code(errors: Sequence[TypeScriptErrorRow]) -> Mapping[str, Se
     return found
 
 
-def _facts(code: Code) -> Json:
+@memoize
+def has_messages(taxonomy: Taxonomy) -> bool:
+    """Whether a live code has messages in several languages."""
+    return any(code.messages for _, code in schemas.live(taxonomy))
+
+
+@memoize
+def has_sensitive(taxonomy: Taxonomy) -> bool:
+    """Whether a live code has details that are for the caller only."""
+    return any(True for _, code in schemas.live(taxonomy) for _ in schemas.sensitive_places(code))
+
+
+def _interfaces_by_domain(
+    taxonomy: Taxonomy, errors: Sequence[TypeScriptErrorRow]
+) -> Mapping[str, Sequence[str]]:
+    found: dict[str, list[str]] = {}
+    for (_, code), error in zip(schemas.live(taxonomy), errors, strict=True):
+        if code.domain is not None:
+            found.setdefault(code.domain, []).append(error.name)
+    return {name: found[name] for name in taxonomy.domains if name in found}
+
+
+def _support(code: Code, taxonomy: Taxonomy) -> Json:
+    """The facts for people; none if no code has any."""
+    if not has_support(taxonomy):
+        return {}
+    return {**code.support._asdict(), "owner": code.support.owner or taxonomy.owner}
+
+
+def _facts(code: Code, taxonomy: Taxonomy) -> Json:
     return {
         "wire": code.wire,
         "status": code.http.default,
@@ -351,6 +414,13 @@ def _facts(code: Code) -> Json:
         "deprecated": code.lifecycle == "deprecated",
         "summary": code.summary,
         "message": message_template(code),
+        **_support(code, taxonomy),
+        **({"messages": dict(code.messages)} if has_messages(taxonomy) else {}),
+        **(
+            {"sensitive": [list(place) for place in schemas.sensitive_places(code)]}
+            if has_sensitive(taxonomy)
+            else {}
+        ),
     }
 
 

@@ -154,10 +154,36 @@ class EtcdError(Exception):
         return self.retriable if decides else self.facts.client_action == "retry"
 
 
+class AccessError(EtcdError):
+    """Any error of the domain ``access``: The identity and the rights of the client"""
+
+    __slots__ = ()
+
+
+class RequestError(EtcdError):
+    """Any error of the domain ``request``: The client can fix what it sent"""
+
+    __slots__ = ()
+
+
+class StateError(EtcdError):
+    """Any error of the domain ``state``: The state of the store refuses the
+    operation
+    """
+
+    __slots__ = ()
+
+
+class ServiceError(EtcdError):
+    """Any error of the domain ``service``: The service cannot do it now"""
+
+    __slots__ = ()
+
+
 # fmt: off
 
 
-class Cancelled(EtcdError):
+class Cancelled(ServiceError):
     """The operation was cancelled, typically by the caller.
 
     HTTP 408; clients do not retry. The operation may have taken effect.
@@ -193,7 +219,7 @@ class Cancelled(EtcdError):
         )
 
 
-class Unknown(EtcdError):
+class Unknown(ServiceError):
     """An error from another address space, or without enough information.
 
     HTTP 500; clients do not retry. The operation may have taken effect.
@@ -229,7 +255,7 @@ class Unknown(EtcdError):
         )
 
 
-class InvalidArgument(EtcdError):
+class InvalidArgument(RequestError):
     """The client specified an invalid argument.
 
     HTTP 400; clients do not retry.
@@ -265,7 +291,7 @@ class InvalidArgument(EtcdError):
         )
 
 
-class DeadlineExceeded(EtcdError):
+class DeadlineExceeded(ServiceError):
     """The deadline expired before the operation could complete.
 
     HTTP 504; clients do not retry. The operation may have taken effect.
@@ -301,7 +327,7 @@ class DeadlineExceeded(EtcdError):
         )
 
 
-class NotFound(EtcdError):
+class NotFound(StateError):
     """A requested entity was not found.
 
     HTTP 404; clients do not retry.
@@ -337,7 +363,7 @@ class NotFound(EtcdError):
         )
 
 
-class AlreadyExists(EtcdError):
+class AlreadyExists(StateError):
     """The entity that a client attempted to create already exists.
 
     HTTP 409; clients do not retry.
@@ -373,7 +399,7 @@ class AlreadyExists(EtcdError):
         )
 
 
-class PermissionDenied(EtcdError):
+class PermissionDenied(AccessError):
     """The caller does not have permission to execute the operation.
 
     HTTP 403; clients do not retry.
@@ -409,7 +435,7 @@ class PermissionDenied(EtcdError):
         )
 
 
-class ResourceExhausted(EtcdError):
+class ResourceExhausted(ServiceError):
     """A quota or the space of the file system is exhausted.
 
     HTTP 429; clients do not retry.
@@ -445,7 +471,7 @@ class ResourceExhausted(EtcdError):
         )
 
 
-class FailedPrecondition(EtcdError):
+class FailedPrecondition(StateError):
     """The system is not in a state that the operation requires.
 
     HTTP 400; clients do not retry.
@@ -481,7 +507,7 @@ class FailedPrecondition(EtcdError):
         )
 
 
-class Aborted(EtcdError):
+class Aborted(StateError):
     """The operation was aborted, typically due to a concurrency issue.
 
     HTTP 409; clients do not retry.
@@ -517,7 +543,7 @@ class Aborted(EtcdError):
         )
 
 
-class OutOfRange(EtcdError):
+class OutOfRange(RequestError):
     """The operation was attempted past the valid range.
 
     HTTP 400; clients do not retry.
@@ -553,7 +579,7 @@ class OutOfRange(EtcdError):
         )
 
 
-class Unimplemented(EtcdError):
+class Unimplemented(ServiceError):
     """The operation is not implemented or not enabled.
 
     HTTP 501; clients do not retry. The operation may have taken effect.
@@ -589,7 +615,7 @@ class Unimplemented(EtcdError):
         )
 
 
-class Internal(EtcdError):
+class Internal(ServiceError):
     """An invariant of the system is broken.
 
     HTTP 500; clients do not retry. The operation may have taken effect.
@@ -625,7 +651,7 @@ class Internal(EtcdError):
         )
 
 
-class Unavailable(EtcdError):
+class Unavailable(ServiceError):
     """The service is currently unavailable; the client may retry.
 
     HTTP 503; clients retry. The operation may have taken effect.
@@ -661,7 +687,7 @@ class Unavailable(EtcdError):
         )
 
 
-class DataLoss(EtcdError):
+class DataLoss(ServiceError):
     """Unrecoverable data loss or corruption.
 
     HTTP 500; clients do not retry. The operation may have taken effect.
@@ -697,7 +723,7 @@ class DataLoss(EtcdError):
         )
 
 
-class Unauthenticated(EtcdError):
+class Unauthenticated(AccessError):
     """The request has no valid authentication credentials.
 
     HTTP 401; clients do not retry.
@@ -837,10 +863,22 @@ ERRORS: Mapping[ErrorCode, type[EtcdError]] = {
 }
 """The exception of each code that is shared by all operations."""
 
+_BASES: Sequence[type[EtcdError]] = (
+    EtcdError,
+    AccessError,
+    RequestError,
+    StateError,
+    ServiceError,
+)
+_KINDS = [
+    kind
+    for base in _BASES
+    for kind in base.__subclasses__()
+    if kind is not UnknownError and kind not in _BASES
+]
 _ALL = {
     (kind.operation, str(kind.facts.wire)): kind
-    for kind in EtcdError.__subclasses__()
-    if kind is not UnknownError
+    for kind in sorted(_KINDS, key=lambda kind: kind.operation is not None)
 }
 
 

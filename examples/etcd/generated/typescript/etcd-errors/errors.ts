@@ -6,6 +6,7 @@
 // Generated from examples/etcd/taxonomy.yaml; do not edit. Regenerate: faultspec
 // compile examples/etcd/taxonomy.yaml
 
+import { factsOf } from "./catalog.js";
 import type { ErrorCode } from "./codes.js";
 import type * as d from "./details.js";
 
@@ -261,6 +262,15 @@ export interface ErrorsOfCode {
   readonly UNAUTHENTICATED: Unauthenticated;
 }
 
+/** The errors of each domain. */
+// prettier-ignore
+export interface ErrorsOfDomain {
+  readonly access: PermissionDenied | Unauthenticated;
+  readonly request: InvalidArgument | OutOfRange;
+  readonly state: NotFound | AlreadyExists | FailedPrecondition | Aborted;
+  readonly service: Cancelled | Unknown | DeadlineExceeded | ResourceExhausted | Unimplemented | Internal | Unavailable | DataLoss;
+}
+
 /** Any declared error. */
 export type KnownError = Errors[keyof Errors];
 
@@ -299,4 +309,12 @@ export function hasCode<C extends ErrorCode>(
   code: C,
 ): error is ErrorsOfCode[C] {
   return error.known && (error.code as string) === code;
+}
+
+/** Whether an error is a declared one of this domain. */
+export function hasDomain<D extends keyof ErrorsOfDomain>(
+  error: AnyError,
+  domain: D,
+): error is ErrorsOfDomain[D] {
+  return error.known && factsOf(error).domain === domain;
 }

@@ -205,10 +205,46 @@ class KeenbenchError(Exception):
         return self.retriable if decides else self.facts.client_action == "retry"
 
 
+class EgressError(KeenbenchError):
+    """Any error of the domain ``egress``: Consent and policy on what leaves the
+    machine.
+    """
+
+    __slots__ = ()
+
+
+class ProviderError(KeenbenchError):
+    """Any error of the domain ``provider``: The model provider and the network to
+    it.
+    """
+
+    __slots__ = ()
+
+
+class SandboxError(KeenbenchError):
+    """Any error of the domain ``sandbox``: The sandbox and the validation of
+    results.
+    """
+
+    __slots__ = ()
+
+
+class StorageError(KeenbenchError):
+    """Any error of the domain ``storage``: Files and checkpoints."""
+
+    __slots__ = ()
+
+
+class WorkflowError(KeenbenchError):
+    """Any error of the domain ``workflow``: Gates and choices of the user."""
+
+    __slots__ = ()
+
+
 # fmt: off
 
 
-class EgressConsentRequired(KeenbenchError):
+class EgressConsentRequired(EgressError):
     """The user has not agreed that this content leaves the machine.
 
     A person has to act.
@@ -290,7 +326,7 @@ class EgressConsentRequired(KeenbenchError):
         )
 
 
-class EgressBlockedByPolicy(KeenbenchError):
+class EgressBlockedByPolicy(EgressError):
     """A policy forbids that this content leaves the machine.
 
     A person has to act.
@@ -372,7 +408,7 @@ class EgressBlockedByPolicy(KeenbenchError):
         )
 
 
-class ProviderNotConfigured(KeenbenchError):
+class ProviderNotConfigured(ProviderError):
     """The provider has no key, or is not enabled.
 
     A person has to act.
@@ -454,7 +490,7 @@ class ProviderNotConfigured(KeenbenchError):
         )
 
 
-class ProviderAuthFailed(KeenbenchError):
+class ProviderAuthFailed(ProviderError):
     """The provider refused the key.
 
     A person has to act. The operation may have taken effect.
@@ -536,7 +572,7 @@ class ProviderAuthFailed(KeenbenchError):
         )
 
 
-class ProviderRateLimited(KeenbenchError):
+class ProviderRateLimited(ProviderError):
     """The provider limits the rate.
 
     Clients retry (automatic). The operation may have taken effect.
@@ -618,7 +654,7 @@ class ProviderRateLimited(KeenbenchError):
         )
 
 
-class ProviderUnavailable(KeenbenchError):
+class ProviderUnavailable(ProviderError):
     """The provider answers with errors, or not in time.
 
     Clients retry (automatic). The operation may have taken effect.
@@ -700,7 +736,7 @@ class ProviderUnavailable(KeenbenchError):
         )
 
 
-class NetworkUnavailable(KeenbenchError):
+class NetworkUnavailable(ProviderError):
     """There is no network.
 
     Clients retry (automatic). The operation may have taken effect.
@@ -782,7 +818,7 @@ class NetworkUnavailable(KeenbenchError):
         )
 
 
-class SandboxViolation(KeenbenchError):
+class SandboxViolation(SandboxError):
     """The sandbox refused what a tool tried to do.
 
     Clients do not retry. The operation may have taken effect.
@@ -864,7 +900,7 @@ class SandboxViolation(KeenbenchError):
         )
 
 
-class ValidationFailed(KeenbenchError):
+class ValidationFailed(SandboxError):
     """What was asked for, or what the model made, is not valid.
 
     Clients retry if the error allows it. The operation may have taken effect.
@@ -949,7 +985,7 @@ class ValidationFailed(KeenbenchError):
         )
 
 
-class ContextExhausted(KeenbenchError):
+class ContextExhausted(SandboxError):
     """The conversation is longer than the model takes.
 
     A person has to act. The operation may have taken effect.
@@ -1031,7 +1067,7 @@ class ContextExhausted(KeenbenchError):
         )
 
 
-class DiskFull(KeenbenchError):
+class DiskFull(StorageError):
     """The disk is full.
 
     A person has to act. The operation may have taken effect.
@@ -1113,7 +1149,7 @@ class DiskFull(KeenbenchError):
         )
 
 
-class FileReadFailed(KeenbenchError):
+class FileReadFailed(StorageError):
     """A file cannot be read.
 
     Clients retry if the error allows it. The operation may have taken effect.
@@ -1198,7 +1234,7 @@ class FileReadFailed(KeenbenchError):
         )
 
 
-class FileWriteFailed(KeenbenchError):
+class FileWriteFailed(StorageError):
     """A file cannot be written.
 
     Clients retry if the error allows it. The operation may have taken effect.
@@ -1283,7 +1319,7 @@ class FileWriteFailed(KeenbenchError):
         )
 
 
-class CheckpointCreateFailed(KeenbenchError):
+class CheckpointCreateFailed(StorageError):
     """A checkpoint could not be made.
 
     Clients retry if the error allows it. The operation may have taken effect.
@@ -1368,7 +1404,7 @@ class CheckpointCreateFailed(KeenbenchError):
         )
 
 
-class CheckpointRestoreFailed(KeenbenchError):
+class CheckpointRestoreFailed(StorageError):
     """A checkpoint could not be restored.
 
     Clients retry if the error allows it. The operation may have taken effect.
@@ -1453,7 +1489,7 @@ class CheckpointRestoreFailed(KeenbenchError):
         )
 
 
-class BudgetCapReached(KeenbenchError):
+class BudgetCapReached(WorkflowError):
     """The budget of the job is spent.
 
     A person has to act. The operation may have taken effect.
@@ -1535,7 +1571,7 @@ class BudgetCapReached(KeenbenchError):
         )
 
 
-class ConflictPublishedChanged(KeenbenchError):
+class ConflictPublishedChanged(WorkflowError):
     """What is published changed since the draft was made.
 
     Clients read again before they retry. The operation may have taken effect.
@@ -1617,7 +1653,7 @@ class ConflictPublishedChanged(KeenbenchError):
         )
 
 
-class UserCanceled(KeenbenchError):
+class UserCanceled(WorkflowError):
     """The user stopped it.
 
     A person has to act. The operation may have taken effect.
@@ -1813,10 +1849,23 @@ ERRORS: Mapping[ErrorCode, type[KeenbenchError]] = {
 }
 """The exception of each code that is shared by all operations."""
 
+_BASES: Sequence[type[KeenbenchError]] = (
+    KeenbenchError,
+    EgressError,
+    ProviderError,
+    SandboxError,
+    StorageError,
+    WorkflowError,
+)
+_KINDS = [
+    kind
+    for base in _BASES
+    for kind in base.__subclasses__()
+    if kind is not UnknownError and kind not in _BASES
+]
 _ALL = {
     (kind.operation, str(kind.facts.wire)): kind
-    for kind in KeenbenchError.__subclasses__()
-    if kind is not UnknownError
+    for kind in sorted(_KINDS, key=lambda kind: kind.operation is not None)
 }
 
 

@@ -6,6 +6,7 @@
 // Generated from examples/keenbench/taxonomy.yaml; do not edit. Regenerate: faultspec
 // compile examples/keenbench/taxonomy.yaml
 
+import { factsOf } from "./catalog.js";
 import type { ErrorCode } from "./codes.js";
 import type * as d from "./details.js";
 
@@ -292,6 +293,16 @@ export interface ErrorsOfCode {
   readonly USER_CANCELED: UserCanceled;
 }
 
+/** The errors of each domain. */
+// prettier-ignore
+export interface ErrorsOfDomain {
+  readonly egress: EgressConsentRequired | EgressBlockedByPolicy;
+  readonly provider: ProviderNotConfigured | ProviderAuthFailed | ProviderRateLimited | ProviderUnavailable | NetworkUnavailable;
+  readonly sandbox: SandboxViolation | ValidationFailed | ContextExhausted;
+  readonly storage: DiskFull | FileReadFailed | FileWriteFailed | CheckpointCreateFailed | CheckpointRestoreFailed;
+  readonly workflow: BudgetCapReached | ConflictPublishedChanged | UserCanceled;
+}
+
 /** Any declared error. */
 export type KnownError = Errors[keyof Errors];
 
@@ -330,4 +341,12 @@ export function hasCode<C extends ErrorCode>(
   code: C,
 ): error is ErrorsOfCode[C] {
   return error.known && (error.code as string) === code;
+}
+
+/** Whether an error is a declared one of this domain. */
+export function hasDomain<D extends keyof ErrorsOfDomain>(
+  error: AnyError,
+  domain: D,
+): error is ErrorsOfDomain[D] {
+  return error.known && factsOf(error).domain === domain;
 }

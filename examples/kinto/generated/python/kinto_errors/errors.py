@@ -161,10 +161,40 @@ class KintoError(Exception):
         return self.retriable if decides else self.facts.client_action == "retry"
 
 
+class AuthenticationError(KintoError):
+    """Any error of the domain ``authentication``: The identity of the caller"""
+
+    __slots__ = ()
+
+
+class PermissionDomainError(KintoError):
+    """Any error of the domain ``permission``: What they may do"""
+
+    __slots__ = ()
+
+
+class RequestError(KintoError):
+    """Any error of the domain ``request``: The client can fix what it sent"""
+
+    __slots__ = ()
+
+
+class ResourceError(KintoError):
+    """Any error of the domain ``resource``: What is stored, or is not"""
+
+    __slots__ = ()
+
+
+class ServiceError(KintoError):
+    """Any error of the domain ``service``: The server can't, for now or any longer"""
+
+    __slots__ = ()
+
+
 # fmt: off
 
 
-class MissingAuthToken(KintoError):
+class MissingAuthToken(AuthenticationError):
     """Missing Authorization Token
 
     HTTP 401; a person has to act.
@@ -202,7 +232,7 @@ class MissingAuthToken(KintoError):
         )
 
 
-class InvalidAuthToken(KintoError):
+class InvalidAuthToken(AuthenticationError):
     """Invalid Authorization Token
 
     HTTP 401; a person has to act.
@@ -240,7 +270,7 @@ class InvalidAuthToken(KintoError):
         )
 
 
-class Badjson(KintoError):
+class Badjson(RequestError):
     """The request body was not valid JSON
 
     HTTP 400; clients do not retry.
@@ -278,7 +308,7 @@ class Badjson(KintoError):
         )
 
 
-class InvalidParameters(KintoError):
+class InvalidParameters(RequestError):
     """Invalid request parameter
 
     The first problem is the message; all of them are in the details.
@@ -316,7 +346,7 @@ class InvalidParameters(KintoError):
         return self._details
 
 
-class MissingParameters(KintoError):
+class MissingParameters(RequestError):
     """Missing request parameter
 
     HTTP 400; clients do not retry.
@@ -354,7 +384,7 @@ class MissingParameters(KintoError):
         )
 
 
-class InvalidPostedData(KintoError):
+class InvalidPostedData(RequestError):
     """Invalid posted data
 
     The first problem is the message; all of them are in the details.
@@ -392,7 +422,7 @@ class InvalidPostedData(KintoError):
         return self._details
 
 
-class InvalidResourceId(KintoError):
+class InvalidResourceId(ResourceError):
     """Invalid Token / id
 
     Answered only to who may write to the parent; others get FORBIDDEN whether the
@@ -451,7 +481,7 @@ class InvalidResourceId(KintoError):
         )
 
 
-class MissingResource(KintoError):
+class MissingResource(ResourceError):
     """Missing Token / id
 
     HTTP 404; clients do not retry.
@@ -507,7 +537,7 @@ class MissingResource(KintoError):
         )
 
 
-class MissingContentLength(KintoError):
+class MissingContentLength(RequestError):
     """Content-Length header was not provided
 
     HTTP 411; clients do not retry.
@@ -545,7 +575,7 @@ class MissingContentLength(KintoError):
         )
 
 
-class RequestTooLarge(KintoError):
+class RequestTooLarge(RequestError):
     """Request body too large
 
     HTTP 413; clients do not retry.
@@ -583,7 +613,7 @@ class RequestTooLarge(KintoError):
         )
 
 
-class ModifiedMeanwhile(KintoError):
+class ModifiedMeanwhile(ResourceError):
     """Resource was modified meanwhile
 
     The client overwrites by repeating the request without a precondition, or fetches,
@@ -648,7 +678,7 @@ class ModifiedMeanwhile(KintoError):
         )
 
 
-class MethodNotAllowed(KintoError):
+class MethodNotAllowed(RequestError):
     """Method not allowed on this end point
 
     Also every write on a server whose setting `kinto.readonly` is true.
@@ -688,7 +718,7 @@ class MethodNotAllowed(KintoError):
         )
 
 
-class VersionNotAvailable(KintoError):
+class VersionNotAvailable(RequestError):
     """Requested version not available on this server
 
     HTTP 404; clients do not retry.
@@ -726,7 +756,7 @@ class VersionNotAvailable(KintoError):
         )
 
 
-class ClientReachedCapacity(KintoError):
+class ClientReachedCapacity(ServiceError):
     """Client has sent too many requests
 
     HTTP 429; clients retry.
@@ -764,7 +794,7 @@ class ClientReachedCapacity(KintoError):
         )
 
 
-class Forbidden(KintoError):
+class Forbidden(PermissionDomainError):
     """Resource's access forbidden for this user
 
     HTTP 403; a person has to act.
@@ -802,7 +832,7 @@ class Forbidden(KintoError):
         )
 
 
-class ConstraintViolated(KintoError):
+class ConstraintViolated(ResourceError):
     """Another resource violates constraint
 
     Transactions of concurrent requests overlapped. Retrying the same request will
@@ -843,7 +873,7 @@ class ConstraintViolated(KintoError):
         )
 
 
-class Backend(KintoError):
+class Backend(ServiceError):
     """Service temporarily unavailable due to high load
 
     HTTP 503; clients retry.
@@ -885,7 +915,7 @@ class Backend(KintoError):
         )
 
 
-class ServiceDeprecated(KintoError):
+class ServiceDeprecated(ServiceError):
     """Service deprecated
 
     The client is too old, or another service took the place of this one. An Alert
@@ -932,7 +962,7 @@ class ServiceDeprecated(KintoError):
         )
 
 
-class Undefined(KintoError):
+class Undefined(ServiceError):
     """Internal Server Error
 
     HTTP 500; clients retry. The operation may have taken effect.
@@ -1078,10 +1108,23 @@ ERRORS: Mapping[ErrorCode, type[KintoError]] = {
 }
 """The exception of each code that is shared by all operations."""
 
+_BASES: Sequence[type[KintoError]] = (
+    KintoError,
+    AuthenticationError,
+    PermissionDomainError,
+    RequestError,
+    ResourceError,
+    ServiceError,
+)
+_KINDS = [
+    kind
+    for base in _BASES
+    for kind in base.__subclasses__()
+    if kind is not UnknownError and kind not in _BASES
+]
 _ALL = {
     (kind.operation, str(kind.facts.wire)): kind
-    for kind in KintoError.__subclasses__()
-    if kind is not UnknownError
+    for kind in sorted(_KINDS, key=lambda kind: kind.operation is not None)
 }
 
 

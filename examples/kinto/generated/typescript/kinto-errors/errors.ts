@@ -6,6 +6,7 @@
 // Generated from examples/kinto/taxonomy.yaml; do not edit. Regenerate: faultspec
 // compile examples/kinto/taxonomy.yaml
 
+import { factsOf } from "./catalog.js";
 import type { ErrorCode } from "./codes.js";
 import type * as d from "./details.js";
 
@@ -322,6 +323,16 @@ export interface ErrorsOfCode {
   readonly UNDEFINED: Undefined;
 }
 
+/** The errors of each domain. */
+// prettier-ignore
+export interface ErrorsOfDomain {
+  readonly authentication: MissingAuthToken | InvalidAuthToken;
+  readonly permission: Forbidden;
+  readonly request: Badjson | InvalidParameters | MissingParameters | InvalidPostedData | MissingContentLength | RequestTooLarge | MethodNotAllowed | VersionNotAvailable;
+  readonly resource: InvalidResourceId | MissingResource | ModifiedMeanwhile | ConstraintViolated;
+  readonly service: ClientReachedCapacity | Backend | ServiceDeprecated | Undefined;
+}
+
 /** Any declared error. */
 export type KnownError = Errors[keyof Errors];
 
@@ -360,4 +371,12 @@ export function hasCode<C extends ErrorCode>(
   code: C,
 ): error is ErrorsOfCode[C] {
   return error.known && (error.code as string) === code;
+}
+
+/** Whether an error is a declared one of this domain. */
+export function hasDomain<D extends keyof ErrorsOfDomain>(
+  error: AnyError,
+  domain: D,
+): error is ErrorsOfDomain[D] {
+  return error.known && factsOf(error).domain === domain;
 }

@@ -143,10 +143,42 @@ class RegistryError(Exception):
         return self.retriable if decides else self.facts.client_action == "retry"
 
 
+class AccessError(RegistryError):
+    """Any error of the domain ``access``: The identity and the rights of the client"""
+
+    __slots__ = ()
+
+
+class NameDomainError(RegistryError):
+    """Any error of the domain ``name``: The repository or tag that the request names"""
+
+    __slots__ = ()
+
+
+class ContentError(RegistryError):
+    """Any error of the domain ``content``: Manifests and blobs"""
+
+    __slots__ = ()
+
+
+class UploadError(RegistryError):
+    """Any error of the domain ``upload``: An upload in progress"""
+
+    __slots__ = ()
+
+
+class CapabilityError(RegistryError):
+    """Any error of the domain ``capability``: Operations that this registry does not
+    offer, or not now
+    """
+
+    __slots__ = ()
+
+
 # fmt: off
 
 
-class Unknown(RegistryError):
+class Unknown(CapabilityError):
     """A code that the client does not know stands for this one.
 
     HTTP 400-428; clients do not retry. The operation may have taken effect.
@@ -190,7 +222,7 @@ class Unknown(RegistryError):
         )
 
 
-class BlobUnknown(RegistryError):
+class BlobUnknown(ContentError):
     """The repository does not have this blob.
 
     HTTP 400, 404; clients do not retry.
@@ -228,7 +260,7 @@ class BlobUnknown(RegistryError):
         )
 
 
-class BlobUploadInvalid(RegistryError):
+class BlobUploadInvalid(UploadError):
     """The upload encountered an error and can no longer proceed.
 
     HTTP 400; clients do not retry.
@@ -264,7 +296,7 @@ class BlobUploadInvalid(RegistryError):
         )
 
 
-class BlobUploadUnknown(RegistryError):
+class BlobUploadUnknown(UploadError):
     """The upload was cancelled or never started.
 
     HTTP 404; clients do not retry.
@@ -300,7 +332,7 @@ class BlobUploadUnknown(RegistryError):
         )
 
 
-class DigestInvalid(RegistryError):
+class DigestInvalid(ContentError):
     """The digest does not match the content, or is not a digest.
 
     HTTP 400; clients do not retry.
@@ -336,7 +368,7 @@ class DigestInvalid(RegistryError):
         )
 
 
-class ManifestBlobUnknown(RegistryError):
+class ManifestBlobUnknown(ContentError):
     """The manifest refers to a blob that the registry does not have.
 
     HTTP 400; clients do not retry.
@@ -372,7 +404,7 @@ class ManifestBlobUnknown(RegistryError):
         )
 
 
-class ManifestInvalid(RegistryError):
+class ManifestInvalid(ContentError):
     """The manifest is not valid.
 
     HTTP 400; clients do not retry.
@@ -408,7 +440,7 @@ class ManifestInvalid(RegistryError):
         )
 
 
-class ManifestUnknown(RegistryError):
+class ManifestUnknown(ContentError):
     """The repository does not have this manifest.
 
     HTTP 404; clients do not retry.
@@ -444,7 +476,7 @@ class ManifestUnknown(RegistryError):
         )
 
 
-class ManifestUnverified(RegistryError):
+class ManifestUnverified(ContentError):
     """The signature of the manifest could not be verified.
 
     HTTP 400; clients do not retry.
@@ -480,7 +512,7 @@ class ManifestUnverified(RegistryError):
         )
 
 
-class NameInvalid(RegistryError):
+class NameInvalid(NameDomainError):
     """The name is not that of a repository.
 
     HTTP 400; clients do not retry.
@@ -516,7 +548,7 @@ class NameInvalid(RegistryError):
         )
 
 
-class NameUnknown(RegistryError):
+class NameUnknown(NameDomainError):
     """The registry does not have this repository.
 
     HTTP 404; clients do not retry.
@@ -552,7 +584,7 @@ class NameUnknown(RegistryError):
         )
 
 
-class SizeInvalid(RegistryError):
+class SizeInvalid(UploadError):
     """The size of the upload differs from the size that the client gave.
 
     HTTP 400; clients do not retry.
@@ -588,7 +620,7 @@ class SizeInvalid(RegistryError):
         )
 
 
-class TagInvalid(RegistryError):
+class TagInvalid(NameDomainError):
     """The tag of the manifest differs from the tag in the path.
 
     HTTP 400; clients do not retry.
@@ -624,7 +656,7 @@ class TagInvalid(RegistryError):
         )
 
 
-class Unauthorized(RegistryError):
+class Unauthorized(AccessError):
     """The registry could not authenticate the client.
 
     HTTP 401; clients do not retry.
@@ -666,7 +698,7 @@ class Unauthorized(RegistryError):
         )
 
 
-class Denied(RegistryError):
+class Denied(AccessError):
     """The client may not do this.
 
     HTTP 403; clients do not retry.
@@ -702,7 +734,7 @@ class Denied(RegistryError):
         )
 
 
-class Unsupported(RegistryError):
+class Unsupported(CapabilityError):
     """The registry does not offer this operation, or not with these parameters.
 
     HTTP 400, 405; clients do not retry.
@@ -740,7 +772,7 @@ class Unsupported(RegistryError):
         )
 
 
-class Toomanyrequests(RegistryError):
+class Toomanyrequests(CapabilityError):
     """The client sent too many requests within a time interval.
 
     HTTP 429; clients retry.
@@ -874,10 +906,23 @@ ERRORS: Mapping[ErrorCode, type[RegistryError]] = {
 }
 """The exception of each code that is shared by all operations."""
 
+_BASES: Sequence[type[RegistryError]] = (
+    RegistryError,
+    AccessError,
+    NameDomainError,
+    ContentError,
+    UploadError,
+    CapabilityError,
+)
+_KINDS = [
+    kind
+    for base in _BASES
+    for kind in base.__subclasses__()
+    if kind is not UnknownError and kind not in _BASES
+]
 _ALL = {
     (kind.operation, str(kind.facts.wire)): kind
-    for kind in RegistryError.__subclasses__()
-    if kind is not UnknownError
+    for kind in sorted(_KINDS, key=lambda kind: kind.operation is not None)
 }
 
 

@@ -6,6 +6,7 @@
 // Generated from examples/registry/taxonomy.yaml; do not edit. Regenerate: faultspec
 // compile examples/registry/taxonomy.yaml
 
+import { factsOf } from "./catalog.js";
 import type { ErrorCode } from "./codes.js";
 import type * as d from "./details.js";
 
@@ -275,6 +276,16 @@ export interface ErrorsOfCode {
   readonly TOOMANYREQUESTS: Toomanyrequests;
 }
 
+/** The errors of each domain. */
+// prettier-ignore
+export interface ErrorsOfDomain {
+  readonly access: Unauthorized | Denied;
+  readonly name: NameInvalid | NameUnknown | TagInvalid;
+  readonly content: BlobUnknown | DigestInvalid | ManifestBlobUnknown | ManifestInvalid | ManifestUnknown | ManifestUnverified;
+  readonly upload: BlobUploadInvalid | BlobUploadUnknown | SizeInvalid;
+  readonly capability: Unknown | Unsupported | Toomanyrequests;
+}
+
 /** Any declared error. */
 export type KnownError = Errors[keyof Errors];
 
@@ -313,4 +324,12 @@ export function hasCode<C extends ErrorCode>(
   code: C,
 ): error is ErrorsOfCode[C] {
   return error.known && (error.code as string) === code;
+}
+
+/** Whether an error is a declared one of this domain. */
+export function hasDomain<D extends keyof ErrorsOfDomain>(
+  error: AnyError,
+  domain: D,
+): error is ErrorsOfDomain[D] {
+  return error.known && factsOf(error).domain === domain;
 }

@@ -1,0 +1,98 @@
+"""Whether URLs lead to a page: one HEAD request each, or GET where HEAD is not supported."""
+
+import time
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import ExitStack
+from urllib.parse import urlsplit
+
+import httpx
+
+from faultspec.lint.links import LinkProblem
+from faultspec_conformance.drivers.http import is_loopback_host
+
+MOST = 500
+"""URLs that are checked in one run."""
+
+SECONDS = 60.0
+"""Seconds for all of them."""
+
+_EACH = 10.0
+"""Seconds for one of them."""
+
+_REDIRECTS = 5
+"""Redirects that are followed."""
+
+_AT_ONCE = 8
+"""URLs that are checked at once."""
+
+#: Statuses of a page that exists, and that is shown to others or later.
+_GUARDED = frozenset({401, 403, 407, 429})
+
+#: Statuses of servers without HEAD.
+_WITHOUT_HEAD = frozenset({400, 403, 404, 405, 501})
+
+
+def find_dead_links(
+    urls: Iterable[str], *, most: int = MOST, seconds: float = SECONDS
+) -> Mapping[str, LinkProblem]:
+    """The problem of each URL that leads to no page, or that is not checked: after the first
+    ``most``, and after ``seconds``.
+    """
+    unique = list(dict.fromkeys(urls))
+    problems = {url: LinkProblem("is one too many", is_checked=False) for url in unique[most:]}
+    end = time.monotonic() + seconds
+    with ExitStack() as clients:
+        # A proxy in the environment serves other machines.
+        direct, usual = (clients.enter_context(_client(env)) for env in (False, True))
+        pool = ThreadPoolExecutor(_AT_ONCE)
+        checks = {
+            pool.submit(_problem_of, direct if _is_local(url) else usual, url, end): url
+            for url in unique[:most]
+        }
+        done, late = wait(checks, max(0.0, end - time.monotonic()))
+        pool.shutdown(wait=False, cancel_futures=True)
+    found = {checks[check]: check.result() for check in done}
+    problems |= {url: problem for url, problem in found.items() if problem is not None}
+    return problems | {checks[check]: _LATE for check in late}
+
+
+_LATE = LinkProblem("was not reached in time", is_checked=False)
+
+
+def _client(from_environment: bool) -> httpx.Client:
+    return httpx.Client(
+        follow_redirects=True,
+        max_redirects=_REDIRECTS,
+        trust_env=from_environment,
+        headers={"User-Agent": "faultspec"},
+    )
+
+
+def _is_local(url: str) -> bool:
+    try:
+        return is_loopback_host(urlsplit(url).hostname or "")
+    except ValueError:  # such as an IPv6 address without its end
+        return False
+
+
+def _problem_of(client: httpx.Client, url: str, end: float) -> LinkProblem | None:
+    """Why a URL leads nowhere, or None. ``end``: the time at which the run ends."""
+    left = end - time.monotonic()
+    if left <= 0:
+        return _LATE
+    timeout = httpx.Timeout(min(_EACH, left))
+    try:
+        status = client.head(url, timeout=timeout).status_code
+        if status in _WITHOUT_HEAD:
+            with client.stream("GET", url, timeout=timeout) as answer:
+                status = answer.status_code
+    except httpx.TooManyRedirects:
+        return LinkProblem(f"redirects more than {_REDIRECTS} times")
+    except httpx.TimeoutException:
+        return LinkProblem("does not answer in time")
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+        return LinkProblem(f"cannot be reached: {str(error) or type(error).__name__}")
+    if status < 400 or status in _GUARDED:
+        return None
+    return LinkProblem(f"answers {status}")

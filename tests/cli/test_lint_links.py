@@ -1,0 +1,146 @@
+"""`faultspec lint --links`: dead links are found, and time and number are bounded."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from faultspec_conformance.drivers import links
+from faultspec_conformance.drivers.links import find_dead_links
+from support.command_line import faultspec
+
+
+class _Pages(BaseHTTPRequestHandler):
+    """Pages: `/ok`, `/login` (401), `/moved` (to /ok), `/round` (to itself), `/get` (no HEAD),
+    `/slow` (after 3 s); nothing else."""
+
+    asked: list[str]
+
+    def do_HEAD(self) -> None:
+        self.answer()
+
+    def do_GET(self) -> None:
+        self.answer()
+
+    def answer(self) -> None:
+        self.asked.append(f"{self.command} {self.path}")
+        if self.path == "/slow":
+            time.sleep(3)
+        plain = {"/ok": 200, "/login": 401, "/moved": 302, "/round": 302, "/slow": 200}
+        status = plain.get(self.path, 404)
+        if self.path == "/get":
+            status = 200 if self.command == "GET" else 405
+        self.send_response(status)
+        if status == 302:
+            self.send_header("Location", "/ok" if self.path == "/moved" else "/round")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Nothing is logged."""
+
+
+@pytest.fixture
+def site() -> Iterator[tuple[str, list[str]]]:
+    """The address of a server with pages, and the requests that it got."""
+    asked: list[str] = []
+    handler = type("Pages", (_Pages,), {"asked": asked})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", asked
+    server.shutdown()
+    server.server_close()
+
+
+TAXONOMY = """\
+faultspec: 1
+taxonomy: {name: shop, version: 1.0.0}
+domains:
+  orders: {summary: Orders., defaults: {runbook: SITE/gone}}
+envelopes: {error: {shape: {code: $code, message: $message}}}
+codes:
+  missing: {summary: It is missing., http: 404, domain: orders, docs: SITE/ok}
+  broken:
+    summary: It broke.
+    http: 500
+    docs: SITE/nowhere
+"""
+
+
+def linted(folder: Path, site: str, *options: str) -> tuple[int, list[tuple[str, int, str]]]:
+    """The exit code and the findings about links: code, line, message."""
+    (folder / "taxonomy.yaml").write_text(TAXONOMY.replace("SITE", site))
+    done = faultspec("lint", *options, "--format", "json", cwd=folder)
+    found = json.loads(done.stdout)
+    rows = found["diagnostics"] if isinstance(found, dict) else found
+    return done.returncode, [
+        (
+            row["code"],
+            row["span"]["line"],
+            row["message"],
+        )
+        for row in rows
+        if row["code"].endswith("-link")
+    ]
+
+
+def test_a_dead_link_is_an_error_at_its_line(tmp_path: Path, site: tuple[str, list[str]]) -> None:
+    """Each dead link is one finding where it is written, that of a domain too; a page that is
+    there is none, and each URL is requested once."""
+    base, asked = site
+    code, found = linted(tmp_path, base, "--links")
+    assert code == 1
+    assert found == [
+        ("dead-link", 4, f"`{base}/gone` answers 404"),
+        ("dead-link", 11, f"`{base}/nowhere` answers 404"),
+    ]
+    assert asked.count("HEAD /ok") == 1
+
+
+def test_nothing_is_requested_unasked(tmp_path: Path, site: tuple[str, list[str]]) -> None:
+    """Without `--links`, lint sends no request."""
+    base, asked = site
+    code, found = linted(tmp_path, base)
+    assert (code, found, asked) == (0, [], [])
+
+
+def test_pages_that_exist_are_not_findings(site: tuple[str, list[str]]) -> None:
+    """A login, a redirect and a server without HEAD lead to a page; a circle does not."""
+    base, _ = site
+    urls = [f"{base}/{page}" for page in ("ok", "login", "moved", "get", "round")]
+    problems = find_dead_links(urls)
+    assert {url: each.what for url, each in problems.items()} == {
+        f"{base}/round": "redirects more than 5 times"
+    }
+
+
+def test_a_server_that_is_not_there_is_a_finding() -> None:
+    """A refused connection and a host without an address are dead links."""
+    problems = find_dead_links(["http://127.0.0.1:9/x", "http://[::bad/x"])
+    assert all(each.is_checked for each in problems.values())
+    assert set(problems) == {"http://127.0.0.1:9/x", "http://[::bad/x"}
+
+
+def test_time_and_number_are_bounded(site: tuple[str, list[str]]) -> None:
+    """A URL that is not reached in time, or is one too many, is not checked, and not called
+    dead."""
+    base, asked = site
+    began = time.monotonic()
+    problems = find_dead_links(
+        [f"{base}/slow", f"{base}/ok?{1}", f"{base}/nowhere"], most=1, seconds=0.3
+    )
+    assert time.monotonic() - began < 2.5
+    assert [each.is_checked for each in problems.values()] in (
+        [False, False, False],
+        [True, False, False],
+        [False, False, True],
+        [False, True, False],
+    )
+    assert all("GET" not in line and "nowhere" not in line for line in asked)
+    assert links.MOST == 500
