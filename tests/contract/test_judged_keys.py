@@ -199,6 +199,10 @@ def of_other_transports() -> Iterator[Exchange]:
     content = {"code": "marked"}
     yield over("mcp", "good", {"isError": True, "structuredContent": content, "content": [text]})
     yield over("stream", "/feed", plain())
+    yield http("/numbered", 400, {"number": 1})
+    transports = ("jsonrpc", "mcp", "event", "stream", "tool_message", "log")
+    for number, transport in enumerate(transports, 2):
+        yield over(transport, "numbered", {"number": number, "isError": True})
 
 
 @cache

@@ -87,7 +87,7 @@ def test_python_reads_the_code_that_the_judge_reads(answer: Answer) -> None:
     """
     response = answer.exchange.response
     error = binding(answer.shape).parse(
-        response.body,
+        answer.error,
         status=response.status,
         headers=dict(response.headers),
         operation=answer.operation,
@@ -121,7 +121,7 @@ def test_the_schema_accepts_what_the_judge_accepts(answer: Answer) -> None:
     """A generated schema accepts a body exactly when the judge finds its shape, its types and its
     code sound.
     """
-    body = json.loads(answer.exchange.response.body)
+    body = json.loads(answer.error)
     refused = {"envelope/shape", "envelope/types", "code/declared"}
     accepted = any(validator.is_valid(body) for validator in validators(answer.shape))
     assert accepted == refused.isdisjoint(answer.breaks)

@@ -1,12 +1,22 @@
 """Codes, their examples, and operations with codes of their own."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Literal
 
+from faultspec.language.carriers import reaches
 from faultspec.language.conditions import ConditionalRule, Retriable, StatusRange
 from faultspec.language.grammar import Path, closest
-from faultspec.language.model import Code, Deadline, DetailKey, Example, Mcp, Operation, Schema
+from faultspec.language.model import (
+    Code,
+    Deadline,
+    DetailKey,
+    Example,
+    Mcp,
+    Operation,
+    Schema,
+    Surface,
+)
 from faultspec.language.pictures import has_unclosed_parameter, message_parameters
 from faultspec.language.schemas import read_details
 from faultspec.language.scope import Data, Known, Scope, placed_items
@@ -31,11 +41,14 @@ def _is_refusal(status: StatusRange) -> bool:
 
 
 class CodeReader:
-    """Reads the codes of a document, given its registry of details keys."""
+    """Reads the codes of a document, given its registry of details keys and its surfaces."""
 
-    def __init__(self, scope: Scope, registry: Mapping[str, DetailKey]) -> None:
+    def __init__(
+        self, scope: Scope, registry: Mapping[str, DetailKey], surfaces: Mapping[str, Surface]
+    ) -> None:
         self.scope = scope
         self.registry = registry
+        self.surfaces = surfaces
 
     def shared_codes(self) -> dict[str, Code]:
         """The codes of the taxonomy; their names on the wire differ."""
@@ -55,7 +68,35 @@ class CodeReader:
                 message = f"`{name}` and `{first}` are both `{code.wire}` on the wire"
                 hint = "give one another `wire:`"
                 self.scope.report(at, "ambiguous-wire", message, hint, on_key=True)
+        self._check_identities(codes, path)
         return codes
+
+    def _check_identities(self, codes: Mapping[str, Code], path: Path) -> None:
+        """Report two codes with one identity in an envelope."""
+        for envelope in dict.fromkeys(each for code in codes.values() for each in code.identities):
+            names: dict[object, str] = {}
+            for name, code in codes.items():
+                if not any(self._carrying(code, envelope, path)):
+                    continue
+                identity = code.identities.get(envelope, code.wire)
+                first = names.setdefault(identity, name)
+                if first != name and codes[first].wire != code.wire:
+                    at: Path = (*path, name, "on") if code.identities else (*path, name)
+                    message = (
+                        f"`{name}` and `{first}` are both `{identity}` in the envelope `{envelope}`"
+                    )
+                    hint = "give one another value under `on:`"
+                    self.scope.report(at, "ambiguous-wire", message, hint, on_key=True)
+
+    def _carrying(self, code: Code, envelope: str, path: Path) -> Iterator[Surface]:
+        """The surfaces that carry a code of the section at ``path`` in an envelope."""
+        for surface in self.surfaces.values():
+            if (
+                envelope in surface.envelopes
+                and (not code.envelopes or envelope in code.envelopes)
+                and reaches(surface, code, of_operation=path[0] == "operations")
+            ):
+                yield surface
 
     def _code(
         self, name: str, data: Data, path: Path, level: Literal["protocol", "operation"]
@@ -68,8 +109,7 @@ class CodeReader:
         self._check_parameters(data.get("message"), known_details, (*path, "message"))
         self._check_date(data.get("sunset"), (*path, "sunset"))
         carriers = data.get("on", {})
-        mcp = carriers.get("mcp")
-        return Code(
+        code = Code(
             name=name,
             wire=data.get("wire", name),
             summary=data["summary"],
@@ -79,7 +119,7 @@ class CodeReader:
             boundaries=scope.refer_keys(data, "boundary", "boundary", path),
             http=http,
             grpc=carriers.get("grpc"),
-            mcp=None if mcp is None else Mcp(mcp["is_error"], mcp.get("strict")),
+            mcp=self._mark(carriers.get("mcp"), (*path, "on", "mcp")),
             envelopes=scope.refer_keys(data, "envelope", "envelope", path),
             retriable=retriable,
             client_action=data.get("client_action", "retry" if retriable.fixed else "none"),
@@ -110,6 +150,67 @@ class CodeReader:
             else None,
             source=scope.source(data.get("source"), path),
         )
+        return (
+            code._replace(identities=self._identities(code, carriers, path)) if carriers else code
+        )
+
+    def _mark(self, data: object, path: Path) -> Mcp | None:
+        """The marks of tool results with a code; None if it declares none."""
+        if not isinstance(data, dict):
+            return None
+        if "is_error" in data:
+            return Mcp(data["is_error"], data.get("strict"))
+        if "strict" in data:
+            message, hint = "`strict` is allowed beside `is_error`", "add `is_error:`"
+            needs = ((*path, "is_error"),)
+            self.scope.report((*path, "strict"), "misplaced-key", message, hint, needs=needs)
+        return None
+
+    def _identities(self, code: Code, carriers: Data, path: Path) -> dict[str, str | int]:
+        """By envelope, the value of the code slot where it is not ``wire``."""
+        given = {
+            surface: value
+            for transport in carriers
+            if transport != "grpc"
+            for surface, value in self._surface_values(
+                carriers, transport, (*path, "on", transport)
+            )
+        }
+        found: dict[str, str | int] = {}
+        for envelope in dict.fromkeys(
+            envelope for name in given for envelope in self.surfaces[name].envelopes
+        ):
+            carrying = [surface.name for surface in self._carrying(code, envelope, path[:-1])]
+            values = {name: given.get(name, code.wire) for name in carrying}
+            if len(set(values.values())) > 1:
+                listed = ", ".join(f"`{value}` on `{name}`" for name, value in values.items())
+                message = f"`{code.name}` has several values in the envelope `{envelope}`: {listed}"
+                hint = "draw an envelope of its own for each"
+                self.scope.report((*path, "on"), "contradiction", message, hint, on_key=True)
+            if values and (value := values[carrying[0]]) != code.wire:
+                found[envelope] = value
+        return found
+
+    def _surface_values(
+        self, carriers: Data, transport: str, path: Path
+    ) -> Iterator[tuple[str, str | int]]:
+        """The surfaces of a transport, each with the value of the code slot there."""
+        value = carriers[transport]
+        if transport == "mcp" and isinstance(value, dict):
+            value, path = value.get("code"), (*path, "code")
+        own = [each.name for each in self.surfaces.values() if each.transport == transport]
+        if isinstance(value, dict):
+            known = None if self.scope.names("surfaces") is None else tuple(own)
+            for name, each in value.items():
+                if (
+                    self.scope.refer(
+                        name, known, f"{transport} surface", (*path, name), on_key=True
+                    )
+                    and name in own
+                ):
+                    yield name, each
+        elif value is not None:
+            yield from ((name, value) for name in own)
 
     def _check_date(self, value: str | None, path: Path) -> None:
         if value is None:

@@ -449,7 +449,8 @@ class Code(NamedTuple):
 
     ``wire``: the value of the code slot; a number in systems with numeric codes. ``envelopes``
     empty: all envelopes of its surfaces. ``message`` may contain ``${key}`` for registered
-    details only. ``boundaries``: the first is the default.
+    details only. ``boundaries``: the first is the default. ``identities``: by envelope, the value
+    of the code slot where it is not ``wire``.
     """
 
     name: str
@@ -481,6 +482,11 @@ class Code(NamedTuple):
     facts: Mapping[str, tuple[str, ...]]
     deadline: Deadline | None = None
     source: Source = NOWHERE
+    identities: Mapping[str, str | int] = EMPTY
+
+    def wire_in(self, envelope: Envelope) -> str | int:
+        """The value of the code slot in an envelope."""
+        return self.identities.get(envelope.name, self.wire)
 
     @property
     def live(self) -> bool:

@@ -61,7 +61,8 @@ def _read_taxonomy(scope: Scope) -> Taxonomy:
         return schemas.read_terms(scope, scope.section(name), (name,))
 
     detail_keys = section("detail_keys", schemas.read_detail_key)
-    reader = CodeReader(scope, detail_keys)
+    surfaces = wire.read_surfaces(scope)
+    reader = CodeReader(scope, detail_keys, surfaces)
     return Taxonomy(
         name=header["name"],
         version=header["version"],
@@ -72,7 +73,7 @@ def _read_taxonomy(scope: Scope) -> Taxonomy:
         boundaries=terms("boundaries"),
         detail_keys=detail_keys,
         envelopes=wire.read_envelopes(scope),
-        surfaces=wire.read_surfaces(scope),
+        surfaces=surfaces,
         codes=reader.shared_codes(),
         operations={
             name: reader.operation(name, value)

@@ -58,7 +58,7 @@ def envelope_schema(envelope: Envelope, taxonomy: Taxonomy, model: Model) -> sch
     by_wire: dict[str | int, list[schemas.Json]] = {}
     for operation, code in carried:
         if operation is not None:
-            by_wire.setdefault(code.wire, []).append(
+            by_wire.setdefault(code.wire_in(envelope), []).append(
                 {"$ref": f"#/$defs/{definition(operation, code)}"}
             )
     # Operations may have codes of the same name, which the body alone does not distinguish.

@@ -181,7 +181,7 @@ def _lookalike_schemas(surface: Surface, taxonomy: Taxonomy) -> Iterator[schemas
         if places:
             yield discriminators.coded_shape_schema(
                 envelope.shape,
-                {place.node: schemas.place_schema(place.node, codes) for place in places},
+                {place.node: schemas.place_schema(place.node, envelope, codes) for place in places},
             )
         yield schemas.whole_schema(
             envelope, schemas.undeclared_schema(envelope, taxonomy), taxonomy

@@ -174,7 +174,7 @@ def _one_of(
     union = schemas.union_keyword((envelope,))
     branches: Json = {union: [{"$ref": reference} for reference in references]}
     place = _code_member(envelope)
-    wires = [code.wire for _, code in codes]
+    wires = [code.wire_in(envelope) for _, code in codes]
     if (
         place is not None
         and all(isinstance(wire, str) for wire in wires)
@@ -489,7 +489,7 @@ def slots(
     details = dict(example.details) if example.details is not None else None
     message = example.message or fill_message(message_template(code), details or {})
     decided: dict[str, object] = {
-        "code": code.wire,
+        "code": code.wire_in(envelope),
         "message": message,
         "summary": code.summary,
         "status": schemas.written_status(envelope, example.status or code.http.default),

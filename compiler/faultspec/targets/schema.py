@@ -325,7 +325,7 @@ def _has_several_members(field: Field | None) -> bool:
 def alternative_schemas(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Iterator[Json]:
     """For each slot with several members: the first that is there has the value of the slot."""
     for slot, pointers in body_places(envelope.places).items():
-        value = slot_schema(slot, envelope.fields[slot], code, taxonomy)
+        value = slot_schema(slot, envelope, code, taxonomy)
         absent: list[Json] = []
         branches: list[Json] = []
         for pointer in pointers:
@@ -344,7 +344,7 @@ def undeclared_schema(envelope: Envelope, taxonomy: Taxonomy, others: Iterable[J
     ``others``: schemas of values in the place of the code that are not codes.
     """
     # A reserved code, or a removed one, is declared: it must not come, whatever else may.
-    known = list(dict.fromkeys(code.wire for code in taxonomy.every_code()))
+    known = list(dict.fromkeys(code.wire_in(envelope) for code in taxonomy.every_code()))
     kinds = list(dict.fromkeys("string" if isinstance(each, str) else "number" for each in known))
     none: Json = {"enum": known}
     other: Json = {
@@ -360,11 +360,11 @@ def undeclared_schema(envelope: Envelope, taxonomy: Taxonomy, others: Iterable[J
     )
 
 
-def place_schema(place: Node, codes: Iterable[Code]) -> Json:
+def place_schema(place: Node, envelope: Envelope, codes: Iterable[Code]) -> Json:
     """The schema of a place of the code, as its slot or inside a text, for any of the codes."""
     if not isinstance(place, Template):
-        return {"enum": list(dict.fromkeys(code.wire for code in codes))}
-    return {"anyOf": [_template(place, code) for code in codes]}
+        return {"enum": list(dict.fromkeys(code.wire_in(envelope) for code in codes))}
+    return {"anyOf": [_template(place, envelope, code) for code in codes]}
 
 
 def shape_schema(envelope: Envelope, code: Json, taxonomy: Taxonomy) -> Json:
@@ -434,18 +434,19 @@ def _node_schema(
         case Slot(name="code") if code is None and other is not None:
             return other
         case Slot(name=name):
-            return slot_schema(name, envelope.fields.get(name), code, taxonomy)
+            return slot_schema(name, envelope, code, taxonomy)
         case Literal(value=value):
             return {"const": value}
         case Template() if code is None and other is not None and "code" in node.slots:
             # Whatever else the text says, a declared code in it is declared.
             known = {
-                str(each.wire): each._replace(domain=None, boundaries=(), facts={})
+                str(each.wire_in(envelope)): each._replace(domain=None, boundaries=(), facts={})
                 for each in taxonomy.every_code()
             }
-            return {**_template(node, None), "not": place_schema(node, known.values())}
+            declared = place_schema(node, envelope, known.values())
+            return {**_template(node, envelope, None), "not": declared}
         case Template():
-            return _template(node, code)
+            return _template(node, envelope, code)
         case Array(item=item):
             return {
                 "type": "array",
@@ -466,7 +467,7 @@ def _node_schema(
             if node.spread is not None:
                 found = _merge_spread(
                     found,
-                    slot_schema(node.spread, envelope.fields.get(node.spread), code, taxonomy),
+                    slot_schema(node.spread, envelope, code, taxonomy),
                 )
             return found
 
@@ -504,13 +505,13 @@ def _merge_spread(found: Json, spread: Json) -> Json:
     return merged
 
 
-def _template(node: Template, code: Code | None) -> Json:
+def _template(node: Template, envelope: Envelope, code: Code | None) -> Json:
     """A string with slots inside: a constant where each slot has one value, else a pattern."""
     known: dict[str, tuple[str, ...]] = {}
     if code is not None:
         domain = () if code.domain is None else (code.domain,)
         known = {
-            "code": (str(code.wire),),
+            "code": (str(code.wire_in(envelope)),),
             "domain": domain,
             "boundary": code.boundaries,
             **code.facts,
@@ -537,12 +538,13 @@ STRING = Fragment({"type": "string"})
 """Any text."""
 
 
-def slot_schema(name: str, field: Field | None, code: Code | None, taxonomy: Taxonomy) -> Json:
+def slot_schema(name: str, envelope: Envelope, code: Code | None, taxonomy: Taxonomy) -> Json:
     """The schema of a slot that travels with ``code``: the value that the code fixes, else the
     envelope's field.
     """
+    field = envelope.fields.get(name)
     if code is not None:
-        fixed = _fixed_schema(name, field, code, taxonomy)
+        fixed = _fixed_schema(name, envelope, code, taxonomy)
         if fixed is not None:
             return fixed
     if field is not None:
@@ -570,10 +572,11 @@ def _suggested_actions(actions: Json, code: Code) -> Json:
     return {**actions, "items": {**items, "enum": own} if own else {"not": {}}}
 
 
-def _fixed_schema(name: str, field: Field | None, code: Code, taxonomy: Taxonomy) -> Json | None:
+def _fixed_schema(name: str, envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Json | None:
+    field = envelope.fields.get(name)
     match name:
         case "code":
-            return {"const": code.wire}
+            return {"const": code.wire_in(envelope)}
         case "boundary" if code.boundaries:
             return {"enum": list(code.boundaries)}
         case "domain" if code.domain is not None:

@@ -103,6 +103,17 @@ GRPC = (
     "UNAUTHENTICATED",
 )
 
+_IDENTITY = Either((Text(), Integer(), Named(Either((Text(), Integer())), NAME, least=1)))
+
+
+def _identity(of: str) -> Key:
+    return Key(
+        _IDENTITY,
+        f"The value of the code slot on surfaces of {of}, a number or a text, or such values by "
+        "surface; default `wire`.",
+    )
+
+
 CODE_KEYS = {
     "summary": Key(Text(), "The failure, in one sentence.", True),
     "description": Key(Text(), "A longer description."),
@@ -124,24 +135,37 @@ CODE_KEYS = {
         Record(
             "the carriers",
             {
-                "grpc": Key(Choice(GRPC), "The gRPC status."),
+                "http": _identity("HTTP"),
+                "jsonrpc": _identity("JSON-RPC"),
                 "mcp": Key(
-                    Record(
-                        "an MCP result",
-                        {
-                            "is_error": Key(Flag(), "The result's `isError`.", True),
-                            "strict": Key(
-                                Flag(),
-                                "The value of `isError` on servers that set it on every refusal. "
-                                "It is allowed beside that of `is_error`.",
+                    Either(
+                        (
+                            Text(),
+                            Integer(),
+                            Record(
+                                "an MCP result",
+                                {
+                                    "code": _identity("MCP"),
+                                    "is_error": Key(Flag(), "The result's `isError`."),
+                                    "strict": Key(
+                                        Flag(),
+                                        "The value of `isError` on servers that set it on every "
+                                        "refusal. It is allowed beside that of `is_error`.",
+                                    ),
+                                },
                             ),
-                        },
+                        )
                     ),
-                    "How tool results with this code are marked.",
+                    "The value of the code slot in tool results, or the marks of tool results.",
                 ),
+                "event": _identity("events"),
+                "stream": _identity("streams"),
+                "tool_message": _identity("tool messages"),
+                "log": _identity("logs"),
+                "grpc": Key(Choice(GRPC), "The gRPC status."),
             },
         ),
-        "The code on other transports.",
+        "The code on each transport.",
     ),
     "deadline": Key(
         Record(

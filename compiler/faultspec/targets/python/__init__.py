@@ -13,6 +13,7 @@ from faultspec.runtime import ids
 from faultspec.runtime.checking import Check
 from faultspec.runtime.retry import Policy
 from faultspec.targets import schema as schemas
+from faultspec.targets.decided import identities
 from faultspec.targets.doc_text import (
     NO_MESSAGE,
     code_paragraphs,
@@ -183,7 +184,8 @@ class PythonView(NamedTuple):
     does not know. ``internal``: the code of an undeclared error, or None. ``undeclared_key``: the
     details key that keeps the code of an undeclared error. ``renderings``: one module, or none.
     ``decided``: the codes that no member of the body has. ``placed``: a slot is not only where the
-    picture has it. ``formats``: the envelopes, if the body of one is not JSON.
+    picture has it. ``formats``: the envelopes, if the body of one is not JSON. ``identities``: by
+    envelope, the values of codes that are not their ``wire``.
     """
 
     header: str
@@ -217,6 +219,7 @@ class PythonView(NamedTuple):
     decided: tuple[DecidedKey, ...]
     placed: bool
     formats: tuple[PythonFormatRow, ...]
+    identities: Mapping[str, Mapping[tuple[str | None, str | int], str | int]]
 
 
 def view(taxonomy: Taxonomy, model: Model) -> PythonView:
@@ -276,6 +279,10 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
         decided=decided_keys(taxonomy),
         placed=any(envelope.places for envelope in taxonomy.envelopes.values()),
         formats=format_rows(taxonomy),
+        identities={
+            envelope: {(row.operation, row.wire): row.value for row in rows}
+            for envelope, rows in identities(taxonomy).items()
+        },
     )
 
 

@@ -11,7 +11,7 @@ from faultspec.runtime.places import body_places
 from faultspec.runtime.retry import Policy
 from faultspec.runtime.shape import Node, Object, Slot, child, slot_places
 from faultspec.targets import schema as schemas
-from faultspec.targets.decided import DecidedRow, decided_rows
+from faultspec.targets.decided import DecidedRow, decided_rows, identities
 from faultspec.targets.doc_text import (
     NO_MESSAGE,
     code_paragraphs,
@@ -126,7 +126,8 @@ class TypeScriptView(NamedTuple):
     codes, and the rules of policies contain ranges of statuses. ``renderings``: one item, or none.
     ``places``: those of slots that are not only where the picture has them, by envelope.
     ``decided``: the codes that no member of the body has; ``fallbacks`` those of other statuses.
-    ``formats``: the bodies of an envelope are not JSON.
+    ``formats``: the bodies of an envelope are not JSON. ``identities``: by envelope, the values of
+    codes that are not their ``wire``.
     """
 
     folder: str
@@ -155,6 +156,7 @@ class TypeScriptView(NamedTuple):
     decided: tuple[Json, ...]
     fallbacks: tuple[Json, ...]
     formats: bool
+    identities: Mapping[str, Sequence[Json]]
 
 
 def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
@@ -226,6 +228,10 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
         decided=tuple(map(_decided_entry, decided_rows(taxonomy))),
         fallbacks=tuple(_fallbacks(taxonomy)),
         formats=has_formats(taxonomy),
+        identities={
+            envelope: [dict(row._asdict()) for row in rows]
+            for envelope, rows in identities(taxonomy).items()
+        },
     )
 
 
