@@ -89,7 +89,14 @@ def exchanges() -> Iterator[Exchange]:
 
 def of_codes() -> Iterator[Exchange]:
     """Errors whose codes decide what they have."""
-    for wrong in ({}, {"layer": "desk"}, {"domain": "bank"}, {"phase": "end"}, {"more": 1}):
+    for wrong in (
+        {},
+        {"layer": "desk"},
+        {"domain": "bank"},
+        {"phase": "end"},
+        {"more": 1},
+        {"grpc": "OK"},
+    ):
         yield http("/api/x", 400, plain(**wrong), headers=MORE)
     yield http("/api/x", 422, {"code": "rich", "text": "abc"}, headers={"X_Copy": "abd"})
     for part in ({"wing": "attic"}, {"home": "mill"}, {"term": "middle"}):

@@ -1,4 +1,4 @@
-"""A code has a value of its own on each carrier, and no two codes of an envelope have the same."""
+"""What a code is on the wire: a value for each carrier, and constants beside it."""
 
 import pytest
 
@@ -42,4 +42,28 @@ def test_surfaces_of_one_transport_may_number_differently() -> None:
 def test_a_value_that_cannot_hold_is_a_problem(old: str, new: str, problem: str) -> None:
     """Values that two codes share, that differ in one envelope, or of no surface are errors."""
     found = read(HEAD + CALLS.replace(old, new), "t.yaml").diagnostics
+    assert problem in [each.code for each in found]
+
+
+FIXED = """
+envelopes:
+  error: {shape: {code: $code, title: $title, number?: $number}, fields: {title: {type: string}, number: {type: integer}}}
+codes:
+  gone: {summary: Gone., http: 404, facts: {title: Gone., number: 7}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("number: 7", "number: x", "bad-value"),
+        ("number: 7", "nummer: 7", "dangling-reference"),
+        ("number: 7", "message: No.", "misplaced-key"),
+        ("number: 7", "number: [7, 7]", "duplicate-item"),
+    ],
+)
+def test_a_fact_is_a_value_that_its_slot_allows(old: str, new: str, problem: str) -> None:
+    """A fact of no slot, of a slot that another key decides, or of a wrong type is an error."""
+    assert not read(HEAD + FIXED, "t.yaml").diagnostics
+    found = read(HEAD + FIXED.replace(old, new), "t.yaml").diagnostics
     assert problem in [each.code for each in found]

@@ -6,11 +6,14 @@ from typing import Literal
 
 from faultspec.language.carriers import reaches
 from faultspec.language.conditions import ConditionalRule, Retriable, StatusRange
+from faultspec.language.constructs.failures import GRPC
 from faultspec.language.grammar import Path, closest
 from faultspec.language.model import (
     Code,
+    Constant,
     Deadline,
     DetailKey,
+    Envelope,
     Example,
     Mcp,
     Operation,
@@ -20,7 +23,7 @@ from faultspec.language.model import (
 from faultspec.language.pictures import has_unclosed_parameter, message_parameters
 from faultspec.language.schemas import read_details
 from faultspec.language.scope import Data, Known, Scope, placed_items
-from faultspec.language.values import foreign_schema_problem
+from faultspec.language.values import check_value, foreign_schema_problem
 from faultspec.language.wire import (
     read_condition_rules,
     read_header_rules,
@@ -40,14 +43,35 @@ def _is_refusal(status: StatusRange) -> bool:
     return status.low >= 400 and status.high < 500 and 408 not in status
 
 
+#: The slots that keys of a code decide, or the answer.
+_OWN_KEYS = {
+    "code": "wire",
+    "message": "message",
+    "summary": "summary",
+    "status": "http",
+    "retriable": "retriable",
+    "boundary": "boundary",
+    "domain": "domain",
+    "details": "details",
+    "actions": "actions",
+    "grpc_status": "on",
+    "grpc_code": "on",
+}
+
+
 class CodeReader:
-    """Reads the codes of a document, given its registry of details keys and its surfaces."""
+    """Reads the codes of a document, given the parts that they refer to."""
 
     def __init__(
-        self, scope: Scope, registry: Mapping[str, DetailKey], surfaces: Mapping[str, Surface]
+        self,
+        scope: Scope,
+        registry: Mapping[str, DetailKey],
+        envelopes: Mapping[str, Envelope],
+        surfaces: Mapping[str, Surface],
     ) -> None:
         self.scope = scope
         self.registry = registry
+        self.envelopes = envelopes
         self.surfaces = surfaces
 
     def shared_codes(self) -> dict[str, Code]:
@@ -142,8 +166,11 @@ class CodeReader:
             level=data.get("level", level),
             passthrough=self._passthrough(data, path, known_details),
             facts={
-                slot: self._fact(slot, terms, (*path, "facts", slot))
-                for slot, terms in data.get("facts", {}).items()
+                **self._grpc_facts(carriers.get("grpc")),
+                **{
+                    slot: self._fact(slot, values, (*path, "facts", slot))
+                    for slot, values in data.get("facts", {}).items()
+                },
             },
             deadline=self._deadline(data["deadline"], (*path, "deadline"), known_details)
             if "deadline" in data
@@ -308,26 +335,59 @@ class CodeReader:
             self.scope.refer(name, known, "detail key or slot", (*path, "passthrough", index))
         return members
 
-    def _fact(self, slot: str, value: object, path: Path) -> tuple[str, ...]:
-        """The terms under `facts:`, of the vocabulary that the slot's field names."""
+    def _grpc_facts(self, status: str | None) -> dict[str, tuple[Constant, ...]]:
+        """The slots of an envelope that the gRPC status of a code fills."""
+        if status is None:
+            return {}
+        values: dict[str, Constant] = {"grpc_status": status, "grpc_code": GRPC[status]}
+        slots = {slot for envelope in self.envelopes.values() for slot in envelope.slots}
+        return {slot: (value,) for slot, value in values.items() if slot in slots}
+
+    def _fact(self, slot: str, value: object, path: Path) -> tuple[Constant, ...]:
+        """The values under `facts:`; terms, if the slot's field names a vocabulary."""
         scope = self.scope
+        own = _OWN_KEYS.get(slot)
+        if own is not None:
+            message = f"`{slot}` is not a fact: `{own}` decides it"
+            hint = f"remove it, and write `{own}:`"
+            scope.report(path, "misplaced-key", message, hint, on_key=True)
+            return ()
         fields = (
             envelope.get("fields", {}).get(slot, {})
             for envelope in scope.section("envelopes").values()
         )
         vocabulary = next((field["vocabulary"] for field in fields if "vocabulary" in field), None)
         if vocabulary is None:
-            message = f"no envelope has a field `{slot}` with a vocabulary"
-            hint = f"name the vocabulary of `${slot}` under `fields:`"
-            needs = (("envelopes",),)
-            scope.report(path, "dangling-reference", message, hint, on_key=True, needs=needs)
-            return ()
+            return self._constants(slot, value, path)
         what = f"term of `{vocabulary}`"
         if vocabulary in ("actions", "boundaries", "domains"):
             return scope.refer_all(value, scope.names(vocabulary), what, path)
         if vocabulary not in (scope.names("vocabularies") or ()):
             return ()  # reported at the field
         return scope.refer_all(value, scope.names("vocabularies", vocabulary), what, path)
+
+    def _constants(self, slot: str, value: object, path: Path) -> tuple[Constant, ...]:
+        """Values that the fields of a slot allow."""
+        scope = self.scope
+        names = scope.names("envelopes")
+        is_whole = names is not None and len(names) == len(self.envelopes)
+        slots = {slot for envelope in self.envelopes.values() for slot in envelope.slots}
+        if is_whole:
+            scope.refer(slot, tuple(sorted(slots)), "slot", path, on_key=True)
+        schemas = [
+            envelope.fields[slot].schema
+            for envelope in self.envelopes.values()
+            if slot in envelope.fields
+        ]
+        found = list(placed_items(value, path))
+        for at, each in found:
+            problems = (problem for schema in schemas for problem in check_value(schema, each))
+            problem = next(problems, None)
+            if problem is not None:
+                message = f"`{slot}` {problem.problem}"
+                hint = f"change it, or the field `{slot}` of the envelope"
+                scope.report(at, "bad-value", message, hint)
+        return tuple(each for _, each in found)
 
     def _example(self, data: Data, path: Path) -> Example:
         for slot in data.get("slots", {}):

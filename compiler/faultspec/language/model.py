@@ -36,6 +36,9 @@ Effect = Literal["none", "possible", "unknown"]
 
 Lifecycle = Literal["stable", "deprecated", "reserved", "removed"]
 
+Constant = str | int | float | bool
+"""A value that a code fixes for a slot."""
+
 EMPTY: Mapping[str, Any] = {}
 """The shared default of mappings, not to be changed; a dict, because templates print it as JSON."""
 
@@ -161,6 +164,8 @@ IMPLIED: Mapping[str, Schema] = {
     "retriable": Schema(types=("boolean",)),
     "actions": Schema(types=("array",), items=_TEXT),
     "details": Schema(types=("object",)),
+    "grpc_status": _TEXT,
+    "grpc_code": Schema(types=("integer",)),
 }
 """The schemas of well-known slots for which an envelope has no field."""
 
@@ -449,8 +454,9 @@ class Code(NamedTuple):
 
     ``wire``: the value of the code slot; a number in systems with numeric codes. ``envelopes``
     empty: all envelopes of its surfaces. ``message`` may contain ``${key}`` for registered
-    details only. ``boundaries``: the first is the default. ``identities``: by envelope, the value
-    of the code slot where it is not ``wire``.
+    details only. ``boundaries``: the first is the default. ``facts``: the values
+    of slots, of which the first is the default. ``identities``: by envelope, the value of the code
+    slot where it is not ``wire``.
     """
 
     name: str
@@ -479,7 +485,7 @@ class Code(NamedTuple):
     replaced_by: str | None
     level: Literal["protocol", "operation"]
     passthrough: tuple[str, ...]
-    facts: Mapping[str, tuple[str, ...]]
+    facts: Mapping[str, tuple[Constant, ...]]
     deadline: Deadline | None = None
     source: Source = NOWHERE
     identities: Mapping[str, str | int] = EMPTY

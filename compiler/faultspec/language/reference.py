@@ -297,6 +297,8 @@ _SLOT_DOCS: Mapping[str, str] = {
     "details": "an object with the `details` of the code",
     "actions": "the list of suggested `actions`",
     "request_id": "the correlation id of the request",
+    "grpc_status": "the gRPC status of the code, as `on` has it",
+    "grpc_code": "the number of that status (google.rpc.Code)",
 }
 
 #: Records with a table of their own elsewhere on the page.

@@ -61,8 +61,8 @@ def _read_taxonomy(scope: Scope) -> Taxonomy:
         return schemas.read_terms(scope, scope.section(name), (name,))
 
     detail_keys = section("detail_keys", schemas.read_detail_key)
-    surfaces = wire.read_surfaces(scope)
-    reader = CodeReader(scope, detail_keys, surfaces)
+    envelopes, surfaces = wire.read_envelopes(scope), wire.read_surfaces(scope)
+    reader = CodeReader(scope, detail_keys, envelopes, surfaces)
     return Taxonomy(
         name=header["name"],
         version=header["version"],
@@ -72,7 +72,7 @@ def _read_taxonomy(scope: Scope) -> Taxonomy:
         domains=terms("domains"),
         boundaries=terms("boundaries"),
         detail_keys=detail_keys,
-        envelopes=wire.read_envelopes(scope),
+        envelopes=envelopes,
         surfaces=surfaces,
         codes=reader.shared_codes(),
         operations={

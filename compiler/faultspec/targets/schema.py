@@ -6,14 +6,23 @@ body without an ``expected`` member, and undeclared members if those are ``warn`
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from faultspec.exchange.body import steps
 from faultspec.language.carriers import carriers, uses_envelope
-from faultspec.language.model import Code, DetailMember, Envelope, Example, Field, Schema, Taxonomy
+from faultspec.language.model import (
+    Code,
+    Constant,
+    DetailMember,
+    Envelope,
+    Example,
+    Field,
+    Schema,
+    Taxonomy,
+)
 from faultspec.language.scope import WELL_KNOWN_SLOTS
-from faultspec.language.values import Vocabularies, vocabularies
+from faultspec.language.values import Vocabularies, spell, vocabularies
 from faultspec.runtime import ids
 from faultspec.runtime.places import body_places
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template, slot_places, walk
@@ -514,7 +523,7 @@ def _template(node: Template, envelope: Envelope, code: Code | None) -> Json:
             "code": (str(code.wire_in(envelope)),),
             "domain": domain,
             "boundary": code.boundaries,
-            **code.facts,
+            **{slot: tuple(map(spell, values)) for slot, values in code.facts.items()},
         }
     pattern, constant = _escape(node.texts[0]), node.texts[0]
     for slot, text in zip(node.slots, node.texts[1:], strict=True):
@@ -551,14 +560,21 @@ def slot_schema(name: str, envelope: Envelope, code: Code | None, taxonomy: Taxo
         found: Json = known_value(field.schema, taxonomy)
         if code is not None and name == "actions":
             found = _suggested_actions(found, code)
-        return (
-            {**found, "enum": list(code.facts[name])}
-            if code is not None and name in code.facts
-            else found
-        )
+        return _limit_values(found, code.facts.get(name, ())) if code is not None else found
     implied = taxonomy.implied_schema(name)
     found = {} if implied is None else known_value(implied, taxonomy)
-    return _suggested_actions(found, code) if code is not None and name == "actions" else found
+    if code is None:
+        return found
+    if name == "actions":
+        return _suggested_actions(found, code)
+    return _limit_values(found, code.facts.get(name, ()))
+
+
+def _limit_values(schema: Json, values: Sequence[Constant]) -> Json:
+    """The schema of a slot with these values; unchanged without any."""
+    if len(values) == 1:
+        return {**{key: each for key, each in schema.items() if key != "enum"}, "const": values[0]}
+    return {**schema, "enum": list(values)} if values else schema
 
 
 def _suggested_actions(actions: Json, code: Code) -> Json:

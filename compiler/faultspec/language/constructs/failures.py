@@ -22,6 +22,7 @@ from faultspec.language.grammar import (
     Many,
     Named,
     Nothing,
+    Number,
     Record,
     Text,
 )
@@ -83,26 +84,27 @@ EXAMPLE = Record(
     },
 )
 
-#: The status codes of gRPC (grpc/status.proto), except OK.
-GRPC = (
-    "CANCELLED",
-    "UNKNOWN",
-    "INVALID_ARGUMENT",
-    "DEADLINE_EXCEEDED",
-    "NOT_FOUND",
-    "ALREADY_EXISTS",
-    "PERMISSION_DENIED",
-    "RESOURCE_EXHAUSTED",
-    "FAILED_PRECONDITION",
-    "ABORTED",
-    "OUT_OF_RANGE",
-    "UNIMPLEMENTED",
-    "INTERNAL",
-    "UNAVAILABLE",
-    "DATA_LOSS",
-    "UNAUTHENTICATED",
-)
+#: The status codes of gRPC and their numbers (google/rpc/code.proto), except OK.
+GRPC = {
+    "CANCELLED": 1,
+    "UNKNOWN": 2,
+    "INVALID_ARGUMENT": 3,
+    "DEADLINE_EXCEEDED": 4,
+    "NOT_FOUND": 5,
+    "ALREADY_EXISTS": 6,
+    "PERMISSION_DENIED": 7,
+    "RESOURCE_EXHAUSTED": 8,
+    "FAILED_PRECONDITION": 9,
+    "ABORTED": 10,
+    "OUT_OF_RANGE": 11,
+    "UNIMPLEMENTED": 12,
+    "INTERNAL": 13,
+    "UNAVAILABLE": 14,
+    "DATA_LOSS": 15,
+    "UNAUTHENTICATED": 16,
+}
 
+_CONSTANT = (Text(), Number(), Flag())
 _IDENTITY = Either((Text(), Integer(), Named(Either((Text(), Integer())), NAME, least=1)))
 
 
@@ -162,7 +164,7 @@ CODE_KEYS = {
                 "stream": _identity("streams"),
                 "tool_message": _identity("tool messages"),
                 "log": _identity("logs"),
-                "grpc": Key(Choice(GRPC), "The gRPC status."),
+                "grpc": Key(Choice(tuple(GRPC)), "The gRPC status."),
             },
         ),
         "The code on each transport.",
@@ -212,7 +214,14 @@ CODE_KEYS = {
         Either((EXAMPLE, Many(EXAMPLE, 1))), "An example of the code, or a list of examples."
     ),
     "actions": Key(Many(Text(), 1), "The recovery actions that its errors may suggest."),
-    "facts": Key(Named(WORDS, NAME), "The allowed terms of slots that have a vocabulary."),
+    "facts": Key(
+        Named(
+            Either((*_CONSTANT, Many(Either(_CONSTANT), 1))),
+            NAME,
+        ),
+        "The values that slots have with the code: one, such as a title or a help URL, or the "
+        "allowed ones, of which the first is the default. A slot with a vocabulary has its terms.",
+    ),
     "lifecycle": Key(
         Choice(("stable", "deprecated", "reserved", "removed")),
         "`reserved`: not produced yet. `removed`: no longer produced, and the name is never "
