@@ -94,6 +94,7 @@ def of_codes() -> Iterator[Exchange]:
         {"layer": "desk"},
         {"domain": "bank"},
         {"phase": "end"},
+        {"phase": "middle"},
         {"more": 1},
         {"grpc": "OK"},
     ):
@@ -138,6 +139,10 @@ def of_codes() -> Iterator[Exchange]:
         body = {"code": "internal", "details": {"original": code}}
         yield http("/api/order", 500, body, "POST")
         yield http("/api/x", 500, body)
+    for shared in (2, 3):
+        body = plain(word="two", details={"shared": shared})
+        yield http("/api/order", 402, body, "POST", headers=MORE)
+    yield http("/api/order", 402, plain(), "POST", headers=MORE)
     for code, status in (("simple", 400), ("own", 409), ("rich", 422)):
         yield http("/api/order", status, {"code": code}, "POST")
         yield http("/api/y", status, {"code": code}, "POST", operation="place-order")

@@ -47,6 +47,8 @@ def judge_code(findings: FindingCollector, error: ErrorReading) -> Code | None:
         return None
     own = next(own_codes(operation, error.envelope, wire), None)
     shared, owners = declarations(findings.contract.numbering_in(error.envelope), wire)
+    if shared is not None and operation is not None:
+        shared = operation.own_form(shared)
     code = own or shared
     if error.claim.surface.foreign and not own and not _lists(operation, code):
         return None  # it only looks like a code of this taxonomy
@@ -73,6 +75,12 @@ def judge_code_status(
     findings.exercise("code/status")
     possible = code.http.decide(facts)
     carried = findings.contract.codes_for(status)
+    if error.operation is not None and code.name in error.operation.variants:
+        # What the shared code may have, the operation's form of it may not.
+        shared = findings.contract.taxonomy.codes[code.name]
+        carried = tuple(
+            each for each in carried if each != code.name or not shared.http.allows(status)
+        )
     if status in possible and len(possible) > 1 and unknown_facts(code.http.rules, facts):
         findings.undecide("code/status", why_undecided(code.http.rules, facts))
     if status in possible or (not possible and (code.http.allows(status) or code.name in carried)):
@@ -88,6 +96,8 @@ def judge_code_status(
     else:
         expected = f"it never travels over HTTP ({code.http.reason})"
     others = f"a {status} carries {one_of(carried)}" if carried else f"no code has {status}"
+    if error.operation is not None and code.name in error.operation.variants:
+        others = f"`{error.operation.name}` has a form of its own of the code"
     findings.add(
         "code/status",
         f"`{code.name}` came with status {status}; {expected}; {others}",

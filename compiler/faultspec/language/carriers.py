@@ -101,7 +101,10 @@ def decided_codes(
         )
 
     own = choose(operation.errors.values() if operation else (), of_operation=True)
-    shared = choose(taxonomy.codes.values(), of_operation=False)
+    shared = choose(
+        (operation.own_form(code) if operation else code for code in taxonomy.codes.values()),
+        of_operation=False,
+    )
     listed = operation.codes if operation else None
     found = own or tuple(code for code in shared if code.name in (listed or ())) or shared
     if found or by == "envelope" or status is None:

@@ -23,7 +23,7 @@ from faultspec.language.model import (
 from faultspec.language.pictures import has_unclosed_parameter, message_parameters
 from faultspec.language.schemas import read_details
 from faultspec.language.scope import Data, Known, Scope, placed_items
-from faultspec.language.values import check_value, foreign_schema_problem
+from faultspec.language.values import are_equal, check_value, foreign_schema_problem
 from faultspec.language.wire import (
     read_condition_rules,
     read_header_rules,
@@ -41,6 +41,20 @@ def _is_refusal(status: StatusRange) -> bool:
     408 only means that the server stopped waiting.
     """
     return status.low >= 400 and status.high < 500 and 408 not in status
+
+
+def _shows(code: Code, example: Example) -> bool:
+    """Whether an example of a shared code is one of its variant too."""
+    needed = {each.name for each in code.details.values() if each.presence == "required"}
+    given = {slot: example.slots[slot] for slot in code.facts if slot in example.slots}
+    return (
+        (example.status is None or code.http.allows(example.status))
+        and needed <= set(example.details or {})
+        and all(
+            any(are_equal(value, each) for each in code.facts[slot])
+            for slot, value in given.items()
+        )
+    )
 
 
 #: The slots that keys of a code decide, or the answer.
@@ -118,15 +132,48 @@ class CodeReader:
             if (
                 envelope in surface.envelopes
                 and (not code.envelopes or envelope in code.envelopes)
-                and reaches(surface, code, of_operation=path[0] == "operations")
+                and reaches(surface, code, of_operation=path[-1] == "errors")
             ):
                 yield surface
 
+    def _variant(self, name: str, data: Data, path: Path) -> Code:
+        """A shared code with what an operation has otherwise."""
+        scope, shared = self.scope, self.scope.section("codes")[name]
+        merged = {**shared, **data}
+        for key in ("details", "facts"):
+            own = data.get(key, {})
+            replaced = {each.removesuffix("?") for each in own}
+            kept = {
+                each: value
+                for each, value in shared.get(key, {}).items()
+                if each.removesuffix("?") not in replaced
+            }
+            merged[key] = {**kept, **own}
+        before = len(scope.problems)
+        code = self._code(name, merged, path, "protocol", shared=("codes", name))
+        # What it has of the shared code is reported there.
+        scope.problems[before:] = [
+            problem
+            for problem in scope.problems[before:]
+            if problem.path[: len(path)] == path and set(problem.path[len(path) :][:1]) & set(data)
+        ]
+        if "example" in data:
+            return code
+        examples = tuple(each for each in code.examples if _shows(code, each))
+        return code._replace(examples=examples)
+
     def _code(
-        self, name: str, data: Data, path: Path, level: Literal["protocol", "operation"]
+        self,
+        name: str,
+        data: Data,
+        path: Path,
+        level: Literal["protocol", "operation"],
+        *,
+        shared: tuple[str, ...] | None = None,
     ) -> Code:
+        """``shared``: the path of the shared code that this one is a variant of."""
         scope = self.scope
-        known_details = self._known_details(path)
+        known_details = self._known_details(path, shared)
         retriable = self._retriable(data.get("retriable"), (*path, "retriable"), known_details)
         http = read_http(scope, *self._http_of(data, path), path, known_details)
         refused = bool(http.statuses) and all(map(_is_refusal, http.statuses))
@@ -248,9 +295,12 @@ class CodeReader:
             hint = "write year, month and day, such as 2027-01-31"
             self.scope.report(path, "bad-value", f"`{value}` is not a date", hint)
 
-    def _known_details(self, path: Path) -> Known:
+    def _known_details(self, path: Path, shared: tuple[str, ...] | None) -> Known:
         """The details keys that a code may carry: its own and the registered ones."""
         own = self.scope.names(*map(str, path), "details")
+        if shared is not None and own is not None:
+            kept = self.scope.names(*shared, "details")
+            own = None if kept is None else (*kept, *own)
         registered = self.scope.names("detail_keys")
         if own is None or registered is None:
             return None
@@ -415,13 +465,25 @@ class CodeReader:
                 hint = "choose another name, or list the shared code under `codes:`"
                 at: Path = (*path, "errors", code)
                 scope.report(at, "reserved-code", message, hint, on_key=True)
+        listed = data.get("codes")
+        variants = listed if isinstance(listed, dict) else {}
+        for code in variants:
+            scope.refer(code, known, "code", (*path, "codes", code), on_key=True)
+        codes = tuple(code for code in variants if code in scope.section("codes"))
         return Operation(
             name=name,
             wire=data.get("wire", name),
             match=read_match(scope, data.get("match"), (*path, "match")),
             idempotent=data.get("idempotent"),
             errors=self._codes(errors, (*path, "errors"), "operation"),
-            codes=scope.refer_keys(data, "codes", "shared code", path) if "codes" in data else None,
+            codes=None
+            if listed is None
+            else codes or scope.refer_keys(data, "codes", "shared code", path),
+            variants={
+                code: self._variant(code, variants[code], (*path, "codes", code))
+                for code in codes
+                if variants[code]
+            },
             summary=data.get("summary"),
             source=scope.source(data.get("source"), path),
         )

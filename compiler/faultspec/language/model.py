@@ -514,7 +514,8 @@ class Code(NamedTuple):
 class Operation(NamedTuple):
     """An operation, with codes of its own, identified by (operation, code).
 
-    ``wire``: its name in messages.
+    ``wire``: its name in messages. ``codes``: the shared codes that it lists. ``variants``: those
+    of them that differ here in their statuses, details or facts.
     """
 
     name: str
@@ -525,6 +526,16 @@ class Operation(NamedTuple):
     codes: tuple[str, ...] | None = None
     summary: str | None = None
     source: Source = NOWHERE
+    variants: Mapping[str, Code] = EMPTY
+
+    @property
+    def has_own_codes(self) -> bool:
+        """Whether it has codes alone, or shared codes otherwise."""
+        return bool(self.errors or self.variants)
+
+    def own_form(self, code: Code) -> Code:
+        """A shared code as the operation has it."""
+        return self.variants.get(code.name, code)
 
     @property
     def named_codes(self) -> tuple[str, ...]:
@@ -863,6 +874,16 @@ class Taxonomy(NamedTuple):
         for operation in self.operations.values():
             for code in operation.errors.values():
                 yield ("operations", operation.name, "errors", code.name), code
+
+    def variants(self) -> Iterator[tuple[tuple[str, ...], Code]]:
+        """Every shared code as an operation has it otherwise, with its path in the model."""
+        for operation in self.operations.values():
+            for code in operation.variants.values():
+                yield ("operations", operation.name, "variants", code.name), code
+
+    def owns(self, operation: str | None, code: Code) -> bool:
+        """Whether an operation alone has a code."""
+        return operation is not None and code.name in self.operations[operation].errors
 
     def every_code(self) -> Iterator[Code]:
         """All codes, live or not: shared ones, then those of operations."""

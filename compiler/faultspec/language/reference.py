@@ -1,5 +1,6 @@
 """The reference of the language: every construct by its address, and the generated page."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from textwrap import fill
@@ -76,7 +77,7 @@ def shared_address(address: str, record: str, name: str) -> str:
         above = "terms"
     if above is not None:
         return f"{above}.{name}"
-    return address.replace("operations.errors.", "codes.", 1)
+    return re.sub(r"^operations\.(errors|codes)\.", "codes.", address)
 
 
 def constructs(grammar: Type = DOCUMENT) -> Mapping[str, Construct]:

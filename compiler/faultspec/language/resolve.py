@@ -40,6 +40,11 @@ def _codes_with_examples(scope: Scope, taxonomy: Taxonomy) -> Iterator[tuple[Pat
     for name, operation in taxonomy.operations.items():
         errors = scope.section("operations")[name].get("errors", {})
         sections.append((("operations", name, "errors"), operation.errors, errors))
+        listed = scope.section("operations")[name].get("codes")
+        if isinstance(listed, dict):
+            own = {code: each for code, each in listed.items() if each and "example" in each}
+            variants = {code: operation.variants[code] for code in own}
+            sections.append((("operations", name, "codes"), variants, own))
     for path, codes, data in sections:
         for name, code in codes.items():
             if not any(scope.is_touched((*path, name, key)) for key in _CONSTRAINING):
@@ -145,10 +150,14 @@ def _with_default_statuses(taxonomy: Taxonomy) -> Taxonomy:
         },
         operations={
             name: operation._replace(
+                variants={
+                    shared: with_status(code, of_operation=False)
+                    for shared, code in operation.variants.items()
+                },
                 errors={
                     own: with_status(code, of_operation=True)
                     for own, code in operation.errors.items()
-                }
+                },
             )
             for name, operation in taxonomy.operations.items()
         },

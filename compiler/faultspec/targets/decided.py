@@ -38,6 +38,8 @@ def decided_rows(taxonomy: Taxonomy) -> Iterator[DecidedRow]:
             continue
         by_status = not envelope.decides_code
         for operation, code in schemas.live(taxonomy):
+            if operation is not None and not taxonomy.owns(operation, code):
+                continue  # its operation lists it
             row = _decided_row(taxonomy, envelope, code, operation=operation, by_status=by_status)
             if row is not None:
                 yield row
@@ -48,7 +50,7 @@ def decided_rows(taxonomy: Taxonomy) -> Iterator[DecidedRow]:
 def identities(taxonomy: Taxonomy) -> Mapping[str, Sequence[CodeIdentity]]:
     """By envelope, the codes whose value there is not their ``wire``; removed codes too."""
     found: dict[str, list[CodeIdentity]] = {}
-    for path, code in taxonomy.located_codes():
+    for path, code in (*taxonomy.located_codes(), *taxonomy.variants()):
         operation = path[1] if path[0] == "operations" else None
         for envelope, value in code.identities.items():
             found.setdefault(envelope, []).append(CodeIdentity(operation, code.wire, value))
@@ -64,8 +66,9 @@ def _listed_rows(
     taxonomy: Taxonomy, envelope: Envelope, operation: Operation, *, by_status: bool
 ) -> Iterator[DecidedRow]:
     for name in operation.codes or ():
-        code = taxonomy.codes.get(name)
-        if code is not None and code.live:
+        shared = taxonomy.codes.get(name)
+        if shared is not None and shared.live:
+            code = operation.own_form(shared)
             row = _decided_row(taxonomy, envelope, code, by_status=by_status)
             if row is not None:
                 yield row._replace(operation=operation.name, listed=True)

@@ -106,7 +106,8 @@ def _may_be(error: CarriedError, output: _ToolOutput, taxonomy: Taxonomy) -> boo
     """
     if error.operation is None:
         return not output.surely or any(
-            operation.codes is None or error.code.name in operation.codes
+            (operation.codes is None or error.code.name in operation.codes)
+            and error.code.name not in operation.variants
             for operation in output.operations
         )
     if any(operation.name == error.operation for operation in output.operations):

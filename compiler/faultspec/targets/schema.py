@@ -37,10 +37,10 @@ Json = dict[str, Any]
 
 
 def live(taxonomy: Taxonomy) -> Iterator[tuple[str | None, Code]]:
-    """Every code a service may produce, with the operation that alone has it: shared ones first, in
-    order of declaration.
+    """Every code a service may produce, with the operation that alone has it, or has a shared code
+    otherwise: shared ones first, in order of declaration.
     """
-    for path, code in taxonomy.located_codes():
+    for path, code in (*taxonomy.located_codes(), *taxonomy.variants()):
         if code.live:
             yield path[1] if path[0] == "operations" else None, code
 
@@ -92,7 +92,7 @@ def carried_codes(taxonomy: Taxonomy, envelope: str) -> tuple[tuple[str | None, 
         (operation, code)
         for operation, code in live(taxonomy)
         if uses_envelope(code, taxonomy.envelopes[envelope])
-        and (everything or operation is not None or code.name in named)
+        and (everything or taxonomy.owns(operation, code) or code.name in named)
     )
 
 
@@ -108,7 +108,7 @@ def answer_codes(taxonomy: Taxonomy, envelope: str) -> tuple[tuple[str | None, C
         for operation, code in live(taxonomy)
         if uses_envelope(code, taxonomy.envelopes[envelope])
         and any(
-            operation is not None or surface.codes is None or code.name in surface.codes
+            taxonomy.owns(operation, code) or surface.codes is None or code.name in surface.codes
             for surface in using
         )
     )
@@ -118,7 +118,7 @@ def own_envelope(taxonomy: Taxonomy, operation: str | None, code: Code) -> Envel
     """The default envelope of a code: the first of its surfaces that its examples show, else the
     first.
     """
-    possible = carriers(taxonomy, code, of_operation=operation is not None)
+    possible = carriers(taxonomy, code, of_operation=taxonomy.owns(operation, code))
     if len(possible) == 1:
         return possible[0]
     return next(

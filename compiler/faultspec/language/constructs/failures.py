@@ -246,6 +246,20 @@ CODE_KEYS = {
 }
 CODE = Record("a code", CODE_KEYS)
 
+_VARIANT = Record(
+    "a code of an operation",
+    {
+        "http": Key(HTTP, "The HTTP status in place of that of the code."),
+        "details": Key(
+            CODE_KEYS["details"].type,
+            "Members of `details` in place of those of the same name, or beside them.",
+        ),
+        "facts": Key(CODE_KEYS["facts"].type, "Values of slots in place of those of the code."),
+        "example": Key(CODE_KEYS["example"].type, "Examples in place of those of the code."),
+        "source": SOURCE_KEY,
+    },
+)
+
 OPERATION = Record(
     "an operation",
     {
@@ -254,8 +268,9 @@ OPERATION = Record(
         "match": Key(SURFACE.keys["match"].type, "The exchanges of this operation."),
         "idempotent": Key(Flag(), "Whether repeating the request has no further effect."),
         "codes": Key(
-            Many(Text(), 1),
-            "The shared codes that it may return; default all that its surface allows.",
+            Either((Many(Text(), 1), Named(Either((Nothing(), _VARIANT)), NAME, least=1))),
+            "The shared codes that it may return, default all that its surface allows. In a "
+            "mapping, each with what differs here, or null.",
         ),
         "errors": Key(Named(CODE, NAME), "The codes of this operation alone."),
         "source": SOURCE_KEY,

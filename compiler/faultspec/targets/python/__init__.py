@@ -185,7 +185,8 @@ class PythonView(NamedTuple):
     details key that keeps the code of an undeclared error. ``renderings``: one module, or none.
     ``decided``: the codes that no member of the body has. ``placed``: a slot is not only where the
     picture has it. ``formats``: the envelopes, if the body of one is not JSON. ``identities``: by
-    envelope, the values of codes that are not their ``wire``.
+    envelope, the values of codes that are not their ``wire``. ``forms``: an operation has a shared
+    code otherwise.
     """
 
     header: str
@@ -220,6 +221,7 @@ class PythonView(NamedTuple):
     placed: bool
     formats: tuple[PythonFormatRow, ...]
     identities: Mapping[str, Mapping[tuple[str | None, str | int], str | int]]
+    forms: bool
 
 
 def view(taxonomy: Taxonomy, model: Model) -> PythonView:
@@ -283,6 +285,7 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
             envelope: {(row.operation, row.wire): row.value for row in rows}
             for envelope, rows in identities(taxonomy).items()
         },
+        forms=any(True for _ in taxonomy.variants()),
     )
 
 
