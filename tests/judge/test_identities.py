@@ -1,4 +1,4 @@
-"""What a code is on the wire: a value for each carrier, and constants beside it."""
+"""The values of a code on its carriers, and the constants beside them."""
 
 import pytest
 

@@ -71,7 +71,7 @@ def judge_fixed_slots(findings: FindingCollector, error: ErrorReading, code: Cod
         if findings.has(("envelope/types", "ids/format"), pointer):
             continue
         findings.exercise("boundary/allowed")
-        if not any(are_equal(value, each) for each in _spelled(error, pointer, values)):
+        if not any(are_equal(value, each) for each in _spell_values(error, pointer, values)):
             findings.add_at(
                 "boundary/allowed",
                 pointer,
@@ -80,7 +80,7 @@ def judge_fixed_slots(findings: FindingCollector, error: ErrorReading, code: Cod
             )
 
 
-def _spelled(
+def _spell_values(
     error: ErrorReading, pointer: str, values: tuple[Constant, ...]
 ) -> tuple[Constant, ...]:
     """The values as they stand at the pointer: inside a string each is spelled out."""

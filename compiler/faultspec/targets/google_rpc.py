@@ -70,7 +70,7 @@ def _schema(code: Code, taxonomy: Taxonomy) -> Json:
                 **_required_metadata(code),
             },
         },
-        "required": ["@type", "reason", "domain", *(["metadata"] if _required(code) else [])],
+        "required": ["@type", "reason", "domain", *(["metadata"] if _metadata_names(code) else [])],
     }
     retry = {
         "type": "object",
@@ -98,7 +98,7 @@ def _schema(code: Code, taxonomy: Taxonomy) -> Json:
     }
 
 
-def _required(code: Code) -> list[str]:
+def _metadata_names(code: Code) -> list[str]:
     """The details that are in the metadata of every error: scalars that the code requires."""
     scalars = {"string", "integer", "number", "boolean"}
     return [
@@ -111,7 +111,7 @@ def _required(code: Code) -> list[str]:
 
 
 def _required_metadata(code: Code) -> Json:
-    names = _required(code)
+    names = _metadata_names(code)
     return {"required": names} if names else {}
 
 

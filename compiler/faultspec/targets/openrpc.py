@@ -36,7 +36,7 @@ def view(taxonomy: Taxonomy, model: Model) -> SurfacesView | None:
     files = tuple(
         SurfaceFile(surface.name, _document(surface, taxonomy, model))
         for surface in taxonomy.surfaces.values()
-        if surface.transport == "jsonrpc" and any(_shared(surface, taxonomy, None))
+        if surface.transport == "jsonrpc" and any(_shared_errors(surface, taxonomy, None))
     )
     return SurfacesView(files) if files else None
 
@@ -59,7 +59,8 @@ def _document(surface: Surface, taxonomy: Taxonomy, model: Model) -> Json:
         "methods": methods,
         "components": {
             "errors": {
-                each.code.name: _error(each, taxonomy) for each in _shared(surface, taxonomy, None)
+                each.code.name: _error(each, taxonomy)
+                for each in _shared_errors(surface, taxonomy, None)
             }
         },
     }
@@ -68,8 +69,8 @@ def _document(surface: Surface, taxonomy: Taxonomy, model: Model) -> Json:
 def _methods(operation: Operation, surface: Surface, taxonomy: Taxonomy) -> Iterator[Json]:
     """The methods of an operation; a pattern of names is none."""
     names = [name for name in operation.match.tools if "*" not in name] or [operation.wire]
-    own = _errors(_own(operation, surface, taxonomy), taxonomy)
-    group = _errors(_shared(surface, taxonomy, operation), taxonomy)
+    own = _errors(_own_errors(operation, surface, taxonomy), taxonomy)
+    group = _errors(_shared_errors(surface, taxonomy, operation), taxonomy)
     for name in names:
         yield {
             "name": name,
@@ -80,24 +81,26 @@ def _methods(operation: Operation, surface: Surface, taxonomy: Taxonomy) -> Iter
         }
 
 
-def _shared(surface: Surface, taxonomy: Taxonomy, operation: Operation | None) -> Iterator[_Found]:
+def _shared_errors(
+    surface: Surface, taxonomy: Taxonomy, operation: Operation | None
+) -> Iterator[_Found]:
     """The shared codes that a method may answer with, in the form of all operations."""
     for code in taxonomy.shared_live_codes():
         listed = operation is None or operation.codes is None or code.name in operation.codes
         differs = operation is not None and code.name in operation.variants
         if listed and not differs and reaches(surface, code, of_operation=False):
-            yield from _numbered(code, surface, taxonomy)
+            yield from _find_numbers(code, surface, taxonomy)
 
 
-def _own(operation: Operation, surface: Surface, taxonomy: Taxonomy) -> Iterator[_Found]:
+def _own_errors(operation: Operation, surface: Surface, taxonomy: Taxonomy) -> Iterator[_Found]:
     """The codes that an operation alone has, or has in a form of its own."""
     for code in (*operation.errors.values(), *operation.variants.values()):
         owned = taxonomy.owns(operation.name, code)
         if code.live and reaches(surface, code, of_operation=owned):
-            yield from _numbered(code, surface, taxonomy)
+            yield from _find_numbers(code, surface, taxonomy)
 
 
-def _numbered(code: Code, surface: Surface, taxonomy: Taxonomy) -> Iterator[_Found]:
+def _find_numbers(code: Code, surface: Surface, taxonomy: Taxonomy) -> Iterator[_Found]:
     """A code with its number in the first envelope that has one."""
     for name in surface.envelopes:
         envelope = taxonomy.envelopes[name]
