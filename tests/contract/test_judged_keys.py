@@ -89,7 +89,15 @@ def exchanges() -> Iterator[Exchange]:
 
 def of_codes() -> Iterator[Exchange]:
     """Errors whose codes decide what they have."""
-    for wrong in ({}, {"layer": "desk"}, {"domain": "bank"}, {"phase": "end"}, {"more": 1}):
+    for wrong in (
+        {},
+        {"layer": "desk"},
+        {"domain": "bank"},
+        {"phase": "end"},
+        {"phase": "middle"},
+        {"more": 1},
+        {"grpc": "OK"},
+    ):
         yield http("/api/x", 400, plain(**wrong), headers=MORE)
     yield http("/api/x", 422, {"code": "rich", "text": "abc"}, headers={"X_Copy": "abd"})
     for part in ({"wing": "attic"}, {"home": "mill"}, {"term": "middle"}):
@@ -134,6 +142,10 @@ def of_codes() -> Iterator[Exchange]:
         body = {"code": "internal", "details": {"original": code}}
         yield http("/api/order", 500, body, "POST")
         yield http("/api/x", 500, body)
+    for shared in (2, 3):
+        body = plain(word="two", details={"shared": shared})
+        yield http("/api/order", 402, body, "POST", headers=MORE)
+    yield http("/api/order", 402, plain(), "POST", headers=MORE)
     for code, status in (("simple", 400), ("own", 409), ("rich", 422)):
         yield http("/api/order", status, {"code": code}, "POST")
         yield http("/api/y", status, {"code": code}, "POST", operation="place-order")
@@ -202,6 +214,10 @@ def of_other_transports() -> Iterator[Exchange]:
     content = {"code": "marked"}
     yield over("mcp", "good", {"isError": True, "structuredContent": content, "content": [text]})
     yield over("stream", "/feed", plain())
+    yield http("/numbered", 400, {"number": 1})
+    transports = ("jsonrpc", "mcp", "event", "stream", "tool_message", "log")
+    for number, transport in enumerate(transports, 2):
+        yield over(transport, "numbered", {"number": number, "isError": True})
 
 
 @cache

@@ -25,6 +25,14 @@ class Answer(NamedTuple):
     code: str | None
     breaks: tuple[str, ...]
 
+    @property
+    def error(self) -> bytes:
+        """The envelope: the body, or the structured content of a tool result."""
+        body = self.exchange.response.body
+        if self.exchange.transport != "mcp":
+            return body
+        return json.dumps(json.loads(body)["structuredContent"]).encode()
+
 
 @cache
 def taxonomy(shape: str) -> Taxonomy:
@@ -46,11 +54,11 @@ def answers() -> Iterator[tuple[str, Answer]]:
                 **row.get("headers", {}),
             }
             response = Response(
-                row["status"], tuple(headers.items()), json.dumps(row["body"]).encode()
+                row.get("status"), tuple(headers.items()), json.dumps(row["body"]).encode()
             )
             answer = Answer(
                 shape,
-                Exchange(Request(method, target), response),
+                Exchange(Request(method, target), response, row.get("transport", "http")),
                 row.get("operation"),
                 row.get("code"),
                 tuple(row.get("breaks", ())),

@@ -435,7 +435,7 @@ def test_it_reads_the_codes_of_well_known_shapes(compiled: Compiled) -> None:
         {
             "module": compiled.module(f"shape_{answer.shape}"),
             "ask": "answer",
-            "body": json.loads(answer.exchange.response.body),
+            "body": json.loads(answer.error),
             "answer": {
                 "status": answer.exchange.response.status,
                 "headers": dict(answer.exchange.response.headers),

@@ -160,6 +160,10 @@ def _code(taxonomy: Taxonomy, code: Code, path: Path, address: str) -> Iterator[
     yield from _facts(
         (
             ("on the wire", json.dumps(code.wire)),
+            *(
+                (f"in `{envelope}`", json.dumps(identity))
+                for envelope, identity in code.identities.items()
+            ),
             ("HTTP", statuses),
             ("message", code.message),
             ("retriable", flag),
@@ -211,7 +215,7 @@ def _instance(taxonomy: Taxonomy, code: Code) -> Iterator[str]:
     status = example.status or code.http.default
     slots: dict[str, object] = {slot: f"<{slot}>" for slot in shape.slot_places(envelope.shape)}
     known: dict[str, object] = {
-        "code": code.wire,
+        "code": code.wire_in(envelope),
         "message": example.message or fill_message(message_template(code), example.details or {}),
         "summary": code.summary,
         "status": status,

@@ -5,8 +5,9 @@ which judging fills. The cache makes judging faster and never changes a judgemen
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from urllib.parse import parse_qs
 
 from faultspec.contract.clauses import Clause, service_clauses
@@ -124,14 +125,32 @@ class Claim:
     protocol: Envelope | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Numbering:
+    """The codes by the value of the code slot.
+
+    ``wires``: the shared codes. ``owners``: the operations that declare a code of their own.
+    ``texts``: numeric codes by their spelling inside a text. ``kinds``: the types of the values,
+    ``string`` and ``number``.
+    """
+
+    wires: Mapping[object, Code]
+    owners: Mapping[object, tuple[tuple[Operation, Matcher], ...]]
+    texts: Mapping[str, int]
+    kinds: frozenset[str]
+
+    def declares(self, wire: object) -> bool:
+        """Whether a text or a number is the value of a declared code."""
+        return wire in self.wires or wire in self.owners
+
+
 @dataclass(frozen=True, eq=False)
 class Contract:
     """Everything that ``judge`` needs to know of a taxonomy.
 
-    ``wires``: shared codes by the value of the code slot. ``owners``: by the same value, the
-    operations that declare a code of their own. ``texts``: numeric codes by their spelling inside a
-    text. ``kinds``: the types of codes, ``string`` and ``number``. ``statuses``: the names of the
-    codes that may travel under an error status. ``terms``: the members of each vocabulary that may
+    ``numbering``: the codes by ``wire``. ``numberings``: by envelope, the codes by the value of the
+    code slot, if it is another for any. ``statuses``: the names of the codes that may travel under
+    an error status. ``terms``: the members of each vocabulary that may
     be sent. ``slots``: by envelope, the schema of each slot, whatever the code. ``names``:
     patterns of internal names. ``renderings``: the forms of errors as text. ``places``: by
     envelope, the places of slots that are not only where the picture has them. ``text_types``: by
@@ -145,10 +164,8 @@ class Contract:
     clauses: Mapping[str, Clause]
     claims: tuple[Claim, ...]
     operations: tuple[tuple[Operation, Matcher], ...]
-    wires: Mapping[object, Code]
-    owners: Mapping[object, tuple[tuple[Operation, Matcher], ...]]
-    texts: Mapping[str, int]
-    kinds: frozenset[str]
+    numbering: Numbering
+    numberings: Mapping[str, Numbering]
     statuses: Mapping[int, tuple[str, ...]]
     terms: Vocabularies
     slots: Mapping[str, Mapping[str, Schema]]
@@ -157,6 +174,10 @@ class Contract:
     places: Mapping[str, Places] = field(default_factory=dict)
     text_types: Mapping[str, Mapping[str, Check]] = field(default_factory=dict)
     cache: JudgementCache = field(default_factory=JudgementCache, repr=False)
+
+    def numbering_in(self, envelope: Envelope) -> Numbering:
+        """The codes by the value of the code slot of an envelope."""
+        return self.numberings.get(envelope.name, self.numbering)
 
     def claim(self, exchange: Exchange) -> Claim | None:
         """The first surface that claims the exchange."""
@@ -214,15 +235,10 @@ class Contract:
 
 def build_contract(taxonomy: Taxonomy) -> Contract:
     """Prepare a taxonomy for judging; this takes longer than judging one exchange."""
-    wires: dict[object, Code] = {code.wire: code for code in taxonomy.codes.values()}
     operations = tuple(
         (operation, compile_match(operation.match)) for operation in taxonomy.operations.values()
     )
-    owners: dict[object, tuple[tuple[Operation, Matcher], ...]] = {}
-    for owner in operations:
-        for code in owner[0].errors.values():
-            owners[code.wire] = (*owners.get(code.wire, ()), owner)
-    codes = {**wires, **owners}
+    differing = {name for code in taxonomy.every_code() for name in code.identities}
     return Contract(
         taxonomy=taxonomy,
         clauses=service_clauses(taxonomy),
@@ -236,12 +252,12 @@ def build_contract(taxonomy: Taxonomy) -> Contract:
             for surface in taxonomy.surfaces.values()
         ),
         operations=operations,
-        wires=wires,
-        owners=owners,
-        texts={
-            str(wire): wire for wire in codes if isinstance(wire, int) and str(wire) not in codes
+        numbering=_number(taxonomy, operations, lambda code: code.wire),
+        numberings={
+            name: _number(taxonomy, operations, partial(Code.wire_in, envelope=envelope))
+            for name, envelope in taxonomy.envelopes.items()
+            if name in differing
         },
-        kinds=frozenset("string" if isinstance(wire, str) else "number" for wire in codes),
         statuses={status: taxonomy.codes_for(status) for status in range(400, 600)},
         terms=vocabularies(taxonomy, reserved=False),
         slots={name: _slots(envelope, taxonomy) for name, envelope in taxonomy.envelopes.items()},
@@ -251,6 +267,29 @@ def build_contract(taxonomy: Taxonomy) -> Contract:
         text_types={
             name: slot_types(taxonomy, envelope) for name, envelope in taxonomy.envelopes.items()
         },
+    )
+
+
+def _number(
+    taxonomy: Taxonomy,
+    operations: tuple[tuple[Operation, Matcher], ...],
+    wire_of: Callable[[Code], str | int],
+) -> Numbering:
+    """The codes by their values."""
+    wires: dict[object, Code] = {wire_of(code): code for code in taxonomy.codes.values()}
+    owners: dict[object, tuple[tuple[Operation, Matcher], ...]] = {}
+    for owner in operations:
+        for code in owner[0].errors.values():
+            wire = wire_of(code)
+            owners[wire] = (*owners.get(wire, ()), owner)
+    codes = {**wires, **owners}
+    return Numbering(
+        wires=wires,
+        owners=owners,
+        texts={
+            str(wire): wire for wire in codes if isinstance(wire, int) and str(wire) not in codes
+        },
+        kinds=frozenset("string" if isinstance(wire, str) else "number" for wire in codes),
     )
 
 

@@ -93,11 +93,25 @@ class Evolution:
     def code_pairs(self) -> tuple[Pair[Code], ...]:
         """The codes that both taxonomies have and a service may produce, shared and of operations,
         equal ones included: what they refer to may differ."""
-        return tuple(
+        pairs = [
             Pair(path, self.old_codes[path], code)
             for path, code in self.new_codes.items()
             if path in self.old_codes and self.old_codes[path].live and code.live
-        )
+        ]
+        return (*pairs, *self._form_pairs())
+
+    def _form_pairs(self) -> Iterator[Pair[Code]]:
+        """The shared codes that an operation of both taxonomies has otherwise in one of them."""
+        for name, before in self.old.operations.items():
+            after = self.new.operations.get(name)
+            for code in dict.fromkeys((*before.variants, *(after.variants if after else ()))):
+                shared = self.old.codes.get(code), self.new.codes.get(code)
+                if after is None or shared[0] is None or shared[1] is None:
+                    continue
+                listed = all(each.codes and code in each.codes for each in (before, after))
+                if listed and shared[0].live and shared[1].live:
+                    path = ("operations", name, "variants", code)
+                    yield Pair(path, before.own_form(shared[0]), after.own_form(shared[1]))
 
     @cached_property
     def changed_codes(self) -> tuple[Pair[Code], ...]:

@@ -114,4 +114,5 @@ def _carries_error(findings: FindingCollector, claim: Claim, item: BatchItem) ->
     if match is None or not match.read.fits:
         return False
     code = match.read.slots.get("code")
-    return isinstance(code, str | int) and code in findings.contract.wires
+    wires = findings.contract.numbering_in(match.envelope).wires
+    return isinstance(code, str | int) and code in wires

@@ -15,6 +15,7 @@ from faultspec.judge.match_envelope import (
     declarations,
     is_inside_text,
     is_protocol_number,
+    own_codes,
 )
 from faultspec.language.conditions import ConditionFacts, unknown_facts
 from faultspec.language.model import Code, Operation
@@ -44,9 +45,10 @@ def judge_code(findings: FindingCollector, error: ErrorReading) -> Code | None:
         return None
     if not _has_type_of_codes(findings, error):
         return None
-    own_codes = operation.errors.values() if operation else ()
-    own = next((code for code in own_codes if are_equal(code.wire, wire)), None)
-    shared, owners = declarations(findings.contract, wire)
+    own = next(own_codes(operation, error.envelope, wire), None)
+    shared, owners = declarations(findings.contract.numbering_in(error.envelope), wire)
+    if shared is not None and operation is not None:
+        shared = operation.own_form(shared)
     code = own or shared
     if error.claim.surface.foreign and not own and not _lists(operation, code):
         return None  # it only looks like a code of this taxonomy
@@ -73,6 +75,12 @@ def judge_code_status(
     findings.exercise("code/status")
     possible = code.http.decide(facts)
     carried = findings.contract.codes_for(status)
+    if error.operation is not None and code.name in error.operation.variants:
+        # What the shared code may have, the operation's form of it may not.
+        shared = findings.contract.taxonomy.codes[code.name]
+        carried = tuple(
+            each for each in carried if each != code.name or not shared.http.allows(status)
+        )
     if status in possible and len(possible) > 1 and unknown_facts(code.http.rules, facts):
         findings.undecide("code/status", why_undecided(code.http.rules, facts))
     if status in possible or (not possible and (code.http.allows(status) or code.name in carried)):
@@ -88,6 +96,8 @@ def judge_code_status(
     else:
         expected = f"it never travels over HTTP ({code.http.reason})"
     others = f"a {status} carries {one_of(carried)}" if carried else f"no code has {status}"
+    if error.operation is not None and code.name in error.operation.variants:
+        others = f"`{error.operation.name}` has a form of its own of the code"
     findings.add(
         "code/status",
         f"`{code.name}` came with status {status}; {expected}; {others}",
@@ -151,7 +161,7 @@ def judge_original_code(findings: FindingCollector, error: ErrorReading, body: o
         findings.add_at("code/original", pointer, message, source=undeclared.source)
         return
     own = error.operation.errors.values() if error.operation else ()
-    shared, _ = declarations(findings.contract, original)
+    shared, _ = declarations(findings.contract.numbering, original)
     known = next((code for code in own if are_equal(code.wire, original)), shared)
     if known is None or not known.live or known is error.code:
         return
@@ -180,16 +190,32 @@ def _judge_protocol_number(findings: FindingCollector, error: ErrorReading) -> N
 
 def _has_type_of_codes(findings: FindingCollector, error: ErrorReading) -> bool:
     """Whether the value has a type that codes have; inside a string every type is spelled out."""
-    wire, pointer, kinds = error.slots["code"], error.where["code"], findings.contract.kinds
+    wire, pointer = error.slots["code"], error.where["code"]
+    kinds = findings.contract.numbering_in(error.envelope).kinds
     kind = "string" if isinstance(wire, str) else "number"
     if is_text_or_number(wire) and (
         kind in kinds or is_inside_text(error.envelope, pointer[len(error.at) :])
     ):
         return True
     wanted = " or ".join(f"a {name}" for name in sorted(kinds, reverse=True))
-    message = f"{quote_pointer(pointer)}, the code, is {show(wire)}; expected {wanted}"
+    elsewhere = _elsewhere(findings, error)
+    message = f"{quote_pointer(pointer)}, the code, is {show(wire)}; expected {wanted}{elsewhere}"
     findings.add("envelope/types", message, pointer=pointer)
     return False
+
+
+def _elsewhere(findings: FindingCollector, error: ErrorReading) -> str:
+    """The code whose value on another carrier this is, in words; empty if there is none."""
+    contract, wire = findings.contract, error.slots["code"]
+    if not contract.numberings or not is_text_or_number(wire):
+        return ""
+    numberings = (contract.numbering, *contract.numberings.values())
+    codes = (numbering.wires.get(wire) for numbering in numberings)
+    code = next((code for code in codes if code is not None), None)
+    if code is None:
+        return ""
+    here = show(code.wire_in(error.envelope))
+    return f"; `{code.name}` is {here} in the envelope `{error.envelope.name}`"
 
 
 def _report_undeclared(findings: FindingCollector, error: ErrorReading, owners: Owners) -> None:
@@ -202,7 +228,7 @@ def _report_undeclared(findings: FindingCollector, error: ErrorReading, owners: 
         hint = (
             f"; declare a code of the form `{imported.pattern}` under `errors` of its operation"
             if imported is not None and imported.has_form(wire)
-            else ""
+            else _elsewhere(findings, error)
         )
         findings.add(
             "code/declared",

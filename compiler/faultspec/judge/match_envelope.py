@@ -5,7 +5,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
-from faultspec.contract.model import Claim, Contract, Matcher
+from faultspec.contract.model import Claim, Contract, Matcher, Numbering
 from faultspec.exchange.body import DecodedBody, resolve, steps
 from faultspec.exchange.model import Exchange
 from faultspec.language.carriers import (
@@ -124,7 +124,7 @@ def match_envelope(
         matches = [
             match
             for match in matches
-            if (not claim.surface.foreign and _names_declared_code(contract, match.read))
+            if (not claim.surface.foreign and _names_declared_code(contract, match))
             or _has_text_above_code(match.envelope, body)
         ]
     if len(matches) == 1:
@@ -173,11 +173,11 @@ def is_protocol_number(claim: Claim, wire: object) -> bool:
     return protocol is not None and any(wire in numbers for numbers in protocol.codes)
 
 
-def declarations(contract: Contract, wire: object) -> tuple[Code | None, Owners]:
-    """The shared code with this wire value, and the operations that declare it as their own."""
+def declarations(numbering: Numbering, wire: object) -> tuple[Code | None, Owners]:
+    """The shared code with this value, and the operations that declare it as their own."""
     if not is_text_or_number(wire):
         return None, ()
-    return contract.wires.get(wire), contract.owners.get(wire, ())
+    return numbering.wires.get(wire), numbering.owners.get(wire, ())
 
 
 def _match(
@@ -227,7 +227,7 @@ def _fill_places(
 
     def decide(place: SlotPlace) -> object:
         found = context_codes(contract, claim, envelope, place=place, context=context)
-        return found[0].wire if len(found) == 1 else None
+        return found[0].wire_in(envelope) if len(found) == 1 else None
 
     for slot in places:
         placed = place_value(slot, places, read, header=context.header, decided=decide)
@@ -275,23 +275,24 @@ def _read_as(
     if not has_types:
         body = fit(envelope.shape, body, contract.text_types[envelope.name])
     read = extract(envelope.shape, body, body_places(contract.places.get(envelope.name, NO_PLACES)))
+    texts = contract.numbering_in(envelope).texts
     for item in errors_in(read):
         code = item.slots.get("code")
         if (
             isinstance(code, str)
-            and code in contract.texts
+            and code in texts
             and (not has_types or is_inside_text(envelope, item.where["code"]))
         ):
-            item.slots["code"] = contract.texts[code]
+            item.slots["code"] = texts[code]
         if not has_types and "details" in item.slots:
-            item.slots["details"] = _typed_details(contract, item)
+            item.slots["details"] = _typed_details(contract, envelope, item)
     return read
 
 
-def _typed_details(contract: Contract, item: Extraction | ArrayItem) -> object:
+def _typed_details(contract: Contract, envelope: Envelope, item: Extraction | ArrayItem) -> object:
     """The details of an error whose body has only texts, with the types of its code's details."""
     details = item.slots["details"]
-    for code in _declared_codes(contract, item.slots.get("code")):
+    for code in _declared_codes(contract, envelope, item.slots.get("code")):
         members = {name: member.schema for name, member in code.details.items()}
         return convert_text(details, details_type(contract.taxonomy, members))
     return details
@@ -334,7 +335,7 @@ def _carries_declared_code(contract: Contract, match: EnvelopeMatch, body: objec
     return any(
         uses_envelope(code, match.envelope)
         for wire in (*bare, *_codes(match.read))
-        for code in _declared_codes(contract, wire)
+        for code in _declared_codes(contract, match.envelope, wire)
     )
 
 
@@ -342,17 +343,25 @@ def _codes(read: Extraction) -> Iterator[object]:
     return (item.slots.get("code") for item in errors_in(read))
 
 
-def _declared_codes(contract: Contract, wire: object) -> Iterator[Code]:
-    """Every declared code with this wire value, shared or of one operation."""
-    shared, owners = declarations(contract, wire)
+def _declared_codes(contract: Contract, envelope: Envelope, wire: object) -> Iterator[Code]:
+    """Every declared code with this value in an envelope, shared or of one operation."""
+    shared, owners = declarations(contract.numbering_in(envelope), wire)
     if shared is not None:
         yield shared
     for operation, _ in owners:
-        yield from (code for code in operation.errors.values() if are_equal(code.wire, wire))
+        yield from own_codes(operation, envelope, wire)
 
 
-def _names_declared_code(contract: Contract, read: Extraction) -> bool:
-    return any(any(declarations(contract, wire)) for wire in _codes(read))
+def own_codes(operation: Operation | None, envelope: Envelope, wire: object) -> Iterator[Code]:
+    """The codes of an operation alone with this value in an envelope."""
+    for code in operation.errors.values() if operation is not None else ():
+        if are_equal(code.wire_in(envelope), wire):
+            yield code
+
+
+def _names_declared_code(contract: Contract, match: EnvelopeMatch) -> bool:
+    numbering = contract.numbering_in(match.envelope)
+    return any(any(declarations(numbering, wire)) for wire in _codes(match.read))
 
 
 def _is_envelope_of_another_surface(

@@ -76,7 +76,7 @@ def _envelope_of(contract: Contract, value: object) -> str | None:
         read = envelope.extract(value)
         code = read.slots.get("code")
         is_code = isinstance(code, str | int) and not isinstance(code, bool)
-        if read.fits and is_code and (code in contract.wires or code in contract.owners):
+        if read.fits and is_code and contract.numbering_in(envelope).declares(code):
             return name
     return None
 

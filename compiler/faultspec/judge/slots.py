@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from faultspec.judge.code import one_of
 from faultspec.judge.collector import FindingCollector, quote_pointer
 from faultspec.judge.facts import why_undecided
-from faultspec.judge.match_envelope import ErrorReading
+from faultspec.judge.match_envelope import ErrorReading, is_inside_text
 from faultspec.language.conditions import ConditionFacts
-from faultspec.language.model import Code, Schema, Source
-from faultspec.language.values import ValueProblem, check_value, show
+from faultspec.language.model import Code, Constant, Schema, Source
+from faultspec.language.values import ValueProblem, are_equal, check_value, show, spell
 from faultspec.runtime import ids
 from faultspec.runtime.nodes import child
 
@@ -57,23 +57,36 @@ def judge_status_slot(findings: FindingCollector, error: ErrorReading) -> None:
 
 def judge_fixed_slots(findings: FindingCollector, error: ErrorReading, code: Code) -> None:
     """Check the slots whose values the code declares: boundary, domain and facts."""
-    allowed = {slot: values for slot, values in code.facts.items() if values}
+    allowed: dict[str, tuple[Constant, ...]] = {
+        slot: values for slot, values in code.facts.items() if values
+    }
     if code.boundaries:
         allowed["boundary"] = code.boundaries
     if code.domain is not None:
         allowed["domain"] = (code.domain,)
     for slot, values in allowed.items():
-        value = error.value(slot)
-        if not isinstance(value, str):
+        if slot not in error.slots:
+            continue
+        value, pointer = error.slots[slot], error.where[slot]
+        if findings.has(("envelope/types", "ids/format"), pointer):
             continue
         findings.exercise("boundary/allowed")
-        if value not in values:
+        if not any(are_equal(value, each) for each in _spell_values(error, pointer, values)):
             findings.add_at(
                 "boundary/allowed",
-                error.where[slot],
-                f"is {show(value)}; `{code.name}` requires {one_of(values)}",
+                pointer,
+                f"is {show(value)}; `{code.name}` requires {one_of(list(map(spell, values)))}",
                 source=code.source,
             )
+
+
+def _spell_values(
+    error: ErrorReading, pointer: str, values: tuple[Constant, ...]
+) -> tuple[Constant, ...]:
+    """The values as they stand at the pointer: inside a string each is spelled out."""
+    if is_inside_text(error.envelope, pointer[len(error.at) :]):
+        return tuple(map(spell, values))
+    return values
 
 
 def judge_retry_flag(

@@ -105,7 +105,7 @@ def _is_certain(findings: FindingCollector, match: EnvelopeMatch) -> bool:
     code = None if match.decided else read.slots.get("code")
     if not read.fits or isinstance(code, bool) or not isinstance(code, str | int):
         return False
-    if code in findings.contract.wires:
+    if code in findings.contract.numbering_in(envelope).wires:
         return True
     places = slot_places(envelope.shape)
     return any(

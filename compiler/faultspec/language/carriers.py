@@ -66,11 +66,11 @@ def protocol_collisions(taxonomy: Taxonomy, surface: Surface) -> tuple[int, ...]
     own = [taxonomy.envelopes[name] for name in surface.envelopes]
     shared = [envelope for envelope in own if shares_code_place(envelope, protocol)]
     return tuple(
-        code.wire
+        number
         for path, code in taxonomy.located_codes()
-        if isinstance(code.wire, int)
-        and reaches(surface, code, of_operation=path[0] == "operations")
-        and any(uses_envelope(code, envelope) for envelope in shared)
+        if reaches(surface, code, of_operation=path[0] == "operations")
+        for envelope in shared
+        if uses_envelope(code, envelope) and isinstance(number := code.wire_in(envelope), int)
     )
 
 
@@ -101,7 +101,10 @@ def decided_codes(
         )
 
     own = choose(operation.errors.values() if operation else (), of_operation=True)
-    shared = choose(taxonomy.codes.values(), of_operation=False)
+    shared = choose(
+        (operation.own_form(code) if operation else code for code in taxonomy.codes.values()),
+        of_operation=False,
+    )
     listed = operation.codes if operation else None
     found = own or tuple(code for code in shared if code.name in (listed or ())) or shared
     if found or by == "envelope" or status is None:

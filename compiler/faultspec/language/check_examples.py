@@ -129,9 +129,13 @@ def _check_facts(code: Code, example: Example, path: Path) -> Iterator[GrammarPr
     """Slots whose values the code itself declares."""
     for slot, terms in {"boundary": code.boundaries, **code.facts}.items():
         value = example.slots.get(slot)
-        if terms and slot in example.slots and value not in terms:
+        if terms and slot in example.slots and not _is_among(value, terms):
             message = f"`{slot}` of `{code.name}` is {' or '.join(f'`{term}`' for term in terms)}"
             yield _bad((*path, "slots", slot), message, "change the example, or the code")
+
+
+def _is_among(value: object, terms: Iterable[object]) -> bool:
+    return any(values.are_equal(value, term) for term in terms)
 
 
 def _sentence(problem: values.ValueProblem, whole: str) -> str:

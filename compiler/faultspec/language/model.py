@@ -39,6 +39,9 @@ Lifecycle = Literal["experimental", "beta", "stable", "deprecated", "reserved", 
 Fault = Literal["caller", "service", "dependency"]
 """The side whose fault an error is."""
 
+Constant = str | int | float | bool
+"""A value that a code fixes for a slot."""
+
 EMPTY: Mapping[str, Any] = {}
 """The shared default of mappings, not to be changed; a dict, because templates print it as JSON."""
 
@@ -192,6 +195,8 @@ IMPLIED: Mapping[str, Schema] = {
     "retriable": Schema(types=("boolean",)),
     "actions": Schema(types=("array",), items=_TEXT),
     "details": Schema(types=("object",)),
+    "grpc_status": _TEXT,
+    "grpc_code": Schema(types=("integer",)),
 }
 """The schemas of well-known slots for which an envelope has no field."""
 
@@ -493,7 +498,8 @@ class Code(NamedTuple):
     ``wire``: the value of the code slot; a number in systems with numeric codes. ``envelopes``
     empty: all envelopes of its surfaces. ``message`` may contain ``${key}`` for registered
     details only; ``messages`` are the same in other languages, by tag. ``boundaries``: the first
-    is the default.
+    is the default. ``facts``: the values of slots, of which the first is the default.
+    ``identities``: by envelope, the value of the code slot where it is not ``wire``.
     """
 
     name: str
@@ -522,11 +528,16 @@ class Code(NamedTuple):
     replaced_by: str | None
     level: Literal["protocol", "operation"]
     passthrough: tuple[str, ...]
-    facts: Mapping[str, tuple[str, ...]]
+    facts: Mapping[str, tuple[Constant, ...]]
     deadline: Deadline | None = None
     source: Source = NOWHERE
     messages: Mapping[str, str] = EMPTY
     support: Support = Support()
+    identities: Mapping[str, str | int] = EMPTY
+
+    def wire_in(self, envelope: Envelope) -> str | int:
+        """The value of the code slot in an envelope."""
+        return self.identities.get(envelope.name, self.wire)
 
     @property
     def live(self) -> bool:
@@ -548,7 +559,8 @@ class Code(NamedTuple):
 class Operation(NamedTuple):
     """An operation, with codes of its own, identified by (operation, code).
 
-    ``wire``: its name in messages.
+    ``wire``: its name in messages. ``codes``: the shared codes that it lists. ``variants``: those
+    of them that differ here in their statuses, details or facts.
     """
 
     name: str
@@ -559,6 +571,16 @@ class Operation(NamedTuple):
     codes: tuple[str, ...] | None = None
     summary: str | None = None
     source: Source = NOWHERE
+    variants: Mapping[str, Code] = EMPTY
+
+    @property
+    def has_own_codes(self) -> bool:
+        """Whether it has codes alone, or shared codes otherwise."""
+        return bool(self.errors or self.variants)
+
+    def own_form(self, code: Code) -> Code:
+        """A shared code as the operation has it."""
+        return self.variants.get(code.name, code)
 
     @property
     def named_codes(self) -> tuple[str, ...]:
@@ -910,6 +932,16 @@ class Taxonomy(NamedTuple):
         for operation in self.operations.values():
             for code in operation.errors.values():
                 yield ("operations", operation.name, "errors", code.name), code
+
+    def variants(self) -> Iterator[tuple[tuple[str, ...], Code]]:
+        """Every shared code as an operation has it otherwise, with its path in the model."""
+        for operation in self.operations.values():
+            for code in operation.variants.values():
+                yield ("operations", operation.name, "variants", code.name), code
+
+    def owns(self, operation: str | None, code: Code) -> bool:
+        """Whether an operation alone has a code."""
+        return operation is not None and code.name in self.operations[operation].errors
 
     def every_code(self) -> Iterator[Code]:
         """All codes, live or not: shared ones, then those of operations."""

@@ -1,5 +1,6 @@
 """The reference of the language: every construct by its address, and the generated page."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from textwrap import fill
@@ -82,7 +83,7 @@ def shared_address(address: str, record: str, name: str) -> str:
         above = "terms"
     if above is not None:
         return f"{above}.{name}"
-    return address.replace("operations.errors.", "codes.", 1)
+    return re.sub(r"^operations\.(errors|codes)\.", "codes.", address)
 
 
 def constructs(grammar: Type = DOCUMENT) -> Mapping[str, Construct]:
@@ -303,6 +304,8 @@ _SLOT_DOCS: Mapping[str, str] = {
     "details": "an object with the `details` of the code",
     "actions": "the list of suggested `actions`",
     "request_id": "the correlation id of the request",
+    "grpc_status": "the gRPC status of the code, as `on` has it",
+    "grpc_code": "the number of that status (google.rpc.Code)",
 }
 
 #: Records with a table of their own elsewhere on the page.

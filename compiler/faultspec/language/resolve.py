@@ -41,6 +41,11 @@ def _codes_with_examples(scope: Scope, taxonomy: Taxonomy) -> Iterator[tuple[Pat
     for name, operation in taxonomy.operations.items():
         errors = scope.section("operations")[name].get("errors", {})
         sections.append((("operations", name, "errors"), operation.errors, errors))
+        listed = scope.section("operations")[name].get("codes")
+        if isinstance(listed, dict):
+            own = {code: each for code, each in listed.items() if each and "example" in each}
+            variants = {code: operation.variants[code] for code in own}
+            sections.append((("operations", name, "codes"), variants, own))
     for path, codes, data in sections:
         for name, code in codes.items():
             if not any(scope.is_touched((*path, name, key)) for key in _CONSTRAINING):
@@ -62,7 +67,8 @@ def _read_taxonomy(scope: Scope) -> Taxonomy:
         return schemas.read_terms(scope, scope.section(name), (name,))
 
     detail_keys = section("detail_keys", schemas.read_detail_key)
-    reader = CodeReader(scope, detail_keys)
+    envelopes, surfaces = wire.read_envelopes(scope), wire.read_surfaces(scope)
+    reader = CodeReader(scope, detail_keys, envelopes, surfaces)
     return Taxonomy(
         name=header["name"],
         version=header["version"],
@@ -72,8 +78,8 @@ def _read_taxonomy(scope: Scope) -> Taxonomy:
         domains=terms("domains"),
         boundaries=terms("boundaries"),
         detail_keys=detail_keys,
-        envelopes=wire.read_envelopes(scope),
-        surfaces=wire.read_surfaces(scope),
+        envelopes=envelopes,
+        surfaces=surfaces,
         codes=reader.shared_codes(),
         operations={
             name: reader.operation(name, value)
@@ -155,10 +161,14 @@ def _with_default_statuses(taxonomy: Taxonomy) -> Taxonomy:
         },
         operations={
             name: operation._replace(
+                variants={
+                    shared: with_status(code, of_operation=False)
+                    for shared, code in operation.variants.items()
+                },
                 errors={
                     own: with_status(code, of_operation=True)
                     for own, code in operation.errors.items()
-                }
+                },
             )
             for name, operation in taxonomy.operations.items()
         },

@@ -29,6 +29,8 @@ WELL_KNOWN_SLOTS = (
     "details",
     "actions",
     "request_id",
+    "grpc_status",
+    "grpc_code",
 )
 """Slots that every envelope may use without declaring them in ``fields``."""
 

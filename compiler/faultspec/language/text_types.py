@@ -43,7 +43,7 @@ def slot_types(taxonomy: Taxonomy, envelope: Envelope) -> dict[str, Check]:
                 found[slot] = details_type(taxonomy, schemas)
                 continue
         found[slot] = text_type(schema)
-    wires = [code.wire for code in taxonomy.every_code()]
+    wires = [code.wire_in(envelope) for code in taxonomy.every_code()]
     if wires and not any(isinstance(wire, str) for wire in wires):
         found["code"] = Check(("integer",))
     return found

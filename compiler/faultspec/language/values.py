@@ -5,6 +5,7 @@
 (`expected`, `additional: warn`) are warnings.
 """
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -18,7 +19,7 @@ from faultspec.exchange.expressions import (
 )
 from faultspec.language import formats
 from faultspec.language.header_syntax import parse_scalar
-from faultspec.language.model import HeaderRule, Schema, Taxonomy, Term
+from faultspec.language.model import Constant, HeaderRule, Schema, Taxonomy, Term
 from faultspec.runtime.nodes import child
 
 Vocabularies = Mapping[str, Collection[str]]
@@ -218,6 +219,11 @@ def is_type(value: object, name: str) -> bool:
 def are_equal(a: object, b: object) -> bool:
     """Equality of JSON scalars: 1 equals 1.0, and not true."""
     return isinstance(a, bool) == isinstance(b, bool) and a == b
+
+
+def spell(value: Constant) -> str:
+    """A constant inside a text: a string as it is, others as JSON."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 # Descriptions of values

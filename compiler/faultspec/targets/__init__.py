@@ -187,6 +187,17 @@ _TARGETS = (
         Output("problem.schema.json.jinja", "problem.schema.json"),
     ),
     _shipped_target(
+        "openrpc",
+        "OpenRPC 1.3.2: the error objects of each JSON-RPC method, and the groups they share",
+        Output("document.json.jinja", "{{ each.name }}.openrpc.json", each="view.files"),
+    ),
+    _shipped_target(
+        "google_rpc",
+        "google.rpc.Status as JSON, with ErrorInfo and RetryInfo: JSON Schema and examples",
+        Output("status.schema.json.jinja", "status.schema.json"),
+        Output("examples.json.jinja", "examples.json"),
+    ),
+    _shipped_target(
         "prometheus",
         "alert rules over the metrics of the telemetry, and a runbook stub for each alert",
         Output("alerts.yaml.jinja", "{{ each.name }}.yaml", each="view.files"),

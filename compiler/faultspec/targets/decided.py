@@ -1,12 +1,20 @@
 """The codes that a status or an envelope decides, where no member of the body has the code."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from faultspec.language.carriers import reaches, uses_envelope
 from faultspec.language.conditions import StatusRange
 from faultspec.language.model import Code, Envelope, Operation, Surface, Taxonomy
 from faultspec.targets import schema as schemas
+
+
+class CodeIdentity(NamedTuple):
+    """The ``value`` of the code slot of an envelope for the code with this ``wire``."""
+
+    operation: str | None
+    wire: str | int
+    value: str | int
 
 
 class DecidedRow(NamedTuple):
@@ -30,11 +38,23 @@ def decided_rows(taxonomy: Taxonomy) -> Iterator[DecidedRow]:
             continue
         by_status = not envelope.decides_code
         for operation, code in schemas.live(taxonomy):
+            if operation is not None and not taxonomy.owns(operation, code):
+                continue  # its operation lists it
             row = _decided_row(taxonomy, envelope, code, operation=operation, by_status=by_status)
             if row is not None:
                 yield row
         for each in taxonomy.operations.values():
             yield from _listed_rows(taxonomy, envelope, each, by_status=by_status)
+
+
+def identities(taxonomy: Taxonomy) -> Mapping[str, Sequence[CodeIdentity]]:
+    """By envelope, the codes whose value there is not their ``wire``; removed codes too."""
+    found: dict[str, list[CodeIdentity]] = {}
+    for path, code in (*taxonomy.located_codes(), *taxonomy.variants()):
+        operation = path[1] if path[0] == "operations" else None
+        for envelope, value in code.identities.items():
+            found.setdefault(envelope, []).append(CodeIdentity(operation, code.wire, value))
+    return found
 
 
 def decides_codes(taxonomy: Taxonomy) -> bool:
@@ -46,8 +66,9 @@ def _listed_rows(
     taxonomy: Taxonomy, envelope: Envelope, operation: Operation, *, by_status: bool
 ) -> Iterator[DecidedRow]:
     for name in operation.codes or ():
-        code = taxonomy.codes.get(name)
-        if code is not None and code.live:
+        shared = taxonomy.codes.get(name)
+        if shared is not None and shared.live:
+            code = operation.own_form(shared)
             row = _decided_row(taxonomy, envelope, code, by_status=by_status)
             if row is not None:
                 yield row._replace(operation=operation.name, listed=True)

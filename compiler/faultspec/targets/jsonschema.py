@@ -50,19 +50,17 @@ def definition(operation: str | None, code: Code) -> str:
 def envelope_schema(envelope: Envelope, taxonomy: Taxonomy, model: Model) -> schemas.Json:
     """The schema of every body that the envelope may have."""
     carried = schemas.carried_codes(taxonomy, envelope.name)
-    branches: list[schemas.Json] = [
-        {"$ref": f"#/$defs/{definition(operation, code)}"}
-        for operation, code in carried
-        if operation is None
-    ]
-    by_wire: dict[str | int, list[schemas.Json]] = {}
+    groups: dict[tuple[bool, str | int], list[schemas.Json]] = {}
     for operation, code in carried:
-        if operation is not None:
-            by_wire.setdefault(code.wire, []).append(
-                {"$ref": f"#/$defs/{definition(operation, code)}"}
-            )
-    # Operations may have codes of the same name, which the body alone does not distinguish.
-    branches += [{"anyOf": each} for each in by_wire.values()]
+        key = taxonomy.owns(operation, code), code.wire_in(envelope)
+        reference = {"$ref": f"#/$defs/{definition(operation, code)}"}
+        groups.setdefault(key, []).append(reference)
+    # The body alone distinguishes neither codes of the same name of several operations, nor a
+    # shared code from its forms.
+    branches: list[schemas.Json] = [
+        {"anyOf": each} if owned or len(each) > 1 else each[0]
+        for (owned, _), each in sorted(groups.items(), key=lambda group: group[0][0])
+    ]
     definitions = {
         definition(operation, code): code_schema(envelope, code, taxonomy)
         for operation, code in carried

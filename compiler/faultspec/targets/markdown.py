@@ -46,7 +46,8 @@ class EnvelopeExample(NamedTuple):
 
 
 class CodeSection(NamedTuple):
-    """A code on the page. ``label``: its anchor. ``operation``: the one that alone has it.
+    """A code on the page. ``label``: its anchor. ``operation``: the one that has it so, alone if it
+    is ``owned``.
 
     ``replaced_by``: the anchor of its replacement, if that is declared. ``headers``: its own rules,
     and those for its statuses. ``overrides``: what is decided otherwise than in the base.
@@ -55,6 +56,7 @@ class CodeSection(NamedTuple):
     code: Code
     label: str
     operation: str | None
+    owned: bool
     replaced_by: str | None
     several_statuses: bool
     surfaces: tuple[str, ...]
@@ -112,7 +114,7 @@ def view(taxonomy: Taxonomy, model: Model) -> MarkdownView:
     """The page of a taxonomy."""
     declared = [
         (path[1] if path[0] == "operations" else None, code)
-        for path, code in taxonomy.located_codes()
+        for path, code in (*taxonomy.located_codes(), *taxonomy.variants())
     ]
     anchors = frozenset(definition(operation, code) for operation, code in declared)
     sections = [_code(operation, code, taxonomy, anchors) for operation, code in declared]
@@ -160,12 +162,13 @@ def _code(
         code=code,
         label=definition(operation, code),
         operation=operation,
+        owned=taxonomy.owns(operation, code),
         replaced_by=next((anchor for anchor in replacements if anchor in anchors), None),
         several_statuses=len(list(code.http.allowed_statuses())) > 1,
         surfaces=tuple(
             surface.name
             for surface in taxonomy.surfaces.values()
-            if reaches(surface, code, of_operation=operation is not None)
+            if reaches(surface, code, of_operation=taxonomy.owns(operation, code))
         ),
         headers=(*code.headers, *(rule for rule in taxonomy.headers if _concerns(rule, code))),
         imported_details=schemas.details_schema(code, taxonomy) if imported else None,
@@ -185,7 +188,7 @@ def _concerns(rule: HeaderRule, code: Code) -> bool:
 
 def _examples(operation: str | None, code: Code, taxonomy: Taxonomy) -> Iterator[EnvelopeExample]:
     """Each example in its envelope."""
-    if not carriers(taxonomy, code, of_operation=operation is not None):
+    if not carriers(taxonomy, code, of_operation=taxonomy.owns(operation, code)):
         return
     envelope = schemas.own_envelope(taxonomy, operation, code)
     http = any(

@@ -106,7 +106,8 @@ def _may_be(error: CarriedError, output: _ToolOutput, taxonomy: Taxonomy) -> boo
     """
     if error.operation is None:
         return not output.surely or any(
-            operation.codes is None or error.code.name in operation.codes
+            (operation.codes is None or error.code.name in operation.codes)
+            and error.code.name not in operation.variants
             for operation in output.operations
         )
     if any(operation.name == error.operation for operation in output.operations):
@@ -181,7 +182,7 @@ def _lookalike_schemas(surface: Surface, taxonomy: Taxonomy) -> Iterator[schemas
         if places:
             yield discriminators.coded_shape_schema(
                 envelope.shape,
-                {place.node: schemas.place_schema(place.node, codes) for place in places},
+                {place.node: schemas.place_schema(place.node, envelope, codes) for place in places},
             )
         yield schemas.whole_schema(
             envelope, schemas.undeclared_schema(envelope, taxonomy), taxonomy

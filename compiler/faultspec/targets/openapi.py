@@ -174,9 +174,24 @@ def _one_of(
         for operation, code in codes
     ]
     union = schemas.union_keyword((envelope,))
-    branches: Json = {union: [{"$ref": reference} for reference in references]}
+    wires = [code.wire_in(envelope) for _, code in codes]
+    forms = {wire for wire in wires if wires.count(wire) > 1} if _has_forms(codes, taxonomy) else ()
+    branches: Json = {
+        union: [
+            {"$ref": reference}
+            for wire, reference in zip(wires, references, strict=True)
+            if wire not in forms
+        ]
+    }
+    for wire in dict.fromkeys(wires):
+        if wire in forms:
+            group = [
+                {"$ref": reference}
+                for each, reference in zip(wires, references, strict=True)
+                if each == wire
+            ]
+            branches[union].append({"anyOf": group})
     place = _code_member(envelope)
-    wires = [code.wire for _, code in codes]
     if (
         place is not None
         and all(isinstance(wire, str) for wire in wires)
@@ -185,6 +200,11 @@ def _one_of(
         mapping = dict(zip(wires, references, strict=True))
         branches["discriminator"] = {"propertyName": place, "mapping": mapping}
     return schemas.whole_schema(envelope, branches, taxonomy)
+
+
+def _has_forms(codes: Sequence[tuple[str | None, Code]], taxonomy: Taxonomy) -> bool:
+    """Whether an operation has a shared code otherwise."""
+    return any(operation and not taxonomy.owns(operation, code) for operation, code in codes)
 
 
 def _code_member(envelope: Envelope) -> str | None:
@@ -506,7 +526,7 @@ def slots(
     details = dict(example.details) if example.details is not None else None
     message = example.message or fill_message(message_template(code), details or {})
     decided: dict[str, object] = {
-        "code": code.wire,
+        "code": code.wire_in(envelope),
         "message": message,
         "summary": code.summary,
         "status": schemas.written_status(envelope, example.status or code.http.default),

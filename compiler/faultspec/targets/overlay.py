@@ -213,13 +213,22 @@ def _responses(
     surface: Surface, operation: Operation | None, names: openapi.ComponentNames, taxonomy: Taxonomy
 ) -> Iterator[tuple[str, Json]]:
     """The response under each status, for all envelopes; of an operation only its own."""
-    own = [] if operation is None else [error for error in operation.errors.values() if error.live]
+    own = (
+        []
+        if operation is None
+        else [
+            error
+            for error in (*operation.errors.values(), *operation.variants.values())
+            if error.live
+        ]
+    )
     allowed = None if operation is None else operation.codes
     shared = [
         code
         for code in taxonomy.shared_live_codes()
         if (surface.codes is None or code.name in surface.codes)
         and (allowed is None or code.name in allowed)
+        and (operation is None or code.name not in operation.variants)
     ]
     found: dict[str, list[tuple[str, Json]]] = {}
     for name in surface.envelopes:

@@ -85,7 +85,8 @@ def _problem(operation: str | None, code: Code, taxonomy: Taxonomy) -> ProblemTy
                 type=fixed,
                 body={"description": code.summary, **body},
             )
-    names = [taxonomy.name, *([operation] if operation is not None else []), code.name]
+    owner = [operation] if operation is not None and taxonomy.owns(operation, code) else []
+    names = [taxonomy.name, *owner, code.name]
     urn = ":".join(["urn:problem-type", *(quote(name, safe="") for name in names)])
     return ProblemType(
         label=label, operation=operation, code=code, type=urn, body=_body(urn, code, taxonomy)

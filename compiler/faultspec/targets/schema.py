@@ -13,6 +13,7 @@ from faultspec.exchange.body import steps
 from faultspec.language.carriers import carriers, uses_envelope
 from faultspec.language.model import (
     Code,
+    Constant,
     DetailMember,
     Envelope,
     Example,
@@ -22,7 +23,7 @@ from faultspec.language.model import (
     Taxonomy,
 )
 from faultspec.language.scope import WELL_KNOWN_SLOTS
-from faultspec.language.values import Vocabularies, vocabularies
+from faultspec.language.values import Vocabularies, spell, vocabularies
 from faultspec.runtime import ids
 from faultspec.runtime.places import body_places
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template, slot_places, walk
@@ -38,10 +39,10 @@ Json = dict[str, Any]
 
 
 def live(taxonomy: Taxonomy) -> Iterator[tuple[str | None, Code]]:
-    """Every code a service may produce, with the operation that alone has it: shared ones first, in
-    order of declaration.
+    """Every code a service may produce, with the operation that alone has it, or has a shared code
+    otherwise: shared ones first, in order of declaration.
     """
-    for path, code in taxonomy.located_codes():
+    for path, code in (*taxonomy.located_codes(), *taxonomy.variants()):
         if code.live:
             yield path[1] if path[0] == "operations" else None, code
 
@@ -112,7 +113,7 @@ def carried_codes(taxonomy: Taxonomy, envelope: str) -> tuple[tuple[str | None, 
         (operation, code)
         for operation, code in live(taxonomy)
         if uses_envelope(code, taxonomy.envelopes[envelope])
-        and (everything or operation is not None or code.name in named)
+        and (everything or taxonomy.owns(operation, code) or code.name in named)
     )
 
 
@@ -128,7 +129,7 @@ def answer_codes(taxonomy: Taxonomy, envelope: str) -> tuple[tuple[str | None, C
         for operation, code in live(taxonomy)
         if uses_envelope(code, taxonomy.envelopes[envelope])
         and any(
-            operation is not None or surface.codes is None or code.name in surface.codes
+            taxonomy.owns(operation, code) or surface.codes is None or code.name in surface.codes
             for surface in using
         )
     )
@@ -138,7 +139,7 @@ def own_envelope(taxonomy: Taxonomy, operation: str | None, code: Code) -> Envel
     """The default envelope of a code: the first of its surfaces that its examples show, else the
     first.
     """
-    possible = carriers(taxonomy, code, of_operation=operation is not None)
+    possible = carriers(taxonomy, code, of_operation=taxonomy.owns(operation, code))
     if len(possible) == 1:
         return possible[0]
     return next(
@@ -416,7 +417,7 @@ def _has_several_members(field: Field | None) -> bool:
 def alternative_schemas(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Iterator[Json]:
     """For each slot with several members: the first that is there has the value of the slot."""
     for slot, pointers in body_places(envelope.places).items():
-        value = slot_schema(slot, envelope.fields[slot], code, taxonomy)
+        value = slot_schema(slot, envelope, code, taxonomy)
         absent: list[Json] = []
         branches: list[Json] = []
         for pointer in pointers:
@@ -435,7 +436,7 @@ def undeclared_schema(envelope: Envelope, taxonomy: Taxonomy, others: Iterable[J
     ``others``: schemas of values in the place of the code that are not codes.
     """
     # A reserved code, or a removed one, is declared: it must not come, whatever else may.
-    known = list(dict.fromkeys(code.wire for code in taxonomy.every_code()))
+    known = list(dict.fromkeys(code.wire_in(envelope) for code in taxonomy.every_code()))
     kinds = list(dict.fromkeys("string" if isinstance(each, str) else "number" for each in known))
     none: Json = {"enum": known}
     other: Json = {
@@ -466,11 +467,11 @@ def protocol_numbers(protocol: Protocol) -> list[Json]:
     ]
 
 
-def place_schema(place: Node, codes: Iterable[Code]) -> Json:
+def place_schema(place: Node, envelope: Envelope, codes: Iterable[Code]) -> Json:
     """The schema of a place of the code, as its slot or inside a text, for any of the codes."""
     if not isinstance(place, Template):
-        return choice_schema([code.wire for code in codes])
-    return {"anyOf": [_template(place, code) for code in codes]}
+        return choice_schema([code.wire_in(envelope) for code in codes])
+    return {"anyOf": [_template(place, envelope, code) for code in codes]}
 
 
 def shape_schema(envelope: Envelope, code: Json, taxonomy: Taxonomy) -> Json:
@@ -540,18 +541,19 @@ def _node_schema(
         case Slot(name="code") if code is None and other is not None:
             return other
         case Slot(name=name):
-            return slot_schema(name, envelope.fields.get(name), code, taxonomy)
+            return slot_schema(name, envelope, code, taxonomy)
         case Literal(value=value):
             return constant_schema(value)
         case Template() if code is None and other is not None and "code" in node.slots:
             # Whatever else the text says, a declared code in it is declared.
             known = {
-                str(each.wire): each._replace(domain=None, boundaries=(), facts={})
+                str(each.wire_in(envelope)): each._replace(domain=None, boundaries=(), facts={})
                 for each in taxonomy.every_code()
             }
-            return {**_template(node, None), "not": place_schema(node, known.values())}
+            declared = place_schema(node, envelope, known.values())
+            return {**_template(node, envelope, None), "not": declared}
         case Template():
-            return _template(node, code)
+            return _template(node, envelope, code)
         case Array(item=item):
             return {
                 "type": "array",
@@ -572,7 +574,7 @@ def _node_schema(
             if node.spread is not None:
                 found = _merge_spread(
                     found,
-                    slot_schema(node.spread, envelope.fields.get(node.spread), code, taxonomy),
+                    slot_schema(node.spread, envelope, code, taxonomy),
                 )
             return found
 
@@ -610,16 +612,16 @@ def _merge_spread(found: Json, spread: Json) -> Json:
     return merged
 
 
-def _template(node: Template, code: Code | None) -> Json:
+def _template(node: Template, envelope: Envelope, code: Code | None) -> Json:
     """A string with slots inside: a constant where each slot has one value, else a pattern."""
     known: dict[str, tuple[str, ...]] = {}
     if code is not None:
         domain = () if code.domain is None else (code.domain,)
         known = {
-            "code": (str(code.wire),),
+            "code": (str(code.wire_in(envelope)),),
             "domain": domain,
             "boundary": code.boundaries,
-            **code.facts,
+            **{slot: tuple(map(spell, values)) for slot, values in code.facts.items()},
         }
     pattern, whole = _escape(node.texts[0]), node.texts[0]
     for slot, text in zip(node.slots, node.texts[1:], strict=True):
@@ -643,12 +645,13 @@ STRING = Fragment({"type": "string"})
 """Any text."""
 
 
-def slot_schema(name: str, field: Field | None, code: Code | None, taxonomy: Taxonomy) -> Json:
+def slot_schema(name: str, envelope: Envelope, code: Code | None, taxonomy: Taxonomy) -> Json:
     """The schema of a slot that travels with ``code``: the value that the code fixes, else the
     envelope's field.
     """
+    field = envelope.fields.get(name)
     if code is not None:
-        fixed = _fixed_schema(name, field, code, taxonomy)
+        fixed = _fixed_schema(name, envelope, code, taxonomy)
         if fixed is not None:
             return fixed
     if field is not None:
@@ -657,16 +660,24 @@ def slot_schema(name: str, field: Field | None, code: Code | None, taxonomy: Tax
             found = _suggested_actions(found, code)
         if code is not None and name == "status" and field.schema.types != ("string",):
             found = _join(found, conditions.status_schema(code, taxonomy))
-        return (
-            {**found, **choice_schema(code.facts[name])}
-            if code is not None and name in code.facts
-            else found
-        )
+        return _limit_values(found, code.facts.get(name, ())) if code is not None else found
     implied = taxonomy.implied_schema(name)
     found = {} if implied is None else known_value(implied, taxonomy)
-    if code is not None and name == "status":
+    if code is None:
+        return found
+    if name == "actions":
+        return _suggested_actions(found, code)
+    if name == "status":
         found = _join(found, conditions.status_schema(code, taxonomy))
-    return _suggested_actions(found, code) if code is not None and name == "actions" else found
+    return _limit_values(found, code.facts.get(name, ()))
+
+
+def _limit_values(schema: Json, values: Sequence[Constant]) -> Json:
+    """The schema of a slot with these values; unchanged without any."""
+    if len(values) == 1:
+        kept = {key: each for key, each in schema.items() if key not in ("enum", "anyOf")}
+        return {**kept, **constant_schema(values[0])}
+    return {**schema, **choice_schema(values)} if values else schema
 
 
 def _join(first: Json, second: Json) -> Json:
@@ -686,10 +697,11 @@ def _suggested_actions(actions: Json, code: Code) -> Json:
     return {**actions, "items": {**items, "enum": own} if own else {"not": {}}}
 
 
-def _fixed_schema(name: str, field: Field | None, code: Code, taxonomy: Taxonomy) -> Json | None:
+def _fixed_schema(name: str, envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Json | None:
+    field = envelope.fields.get(name)
     match name:
         case "code":
-            return constant_schema(code.wire)
+            return constant_schema(code.wire_in(envelope))
         case "boundary" if code.boundaries:
             return choice_schema(code.boundaries)
         case "domain" if code.domain is not None:

@@ -71,11 +71,15 @@ def _document(surface: Surface, taxonomy: Taxonomy, model: Model) -> schemas.Jso
 
 
 class CarriedError(NamedTuple):
-    """An error in an envelope of a surface. ``label``: its name among the definitions."""
+    """An error in an envelope of a surface. ``label``: its name among the definitions. ``owned``:
+    its operation alone has the code. ``wire``: the value of the code slot there.
+    """
 
     label: str
     operation: str | None
+    owned: bool
     code: Code
+    wire: str | int
     schema: schemas.Json
 
 
@@ -88,14 +92,21 @@ def errors(surface: Surface, taxonomy: Taxonomy) -> Iterator[CarriedError]:
     """Every error that may stand in the surface's envelopes."""
     several = len(surface.envelopes) > 1
     for operation, code in schemas.live(taxonomy):
-        if not reaches(surface, code, of_operation=operation is not None):
+        if not reaches(surface, code, of_operation=taxonomy.owns(operation, code)):
             continue
         for name in surface.envelopes:
             envelope = taxonomy.envelopes[name]
             if uses_envelope(code, envelope):
                 own = definition(operation, code)
                 label = f"{own}.{name}" if several and len(code.envelopes) != 1 else own
-                yield CarriedError(label, operation, code, _whole_body(envelope, code, taxonomy))
+                yield CarriedError(
+                    label=label,
+                    operation=operation,
+                    owned=taxonomy.owns(operation, code),
+                    code=code,
+                    wire=code.wire_in(envelope),
+                    schema=_whole_body(envelope, code, taxonomy),
+                )
 
 
 def _whole_body(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> schemas.Json:
@@ -110,7 +121,7 @@ def branches(carried: Iterable[CarriedError]) -> list[schemas.Json]:
     found: dict[tuple[bool, object], list[schemas.Json]] = {}
     for each in carried:
         reference = {"$ref": f"#/$defs/{each.label}"}
-        found.setdefault((each.operation is not None, each.code.wire), []).append(reference)
+        found.setdefault((each.owned, each.wire), []).append(reference)
     return [
         group[0] if len(group) == 1 and not of_operation else {"anyOf": group}
         for (of_operation, _), group in found.items()

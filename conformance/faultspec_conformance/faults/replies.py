@@ -80,6 +80,8 @@ def _cases(contract: Contract, request: Request, fault: Fault, validator: str) -
     operation = contract.operation(asked)
     own = operation.errors.get(fault.code) if operation is not None else None
     code = own or taxonomy.codes.get(fault.code)
+    if code is not None and own is None and operation is not None:
+        code = operation.own_form(code)
     if code is None or not _is_allowed(code, operation, own):
         return
     for status in _statuses(code, fault, asked, operation=operation, taxonomy=taxonomy):

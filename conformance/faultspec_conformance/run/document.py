@@ -192,7 +192,7 @@ class DocumentHold:
         if violation.clause != "document/schema" or violation.keyword in _STRUCTURAL:
             return True
         value = violation.value
-        wires = self.session.contract.wires
+        wires = self.session.contract.numbering.wires
         return violation.keyword in ("enum", "const") and isinstance(value, str) and value in wires
 
     def _samples(self, operation: ServiceOperation, status: int) -> Iterator[Exchange]:

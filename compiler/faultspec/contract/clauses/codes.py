@@ -156,7 +156,7 @@ CLAUSES = (
     ),
     _by_code(
         address="boundary/allowed",
-        title="The error names a layer, a domain and facts that its code allows",
+        title="The error has a layer, a domain and facts that its code allows",
         why="Alerts go to the named layer; the wrong one wakes the wrong people.",
         occasion="An error whose envelope names the layer, or a fact that the code fixes.",
         reads=("code", "boundary"),

@@ -37,6 +37,8 @@ def code_constructor(evolution: Evolution) -> Iterator[Occurrence]:
         return
     before, after = constructor_signatures(old, paths), constructor_signatures(new, paths)
     for pair in pairs:
+        if not (pair.path in before and pair.path in after):
+            continue  # only one has a class for the operation's form of a code: operation/form
         yield from _changed_arguments(pair.path, before[pair.path], after[pair.path])
 
 

@@ -127,7 +127,7 @@ def _guessed_rename(evolution: Evolution, rename: Rename) -> Occurrence:
     return Occurrence((*rename.path, "name"), effect, rename.old, rename.new, covers=covers)
 
 
-@evolution_rule("code/wire", "WIRE", reads=("Code.wire",))
+@evolution_rule("code/wire", "WIRE", reads=("Code.wire", "Code.identities"))
 def code_wire(evolution: Evolution) -> Iterator[Occurrence]:
     """The wire value is what clients compare. A service that sends another one sends another
     code."""
@@ -142,6 +142,18 @@ def code_wire(evolution: Evolution) -> Iterator[Occurrence]:
             yield Occurrence(
                 (*path, "wire"), Effect("breaking", message, ("clients",)), old.wire, new.wire
             )
+            continue
+        for name, envelope in evolution.new.envelopes.items():
+            if name not in evolution.old.envelopes:
+                continue
+            before, after = old.wire_in(envelope), new.wire_in(envelope)
+            if before != after:
+                message = (
+                    f"the value of {code_name(path)} in the envelope `{name}` is {after!r} in "
+                    f"place of {before!r}"
+                )
+                effect = Effect("breaking", message, ("clients",))
+                yield Occurrence((*path, "identities", name), effect, before, after)
 
 
 @evolution_rule(

@@ -151,6 +151,19 @@ def operation_codes(evolution: Evolution) -> Iterator[Occurrence]:
             yield from _listed_codes(path, new, (before & live), (after & live))
 
 
+@evolution_rule("operation/form", "SOURCE", reads=("Operation.variants",))
+def operation_form(evolution: Evolution) -> Iterator[Occurrence]:
+    """Where an operation has a shared code otherwise, bindings have a class of its own for it. The
+    rules of codes tell what differs in its answers."""
+    for path, old, new in evolution.pairs("operations"):
+        for code in dict.fromkeys((*old.variants, *new.variants)):
+            if code in old.variants and code in new.variants:
+                continue
+            state = "has" if code in new.variants else "no longer has"
+            message = f"`{new.name}` {state} its own form of `{code}`"
+            yield Occurrence((*path, "variants", code), Effect("breaking", message, BOTH))
+
+
 def _listed_codes(
     path: Path, new: Operation, before: frozenset[str], after: frozenset[str]
 ) -> Iterator[Occurrence]:

@@ -24,6 +24,7 @@ from faultspec.language.grammar import (
     Many,
     Named,
     Nothing,
+    Number,
     Record,
     Text,
 )
@@ -85,25 +86,37 @@ EXAMPLE = Record(
     },
 )
 
-#: The status codes of gRPC (grpc/status.proto), except OK.
-GRPC = (
-    "CANCELLED",
-    "UNKNOWN",
-    "INVALID_ARGUMENT",
-    "DEADLINE_EXCEEDED",
-    "NOT_FOUND",
-    "ALREADY_EXISTS",
-    "PERMISSION_DENIED",
-    "RESOURCE_EXHAUSTED",
-    "FAILED_PRECONDITION",
-    "ABORTED",
-    "OUT_OF_RANGE",
-    "UNIMPLEMENTED",
-    "INTERNAL",
-    "UNAVAILABLE",
-    "DATA_LOSS",
-    "UNAUTHENTICATED",
-)
+#: The status codes of gRPC and their numbers (google/rpc/code.proto), except OK.
+GRPC = {
+    "CANCELLED": 1,
+    "UNKNOWN": 2,
+    "INVALID_ARGUMENT": 3,
+    "DEADLINE_EXCEEDED": 4,
+    "NOT_FOUND": 5,
+    "ALREADY_EXISTS": 6,
+    "PERMISSION_DENIED": 7,
+    "RESOURCE_EXHAUSTED": 8,
+    "FAILED_PRECONDITION": 9,
+    "ABORTED": 10,
+    "OUT_OF_RANGE": 11,
+    "UNIMPLEMENTED": 12,
+    "INTERNAL": 13,
+    "UNAVAILABLE": 14,
+    "DATA_LOSS": 15,
+    "UNAUTHENTICATED": 16,
+}
+
+_CONSTANT = (Text(), Number(), Flag())
+_IDENTITY = Either((Text(), Integer(), Named(Either((Text(), Integer())), NAME, least=1)))
+
+
+def _identity(of: str) -> Key:
+    return Key(
+        _IDENTITY,
+        f"The value of the code slot on surfaces of {of}, a number or a text, or such values by "
+        "surface; default `wire`.",
+    )
+
 
 CODE_KEYS = {
     "summary": Key(Text(), "The failure, in one sentence.", True),
@@ -130,24 +143,37 @@ CODE_KEYS = {
         Record(
             "the carriers",
             {
-                "grpc": Key(Choice(GRPC), "The gRPC status."),
+                "http": _identity("HTTP"),
+                "jsonrpc": _identity("JSON-RPC"),
                 "mcp": Key(
-                    Record(
-                        "an MCP result",
-                        {
-                            "is_error": Key(Flag(), "The result's `isError`.", True),
-                            "strict": Key(
-                                Flag(),
-                                "The value of `isError` on servers that set it on every refusal. "
-                                "It is allowed beside that of `is_error`.",
+                    Either(
+                        (
+                            Text(),
+                            Integer(),
+                            Record(
+                                "an MCP result",
+                                {
+                                    "code": _identity("MCP"),
+                                    "is_error": Key(Flag(), "The result's `isError`."),
+                                    "strict": Key(
+                                        Flag(),
+                                        "The value of `isError` on servers that set it on every "
+                                        "refusal. It is allowed beside that of `is_error`.",
+                                    ),
+                                },
                             ),
-                        },
+                        )
                     ),
-                    "How tool results with this code are marked.",
+                    "The value of the code slot in tool results, or the marks of tool results.",
                 ),
+                "event": _identity("events"),
+                "stream": _identity("streams"),
+                "tool_message": _identity("tool messages"),
+                "log": _identity("logs"),
+                "grpc": Key(Choice(tuple(GRPC)), "The gRPC status."),
             },
         ),
-        "The code on other transports.",
+        "The code on each transport.",
     ),
     "deadline": Key(
         Record(
@@ -194,7 +220,14 @@ CODE_KEYS = {
         Either((EXAMPLE, Many(EXAMPLE, 1))), "An example of the code, or a list of examples."
     ),
     "actions": Key(Many(Text(), 1), "The recovery actions that its errors may suggest."),
-    "facts": Key(Named(WORDS, NAME), "The allowed terms of slots that have a vocabulary."),
+    "facts": Key(
+        Named(
+            Either((*_CONSTANT, Many(Either(_CONSTANT), 1))),
+            NAME,
+        ),
+        "The values that slots have with the code: one, such as a title or a help URL, or the "
+        "allowed ones, of which the first is the default. A slot with a vocabulary has its terms.",
+    ),
     **SUPPORT_KEYS,
     "lifecycle": Key(
         Choice(("experimental", "beta", "stable", "deprecated", "reserved", "removed")),
@@ -228,6 +261,19 @@ DOMAIN_DEFAULTS = {
     ),
     **SUPPORT_KEYS,
 }
+_VARIANT = Record(
+    "a code of an operation",
+    {
+        "http": Key(HTTP, "The HTTP status in place of that of the code."),
+        "details": Key(
+            CODE_KEYS["details"].type,
+            "Members of `details` in place of those of the same name, or beside them.",
+        ),
+        "facts": Key(CODE_KEYS["facts"].type, "Values of slots in place of those of the code."),
+        "example": Key(CODE_KEYS["example"].type, "Examples in place of those of the code."),
+        "source": SOURCE_KEY,
+    },
+)
 
 OPERATION = Record(
     "an operation",
@@ -237,8 +283,9 @@ OPERATION = Record(
         "match": Key(SURFACE.keys["match"].type, "The exchanges of this operation."),
         "idempotent": Key(Flag(), "Whether repeating the request has no further effect."),
         "codes": Key(
-            Many(Text(), 1),
-            "The shared codes that it may return; default all that its surface allows.",
+            Either((Many(Text(), 1), Named(Either((Nothing(), _VARIANT)), NAME, least=1))),
+            "The shared codes that it may return, default all that its surface allows. In a "
+            "mapping, each with what differs here, or null.",
         ),
         "errors": Key(Named(CODE, NAME), "The codes of this operation alone."),
         "source": SOURCE_KEY,

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from faultspec.diagnostics.model import Path
+from faultspec.language.carriers import uses_envelope
 from faultspec.language.model import Code, Surface, Taxonomy
 from faultspec.language.pictures import message_parameters
 from faultspec.lint.rule import Remark, Subject, rule
@@ -155,18 +156,72 @@ def wire_reused(subject: Subject) -> Iterator[Remark]:
     taxonomy = subject.taxonomy
     shared = {code.wire: code for code in taxonomy.codes.values()}
     for path, code in subject.codes():
-        other = shared.get(code.wire) if path[0] == "operations" else None
-        if other is None or other.name == code.name or _is_imported(code, taxonomy):
+        if path[0] != "operations" or _is_imported(code, taxonomy):
+            continue
+        other, value, key = shared.get(code.wire), code.wire, "wire"
+        if other is None or other.name == code.name:
+            other, value, key = _same_identity(code, taxonomy)
+        if other is None:
             continue
         removed = "removed " if other.lifecycle == "removed" else ""
         owner = f"the {removed}code `{other.name}`"
-        message = f"`{code.name}` reuses `{code.wire}`, the wire value of {owner}"
+        message = f"`{code.name}` reuses `{value}`, the wire value of {owner}"
         yield Remark(
-            subject.first_written(path, "wire"),
+            subject.first_written(path, key),
             message,
-            "give the operation's code another `wire:`",
+            f"give the operation's code another `{key}:`",
             related=((f"`{other.name}` is here", ("codes", other.name)),),
         )
+
+
+def _same_identity(code: Code, taxonomy: Taxonomy) -> tuple[Code | None, str | int, str]:
+    """The other shared code with the same value in an envelope, with that value and its key."""
+    for name, value in code.identities.items():
+        envelope = taxonomy.envelopes[name]
+        for other in taxonomy.codes.values():
+            if (
+                other.name != code.name
+                and uses_envelope(other, envelope)
+                and other.wire_in(envelope) == value
+            ):
+                return other, value, "on"
+    return None, code.wire, "wire"
+
+
+@rule("identity-without-surface", severity="warning")
+def identity_without_surface(subject: Subject) -> Iterator[Remark]:
+    """A value of the code slot under `on:` is for a transport that a surface has.
+
+    Bad::
+
+        codes:
+          failed: {summary: It failed., http: 500, on: {jsonrpc: -32001}}
+
+    Good::
+
+        envelopes:
+          error: {shape: {code: $code, message: $message}}
+          rpc: {shape: {error: {code: $code, message: $message}}}
+        surfaces:
+          api: {transport: http, envelope: error}
+          calls: {transport: jsonrpc, error_when: {present: /error}, envelope: rpc}
+        codes:
+          failed: {summary: It failed., http: 500, on: {jsonrpc: -32001}}
+    """
+    transports = {
+        surface.transport for surface in subject.taxonomy.surfaces.values() if surface.envelopes
+    }
+    for path, code in subject.codes():
+        for transport, value in subject.mapping_at(*path, "on").items():
+            is_mark = isinstance(value, dict) and transport == "mcp" and "code" not in value
+            if transport in transports or transport == "grpc" or is_mark:
+                continue
+            message = f"`{code.name}` has a value on `{transport}`, but no surface is on it"
+            yield Remark(
+                (*path, "on", transport),
+                message,
+                f"remove it, or declare the surface with `transport: {transport}`",
+            )
 
 
 def _is_imported(code: Code, taxonomy: Taxonomy) -> bool:

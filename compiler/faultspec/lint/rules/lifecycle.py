@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from faultspec.diagnostics.model import Path
-from faultspec.language.model import Term
+from faultspec.language.model import Constant, Term
 from faultspec.lint.places import circle
 from faultspec.lint.rule import Remark, Subject, rule
 
@@ -253,7 +253,7 @@ def reserved_term(subject: Subject) -> Iterator[Remark]:
         "actions": taxonomy.actions,
     }
     for path, code in subject.live_codes():
-        uses: list[tuple[Path, str | None, tuple[str, ...]]] = [
+        uses: list[tuple[Path, str | None, tuple[Constant, ...]]] = [
             (("domain",), "domains", (code.domain,) if code.domain else ()),
             (("boundary",), "boundaries", code.boundaries),
             (("actions",), "actions", code.actions),
@@ -263,7 +263,7 @@ def reserved_term(subject: Subject) -> Iterator[Remark]:
             uses.append((("facts", slot), field.schema.vocabulary if field else None, names))
         for where, section, names in uses:
             terms = sections.get(section or "", {})
-            for name in names:
+            for name in map(str, names):
                 if name in terms and terms[name].lifecycle == "reserved":
                     message = f"`{name}` is reserved, but the live code `{code.name}` uses it"
                     hint = "make the term `stable`, or the code `lifecycle: reserved`"

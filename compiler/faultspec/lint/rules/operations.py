@@ -47,8 +47,10 @@ def listed_on_no_surface(subject: Subject) -> Iterator[Remark]:
             if code.live and not any(reaches(s, code, of_operation=False) for s in surfaces):
                 message = f"`{operation.name}` lists `{name}`, which {names} cannot carry"
                 hint = "allow the code on a surface of the operation, or remove it from the list"
-                path = ("operations", operation.name, "codes", index)
-                yield Remark(path, message, hint, on_key=False)
+                listed = subject.value_at(("operations", operation.name, "codes"))
+                place = name if isinstance(listed, dict) else index
+                path = ("operations", operation.name, "codes", place)
+                yield Remark(path, message, hint, on_key=isinstance(listed, dict))
 
 
 def _surfaces_of(operation: Operation, taxonomy: Taxonomy) -> list[Surface]:

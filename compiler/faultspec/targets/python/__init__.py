@@ -19,6 +19,7 @@ from faultspec.runtime import ids
 from faultspec.runtime.checking import Check
 from faultspec.runtime.retry import Policy
 from faultspec.targets import schema as schemas
+from faultspec.targets.decided import identities
 from faultspec.targets.doc_text import (
     NO_MESSAGE,
     code_paragraphs,
@@ -201,11 +202,12 @@ class PythonView(NamedTuple):
     ``flag_key``: the details key that is the retry flag. ``asks``: rules test facts that an error
     does not know. ``internal``: the code of an undeclared error, or None. ``undeclared_key``: the
     details key that keeps the code of an undeclared error. ``renderings``: one module, or none.
-    ``decided``: the codes that no member of the body has. ``supported``: a code says who answers
-    for it; ``owner``: who answers for the others. ``localized``: a message has
-    several languages. ``sensitive``: logs mask a detail. ``succeeded``: a removed code is read as
-    another one. ``placed``: a slot is not only where the
-    picture has it. ``formats``: the envelopes, if the body of one is not JSON.
+    ``decided``: the codes that no member of the body has. ``placed``: a slot is not only where the
+    picture has it. ``formats``: the envelopes, if the body of one is not JSON. ``identities``: by
+    envelope, the values of codes that are not their ``wire``. ``forms``: an operation has a shared
+    code otherwise. ``supported``: a code says who answers for it; ``owner``: who answers for the
+    others. ``localized``: a message has several languages. ``sensitive``: logs mask a detail.
+    ``succeeded``: a removed code is read as another one.
     """
 
     header: str
@@ -245,6 +247,8 @@ class PythonView(NamedTuple):
     localized: bool
     sensitive: bool
     formats: tuple[PythonFormatRow, ...]
+    identities: Mapping[str, Mapping[tuple[str | None, str | int], str | int]]
+    forms: bool
 
 
 def view(taxonomy: Taxonomy, model: Model) -> PythonView:
@@ -317,6 +321,11 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
         owner=taxonomy.owner,
         placed=any(envelope.places for envelope in taxonomy.envelopes.values()),
         formats=format_rows(taxonomy),
+        identities={
+            envelope: {(row.operation, row.wire): row.value for row in rows}
+            for envelope, rows in identities(taxonomy).items()
+        },
+        forms=any(True for _ in taxonomy.variants()),
     )
 
 

@@ -371,7 +371,9 @@ class Constructor:
         """A slot beside the well-known ones; mandatory if the code's own envelope requires it."""
         values = self.code.facts.get(slot.slot)
         if values:
-            kind = self.types.choice(values, self.name + pascal(slot.slot))
+            is_literal = not any(isinstance(value, float) for value in values)  # PEP 586
+            name = self.name + pascal(slot.slot)
+            kind = self.types.choice(values, name) if is_literal else slot.annotation
             self._add(slot.attribute, kind, default=values[0])
         elif slot.slot in self.given:
             self._require(slot.attribute, slot.annotation)

@@ -88,8 +88,8 @@ def distinct_codes(taxonomy: Taxonomy) -> tuple[Code, ...]:
 
 
 def wire_names(taxonomy: Taxonomy) -> tuple[tuple[str, str], ...]:
-    """(tool, method or route, operation) of each that calls one operation only, and that has own
-    codes or may decide the code.
+    """(tool, method or route, operation) of each that calls one operation only, and that has codes
+    of its own or in a form of its own, or may decide the code.
     """
     decided = decides_codes(taxonomy)
     found: dict[str, list[str]] = {}
@@ -105,7 +105,7 @@ def wire_names(taxonomy: Taxonomy) -> tuple[tuple[str, str], ...]:
         for wire, owners in found.items()
         if len(owners) == 1
         and wire not in taxonomy.operations
-        and (taxonomy.operations[owners[0]].errors or decided)
+        and (taxonomy.operations[owners[0]].has_own_codes or decided)
     )
 
 

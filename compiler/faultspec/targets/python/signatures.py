@@ -32,7 +32,8 @@ def constructor_signatures(taxonomy: Taxonomy, paths: Collection[Path]) -> dict[
     for operation, code in schemas.live(taxonomy):
         path: Path = ("codes", code.name)
         if operation is not None:
-            path = ("operations", operation, "errors", code.name)
+            section = "errors" if taxonomy.owns(operation, code) else "variants"
+            path = ("operations", operation, section, code.name)
         name = names.exception(operation, code.name, taken)
         if path in paths:
             envelope = schemas.own_envelope(taxonomy, operation, code)

@@ -11,7 +11,7 @@ from faultspec.runtime.places import body_places
 from faultspec.runtime.retry import Policy
 from faultspec.runtime.shape import Node, Object, Slot, child, slot_places
 from faultspec.targets import schema as schemas
-from faultspec.targets.decided import DecidedRow, decided_rows
+from faultspec.targets.decided import DecidedRow, decided_rows, identities
 from faultspec.targets.doc_text import (
     NO_MESSAGE,
     code_paragraphs,
@@ -128,8 +128,9 @@ class TypeScriptView(NamedTuple):
     codes, and the rules of policies contain ranges of statuses. ``renderings``: one item, or none.
     ``places``: those of slots that are not only where the picture has them, by envelope.
     ``decided``: the codes that no member of the body has; ``fallbacks`` those of other statuses.
-    ``formats``: the bodies of an envelope are not JSON. ``supported``: a code says who answers for
-    it. ``localized``: a message has several languages. ``sensitive``: logs mask a detail.
+    ``formats``: the bodies of an envelope are not JSON. ``identities``: by envelope, the values of
+    codes that are not their ``wire``. ``supported``: a code says who answers for it.
+    ``localized``: a message has several languages. ``sensitive``: logs mask a detail.
     ``succeeded``: a removed code is read as another one. ``by_domain``: the interfaces of the
     errors of each domain.
     """
@@ -165,6 +166,7 @@ class TypeScriptView(NamedTuple):
     sensitive: bool
     succeeded: bool
     by_domain: Mapping[str, Sequence[str]]
+    identities: Mapping[str, Sequence[Json]]
 
 
 def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
@@ -250,6 +252,10 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
         sensitive=sensitive,
         succeeded=any(map(schemas.has_successor, schemas.removed_codes(taxonomy))),
         by_domain=_interfaces_by_domain(taxonomy, errors),
+        identities={
+            envelope: [dict(row._asdict()) for row in rows]
+            for envelope, rows in identities(taxonomy).items()
+        },
     )
 
 
