@@ -15,6 +15,8 @@ from faultspec.judge.match_envelope import (
     declarations,
     is_inside_text,
     is_protocol_number,
+    shares_status,
+    status_of,
 )
 from faultspec.language.conditions import ConditionFacts, unknown_facts
 from faultspec.language.model import Code, Operation
@@ -67,7 +69,7 @@ def judge_code_status(
     findings: FindingCollector, error: ErrorReading, code: Code, facts: ConditionFacts
 ) -> None:
     """Check that the code may travel under the HTTP status."""
-    status = findings.status
+    status = status_of(error, findings.status)
     if status is None or findings.exchange.transport != "http":
         return
     findings.exercise("code/status")
@@ -79,7 +81,7 @@ def judge_code_status(
         return
     default = error.claim.surface.default_status
     statuses = possible or code.http.statuses
-    if not statuses and default == status:
+    if (not statuses and default == status) or shares_status(error, status):
         return
     if statuses:
         expected = f"expected {join_or(map(str, statuses))}"

@@ -106,8 +106,8 @@ ENVELOPE = Record(
         "shape": Key(
             Anything(),
             "A picture of the body: `$slot` is a value, `${slot}` is part of a string, `key?` is "
-            "an optional member, `...` spreads an object. In a list, each item with a code is an "
-            "error of its own.",
+            "an optional member, `...` spreads an object. In a list, each item with a code or a "
+            "message is an error of its own.",
             True,
         ),
         "fields": Key(Named(FIELD, NAME), "The types and rules of slots."),

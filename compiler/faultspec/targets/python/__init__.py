@@ -44,6 +44,7 @@ from faultspec.targets.python.wire import (
     decided_keys,
     envelope_row,
     format_rows,
+    has_error_lists,
     slot_rows,
 )
 
@@ -51,7 +52,9 @@ from faultspec.targets.python.wire import (
 _DEPRECATED = "Deprecated:"
 
 #: The attributes of every error beside the slots of the envelopes.
-_ATTRIBUTES = ("_details", "_retriable", "boundary", "headers", "message", "retry_after", "status")
+_ATTRIBUTES = (
+    *("_details", "_retriable", "boundary", "headers", "message", "raw", "retry_after", "status"),
+)
 
 #: The modules of the runtime that read other bodies than JSON.
 _CODECS = frozenset({"cbor_codec", "codecs", "reading", "text_values", "xml_codec"})
@@ -183,7 +186,8 @@ class PythonView(NamedTuple):
     does not know. ``internal``: the code of an undeclared error, or None. ``undeclared_key``: the
     details key that keeps the code of an undeclared error. ``renderings``: one module, or none.
     ``decided``: the codes that no member of the body has. ``placed``: a slot is not only where the
-    picture has it. ``formats``: the envelopes, if the body of one is not JSON.
+    picture has it. ``formats``: the envelopes, if the body of one is not JSON. ``lists``: an
+    envelope has a list of errors.
     """
 
     header: str
@@ -217,6 +221,7 @@ class PythonView(NamedTuple):
     decided: tuple[DecidedKey, ...]
     placed: bool
     formats: tuple[PythonFormatRow, ...]
+    lists: bool
 
 
 def view(taxonomy: Taxonomy, model: Model) -> PythonView:
@@ -231,6 +236,7 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
     package = package_of(taxonomy, types, slots)
     errors = tuple(_error_rows(members, {base, *names.MODULE}, package))
     asks = _asks(taxonomy)
+    lists = has_error_lists(taxonomy)
     imports = _imports(base, [error.name for error in errors], bool(taxonomy.idempotency))
     unknown = _unknown_row(taxonomy, members, errors)
     internal = members.get(_internal(taxonomy) or "")
@@ -253,7 +259,10 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
         slots=slots,
         slot_checks=checks.slot_checks(slots, taxonomy),
         attributes=sorted(
-            {*_ATTRIBUTES, *(["_other_facts"] * asks), *(slot.attribute for slot in slots)}
+            {
+                *(*_ATTRIBUTES, *(["_other_facts"] * asks), *(["others"] * lists)),
+                *(slot.attribute for slot in slots),
+            }
         ),
         needed={slot.slot: slot.attribute for slot in slots if slot.needed and not slot.generate},
         literals=types.named,
@@ -276,6 +285,7 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
         decided=decided_keys(taxonomy),
         placed=any(envelope.places for envelope in taxonomy.envelopes.values()),
         formats=format_rows(taxonomy),
+        lists=lists,
     )
 
 

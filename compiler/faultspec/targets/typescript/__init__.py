@@ -26,7 +26,14 @@ from faultspec.targets.model import Model
 from faultspec.targets.python.constructors import allowed_details, flag_key
 from faultspec.targets.python.facts import merge_ranges
 from faultspec.targets.python.names import distinct_codes, enum_members, wire_names
-from faultspec.targets.python.wire import DECIDED, carried_headers, has_formats, header_of, picture
+from faultspec.targets.python.wire import (
+    DECIDED,
+    carried_headers,
+    has_error_lists,
+    has_formats,
+    header_of,
+    picture,
+)
 from faultspec.targets.typescript import names
 from faultspec.targets.typescript.types import (
     Types,
@@ -126,7 +133,7 @@ class TypeScriptView(NamedTuple):
     codes, and the rules of policies contain ranges of statuses. ``renderings``: one item, or none.
     ``places``: those of slots that are not only where the picture has them, by envelope.
     ``decided``: the codes that no member of the body has; ``fallbacks`` those of other statuses.
-    ``formats``: the bodies of an envelope are not JSON.
+    ``formats``: the bodies of an envelope are not JSON. ``lists``: one has a list of errors.
     """
 
     folder: str
@@ -155,6 +162,7 @@ class TypeScriptView(NamedTuple):
     decided: tuple[Json, ...]
     fallbacks: tuple[Json, ...]
     formats: bool
+    lists: bool
 
 
 def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
@@ -226,6 +234,7 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
         decided=tuple(map(_decided_entry, decided_rows(taxonomy))),
         fallbacks=tuple(_fallbacks(taxonomy)),
         formats=has_formats(taxonomy),
+        lists=has_error_lists(taxonomy),
     )
 
 

@@ -42,7 +42,11 @@ class RegistryError(Exception):
     status, None for a code without one. ``headers`` travel beside the envelope, and
     ``retry_after`` (seconds) as one of them. ``envelope`` is the default envelope of
     the code. The cause of the error is its ``__cause__`` (``raise … from failure``),
-    and never travels.
+    and never travels. ``raw`` is the body that it was read from, decoded, and None if
+    it was not read; it is not safe to show.
+
+    ``others`` are the further errors of its answer, if the envelope has a list of
+    errors. Each is typed by its own code.
     """
 
     __slots__ = (
@@ -52,6 +56,8 @@ class RegistryError(Exception):
         "detail",
         "headers",
         "message",
+        "others",
+        "raw",
         "retry_after",
         "status",
     )
@@ -79,6 +85,7 @@ class RegistryError(Exception):
         retry_after: float | None = None,
         detail: object | None = None,
         headers: Mapping[str, str | None] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         if not hasattr(self, "code"):
             name = type(self).__name__
@@ -96,6 +103,8 @@ class RegistryError(Exception):
             refuse(SECONDS, retry_after, "retry_after")
         self.retry_after = retry_after
         self.detail = detail
+        self.raw: object = None
+        self.others = tuple(others)
         self.headers = _sendable(headers or {})
         for name in lacking(self):
             way = "retry_after" if name.lower() == "retry-after" else "headers"
@@ -169,6 +178,7 @@ class Unknown(RegistryError):
         www_authenticate: str | None = None,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
@@ -179,6 +189,7 @@ class Unknown(RegistryError):
                 **(headers or {}),
             },
             detail=detail,
+            others=others,
         )
 
     @property
@@ -210,6 +221,7 @@ class BlobUnknown(RegistryError):
         status: t.Literal[400, 404] = 400,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
@@ -217,6 +229,7 @@ class BlobUnknown(RegistryError):
             status=status,
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -247,12 +260,14 @@ class BlobUploadInvalid(RegistryError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
             details={},
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -283,12 +298,14 @@ class BlobUploadUnknown(RegistryError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
             details={},
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -319,12 +336,14 @@ class DigestInvalid(RegistryError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
             details={},
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -355,12 +374,14 @@ class ManifestBlobUnknown(RegistryError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
             details={},
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -391,12 +412,14 @@ class ManifestInvalid(RegistryError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
             details={},
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -427,12 +450,14 @@ class ManifestUnknown(RegistryError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
             details={},
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -463,12 +488,14 @@ class ManifestUnverified(RegistryError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
             details={},
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -499,12 +526,14 @@ class NameInvalid(RegistryError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
             details={},
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -535,12 +564,14 @@ class NameUnknown(RegistryError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
             details={},
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -571,12 +602,14 @@ class SizeInvalid(RegistryError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
             details={},
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -607,12 +640,14 @@ class TagInvalid(RegistryError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
             details={},
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -646,6 +681,7 @@ class Unauthorized(RegistryError):
         www_authenticate: str,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
@@ -655,6 +691,7 @@ class Unauthorized(RegistryError):
                 **(headers or {}),
             },
             detail=detail,
+            others=others,
         )
 
     @property
@@ -685,12 +722,14 @@ class Denied(RegistryError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
             details={},
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -722,6 +761,7 @@ class Unsupported(RegistryError):
         status: t.Literal[400, 405] = 400,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
@@ -729,6 +769,7 @@ class Unsupported(RegistryError):
             status=status,
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -759,12 +800,14 @@ class Toomanyrequests(RegistryError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
             details={},
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -781,12 +824,12 @@ class UnknownError(RegistryError):
     """An answer that is not a declared error: an unknown code, another shape, or not
     JSON.
 
-    ``raw`` is the received body. ``original_code`` is the value in the place of the
-    code, or None. Neither is safe to show. ``replaced_by`` is the code that replaces a
-    removed one.
+    ``raw`` is the received body, as it came if it could not be decoded.
+    ``original_code`` is the value in the place of the code, or None. Neither is safe to
+    show. ``replaced_by`` is the code that replaces a removed one.
     """
 
-    __slots__ = ("original_code", "raw", "replaced_by")
+    __slots__ = ("original_code", "replaced_by")
 
     code = ErrorCode.UNKNOWN  # fmt: skip
     facts = FACTS[code]._replace(headers=())  # a received error needs no headers
@@ -1015,6 +1058,7 @@ def bare(
         "boundary": next(iter(kind.facts.boundaries), None),
         "headers": {},
         "message": default_message(kind, known),
+        "others": (),
         "status": kind.facts.status if status is None else status,
     }
     error = restored(kind, state)
