@@ -82,6 +82,7 @@ JUDGED: Mapping[str, tuple[str, ...]] = {
     "surfaces.error_when.present": ("envelope/shape", "success/requires"),
     "surfaces.error_when.equals": ("envelope/shape", "success/requires"),
     "surfaces.envelope": _FORM,
+    "surfaces.codes.closed": ("code/declared",),
     "surfaces.codes": ("code/declared", "code/operation"),
     "surfaces.default_status": ("code/status",),
     "surfaces.at": (*_FORM, "mcp/text"),

@@ -52,7 +52,7 @@ def judge_code(findings: FindingCollector, error: ErrorReading) -> Code | None:
     code = own or shared
     if error.claim.surface.foreign and not own and not _lists(operation, code):
         return None  # it only looks like a code of this taxonomy
-    if error.claim.surface.codes is not None:
+    if error.claim.surface.closes(wire):
         findings.exercise("code/declared")
     findings.exercise("code/reserved")
     if code is None:
@@ -198,7 +198,7 @@ def _report_undeclared(findings: FindingCollector, error: ErrorReading, owners: 
     """Report a code that nothing declares, or that only other operations declare."""
     wire, surface = error.slots["code"], error.claim.surface
     if not owners:
-        if surface.codes is None:
+        if not surface.closes(wire):
             return
         imported = findings.contract.taxonomy.imported
         hint = (

@@ -18,6 +18,7 @@ from faultspec.language.conditions import (
     tested_facts,
 )
 from faultspec.language.pictures import without_members
+from faultspec.language.routes import compile_name
 from faultspec.runtime.codecs import Codec, find_codec, media_essence
 from faultspec.runtime.extraction import Extraction, extract
 from faultspec.runtime.nodes import Node, slot_places
@@ -342,7 +343,8 @@ class Surface(NamedTuple):
     ``error_when``: the statuses of errors. ``error_pointer``: a JSON Pointer whose presence marks
     an error. ``error_equals``: pointers and values that together mark one. ``at``: the place of
     the envelope in the body. ``envelopes`` empty: errors carry none, for ``reason``. ``codes``: the
-    allowed codes in order; None allows all. ``foreign``: codes are of another namespace.
+    allowed codes in order; None allows all. ``namespaces``: patterns of codes of which only the
+    declared ones are allowed nevertheless. ``foreign``: codes are of another namespace.
     ``success``: members of every success, by pointer. ``bad_items``: the details key with the bad
     items of a batch that fails as a whole. ``default_status``: the HTTP status of codes without
     one. ``repeats``: the surface whose errors are repeated here, in ``sink``.
@@ -362,6 +364,7 @@ class Surface(NamedTuple):
     error_equals: Mapping[str, object] = EMPTY
     at: str = ""
     foreign: bool = False
+    namespaces: tuple[str, ...] = ()
     success: Mapping[str, DetailMember] = EMPTY
     protocol: Protocol | None = None
     repeats: str | None = None
@@ -369,6 +372,12 @@ class Surface(NamedTuple):
     level: Literal["must", "should"] = "must"
     source: Source = NOWHERE
     default_status: int | None = None
+
+    def closes(self, wire: object) -> bool:
+        """Whether only declared codes are allowed among those with this value."""
+        return self.codes is not None or any(
+            compile_name(pattern).fullmatch(str(wire)) for pattern in self.namespaces
+        )
 
     @property
     def structured(self) -> bool:

@@ -186,8 +186,25 @@ SURFACE = Record(
             "The envelope of errors, a list of allowed envelopes, or `none` with a reason.",
         ),
         "codes": Key(
-            Either((Text(), Many(Text(), 1))),
+            Either(
+                (
+                    Text(),
+                    Many(Text(), 1),
+                    Record(
+                        "the closed namespaces",
+                        {
+                            "closed": Key(
+                                WORDS,
+                                "The codes that are only the declared ones, such as `shop.*`; `*` "
+                                "stands for any text.",
+                                True,
+                            )
+                        },
+                    ),
+                )
+            ),
             "`closed`: the declared codes only. `open`: any code, including the declared ones. "
+            "`{closed: shop.*}`: any code, but of this namespace only the declared ones. "
             "`foreign`: codes of another namespace, whose shape alone is judged. Or a list of "
             "codes.",
         ),
