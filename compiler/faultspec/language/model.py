@@ -180,7 +180,8 @@ class DetailMember(NamedTuple):
 class DetailKey(NamedTuple):
     """A registered key of ``details``, which has one type everywhere.
 
-    ``everywhere``: every code may carry it. ``role`` ``retriable``: it is the retry flag.
+    ``everywhere``: every code may carry it. ``role`` ``retriable``: it is the retry flag;
+    ``retry_after``: the wait before the next try, a number of which counts ``unit``.
     ``equals_header``: its value is the validator in that response header, without quotes and
     weakness, or its seconds, rounded up. ``refers_to`` ``resource``: its value identifies a
     resource that the caller can read.
@@ -190,7 +191,8 @@ class DetailKey(NamedTuple):
     schema: Schema
     summary: str | None = None
     everywhere: bool = False
-    role: Literal["retriable"] | None = None
+    role: Literal["retriable", "retry_after"] | None = None
+    unit: Literal["s", "ms"] = "s"
     equals_header: str | None = None
     refers_to: Literal["resource"] | None = None
     source: Source = NOWHERE
@@ -890,6 +892,11 @@ class Taxonomy(NamedTuple):
         """The fallback of an HTTP status: the one with the narrowest range; None if none has it."""
         matching = (fallback for fallback in self.fallbacks if status in fallback.on)
         return min(matching, key=lambda fallback: fallback.on.width, default=None)
+
+    @property
+    def retry_hints(self) -> tuple[DetailKey, ...]:
+        """The details keys that are the wait before the next try."""
+        return tuple(key for key in self.detail_keys.values() if key.role == "retry_after")
 
     def header_rules(self, code: Code | None, status: int | None) -> tuple[HeaderRule, ...]:
         """The rules for an answer: those of the taxonomy, then the more specific of the code."""

@@ -8,7 +8,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from random import Random
+from time import time
 from typing import NamedTuple
 
 from faultspec.contract.model import Contract
@@ -17,10 +19,18 @@ from faultspec.exchange.model import Exchange, Headers, Request, Response, first
 from faultspec.judge.facts import facts_of
 from faultspec.language import formats
 from faultspec.language.carriers import reaches, uses_envelope
-from faultspec.language.model import Code, Envelope, Example, HeaderRule, Operation, Taxonomy
+from faultspec.language.model import (
+    Code,
+    DetailKey,
+    Envelope,
+    Example,
+    HeaderRule,
+    Operation,
+    Taxonomy,
+)
 from faultspec.language.values import shorten
 from faultspec.openapi.service import Description
-from faultspec.runtime import ids
+from faultspec.runtime import ids, retry_after
 from faultspec.runtime import shape as shapes
 from faultspec.runtime.codecs import is_written_as_json, write_error_body
 from faultspec.runtime.nodes import lists_errors, walk
@@ -337,7 +347,32 @@ def _repeating_details(
             found[key] = case.validator
         elif repeats is not None and repeats.lower() == "retry-after" and wait.isdecimal():
             found[key] = int(wait)
+    given = case.retry_after or next(
+        (value for name, value in example.headers.items() if name.lower() == "retry-after"), ""
+    )
+    for hint in case.contract.taxonomy.retry_hints:
+        if hint.name in details and given.isdecimal():
+            found[hint.name] = _hint(hint, int(given))
     return found
+
+
+def _hint(key: DetailKey, seconds: int) -> object:
+    """A wait as the details have it."""
+    if "string" not in key.schema.types:
+        return seconds * 1000 if key.unit == "ms" else seconds
+    if "date-time" in key.schema.format:
+        moment = datetime.now(UTC) + timedelta(seconds=seconds)
+        return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{seconds}s"
+
+
+def _hinted_wait(case: _Case, details: Mapping[str, object]) -> str | None:
+    """The seconds of `Retry-After` that agree with the wait among the details."""
+    for key in case.contract.taxonomy.retry_hints:
+        seconds = retry_after.hint_seconds(details.get(key.name), key.unit, now=time())
+        if seconds is not None and seconds >= 0:
+            return retry_after.render(seconds)
+    return None
 
 
 def _flags(
@@ -386,6 +421,10 @@ def _headers(case: _Case, slots: Mapping[str, object], example: Example) -> Head
     }
     for name, rules in case.contract.headers(case.code, case.status).items():
         given = shown.pop(name, (None, None))[1]
+        details = slots.get("details")
+        is_open = case.retry_after is None or rules[-1].presence == "required"
+        if name == "retry-after" and is_open and isinstance(details, dict):
+            given = given or _hinted_wait(case, details)
         if rules[-1].presence == "forbidden":
             found.pop(name, None)
         elif given is not None or rules[-1].presence in ("required", "expected"):

@@ -33,7 +33,15 @@ DETAIL_KEY = Record(
         **SCHEMA_KEYS,
         "summary": Key(Text(), "The meaning of the key."),
         "everywhere": Key(Flag(), "Every code may carry the key."),
-        "role": Key(Choice(("retriable",)), "`retriable`: the key is the retry flag."),
+        "role": Key(
+            Choice(("retriable", "retry_after")),
+            "`retriable`: the key is the retry flag. `retry_after`: the key is the time to wait "
+            "before the next try: a number, a date-time, or a text such as `1.5s`. A negative one "
+            "asks not to try again.",
+        ),
+        "unit": Key(
+            Choice(("s", "ms")), "The unit of a number with the role `retry_after`; default s."
+        ),
         "equals_header": Key(
             HEADER,
             "The response header whose value this detail repeats: of `ETag` the part between the "

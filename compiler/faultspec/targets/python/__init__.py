@@ -143,13 +143,14 @@ class UnknownRow(NamedTuple):
 
 class RetryRows(NamedTuple):
     """``eligible_when``: the rules of each policy that has any. ``kind_of``: the kinds of codes, by
-    policy.
+    policy. ``hints``: the details that are a wait, with their units.
     """
 
     policies: tuple[PythonPolicyRow, ...]
     selective: tuple[PythonPolicyRow, ...]
     eligible_when: Mapping[str, object]
     kind_of: Mapping[str, object]
+    hints: tuple[tuple[str, str], ...]
     idempotency_header: str | None
 
 
@@ -385,6 +386,7 @@ def _retry(taxonomy: Taxonomy, members: Members) -> RetryRows:
             for policy in declared
             if policy.kind_of
         },
+        hints=tuple((key.name, key.unit) for key in taxonomy.retry_hints),
         idempotency_header=taxonomy.idempotency.key if taxonomy.idempotency else None,
     )
 

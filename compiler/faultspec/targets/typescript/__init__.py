@@ -134,6 +134,7 @@ class TypeScriptView(NamedTuple):
     ``places``: those of slots that are not only where the picture has them, by envelope.
     ``decided``: the codes that no member of the body has; ``fallbacks`` those of other statuses.
     ``formats``: the bodies of an envelope are not JSON. ``lists``: one has a list of errors.
+    ``hints``: the details that are a wait, with their units.
     """
 
     folder: str
@@ -163,6 +164,7 @@ class TypeScriptView(NamedTuple):
     fallbacks: tuple[Json, ...]
     formats: bool
     lists: bool
+    hints: Sequence[Sequence[str]]
 
 
 def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
@@ -235,6 +237,7 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
         fallbacks=tuple(_fallbacks(taxonomy)),
         formats=has_formats(taxonomy),
         lists=has_error_lists(taxonomy),
+        hints=[[key.name, key.unit] for key in taxonomy.retry_hints],
     )
 
 
