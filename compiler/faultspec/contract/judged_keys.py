@@ -40,7 +40,7 @@ JUDGED: Mapping[str, tuple[str, ...]] = {
     "terms.lifecycle": ("details/schema", "envelope/types"),
     "detail_keys": ("details/registered", "details/schema"),
     "detail_keys.everywhere": ("details/schema",),
-    "detail_keys.role": (*_FLAG, "details/validator"),
+    "detail_keys.role": _FLAG,
     "detail_keys.unit": ("details/validator",),
     "detail_keys.equals_header": ("details/validator",),
     "detail_keys.refers_to": ("duplicates/existing-id",),

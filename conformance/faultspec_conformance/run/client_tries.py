@@ -71,13 +71,13 @@ def read_try(session: Session, code: Code, served: Served, sent: Observation) ->
     wait = None
     if hint is not None:
         wait = retry_after.parse(hint, now=time.time(), lenient=True).seconds
-    told = _told_wait(session, sent)
+    body_wait = _wait_in_body(session, sent)
     flag = slot_value(taxonomy, sent, "retriable")
     failure = Failure(
         retriable=code.client_action == "retry" and flag is not False,
         kind=named.kind_of.get(code.name) if named is not None else None,
-        retry_after=wait if told is None else told,
-        pushback=told is not None and told < 0,
+        retry_after=wait if body_wait is None else body_wait,
+        pushback=body_wait is not None and body_wait < 0,
         idempotent=idempotent,
         eligible=eligible,
         effect=code.effect,
@@ -85,7 +85,7 @@ def read_try(session: Session, code: Code, served: Served, sent: Observation) ->
     return Try(served.at, served.until, failure)
 
 
-def _told_wait(session: Session, sent: Observation) -> float | None:
+def _wait_in_body(session: Session, sent: Observation) -> float | None:
     """The seconds that the details of an answer ask to wait."""
     details = slot_value(session.taxonomy, sent, "details")
     if not isinstance(details, dict):

@@ -260,8 +260,8 @@ class _ClientWatch:
             yield fault, 1
         if code.client_action == "retry":
             hints = code.details.keys() & {key.name for key in self.session.taxonomy.retry_hints}
-            told = bool(rules or hints)
-            is_honoured = told and (policy is None or policy.retry_after.honor)
+            is_asked = bool(rules or hints)
+            is_honoured = is_asked and (policy is None or policy.retry_after.honor)
             yield fault._replace(retry_after=_WAIT if is_honoured else shortest), 1
 
     def policy(self, code: Code) -> Policy | None:
