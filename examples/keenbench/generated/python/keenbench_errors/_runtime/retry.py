@@ -145,8 +145,8 @@ class State(NamedTuple):
 
 class Failure(NamedTuple):
     """A failed try, as far as it is known. `kind` picks a `Kind` of the policy;
-    `retry_after` is the header's value, or the seconds where they are known. `pushback`:
-    the service asks not to try again.
+    `retry_after` is the header's value, or the seconds where they are known.
+    `pushback`: the service asks not to try again.
     """
 
     retriable: bool
