@@ -121,6 +121,8 @@ def of_codes() -> Iterator[Exchange]:
     late = {"code": "late", "details": {"wait": 3, "offset": 9}}
     yield http("/api/x", 408, late, elapsed=3.5, headers={"Retry_After": "4"})
     yield http("/api/x", 408, late, elapsed=4.5, headers={"Retry_After": "3"})
+    paused = {"code": "late", "details": {"wait": 3, "offset": 9, "pause": 3000}}
+    yield http("/api/x", 408, paused, elapsed=3.5, headers={"Retry_After": "3"})
     yield http("/api/x", 425, {"code": "imported", "details": {}})
     yield http("/two", 426, {"code": "enveloped", "id": ID})
     yield http("/api/x", 410, {"code": "ended"})

@@ -329,3 +329,29 @@ def test_the_text_of_a_result_is_its_structured_content(
     assert ("mcp/text" in found.exercised) == (
         bool(texts) and structured not in (None, {"result": [1, 2]})
     )
+
+
+NAMESPACES = """
+faultspec: 1
+taxonomy: {name: spaces, version: 1.0.0}
+envelopes: {error: {shape: {code: $code}}}
+surfaces:
+  api: {transport: http, error_when: {status: [4xx, 5xx]}, envelope: error, codes: {closed: shop.*}}
+codes:
+  bad: {summary: Bad., wire: shop.bad, http: 400}
+"""
+
+
+@pytest.mark.parametrize(
+    ("wire", "wanted"), [("shop.bad", []), ("shop.new", ["code/declared"]), ("pay.new", [])]
+)
+def test_a_closed_namespace_has_only_its_declared_codes(wire: str, wanted: list[str]) -> None:
+    """On the same surface, codes of other namespaces may be any."""
+    loaded = read(NAMESPACES, "spaces.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    response = Response(
+        400, (("Content-Type", "application/json"),), b'{"code": "%s"}' % wire.encode()
+    )
+    found = judge(build_contract(loaded.taxonomy), Exchange(Request("GET", "/x"), response))
+    assert [finding.clause for finding in found.findings] == wanted
+    assert ("code/declared" in found.exercised) is wire.startswith("shop.")

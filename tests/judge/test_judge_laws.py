@@ -256,7 +256,9 @@ def test_any_list_is_judged(
 def test_the_items_of_a_list_are_judged_each_for_itself(
     picture: str, status: int, data: st.DataObject
 ) -> None:
-    """The findings of an item do not depend on the items beside it."""
+    """The findings of an item do not depend on the items beside it. The status is that of the
+    whole answer, which one of several errors may decide.
+    """
     rules = listing(picture, "forbid", "[]")
     item = rules.taxonomy.envelopes["error"].shape.members[0].node.item  # type: ignore[union-attr]
     items = [data.draw(fillings(item)) for _ in range(data.draw(st.integers(1, 3)))]
@@ -264,7 +266,10 @@ def test_the_items_of_a_list_are_judged_each_for_itself(
     def problems_of(body: object) -> set[tuple[str, str, str, str | None]]:
         """The findings about a body, except on headers and those with one message for all items."""
         found = judge(rules, answered(status, json.dumps({"errors": body}).encode()))
-        together = ("envelope/shape", "envelope/additional", "headers", "envelope/media-type")
+        together = (
+            *("envelope/shape", "envelope/additional", "headers", "envelope/media-type"),
+            "code/status",
+        )
         kept = [each for each in found.findings if not each.clause.startswith(together)]
         return {(each.clause, each.message, each.pointer or "", each.code) for each in kept}
 

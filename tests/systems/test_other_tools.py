@@ -55,7 +55,7 @@ Refusal = tuple[str, str]
 
 
 def by_spectral(folder: Path) -> Iterator[Refusal]:
-    """Spectral with its rules for OpenAPI; a component without a use is no fault of a document."""
+    """Spectral with its rules for OpenAPI, but for the one about components without a use."""
     with scratch() as work:
         rules = 'extends: ["spectral:oas"]\nrules: {oas3-unused-component: off}\n'
         (Path(work) / "rules.yaml").write_text(rules)
@@ -238,7 +238,7 @@ def _ask_mock(client: httpx.Client, document: Any) -> Iterator[str]:
 
 
 def resolved(document: Any, value: Any) -> Any:
-    """What a reference in the document is about."""
+    """The value that a reference of the document is about."""
     while "$ref" in value:
         target = document
         for step in value["$ref"].removeprefix("#/").split("/"):

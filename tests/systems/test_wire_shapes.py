@@ -92,7 +92,7 @@ def test_python_reads_the_code_that_the_judge_reads(answer: Answer) -> None:
         headers=dict(response.headers),
         operation=answer.operation,
     )
-    known = None if hasattr(error, "raw") else error.facts.wire
+    known = None if hasattr(error, "original_code") else error.facts.wire
     assert known == answer.code
 
 

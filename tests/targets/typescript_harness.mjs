@@ -13,6 +13,15 @@ function plain(error) {
   return JSON.stringify({ ...error, raw: 0, headers: headers.sort() });
 }
 
+// Whether a body was kept: its JSON, or the body itself if it is none.
+function sameBody(raw, body) {
+  try {
+    return JSON.stringify(raw) === JSON.stringify(typeof body === "string" ? JSON.parse(body) : body);
+  } catch {
+    return raw === body;
+  }
+}
+
 const ASKED = {
   // A function of plain values; what it throws is told as such.
   call: (module, { name, args }) => {
@@ -47,7 +56,7 @@ const ASKED = {
     return {
       error,
       same: plain(error) === plain(fetched),
-      kept: error.known || error.raw === body,
+      kept: sameBody(error.raw, body),
       envelope: module.isEnvelope(body),
       guards: [module.isKnown(error), module.isUnknown(error), module.hasCode(error, error.code)],
       facts: module.factsOf(error),

@@ -18,7 +18,7 @@ from faultspec.exchange.model import Exchange
 from faultspec.language.model import HeaderRule, Schema, Taxonomy
 from faultspec.language.values import matches_pattern
 from faultspec.runtime import ids
-from faultspec.runtime.nodes import Template, walk
+from faultspec.runtime.nodes import Template, lists_errors, slot_places, walk
 from faultspec.runtime.places import SlotPlace
 
 MAX_ENTRIES = 4096
@@ -122,6 +122,8 @@ def _traits(taxonomy: Taxonomy) -> Traits | None:
         or any(code.messages for code in taxonomy.every_code())
         # An imported schema may read anything.
         or any(schema.opaque is not None for schema in schemas)
+        # Each error of a list may have a status of its own, as a text.
+        or _lists_statuses(taxonomy)
         or headers.repeated & headers.parsed
         or max(len(formats), len(patterns)) > _MAX_FORMATS
     ):
@@ -151,6 +153,15 @@ def _takes_strings_apart(taxonomy: Taxonomy) -> bool:
     """Whether an envelope has slots inside a string."""
     return any(
         isinstance(place.node, Template)
+        for envelope in taxonomy.envelopes.values()
+        for place in walk(envelope.shape)
+    )
+
+
+def _lists_statuses(taxonomy: Taxonomy) -> bool:
+    """Whether an envelope has the status in the items of a list."""
+    return any(
+        lists_errors(place.node) and "status" in slot_places(place.node)
         for envelope in taxonomy.envelopes.values()
         for place in walk(envelope.shape)
     )

@@ -97,7 +97,8 @@ class Judgement:
     """The judge's whole answer on one exchange.
 
     ``exercised``: addresses of the clauses that the exchange was checked against, broken or not.
-    ``surface``: the surface that claims it, if any. ``code``: the declared code in it, if any.
+    ``surface``: the surface that claims it, if any. ``code``: the declared code in it, if any, and
+    ``others`` those of the further errors of its list.
     ``undecided``: clauses that depend on an unknown fact, each with the reason.
     """
 
@@ -107,3 +108,4 @@ class Judgement:
     code: str | None = None
     is_error: bool = False
     undecided: Mapping[str, str] = field(default_factory=dict)
+    others: tuple[str, ...] = ()

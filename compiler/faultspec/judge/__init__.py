@@ -1,5 +1,6 @@
 """Judge one exchange by a contract: pure, without I/O, and total over all exchanges."""
 
+from faultspec.contract.crashes import crash_level
 from faultspec.contract.judgement_cache import cache_key
 from faultspec.contract.model import Claim, Contract
 from faultspec.exchange.body import DecodedBody, resolve, steps
@@ -64,13 +65,21 @@ def judge(contract: Contract, exchange: Exchange) -> Judgement:
         return findings.judgement(surface=surface, code=None, is_error=False)
     error = _judge_error(findings, claim, operation, body, bodiless=bodiless)
     code = error.code if error else None
-    judge_crash(findings, code, body)
+    taxonomy, status = contract.taxonomy, exchange.response.status
+    codes = [each.code for each in (error, *error.others)] if error else [None]
+    crashed = (each for each in codes if crash_level(taxonomy, each, status) is not None)
+    judge_crash(findings, next(crashed, code), body)
     is_late = has_late_errors(exchange.response.status, body)
     judge_headers(findings, None if is_late else code, None if is_late else error)
     judge_profile(findings)
     judge_leaks(findings, body, error)
     judge_renderings(findings, rendered, error)
-    judgement = findings.judgement(surface=surface, code=code.name if code else None, is_error=True)
+    judgement = findings.judgement(
+        surface=surface,
+        code=code.name if code else None,
+        is_error=True,
+        others=tuple(each.name for each in codes[1:] if each is not None),
+    )
     cache.put(key, judgement)
     return judgement
 
@@ -172,7 +181,9 @@ def _judge_body(
     if error is not None and error.code is not None:
         judge_mark(findings, error.code, body.value)
         judge_original_code(findings, error, body.value)
-        _judge_deadline(findings, error, error.code)
+    for each in (error, *error.others) if error is not None else ():
+        if each.code is not None:
+            _judge_deadline(findings, each, each.code)
     return error
 
 

@@ -16,6 +16,8 @@ from faultspec.judge.match_envelope import (
     is_inside_text,
     is_protocol_number,
     own_codes,
+    shares_status,
+    status_of,
 )
 from faultspec.language.conditions import ConditionFacts, unknown_facts
 from faultspec.language.model import Code, Operation
@@ -52,7 +54,7 @@ def judge_code(findings: FindingCollector, error: ErrorReading) -> Code | None:
     code = own or shared
     if error.claim.surface.foreign and not own and not _lists(operation, code):
         return None  # it only looks like a code of this taxonomy
-    if error.claim.surface.codes is not None:
+    if error.claim.surface.closes(wire):
         findings.exercise("code/declared")
     findings.exercise("code/reserved")
     if code is None:
@@ -69,7 +71,7 @@ def judge_code_status(
     findings: FindingCollector, error: ErrorReading, code: Code, facts: ConditionFacts
 ) -> None:
     """Check that the code may travel under the HTTP status."""
-    status = findings.status
+    status = status_of(error, findings.status)
     if status is None or findings.exchange.transport != "http":
         return
     findings.exercise("code/status")
@@ -87,7 +89,7 @@ def judge_code_status(
         return
     default = error.claim.surface.default_status
     statuses = possible or code.http.statuses
-    if not statuses and default == status:
+    if (not statuses and default == status) or shares_status(error, status):
         return
     if statuses:
         expected = f"expected {join_or(map(str, statuses))}"
@@ -222,7 +224,7 @@ def _report_undeclared(findings: FindingCollector, error: ErrorReading, owners: 
     """Report a code that nothing declares, or that only other operations declare."""
     wire, surface = error.slots["code"], error.claim.surface
     if not owners:
-        if surface.codes is None:
+        if not surface.closes(wire):
             return
         imported = findings.contract.taxonomy.imported
         hint = (

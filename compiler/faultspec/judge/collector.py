@@ -163,7 +163,14 @@ class FindingCollector:
             for finding in self._findings.values()
         )
 
-    def judgement(self, *, surface: str | None, code: str | None, is_error: bool) -> Judgement:
+    def judgement(
+        self,
+        *,
+        surface: str | None,
+        code: str | None,
+        is_error: bool,
+        others: tuple[str, ...] = (),
+    ) -> Judgement:
         """The findings in their total order, and every clause exercised."""
         ordered = tuple(self._findings[key] for key in sorted(self._findings))
         exercised, undecided = frozenset(self._exercised), self._undecided
@@ -185,4 +192,5 @@ class FindingCollector:
             code=code,
             is_error=is_error,
             undecided=undecided,
+            others=others,
         )

@@ -13,6 +13,7 @@ from faultspec.judge.slots import value_problems
 from faultspec.language import header_syntax
 from faultspec.language.model import Code, Presence, Source, Strictness
 from faultspec.language.values import show
+from faultspec.runtime import http_dates, retry_after
 from faultspec.runtime.nodes import child, slot_places
 
 
@@ -39,6 +40,7 @@ def judge_details(findings: FindingCollector, error: ErrorReading, code: Code) -
         _judge_declared(findings, details)
         _judge_registered(findings, error, details)
         _judge_repeated_headers(findings, details)
+        _judge_retry_hints(findings, details)
     elif "details" not in error.slots:
         _judge_required(findings, error, _Details(code, {}, at))
 
@@ -166,6 +168,33 @@ def _judge_repeated_headers(findings: FindingCollector, details: _Details) -> No
         else:
             continue
         predicate = f"is {show(value)}; {problem}"
+        pointer = child(details.at, key.name)
+        findings.add_at("details/validator", pointer, predicate, source=key.source)
+
+
+def _judge_retry_hints(findings: FindingCollector, details: _Details) -> None:
+    """Check that a wait among the details is that of `Retry-After`, which rounds it up."""
+    header = findings.exchange.response_header("retry-after")
+    if header is None or not re.fullmatch("[0-9]{1,9}", header):
+        return
+    date = http_dates.parse(findings.exchange.response_header("date") or "", now=0, lenient=True)
+    sent = date.seconds if date is not None else None
+    for key in findings.contract.taxonomy.retry_hints:
+        value = details.members.get(key.name)
+        is_moment = isinstance(value, str) and "T" in value
+        seconds = retry_after.hint_seconds(value, key.unit, now=sent or 0)
+        if seconds is None or (is_moment and sent is None):
+            continue
+        findings.exercise("details/validator")
+        given = f"the header `Retry-After` is {header}"
+        slack = 1 if is_moment else 0  # the date of the answer is a whole second
+        if seconds < 0:
+            predicate = f"is {show(value)}, which asks not to try again; {given}"
+        elif abs(int(header) - ceil(seconds)) > slack:
+            unit = f" {key.unit}" if isinstance(value, int | float) else ""
+            predicate = f"is {show(value)}{unit}, a wait of {seconds:g} s; {given}"
+        else:
+            continue
         pointer = child(details.at, key.name)
         findings.add_at("details/validator", pointer, predicate, source=key.source)
 

@@ -8,7 +8,14 @@ from faultspec.judge.collector import LISTED, FindingCollector, quote_pointer, q
 from faultspec.judge.details import judge_details
 from faultspec.judge.facts import facts_of
 from faultspec.judge.language import judge_language
-from faultspec.judge.match_envelope import EnvelopeMatch, ErrorReading, errors_in
+from faultspec.judge.match_envelope import (
+    EnvelopeMatch,
+    ErrorReading,
+    declarations,
+    errors_in,
+    own_codes,
+    status_of,
+)
 from faultspec.judge.nesting import judge_nesting
 from faultspec.judge.slots import (
     judge_actions,
@@ -17,7 +24,7 @@ from faultspec.judge.slots import (
     judge_status_slot,
     judge_types,
 )
-from faultspec.language.model import Envelope, Operation
+from faultspec.language.model import Code, Envelope, Operation
 from faultspec.language.values import show
 from faultspec.runtime.extraction import Extraction
 from faultspec.runtime.nodes import Array, slot_places, walk
@@ -46,8 +53,14 @@ def judge_envelope(
         unexpected = [at + pointer for pointer in read.unexpected]
         places = [pointer for pointer in unexpected if pointer not in reported]
         _judge_additional(findings, envelope, places, at)
-    first = None
-    for item in errors_in(read):
+    errors: list[ErrorReading] = []
+    items = errors_in(read)
+    codes = [
+        _declared_code(findings, envelope, item.slots.get("code"), operation)
+        for item in items
+        if read.others
+    ]
+    for index, item in enumerate(items):
         if read.more and ("code" in item.slots or _lists_codes(envelope)):
             findings.code = None  # that of the item before does not hold for this one
         where = {slot: at + pointer for slot, pointer in item.where.items()}
@@ -61,14 +74,25 @@ def judge_envelope(
                 where=where,
                 operation=operation,
                 protocol=match.protocol,
+                beside=(*codes[:index], *codes[index + 1 :]),
             ),
         )
-        if first is None and read.fits and "code" not in item.slots and not envelope.shows_code:
+        if not errors and read.fits and "code" not in item.slots and not envelope.shows_code:
             judge_missing_code(findings, error)
-        first = first or error
-    if read.more:
-        findings.code = first.code.name if first is not None and first.code is not None else None
+        errors.append(error)
+    first, *others = errors
+    if others:
+        findings.code = first.code.name if first.code is not None else None
+        first = first._replace(others=tuple(others))
     return first
+
+
+def _declared_code(
+    findings: FindingCollector, envelope: Envelope, wire: object, operation: Operation | None
+) -> Code | None:
+    """The declared code with this value in an envelope, the operation's own first."""
+    shared, _ = declarations(findings.contract.numbering_in(envelope), wire)
+    return next(own_codes(operation, envelope, wire), shared)
 
 
 def _judge_error(findings: FindingCollector, error: ErrorReading) -> ErrorReading:
@@ -84,7 +108,7 @@ def _judge_error(findings: FindingCollector, error: ErrorReading) -> ErrorReadin
             findings.exchange,
             error.operation,
             keys=findings.contract.taxonomy.idempotency,
-            status=findings.status,
+            status=status_of(error, findings.status),
             details=error.value("details"),
         )
         judge_code_status(findings, error, code, facts)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from faultspec.contract.clauses import header_address
 from faultspec.judge.collector import FindingCollector, quote_pointer
-from faultspec.judge.match_envelope import ErrorReading
+from faultspec.judge.match_envelope import ErrorReading, status_of
 from faultspec.language import formats, header_syntax
 from faultspec.language.model import Code, HeaderRule, Source
 from faultspec.language.values import check_header_text, show
@@ -25,11 +25,35 @@ def judge_headers(
     if error is None and _is_foreign(findings):
         return
     rules = findings.contract.headers(code, status)
-    for header_rules in rules.values():
-        _judge_header(findings, header_rules, error, status)
+    others = list(_rules_of_others(findings, error)) if error is not None else []
+    needed = {name for _, _, name, own in others if own[-1].presence == "required"}
+    for name, header_rules in rules.items():
+        if name not in needed or header_rules[-1].presence != "forbidden":
+            _judge_header(findings, header_rules, error, status)
+    first = findings.code
+    for other, own_status, name, header_rules in others:
+        if header_rules[-1].presence != "forbidden" and header_rules != rules.get(name):
+            findings.code = other.name
+            _judge_header(findings, header_rules, error, own_status)
+    findings.code = first
     if error is not None:
         for repetition in dict.fromkeys(_repetitions(rules, error)):
             _judge_equal(findings, error, repetition)
+
+
+def _rules_of_others(
+    findings: FindingCollector, error: ErrorReading
+) -> Iterator[tuple[Code, int, str, tuple[HeaderRule, ...]]]:
+    """The rules for the headers of the further errors of a list, each with its code and status."""
+    for other in error.others:
+        code = other.code
+        status = status_of(other, findings.status)
+        if code is None or not code.live or status is None:
+            continue
+        if not code.http.allows(status):
+            status = code.http.default or status
+        for name, rules in findings.contract.headers(code, status).items():
+            yield code, status, name, rules
 
 
 def _is_foreign(findings: FindingCollector) -> bool:

@@ -1,5 +1,6 @@
 """Which envelope a body is read as, and which codes its values name."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from itertools import takewhile
@@ -18,13 +19,15 @@ from faultspec.language.model import Code, Envelope, Operation
 from faultspec.language.text_types import details_type
 from faultspec.language.values import are_equal, check_value, is_text_or_number
 from faultspec.runtime.codecs import media_essence
-from faultspec.runtime.extraction import ArrayItem, Extraction, extract
+from faultspec.runtime.extraction import ArrayItem, Extraction, extract, is_error
 from faultspec.runtime.nodes import Array, Literal, Node, Object, Template, slot_places, walk
 from faultspec.runtime.places import NO_PLACES, Places, SlotPlace, body_places, place_value
 from faultspec.runtime.text_values import convert_text, fit
 
 Owners = tuple[tuple[Operation, Matcher], ...]
 """The operations that declare a code of their own, each with its matcher."""
+
+_STATUS = re.compile("[1-5][0-9]{2}")
 
 
 class AnswerContext(NamedTuple):
@@ -78,6 +81,8 @@ class ErrorReading(NamedTuple):
 
     ``at``: the place of its envelope. ``where``: the places of its slots. Both point into the whole
     body. ``code``: its declared code. ``protocol``: it is an error of the carrying protocol.
+    ``beside``: the codes of the other errors of its list, None where one is not declared.
+    ``others``: those errors, if it is the first of them.
     """
 
     claim: Claim
@@ -88,6 +93,8 @@ class ErrorReading(NamedTuple):
     operation: Operation | None
     protocol: bool = False
     code: Code | None = None
+    beside: tuple[Code | None, ...] = ()
+    others: "tuple[ErrorReading, ...]" = ()
 
     def value(self, slot: str) -> object:
         """The value of a slot, or None."""
@@ -152,8 +159,27 @@ def envelopes_meant(claim: Claim, media_type: str | None) -> tuple[Envelope, ...
 
 
 def errors_in(read: Extraction) -> tuple[Extraction | ArrayItem, ...]:
-    """The errors of a body: one, or one for each item of its list."""
-    return (read, *read.more)
+    """The errors of a body: one, or one for each item of its list, with the slots beside it."""
+    return (read, *(read.complete(item) if is_error(item) else item for item in read.more))
+
+
+def status_of(error: ErrorReading, status: int | None) -> int | None:
+    """The status of an error: that of the answer, but one of several errors may have its own."""
+    own = error.value("status")
+    if not error.beside or isinstance(own, bool) or not isinstance(own, int | str):
+        return status
+    text = str(own)
+    return int(text) if _STATUS.fullmatch(text) else status
+
+
+def shares_status(error: ErrorReading, status: int) -> bool:
+    """Whether an answer with several errors may have the status: another error has it, or it is the
+    general one of its class (JSON:API 1.1, "Processing Errors").
+    """
+    return bool(error.beside) and (
+        status in (400, 500)
+        or any(code is None or code.http.allows(status) for code in error.beside)
+    )
 
 
 def is_inside_text(envelope: Envelope, pointer: str) -> bool:
@@ -276,7 +302,8 @@ def _read_as(
         body = fit(envelope.shape, body, contract.text_types[envelope.name])
     read = extract(envelope.shape, body, body_places(contract.places.get(envelope.name, NO_PLACES)))
     texts = contract.numbering_in(envelope).texts
-    for item in errors_in(read):
+    items: tuple[Extraction | ArrayItem, ...] = (read, *read.more)
+    for item in items:
         code = item.slots.get("code")
         if (
             isinstance(code, str)
@@ -285,14 +312,17 @@ def _read_as(
         ):
             item.slots["code"] = texts[code]
         if not has_types and "details" in item.slots:
-            item.slots["details"] = _typed_details(contract, envelope, item)
+            wire = item.slots.get("code", read.slots.get("code"))
+            details = item.slots["details"]
+            item.slots["details"] = _typed_details(contract, envelope, wire=wire, details=details)
     return read
 
 
-def _typed_details(contract: Contract, envelope: Envelope, item: Extraction | ArrayItem) -> object:
+def _typed_details(
+    contract: Contract, envelope: Envelope, *, wire: object, details: object
+) -> object:
     """The details of an error whose body has only texts, with the types of its code's details."""
-    details = item.slots["details"]
-    for code in _declared_codes(contract, envelope, item.slots.get("code")):
+    for code in _declared_codes(contract, envelope, wire):
         members = {name: member.schema for name, member in code.details.items()}
         return convert_text(details, details_type(contract.taxonomy, members))
     return details

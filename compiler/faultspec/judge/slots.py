@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from faultspec.judge.code import one_of
 from faultspec.judge.collector import FindingCollector, quote_pointer
 from faultspec.judge.facts import why_undecided
-from faultspec.judge.match_envelope import ErrorReading, is_inside_text
+from faultspec.judge.match_envelope import ErrorReading, is_inside_text, shares_status, status_of
 from faultspec.language.conditions import ConditionFacts
 from faultspec.language.model import Code, Constant, Schema, Source
 from faultspec.language.values import ValueProblem, are_equal, check_value, show, spell
@@ -46,6 +46,10 @@ def judge_status_slot(findings: FindingCollector, error: ErrorReading) -> None:
     if isinstance(value, bool) or not isinstance(value, int | str) or findings.status is None:
         return
     findings.exercise("envelope/status")
+    if error.beside and status_of(error, None) is not None:
+        own = error.code is None or error.code.http.allows(findings.status)
+        if own or shares_status(error, findings.status):
+            return
     if str(value) != str(findings.status):
         findings.add_at(
             "envelope/status",

@@ -18,6 +18,7 @@ from faultspec.language.conditions import (
     tested_facts,
 )
 from faultspec.language.pictures import without_members
+from faultspec.language.routes import compile_name
 from faultspec.runtime.codecs import Codec, find_codec, media_essence
 from faultspec.runtime.extraction import Extraction, extract
 from faultspec.runtime.nodes import Node, slot_places
@@ -215,7 +216,8 @@ class DetailMember(NamedTuple):
 class DetailKey(NamedTuple):
     """A registered key of ``details``, which has one type everywhere.
 
-    ``everywhere``: every code may carry it. ``role`` ``retriable``: it is the retry flag.
+    ``everywhere``: every code may carry it. ``role`` ``retriable``: it is the retry flag;
+    ``retry_after``: the wait before the next try, a number of which counts ``unit``.
     ``equals_header``: its value is the validator in that response header, without quotes and
     weakness, or its seconds, rounded up. ``refers_to`` ``resource``: its value identifies a
     resource that the caller can read.
@@ -225,7 +227,8 @@ class DetailKey(NamedTuple):
     schema: Schema
     summary: str | None = None
     everywhere: bool = False
-    role: Literal["retriable"] | None = None
+    role: Literal["retriable", "retry_after"] | None = None
+    unit: Literal["s", "ms"] = "s"
     equals_header: str | None = None
     refers_to: Literal["resource"] | None = None
     source: Source = NOWHERE
@@ -378,7 +381,8 @@ class Surface(NamedTuple):
     ``error_when``: the statuses of errors. ``error_pointer``: a JSON Pointer whose presence marks
     an error. ``error_equals``: pointers and values that together mark one. ``at``: the place of
     the envelope in the body. ``envelopes`` empty: errors carry none, for ``reason``. ``codes``: the
-    allowed codes in order; None allows all. ``foreign``: codes are of another namespace.
+    allowed codes in order; None allows all. ``namespaces``: patterns of codes of which only the
+    declared ones are allowed nevertheless. ``foreign``: codes are of another namespace.
     ``success``: members of every success, by pointer. ``bad_items``: the details key with the bad
     items of a batch that fails as a whole. ``default_status``: the HTTP status of codes without
     one. ``repeats``: the surface whose errors are repeated here, in ``sink``.
@@ -398,6 +402,7 @@ class Surface(NamedTuple):
     error_equals: Mapping[str, object] = EMPTY
     at: str = ""
     foreign: bool = False
+    namespaces: tuple[str, ...] = ()
     success: Mapping[str, DetailMember] = EMPTY
     protocol: Protocol | None = None
     repeats: str | None = None
@@ -405,6 +410,12 @@ class Surface(NamedTuple):
     level: Literal["must", "should"] = "must"
     source: Source = NOWHERE
     default_status: int | None = None
+
+    def closes(self, wire: object) -> bool:
+        """Whether only declared codes are allowed among those with this value."""
+        return self.codes is not None or any(
+            compile_name(pattern).fullmatch(str(wire)) for pattern in self.namespaces
+        )
 
     @property
     def structured(self) -> bool:
@@ -972,6 +983,11 @@ class Taxonomy(NamedTuple):
         """The fallback of an HTTP status: the one with the narrowest range; None if none has it."""
         matching = (fallback for fallback in self.fallbacks if status in fallback.on)
         return min(matching, key=lambda fallback: fallback.on.width, default=None)
+
+    @property
+    def retry_hints(self) -> tuple[DetailKey, ...]:
+        """The details keys that are the wait before the next try."""
+        return tuple(key for key in self.detail_keys.values() if key.role == "retry_after")
 
     def header_rules(self, code: Code | None, status: int | None) -> tuple[HeaderRule, ...]:
         """The rules for an answer: those of the taxonomy, then the more specific of the code."""

@@ -127,12 +127,21 @@ def _read_member(scope: Scope, key: str, data: Data, path: Path) -> DetailMember
 def read_detail_key(scope: Scope, name: str, data: Data) -> DetailKey:
     """An entry of the registry of details keys."""
     path: Path = ("detail_keys", name)
+    if data.get("role") == "retry_after":
+        types = set(word_tuple(data.get("type")))
+        if not types or not types <= {"integer", "number", "string", "null"}:
+            message = f"`{name}` is a wait; it is a number, a date-time or a text such as `1.5s`"
+            scope.report((*path, "role"), "contradiction", message, "write `type: number`")
+    elif "unit" in data:
+        message = f"`{name}` has a unit, and is not a wait"
+        scope.report((*path, "unit"), "misplaced-key", message, "add `role: retry_after`")
     return DetailKey(
         name=name,
         schema=read_schema(scope, data, path),
         summary=data.get("summary"),
         everywhere=data.get("everywhere", False),
         role=data.get("role"),
+        unit=data.get("unit", "s"),
         equals_header=data.get("equals_header"),
         refers_to=data.get("refers_to"),
         source=scope.source(data.get("source"), path),

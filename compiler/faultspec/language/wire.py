@@ -245,6 +245,7 @@ def _read_surface(scope: Scope, name: str, data: Data) -> Surface:
         error_equals=when.get("equals", {}),
         at=data.get("at", ""),
         foreign=data.get("codes") == "foreign",
+        namespaces=_closed_namespaces(data.get("codes")),
         success=_success_members(scope, data.get("success", {}), path),
         protocol=_read_protocol(scope, data["protocol"], (*path, "protocol"))
         if "protocol" in data
@@ -321,7 +322,7 @@ def _read_protocol(scope: Scope, data: Data, path: Path) -> Protocol:
 
 def _allowed_codes(scope: Scope, value: object, path: Path) -> Collection[str] | None:
     """The codes that a surface allows, as an ordered set; None for all codes."""
-    if value in ("open", "foreign"):
+    if value in ("open", "foreign") or _closed_namespaces(value):
         return None
     known = scope.names("codes")
     if value == "closed":
@@ -334,6 +335,10 @@ def _allowed_codes(scope: Scope, value: object, path: Path) -> Collection[str] |
         scope.report(path, "dangling-reference", f"there is no code `{value}`", hint)
         return ()
     return dict.fromkeys(scope.refer_all(value, known, "code", path)).keys()
+
+
+def _closed_namespaces(value: object) -> tuple[str, ...]:
+    return word_tuple(value["closed"]) if isinstance(value, Mapping) else ()
 
 
 def _read_batch(data: Data) -> Batch:

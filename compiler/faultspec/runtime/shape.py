@@ -12,12 +12,12 @@ it, read it back.
 | `{use: name}`           | the shape called `name`                                  |
 | any other scalar        | itself                                                   |
 
-Places in a body are JSON Pointers (RFC 6901); an item of a list goes by its index, and
-a rendered list has one item. A slot that stands in several places must have one value
-there: `extract` reports those that disagree.
+Places in a body are JSON Pointers (RFC 6901); an item of a list goes by its index. A
+rendered list has one item, and a list of errors one for each error. A slot that stands
+in several places must have one value there: `extract` reports those that disagree.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from .extraction import Extraction, Mismatch, extract, scalar_text
 from .nodes import (
@@ -31,6 +31,7 @@ from .nodes import (
     Template,
     child,
     describe,
+    lists_errors,
     slot_places,
     walk,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "compile_shape",
     "describe",
     "extract",
+    "lists_errors",
     "render",
     "slot_places",
     "walk",
@@ -97,8 +99,13 @@ def compile_shape(data: object, uses: Mapping[str, Node] | None = None) -> Node:
     return _compile(data, uses or {}, ())
 
 
-def render(node: Node, slots: Mapping[str, object]) -> object:
-    """The body with the slots filled in.
+def render(
+    node: Node,
+    slots: Mapping[str, object],
+    others: Sequence[Mapping[str, object]] = (),
+) -> object:
+    """The body with the slots filled in. `others` are the slots of further errors,
+    which have a place if the shape has a list of errors.
 
     A required slot may be None, which is null on the wire. An optional member is left
     out when its slots are all absent or None, or, for a string, when any of them is.
@@ -106,7 +113,7 @@ def render(node: Node, slots: Mapping[str, object]) -> object:
     ValueError for a value that can't stand where its slot does (a list inside a string,
     a spread member that the shape already names).
     """
-    return _render(node, slots, "")
+    return _render(node, slots, "", others)
 
 
 def _compile(data: object, uses: Mapping[str, Node], path: Path) -> Node:
@@ -196,7 +203,12 @@ def _is_name(text: str) -> bool:
     return text[:1] in _NAME_START and _NAME.issuperset(text)
 
 
-def _render(node: Node, slots: Mapping[str, object], path: str) -> object:
+def _render(
+    node: Node,
+    slots: Mapping[str, object],
+    path: str,
+    others: Sequence[Mapping[str, object]] = (),
+) -> object:
     match node:
         case Slot(name=name):
             return _value(name, slots, path)
@@ -208,16 +220,23 @@ def _render(node: Node, slots: Mapping[str, object], path: str) -> object:
                 each + text for each, text in zip(filled, texts[1:], strict=True)
             )
         case Array(item=item):
-            return [_render(item, slots, child(path, 0))]
+            further = others if lists_errors(node) else ()
+            return [
+                _render(item, each, child(path, index))
+                for index, each in enumerate((slots, *further))
+            ]
         case Object():
-            return _render_object(node, slots, path)
+            return _render_object(node, slots, path, others)
 
 
 def _render_object(
-    node: Object, slots: Mapping[str, object], path: str
+    node: Object,
+    slots: Mapping[str, object],
+    path: str,
+    others: Sequence[Mapping[str, object]],
 ) -> dict[str, object]:
     body = {
-        member.name: _render(member.node, slots, child(path, member.name))
+        member.name: _render(member.node, slots, child(path, member.name), others)
         for member in node.members
         if not (member.optional and _vacant(member.node, slots))
     }

@@ -8,7 +8,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from random import Random
+from time import time
 from typing import NamedTuple
 
 from faultspec.contract.model import Contract
@@ -16,12 +18,21 @@ from faultspec.exchange.body import steps
 from faultspec.exchange.model import Exchange, Headers, Request, Response, first_header
 from faultspec.judge.facts import facts_of
 from faultspec.language.carriers import reaches, uses_envelope
-from faultspec.language.model import Code, Envelope, Example, HeaderRule, Operation, Taxonomy
+from faultspec.language.model import (
+    Code,
+    DetailKey,
+    Envelope,
+    Example,
+    HeaderRule,
+    Operation,
+    Taxonomy,
+)
 from faultspec.language.values import shorten
 from faultspec.openapi.service import Description
-from faultspec.runtime import ids
+from faultspec.runtime import ids, retry_after
 from faultspec.runtime import shape as shapes
 from faultspec.runtime.codecs import is_written_as_json, write_error_body
+from faultspec.runtime.nodes import lists_errors, walk
 from faultspec.runtime.places import sent_headers
 from faultspec.targets import openapi as samples
 from faultspec_conformance.config import CREDENTIALS
@@ -43,7 +54,10 @@ class Unanswerable(Exception):
 
 
 class _Case(NamedTuple):
-    """An answer to render: a code with a status, in an envelope at the pointer ``at``."""
+    """An answer to render: a code with a status, in an envelope at the pointer ``at``.
+
+    ``others``: the codes of further errors of its list, each with its status.
+    """
 
     contract: Contract
     asked: Exchange
@@ -55,6 +69,15 @@ class _Case(NamedTuple):
     retry_after: str | None
     validator: str
     complete: bool = False
+    others: tuple[tuple[Code, int], ...] = ()
+
+    @property
+    def sent_status(self) -> int:
+        """The status of the answer: that of its errors, or the general one of their class."""
+        statuses = {self.status, *(status for _, status in self.others)}
+        if len(statuses) == 1:
+            return self.status
+        return 400 if max(statuses) < 500 else 500
 
 
 def render_failure(
@@ -82,7 +105,8 @@ def _cases(contract: Contract, request: Request, fault: Fault, validator: str) -
     code = own or taxonomy.codes.get(fault.code)
     if code is not None and own is None and operation is not None:
         code = operation.own_form(code)
-    if code is None or not _is_allowed(code, operation, own):
+    others = tuple(_others(taxonomy, operation, fault.others))
+    if code is None or not _is_allowed(code, operation, own) or len(others) != len(fault.others):
         return
     for status in _statuses(code, fault, asked, operation=operation, taxonomy=taxonomy):
         claim = contract.claim(replace(asked, response=Response(status)))
@@ -92,7 +116,9 @@ def _cases(contract: Contract, request: Request, fault: Fault, validator: str) -
         if errors and not any(status in statuses for statuses in errors):
             continue  # on this surface the status is not an error
         for envelope in claim.envelopes:
-            if uses_envelope(code, envelope):
+            if others and not any(lists_errors(place.node) for place in walk(envelope.shape)):
+                continue
+            if all(uses_envelope(each, envelope) for each in (code, *(one for one, _ in others))):
                 yield _Case(
                     contract=contract,
                     asked=asked,
@@ -103,7 +129,21 @@ def _cases(contract: Contract, request: Request, fault: Fault, validator: str) -
                     at=claim.surface.at,
                     retry_after=fault.retry_after,
                     validator=validator,
+                    others=others,
                 )
+
+
+def _others(
+    taxonomy: Taxonomy, operation: Operation | None, names: Iterable[str]
+) -> Iterator[tuple[Code, int]]:
+    """The further codes that an answer of the operation may have, each with its status."""
+    for name in names:
+        own = operation.errors.get(name) if operation is not None else None
+        code = own or taxonomy.codes.get(name)
+        if code is not None and own is None and operation is not None:
+            code = operation.own_form(code)
+        if code is not None and code.http.default and _is_allowed(code, operation, own):
+            yield code, code.http.default
 
 
 def render_success(
@@ -220,12 +260,16 @@ def _render(case: _Case) -> Response:
             slots |= _flags(slots, known, case) | dict(
                 _identifiers(case.envelope, case.asked.request)
             )
-            body = shapes.render(case.envelope.sent, slots)
+            further = list(_further_errors(case, slots))
+            body = shapes.render(case.envelope.sent, slots, [values for values, _ in further])
         except (KeyError, ValueError):
             continue  # the example is for another envelope, or a value cannot be generated
         for step in reversed(steps(case.at)):
             body = {step: body}
         headers = (*_headers(case, slots, example), *sent_headers(case.envelope.places, slots))
+        for _, own in further:
+            present = {name.lower() for name, _ in headers}
+            headers += tuple(field for field in own if field[0].lower() not in present)
         media_type = case.envelope.media_types[0]
         try:
             content = _content(media_type, body)
@@ -233,12 +277,30 @@ def _render(case: _Case) -> Response:
             raise Unanswerable(f"`{media_type}` cannot be sent: {error}") from None
         except ValueError:
             continue  # the format of the envelope has no way to write a value
-        return Response(case.status, (("Content-Type", media_type), *headers), content)
+        return Response(case.sent_status, (("Content-Type", media_type), *headers), content)
     name = case.code.name
     raise Unanswerable(
         f"`{name}` cannot be generated in the envelope {case.envelope.name}: give it an "
         "example there"
     )
+
+
+def _further_errors(
+    case: _Case, first: Mapping[str, object]
+) -> Iterator[tuple[Mapping[str, object], Headers]]:
+    """The slots of the further errors of a list, and the headers of their codes.
+
+    Raises KeyError or ValueError if a value cannot be generated.
+    """
+    for code, status in case.others:
+        own = case._replace(code=code, status=status, others=())
+        example, details = next(iter(_examples(own)), (Example(), None))
+        given = example._replace(details=details, status=status)
+        values = samples.slots(case.envelope, code, given, case.contract.taxonomy)
+        values |= _flags(values, details, own)
+        echoed = (slot for slot, field in case.envelope.fields.items() if field.echo is not None)
+        values |= {slot: first[slot] for slot in echoed if slot in first}
+        yield values, _headers(own, values, example)
 
 
 def _complete_examples(case: _Case) -> Iterator[tuple[Example, Mapping[str, object]]]:
@@ -288,7 +350,32 @@ def _repeating_details(
             found[key] = case.validator
         elif repeats is not None and repeats.lower() == "retry-after" and wait.isdecimal():
             found[key] = int(wait)
+    given = case.retry_after or next(
+        (value for name, value in example.headers.items() if name.lower() == "retry-after"), ""
+    )
+    for hint in case.contract.taxonomy.retry_hints:
+        if hint.name in details and given.isdecimal():
+            found[hint.name] = _hint(hint, int(given))
     return found
+
+
+def _hint(key: DetailKey, seconds: int) -> object:
+    """A wait as the details have it."""
+    if "string" not in key.schema.types:
+        return seconds * 1000 if key.unit == "ms" else seconds
+    if "date-time" in key.schema.format:
+        moment = datetime.now(UTC) + timedelta(seconds=seconds)
+        return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{seconds}s"
+
+
+def _hinted_wait(case: _Case, details: Mapping[str, object]) -> str | None:
+    """The seconds of `Retry-After` that agree with the wait among the details."""
+    for key in case.contract.taxonomy.retry_hints:
+        seconds = retry_after.hint_seconds(details.get(key.name), key.unit, now=time())
+        if seconds is not None and seconds >= 0:
+            return retry_after.render(seconds)
+    return None
 
 
 def _flags(
@@ -337,6 +424,10 @@ def _headers(case: _Case, slots: Mapping[str, object], example: Example) -> Head
     }
     for name, rules in case.contract.headers(case.code, case.status).items():
         given = shown.pop(name, (None, None))[1]
+        details = slots.get("details")
+        is_open = case.retry_after is None or rules[-1].presence == "required"
+        if name == "retry-after" and is_open and isinstance(details, dict):
+            given = given or _hinted_wait(case, details)
         if rules[-1].presence == "forbidden":
             found.pop(name, None)
         elif given is not None or rules[-1].presence in ("required", "expected"):

@@ -21,23 +21,25 @@ class Fault(NamedTuple):
     """An error to send. ``status``: one of the code's statuses; None chooses one.
 
     ``retry_after``: the value of the header. Empty: no header, unless the taxonomy requires it.
-    None: the value of the code's example.
+    None: the value of the code's example. ``others``: the codes of further errors of its list.
     """
 
     code: str
     status: int | None = None
     retry_after: str | None = None
+    others: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         parts = [self.code]
         parts += [f"status={self.status}"] if self.status is not None else []
         parts += [f"retry-after={self.retry_after}"] if self.retry_after else []
+        parts += [f"with={other}" for other in self.others]
         return ",".join(parts)
 
 
 def parse_fault(text: str) -> Fault:
-    """Parse ``CODE[,status=503][,retry-after=2]``. Raises ValueError with a sentence for the
-    user.
+    """Parse ``CODE[,status=503][,retry-after=2][,with=OTHER]``. Raises ValueError with a sentence
+    for the user.
     """
     code, *settings = (part.strip() for part in text.split(","))
     fault = Fault(code)
@@ -47,10 +49,12 @@ def parse_fault(text: str) -> Fault:
             fault = fault._replace(status=int(value))
         elif name == "retry-after" and re.fullmatch(r"[0-9]*", value):
             fault = fault._replace(retry_after=value)
+        elif name == "with" and value:
+            fault = fault._replace(others=(*fault.others, value))
         else:
             raise ValueError(
-                f"`{setting}` is neither `status=` with an error status "
-                "nor `retry-after=` with whole seconds or nothing"
+                f"`{setting}` is neither `status=` with an error status, `retry-after=` with "
+                "whole seconds or nothing, nor `with=` with a further code"
             )
     return fault
 
@@ -60,9 +64,11 @@ def check_fault(fault: Fault, taxonomy: Taxonomy) -> str | None:
     own = (code for operation in taxonomy.operations.values() for code in operation.errors.values())
     known = {code.name: code for code in (*own, *taxonomy.codes.values()) if code.live}
     code = known.get(fault.code)
-    if code is None:
-        hint = grammar.closest(fault.code, tuple(known)) or f"its live codes are {', '.join(known)}"
-        return f"{taxonomy.name} has no live code `{fault.code}`: {hint}"
+    for name in (fault.code, *fault.others):
+        if name not in known:
+            hint = grammar.closest(name, tuple(known)) or f"its live codes are {', '.join(known)}"
+            return f"{taxonomy.name} has no live code `{name}`: {hint}"
+    assert code is not None
     if not code.http.carried_statuses:
         return f"`{code.name}` is never sent over HTTP: {code.http.reason}"
     if fault.status is not None and not (

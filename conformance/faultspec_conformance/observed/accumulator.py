@@ -271,9 +271,10 @@ class Accumulator:
         return new
 
     def _count_code(self, observation: Observation) -> None:
-        if observation.code is None:
-            return
-        code = covered_code(self.contract, observation.exchange, observation.code)
+        for code in observation.codes:
+            self._count_one(observation, covered_code(self.contract, observation.exchange, code))
+
+    def _count_one(self, observation: Observation, code: str) -> None:
         known = self._codes.get(code) or Coverage(code)
         status, operation = observation.exchange.response.status, observation.exchange.operation
         statuses, operations = known.statuses, known.operations

@@ -385,7 +385,7 @@ def _local_target(session: HttpSession, path: str) -> str:
 def _check(session: HttpSession, recipe: Recipe, answer: Observation) -> Outcome:
     """Check that the last answer of a recipe has its code."""
     observations = (answer, *answer.inner)
-    codes = [seen.code for seen in observations if seen.code is not None]
+    codes = [code for seen in observations for code in seen.codes]
     what = f"the recipe for {recipe.code}"
     until = recipe.steps[-1].until
     if recipe.surface is not None:

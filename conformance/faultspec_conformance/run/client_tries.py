@@ -71,16 +71,30 @@ def read_try(session: Session, code: Code, served: Served, sent: Observation) ->
     wait = None
     if hint is not None:
         wait = retry_after.parse(hint, now=time.time(), lenient=True).seconds
+    body_wait = _wait_in_body(session, sent)
     flag = slot_value(taxonomy, sent, "retriable")
     failure = Failure(
         retriable=code.client_action == "retry" and flag is not False,
         kind=named.kind_of.get(code.name) if named is not None else None,
-        retry_after=wait,
+        retry_after=wait if body_wait is None else body_wait,
+        pushback=body_wait is not None and body_wait < 0,
         idempotent=idempotent,
         eligible=eligible,
         effect=code.effect,
     )
     return Try(served.at, served.until, failure)
+
+
+def _wait_in_body(session: Session, sent: Observation) -> float | None:
+    """The seconds that the details of an answer ask to wait."""
+    details = slot_value(session.taxonomy, sent, "details")
+    if not isinstance(details, dict):
+        return None
+    for key in session.taxonomy.retry_hints:
+        seconds = retry_after.hint_seconds(details.get(key.name), key.unit, now=time.time())
+        if seconds is not None:
+            return seconds
+    return None
 
 
 class RefetchProblem(NamedTuple):

@@ -261,7 +261,9 @@ class _ClientWatch:
         if code.client_action == "refetch":
             yield fault, 1
         if code.client_action == "retry":
-            is_honoured = bool(rules) and (policy is None or policy.retry_after.honor)
+            hints = code.details.keys() & {key.name for key in self.session.taxonomy.retry_hints}
+            is_asked = bool(rules or hints)
+            is_honoured = is_asked and (policy is None or policy.retry_after.honor)
             yield fault._replace(retry_after=_WAIT if is_honoured else shortest), 1
 
     def policy(self, code: Code) -> Policy | None:

@@ -312,9 +312,9 @@ def count_judged(observations: Iterable[Observation]) -> tuple[int, int]:
 
 
 def _observed_codes(session: Session, observation: Observation) -> tuple[str, ...]:
-    """The code of an answer, else those that it has as text."""
-    if observation.code is not None:
-        return (observation.code,)
+    """The codes of an answer, else those that it has as text."""
+    if observation.codes:
+        return observation.codes
     found = find_renderings(session.contract, observation.exchange)
     return tuple(dict.fromkeys(one.code.name for one in found if one.code is not None))
 

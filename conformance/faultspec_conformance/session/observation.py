@@ -68,6 +68,12 @@ class Observation:
         return self.judgement.code
 
     @property
+    def codes(self) -> tuple[str, ...]:
+        """The declared codes of the answer, each once: several in a list of errors."""
+        found = (self.judgement.code, *self.judgement.others)
+        return tuple(dict.fromkeys(code for code in found if code is not None))
+
+    @property
     def ok(self) -> bool:
         """Whether the answer is a success: by its status or, on transports without one, because it
         is not an error.

@@ -57,7 +57,8 @@ CLAUSES = (
             any_surface(
                 "every surface has `codes: open` or `codes: foreign`",
                 lambda surface: (
-                    surface.envelopes and (surface.codes is not None or surface.protocol)
+                    surface.envelopes
+                    and (surface.codes is not None or surface.namespaces or surface.protocol)
                 ),
             ),
         ),

@@ -107,7 +107,10 @@ CLAUSES = (
         reads=("detail-values", "header-values"),
         requires=(
             _DETAILS,
-            any_detail_key("no detail key has `equals_header`", lambda key: key.equals_header),
+            any_detail_key(
+                "no detail key has `equals_header`",
+                lambda key: key.equals_header or key.role == "retry_after",
+            ),
         ),
         sources=validator_sources,
     ),

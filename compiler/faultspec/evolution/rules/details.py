@@ -316,6 +316,7 @@ def details_imported(evolution: Evolution) -> Iterator[Occurrence]:
         "DetailKey.name",
         "DetailKey.everywhere",
         "DetailKey.role",
+        "DetailKey.unit",
         "DetailKey.equals_header",
         "DetailKey.refers_to",
     ),
@@ -338,8 +339,12 @@ def _key_effects(old: DetailKey, new: DetailKey) -> Iterator[tuple[str, Effect]]
     what = f"the detail `{old.name}`"
     if old.role != new.role:
         now = "is" if new.role else "is no longer"
-        message = f"{what} {now} the retry flag"
+        role = "the wait" if "retry_after" in (old.role, new.role) else "the retry flag"
+        message = f"{what} {now} {role}"
         yield "role", Effect("breaking", message, ("clients",), ("BEHAVIOUR",))
+    elif old.unit != new.unit:
+        message = f"{what} counts `{new.unit}` instead of `{old.unit}`"
+        yield "unit", Effect("breaking", message, ("clients",), ("WIRE",))
     for field, label in (
         ("equals_header", "the header that %s repeats"),
         ("refers_to", "what %s refers to"),

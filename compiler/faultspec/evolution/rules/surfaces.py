@@ -264,6 +264,7 @@ def _level(old: Surface, new: Surface) -> Effect | None:
     reads=(
         "Surface.codes",
         "Surface.foreign",
+        "Surface.namespaces",
         "Surface.protocol",
         "Protocol.envelope",
         "Protocol.codes",
@@ -290,10 +291,22 @@ def surface_codes(evolution: Evolution) -> Iterator[Occurrence]:
             yield Occurrence((*path, "codes"), _closing(evolution, new))
         elif old.codes is not None and new.codes is not None:
             yield from _listed_codes(evolution, path, old, new)
+        elif old.namespaces != new.namespaces:
+            yield Occurrence((*path, "namespaces"), _namespaces(old, new))
         if old.protocol != new.protocol:
             effect = _protocol(old, new)
             if effect is not None:
                 yield Occurrence((*path, "protocol"), effect)
+
+
+def _namespaces(old: Surface, new: Surface) -> Effect:
+    """Another choice of closed namespaces."""
+    gone, more = split_values(old.namespaces, new.namespaces)
+    if gone:
+        message = f"codes like {join_values(gone)} are open now on `{new.name}`"
+        return Effect("breaking", message, ("clients",))
+    message = f"codes like {join_values(more)} are closed now on `{new.name}`"
+    return Effect("breaking", message, ("services",))
 
 
 def _closing(evolution: Evolution, new: Surface) -> Effect:

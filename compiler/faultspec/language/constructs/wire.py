@@ -33,7 +33,15 @@ DETAIL_KEY = Record(
         **SCHEMA_KEYS,
         "summary": Key(Text(), "The meaning of the key."),
         "everywhere": Key(Flag(), "Every code may carry the key."),
-        "role": Key(Choice(("retriable",)), "`retriable`: the key is the retry flag."),
+        "role": Key(
+            Choice(("retriable", "retry_after")),
+            "`retriable`: the key is the retry flag. `retry_after`: the key is the time to wait "
+            "before the next try: a number, a date-time, or a text such as `1.5s`. A negative one "
+            "asks not to try again.",
+        ),
+        "unit": Key(
+            Choice(("s", "ms")), "The unit of a number with the role `retry_after`; default s."
+        ),
         "equals_header": Key(
             HEADER,
             "The response header whose value this detail repeats: of `ETag` the part between the "
@@ -106,8 +114,8 @@ ENVELOPE = Record(
         "shape": Key(
             Anything(),
             "A picture of the body: `$slot` is a value, `${slot}` is part of a string, `key?` is "
-            "an optional member, `...` spreads an object. In a list, each item with a code is an "
-            "error of its own.",
+            "an optional member, `...` spreads an object. In a list, each item with a code or a "
+            "message is an error of its own.",
             True,
         ),
         "fields": Key(Named(FIELD, NAME), "The types and rules of slots."),
@@ -186,8 +194,25 @@ SURFACE = Record(
             "The envelope of errors, a list of allowed envelopes, or `none` with a reason.",
         ),
         "codes": Key(
-            Either((Text(), Many(Text(), 1))),
+            Either(
+                (
+                    Text(),
+                    Many(Text(), 1),
+                    Record(
+                        "the closed namespaces",
+                        {
+                            "closed": Key(
+                                WORDS,
+                                "The codes that are only the declared ones, such as `shop.*`; `*` "
+                                "stands for any text.",
+                                True,
+                            )
+                        },
+                    ),
+                )
+            ),
             "`closed`: the declared codes only. `open`: any code, including the declared ones. "
+            "`{closed: shop.*}`: any code, but of this namespace only the declared ones. "
             "`foreign`: codes of another namespace, whose shape alone is judged. Or a list of "
             "codes.",
         ),

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from faultspec.language.carriers import reaches, uses_envelope
 from faultspec.language.model import Code, Match, Operation, Surface, Taxonomy
 from faultspec.language.routes import compile_route, without_parameter_names
+from faultspec.lint.matching import claims_all_of, contradiction
 from faultspec.lint.rule import Remark, Subject, rule
 from faultspec.runtime.nodes import Object, child, walk
 
@@ -136,6 +137,77 @@ def _may_match_both(one: Match, other: Match) -> bool:
     methods = not one.methods or not other.methods or bool(set(one.methods) & set(other.methods))
     rest = (one.request, one.tools, one.statuses) == (other.request, other.tools, other.statuses)
     return methods and rest
+
+
+@rule("unreachable-operation", severity="warning")
+def unreachable_operation(subject: Subject) -> Iterator[Remark]:
+    """An operation claims something that no operation above it claims: the first match wins.
+
+    Bad::
+
+        codes:
+          missing: {summary: It is not there., http: 404}
+        operations:
+          item: {match: {routes: ["GET /orders/{id}"]}, codes: [missing]}
+          latest: {match: {routes: [GET /orders/latest]}, codes: [missing]}
+
+    Good::
+
+        codes:
+          missing: {summary: It is not there., http: 404}
+        operations:
+          latest: {match: {routes: [GET /orders/latest]}, codes: [missing]}
+          item: {match: {routes: ["GET /orders/{id}"]}, codes: [missing]}
+    """
+    operations = tuple(subject.taxonomy.operations.values())
+    for index, later in enumerate(operations):
+        if not later.match.routes:
+            continue  # the name of the operation claims it
+        for earlier in operations[:index]:
+            if not earlier.match.routes or not claims_all_of(earlier.match, later.match):
+                continue
+            if _is_same(earlier.match, later.match):
+                continue  # `operation-twice` says so
+            message = f"`{later.name}` is never reached: `{earlier.name}` claims all its requests"
+            hint = "put the narrower operation first, or narrow the match of the other"
+            related = ((f"`{earlier.name}` is here", ("operations", earlier.name)),)
+            yield Remark(("operations", later.name), message, hint, related=related)
+            break
+
+
+def _is_same(one: Match, other: Match) -> bool:
+    """Whether two operations claim a common route."""
+    routes = {without_parameter_names(route) for route in one.routes}
+    common = routes & {without_parameter_names(route) for route in other.routes}
+    return bool(common) and _may_match_both(one, other)
+
+
+@rule("impossible-match", severity="error")
+def impossible_match(subject: Subject) -> Iterator[Remark]:
+    """The criteria of a match can hold together.
+
+    Bad::
+
+        codes:
+          missing: {summary: It is not there., http: 404}
+        operations:
+          read: {match: {routes: ["GET /orders/{id}"], methods: [POST]}, codes: [missing]}
+
+    Good::
+
+        codes:
+          missing: {summary: It is not there., http: 404}
+        operations:
+          read: {match: {routes: ["/orders/{id}"], methods: [GET]}, codes: [missing]}
+    """
+    taxonomy = subject.taxonomy
+    matches = [(("surfaces", name), each.match) for name, each in taxonomy.surfaces.items()]
+    matches += [(("operations", name), each.match) for name, each in taxonomy.operations.items()]
+    for path, match in matches:
+        reason = contradiction(match)
+        if reason is not None:
+            message = f"no exchange matches `{path[1]}`: {reason}"
+            yield Remark((*path, "match"), message, "remove one of the criteria")
 
 
 @rule("discovery-without-operations", severity="warning")

@@ -4,7 +4,9 @@ from collections.abc import Iterator
 
 from faultspec.diagnostics.model import Path
 from faultspec.language.carriers import uses_envelope
-from faultspec.language.model import Code, Envelope, Match, Surface, Taxonomy
+from faultspec.language.model import Code, Envelope, Surface, Taxonomy
+from faultspec.language.routes import compile_name
+from faultspec.lint.matching import claims_all_of
 from faultspec.lint.places import circle, is_recognised_by_body, occurs_on
 from faultspec.lint.rule import Remark, Subject, rule
 from faultspec.runtime.nodes import Literal, slot_places, walk
@@ -35,7 +37,7 @@ def unreachable_surface(subject: Subject) -> Iterator[Remark]:
     surfaces = tuple(subject.taxonomy.surfaces.values())
     for index, later in enumerate(surfaces):
         for earlier in surfaces[:index]:
-            if earlier.transport == later.transport and _claims_all_of(earlier.match, later.match):
+            if earlier.transport == later.transport and claims_all_of(earlier.match, later.match):
                 message = (
                     f"`{later.name}` is never reached: `{earlier.name}` claims all its exchanges"
                 )
@@ -45,31 +47,31 @@ def unreachable_surface(subject: Subject) -> Iterator[Remark]:
                 break
 
 
-def _claims_all_of(one: Match, other: Match) -> bool:
-    """Whether `one` matches everything that `other` matches; False if that is not certain."""
-    statuses = other.statuses and all(
-        any(a.covers(b) for a in one.statuses) for b in other.statuses
-    )
-    return (
-        (not one.statuses or bool(statuses))
-        and ("/**" in one.routes or _subset(other.routes, one.routes))
-        and _subset(other.methods, one.methods)
-        and _subset(other.tools, one.tools)
-        and all(
-            _subset(found.get(name, ()), asked)
-            for wanted, found in (
-                (one.request, other.request),
-                (one.headers, other.headers),
-                (one.query, other.query),
-            )
-            for name, asked in wanted.items()
-        )
-    )
+@rule("empty-namespace", severity="warning")
+def empty_namespace(subject: Subject) -> Iterator[Remark]:
+    """A namespace that a surface closes has a declared code.
 
+    Bad::
 
-def _subset(inner: tuple[object, ...], outer: tuple[object, ...]) -> bool:
-    """Whether `outer` has every value of `inner`; an empty condition has every value."""
-    return not outer or (bool(inner) and set(inner) <= set(outer))
+        surfaces:
+          api: {transport: http, envelope: error, codes: {closed: [shop.*]}}
+        codes:
+          failed: {summary: It failed., http: 500}
+
+    Good::
+
+        surfaces:
+          api: {transport: http, envelope: error, codes: {closed: [shop.*]}}
+        codes:
+          failed: {summary: It failed., wire: shop.failed, http: 500}
+    """
+    wires = [str(code.wire) for code in subject.taxonomy.every_code()]
+    for surface in subject.taxonomy.surfaces.values():
+        for pattern in surface.namespaces:
+            if not any(map(compile_name(pattern).fullmatch, wires)):
+                message = f"`{surface.name}` closes `{pattern}`, and no code is called so"
+                path = ("surfaces", surface.name, "codes", "closed")
+                yield Remark(path, message, "correct the pattern, or declare a code", on_key=False)
 
 
 @rule("surface-without-errors", severity="error")

@@ -52,6 +52,7 @@ from faultspec.targets.python.wire import (
     decided_keys,
     envelope_row,
     format_rows,
+    has_error_lists,
     slot_rows,
 )
 
@@ -59,7 +60,9 @@ from faultspec.targets.python.wire import (
 _MARKS = {"deprecated": "Deprecated:", "experimental": "Experimental:", "beta": "Beta:"}
 
 #: The attributes of every error beside the slots of the envelopes.
-_ATTRIBUTES = ("_details", "_retriable", "boundary", "headers", "message", "retry_after", "status")
+_ATTRIBUTES = (
+    *("_details", "_retriable", "boundary", "headers", "message", "raw", "retry_after", "status"),
+)
 
 #: The modules of the runtime that read other bodies than JSON.
 _CODECS = frozenset({"cbor_codec", "codecs", "reading", "text_values", "xml_codec"})
@@ -160,13 +163,14 @@ class UnknownRow(NamedTuple):
 
 class RetryRows(NamedTuple):
     """``eligible_when``: the rules of each policy that has any. ``kind_of``: the kinds of codes, by
-    policy.
+    policy. ``hints``: the details that are a wait, with their units.
     """
 
     policies: tuple[PythonPolicyRow, ...]
     selective: tuple[PythonPolicyRow, ...]
     eligible_when: Mapping[str, object]
     kind_of: Mapping[str, object]
+    hints: tuple[tuple[str, str], ...]
     idempotency_header: str | None
 
 
@@ -203,7 +207,8 @@ class PythonView(NamedTuple):
     does not know. ``internal``: the code of an undeclared error, or None. ``undeclared_key``: the
     details key that keeps the code of an undeclared error. ``renderings``: one module, or none.
     ``decided``: the codes that no member of the body has. ``placed``: a slot is not only where the
-    picture has it. ``formats``: the envelopes, if the body of one is not JSON. ``identities``: by
+    picture has it. ``formats``: the envelopes, if the body of one is not JSON. ``lists``: an
+    envelope has a list of errors. ``identities``: by
     envelope, the values of codes that are not their ``wire``. ``forms``: an operation has a shared
     code otherwise. ``supported``: a code says who answers for it; ``owner``: who answers for the
     others. ``localized``: a message has several languages. ``sensitive``: logs mask a detail.
@@ -249,6 +254,7 @@ class PythonView(NamedTuple):
     formats: tuple[PythonFormatRow, ...]
     identities: Mapping[str, Mapping[tuple[str | None, str | int], str | int]]
     forms: bool
+    lists: bool
 
 
 def view(taxonomy: Taxonomy, model: Model) -> PythonView:
@@ -266,6 +272,7 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
     domains = _domain_rows(taxonomy, taken)
     errors = tuple(_with_parent(error, domains, base) for error in errors)
     asks = _asks(taxonomy)
+    lists = has_error_lists(taxonomy)
     imports = _imports(
         base,
         [row.name for row in domains.values()] + [row.name for row in errors],
@@ -294,7 +301,10 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
         slots=slots,
         slot_checks=checks.slot_checks(slots, taxonomy),
         attributes=sorted(
-            {*_ATTRIBUTES, *(["_other_facts"] * asks), *(slot.attribute for slot in slots)}
+            {
+                *(*_ATTRIBUTES, *(["_other_facts"] * asks), *(["others"] * lists)),
+                *(slot.attribute for slot in slots),
+            }
         ),
         needed={slot.slot: slot.attribute for slot in slots if slot.needed and not slot.generate},
         literals=types.named,
@@ -326,6 +336,7 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
             for envelope, rows in identities(taxonomy).items()
         },
         forms=any(True for _ in taxonomy.variants()),
+        lists=lists,
     )
 
 
@@ -425,6 +436,7 @@ def _retry(taxonomy: Taxonomy, members: Members) -> RetryRows:
             for policy in declared
             if policy.kind_of
         },
+        hints=tuple((key.name, key.unit) for key in taxonomy.retry_hints),
         idempotency_header=taxonomy.idempotency.key if taxonomy.idempotency else None,
     )
 

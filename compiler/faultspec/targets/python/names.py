@@ -18,7 +18,7 @@ PARAMETERS = frozenset(
     (
         *("self", "super", "frozenset", "entity_tag", "Unset"),
         *("message", "details", "boundary", "status", "retriable", "headers", "retry_after"),
-        "actions",
+        *("actions", "others"),
     )
 )
 

@@ -9,7 +9,17 @@ from faultspec.language.text_types import slot_types
 from faultspec.runtime import ids
 from faultspec.runtime.checking import Check
 from faultspec.runtime.places import SlotPlace
-from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template, slot_places
+from faultspec.runtime.shape import (
+    Array,
+    Literal,
+    Node,
+    Object,
+    Slot,
+    Template,
+    lists_errors,
+    slot_places,
+    walk,
+)
 from faultspec.runtime.text_values import ANY
 from faultspec.targets import schema as schemas
 from faultspec.targets.decided import decided_rows
@@ -133,6 +143,15 @@ def has_formats(taxonomy: Taxonomy) -> bool:
     """Whether a codec reads a body of an envelope that is not JSON."""
     codecs = (codec for envelope in taxonomy.envelopes.values() for codec in envelope.codecs)
     return any(codec.name != "JSON" for codec in codecs)
+
+
+def has_error_lists(taxonomy: Taxonomy) -> bool:
+    """Whether an envelope has a list of errors."""
+    return any(
+        lists_errors(place.node)
+        for envelope in taxonomy.envelopes.values()
+        for place in walk(envelope.shape)
+    )
 
 
 def slot_rows(taxonomy: Taxonomy, types: Annotations) -> tuple[PythonSlotRow, ...]:

@@ -28,7 +28,14 @@ from faultspec.targets.model import Model
 from faultspec.targets.python.constructors import allowed_details, flag_key
 from faultspec.targets.python.facts import merge_ranges
 from faultspec.targets.python.names import distinct_codes, enum_members, wire_names
-from faultspec.targets.python.wire import DECIDED, carried_headers, has_formats, header_of, picture
+from faultspec.targets.python.wire import (
+    DECIDED,
+    carried_headers,
+    has_error_lists,
+    has_formats,
+    header_of,
+    picture,
+)
 from faultspec.targets.typescript import names
 from faultspec.targets.typescript.types import (
     Types,
@@ -129,7 +136,8 @@ class TypeScriptView(NamedTuple):
     ``places``: those of slots that are not only where the picture has them, by envelope.
     ``decided``: the codes that no member of the body has; ``fallbacks`` those of other statuses.
     ``formats``: the bodies of an envelope are not JSON. ``identities``: by envelope, the values of
-    codes that are not their ``wire``. ``supported``: a code says who answers for it.
+    codes that are not their ``wire``. ``lists``: an envelope has a list of errors. ``hints``: the
+    details that are a wait, with their units. ``supported``: a code says who answers for it.
     ``localized``: a message has several languages. ``sensitive``: logs mask a detail.
     ``succeeded``: a removed code is read as another one. ``by_domain``: the interfaces of the
     errors of each domain.
@@ -167,6 +175,8 @@ class TypeScriptView(NamedTuple):
     succeeded: bool
     by_domain: Mapping[str, Sequence[str]]
     identities: Mapping[str, Sequence[Json]]
+    lists: bool
+    hints: Sequence[Sequence[str]]
 
 
 def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
@@ -256,6 +266,8 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
             envelope: [dict(row._asdict()) for row in rows]
             for envelope, rows in identities(taxonomy).items()
         },
+        lists=has_error_lists(taxonomy),
+        hints=[[key.name, key.unit] for key in taxonomy.retry_hints],
     )
 
 

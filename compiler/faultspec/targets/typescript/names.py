@@ -25,7 +25,16 @@ RESERVED = frozenset(
 MEMBERS = frozenset(
     {
         *("boundary", "code", "details", "headers", "known", "message", "operation"),
-        *("originalCode", "raw", "retriable", "flag", "retryAfter", "status", "replacedBy"),
+        *(
+            "originalCode",
+            "others",
+            "raw",
+            "retriable",
+            "flag",
+            "retryAfter",
+            "status",
+            "replacedBy",
+        ),
     }
 )
 

@@ -142,7 +142,9 @@ export interface Answer {
  */
 export function parse(body: unknown, answer: Answer = {}): AnyError {
   const headers = namedHeaders(answer.headers);
-  const slots = read(body)?.slots ?? new Map<string, unknown>();
+  const data = decoded(body);
+  const raw = data === undefined ? body : data;
+  const slots = read(data)?.slots ?? new Map<string, unknown>();
   const wire = slots.get("code");
   const code =
     typeof wire === "string" || typeof wire === "number" ? wire : null;
@@ -156,6 +158,7 @@ export function parse(body: unknown, answer: Answer = {}): AnyError {
     headers: Object.fromEntries(
       headers.filter(([name]) => has(CARRIED, name.toLowerCase())),
     ),
+    raw,
     retryAfter: wait(headers),
   };
   for (const { member, slot, type, header } of PLACES) {
@@ -175,7 +178,6 @@ export function parse(body: unknown, answer: Answer = {}): AnyError {
       details,
       originalCode: code,
       replacedBy: code === null ? null : replacementOf(code, operation),
-      raw: body,
     };
     const facts = factsOf({ ...common, ...unknown } as UnknownError);
     const text = message ?? defaultMessage(facts, details);
@@ -199,7 +201,7 @@ export function parse(body: unknown, answer: Answer = {}): AnyError {
 
 /** Whether a body is one of these envelopes with a declared code. */
 export function isEnvelope(body: unknown): body is Envelope {
-  const found = read(body);
+  const found = read(decoded(body));
   const wire = found?.fits === true ? found.slots.get("code") : null;
   return (
     (typeof wire === "string" || typeof wire === "number") &&
@@ -207,19 +209,22 @@ export function isEnvelope(body: unknown): body is Envelope {
   );
 }
 
+/** The value of a JSON text, undefined if it is not JSON; any other value as it is. */
+function decoded(body: unknown): unknown {
+  if (typeof body !== "string") return body;
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * The content of the body by an envelope that fits, else by one that finds a code:
  * the first whose code is declared, else the first.
  */
-function read(body: unknown): Extraction | undefined {
-  let data = body;
-  if (typeof body === "string") {
-    try {
-      data = JSON.parse(body);
-    } catch {
-      return undefined;
-    }
-  }
+function read(data: unknown): Extraction | undefined {
+  if (data === undefined) return undefined;
   const readings = SHAPES.map((shape) => extract(shape, data));
   const fitting = readings.filter(({ fits }) => fits);
   const coded = readings.filter(({ slots }) => slots.has("code"));

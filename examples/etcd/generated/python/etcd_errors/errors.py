@@ -50,7 +50,8 @@ class EtcdError(Exception):
     status, None for a code without one. ``headers`` travel beside the envelope, and
     ``retry_after`` (seconds) as one of them. ``envelope`` is the default envelope of
     the code. The cause of the error is its ``__cause__`` (``raise … from failure``),
-    and never travels.
+    and never travels. ``raw`` is the body that it was read from, decoded, and None if
+    it was not read; it is not safe to show.
     """
 
     __slots__ = (
@@ -59,6 +60,7 @@ class EtcdError(Exception):
         "boundary",
         "headers",
         "message",
+        "raw",
         "repeated",
         "retry_after",
         "status",
@@ -107,6 +109,7 @@ class EtcdError(Exception):
         for slot, check in SLOT_CHECKS.items():
             if getattr(self, slot) is not None:
                 refuse(check, getattr(self, slot), f"{self.facts.wire}: {slot}")
+        self.raw: object = None
         self.headers = _sendable(headers or {})
         for name in lacking(self):
             way = "retry_after" if name.lower() == "retry-after" else "headers"
@@ -764,13 +767,13 @@ class UnknownError(EtcdError):
     """An answer that is not a declared error: an unknown code, another shape, or not
     JSON.
 
-    ``raw`` is the received body. ``original_code`` is the value in the place of the
-    code, or None. Neither is safe to show. ``replaced_by`` is the code that replaces a
-    removed one.
+    ``raw`` is the received body, as it came if it could not be decoded.
+    ``original_code`` is the value in the place of the code, or None. Neither is safe to
+    show. ``replaced_by`` is the code that replaces a removed one.
     ``code`` is None: the taxonomy declares no code for unknown errors.
     """
 
-    __slots__ = ("original_code", "raw", "replaced_by")
+    __slots__ = ("original_code", "replaced_by")
 
     code = None  # the taxonomy declares no code for unknown errors
     facts = Facts(

@@ -15,7 +15,8 @@ import type * as d from "./details.js";
  * `status` is that of the answer, else the code's own. `retriable` is whether this
  * request may be sent again; `flag` is the answer's own flag, null if it has none.
  * `retryAfter` is the wait in seconds that the answer demands. `headers` are those
- * that are kept with an error.
+ * that are kept with an error. `raw` is the body that it was read from, as JSON if it is
+ * JSON; it is not safe to show.
  */
 // prettier-ignore
 export interface Common {
@@ -26,6 +27,7 @@ export interface Common {
   readonly retryAfter: number | null;
   readonly boundary: string | null;
   readonly headers: Readonly<Record<string, string>>;
+  readonly raw: unknown;
   readonly repeated: string | null;
 }
 
@@ -276,8 +278,8 @@ export type KnownError = Errors[keyof Errors];
 
 /**
  * An answer that is not a declared error: an unknown code, another shape, or not
- * JSON. `raw` is the received body. `originalCode` is the value of the code slot, or
- * null. Neither is safe to show. `replacedBy` is the code that replaces a removed one.
+ * JSON. `originalCode` is the value of the code slot, or null; it is not safe to show.
+ * `replacedBy` is the code that replaces a removed one.
  * `code` is the one that the taxonomy declares for unknown errors, or null.
  */
 export interface UnknownError extends Common {
@@ -287,7 +289,6 @@ export interface UnknownError extends Common {
   readonly details: d.Details;
   readonly originalCode: string | number | null;
   readonly replacedBy: ErrorCode | null;
-  readonly raw: unknown;
 }
 
 /** Any error that an answer may be. */

@@ -89,7 +89,8 @@ class KeenbenchError(Exception):
     status, None for a code without one. ``headers`` travel beside the envelope, and
     ``retry_after`` (seconds) as one of them. ``envelope`` is the default envelope of
     the code. The cause of the error is its ``__cause__`` (``raise … from failure``),
-    and never travels.
+    and never travels. ``raw`` is the body that it was read from, decoded, and None if
+    it was not read; it is not safe to show.
     """
 
     __slots__ = (
@@ -100,6 +101,7 @@ class KeenbenchError(Exception):
         "headers",
         "message",
         "phase",
+        "raw",
         "request_id",
         "retry_after",
         "status",
@@ -158,6 +160,7 @@ class KeenbenchError(Exception):
         if self.facts.actions and self.actions is not None:
             declared = Check(items=Check(enum=self.facts.actions))
             refuse(declared, self.actions, f"{self.facts.wire}: actions")
+        self.raw: object = None
         self.headers = _sendable(headers or {})
         for name in lacking(self):
             way = "retry_after" if name.lower() == "retry-after" else "headers"
@@ -1740,13 +1743,13 @@ class UnknownError(KeenbenchError):
     """An answer that is not a declared error: an unknown code, another shape, or not
     JSON.
 
-    ``raw`` is the received body. ``original_code`` is the value in the place of the
-    code, or None. Neither is safe to show. ``replaced_by`` is the code that replaces a
-    removed one.
+    ``raw`` is the received body, as it came if it could not be decoded.
+    ``original_code`` is the value in the place of the code, or None. Neither is safe to
+    show. ``replaced_by`` is the code that replaces a removed one.
     ``code`` is None: the taxonomy declares no code for unknown errors.
     """
 
-    __slots__ = ("original_code", "raw", "replaced_by")
+    __slots__ = ("original_code", "replaced_by")
 
     code = None  # the taxonomy declares no code for unknown errors
     facts = Facts(

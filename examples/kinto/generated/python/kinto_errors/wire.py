@@ -203,10 +203,10 @@ def parse(
     it.
     """
     headers = headers or {}
-    found = _read(body)
-    code = None if found is None else _code(found)
-    kind = None if code is None else error_class(code, operation)
+    found, raw = _read(body)
     values: Mapping[str, object] = {} if found is None else found.slots
+    code = _code(values)
+    kind = None if code is None else error_class(code, operation)
     details = values.get("details")
     if isinstance(details, list) and len(details) == 1:
         details = details[0]
@@ -219,6 +219,7 @@ def parse(
         "boundary": _typed(values.get("boundary"), str),
         "headers": carried,
         "message": message,
+        "raw": raw,
         "retry_after": _retry_after(headers),
         "status": _typed(values.get("status"), int) if status is None else status,
     }
@@ -231,7 +232,7 @@ def parse(
         state[place.attribute] = value
     if kind is None:
         state["_retriable"] = False
-        state |= {"raw": body, "original_code": code}
+        state["original_code"] = code
         state["replaced_by"] = None if code is None else replacement(code, operation)
     elif state["status"] is None:
         state["status"] = kind.facts.status
@@ -245,8 +246,8 @@ def parse_own(
     """The error in an envelope that a service filled itself: a declared code, under a
     status that it may have; None for anything else.
     """
-    found = _read(body)
-    wire = None if found is None or not found.fits else _code(found)
+    found, _ = _read(body)
+    wire = None if found is None or not found.fits else _code(found.slots)
     if wire is None:
         return None
     for kind in error_classes(wire):
@@ -255,28 +256,32 @@ def parse_own(
     return None
 
 
-def _read(body: bytes | str | Mapping[str, object]) -> Extraction | None:
+def _read(
+    body: bytes | str | Mapping[str, object],
+) -> tuple[Extraction | None, object]:
     """The content of the body by an envelope that fits, else by one that finds a code:
-    the first whose code is declared, else the first.
+    the first whose code is declared, else the first; and the body, decoded if it could
+    be.
     """
     try:
         data: object = body if isinstance(body, Mapping) else json.loads(body)
     except (TypeError, ValueError, RecursionError):
-        return None
+        return None, body
     readings = [extract(envelope.shape, data) for envelope in ENVELOPES.values()]
     fitting = [read for read in readings if read.fits]
     coded = [read for read in readings if "code" in read.slots]
     likely = fitting or coded
-    return next((read for read in likely if _declared(read)), next(iter(likely), None))
+    declared = (read for read in likely if _declared(read))
+    return next(declared, next(iter(likely), None)), data
 
 
-def _code(read: Extraction) -> str | int | None:
-    wire = _whole(read.slots.get("code"))
+def _code(slots: Mapping[str, object]) -> str | int | None:
+    wire = _whole(slots.get("code"))
     return wire if isinstance(wire, str | int) and not isinstance(wire, bool) else None
 
 
 def _declared(read: Extraction) -> bool:
-    code = _code(read)
+    code = _code(read.slots)
     if code is None:
         return False
     return bool(error_classes(code)) or any(own == str(code) for _, own in REMOVED)

@@ -42,7 +42,11 @@ class RegistryError(Exception):
     status, None for a code without one. ``headers`` travel beside the envelope, and
     ``retry_after`` (seconds) as one of them. ``envelope`` is the default envelope of
     the code. The cause of the error is its ``__cause__`` (``raise … from failure``),
-    and never travels.
+    and never travels. ``raw`` is the body that it was read from, decoded, and None if
+    it was not read; it is not safe to show.
+
+    ``others`` are the further errors of its answer, if the envelope has a list of
+    errors. Each is typed by its own code.
     """
 
     __slots__ = (
@@ -52,6 +56,8 @@ class RegistryError(Exception):
         "detail",
         "headers",
         "message",
+        "others",
+        "raw",
         "retry_after",
         "status",
     )
@@ -79,6 +85,7 @@ class RegistryError(Exception):
         retry_after: float | None = None,
         detail: object | None = None,
         headers: Mapping[str, str | None] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         if not hasattr(self, "code"):
             name = type(self).__name__
@@ -96,6 +103,8 @@ class RegistryError(Exception):
             refuse(SECONDS, retry_after, "retry_after")
         self.retry_after = retry_after
         self.detail = detail
+        self.raw: object = None
+        self.others = tuple(others)
         self.headers = _sendable(headers or {})
         for name in lacking(self):
             way = "retry_after" if name.lower() == "retry-after" else "headers"
@@ -201,6 +210,7 @@ class Unknown(CapabilityError):
         www_authenticate: str | None = None,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
@@ -211,6 +221,7 @@ class Unknown(CapabilityError):
                 **(headers or {}),
             },
             detail=detail,
+            others=others,
         )
 
     @property
@@ -242,6 +253,7 @@ class BlobUnknown(ContentError):
         status: t.Literal[400, 404] = 400,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
@@ -249,6 +261,7 @@ class BlobUnknown(ContentError):
             status=status,
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -279,12 +292,14 @@ class BlobUploadInvalid(UploadError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
             details={},
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -315,12 +330,14 @@ class BlobUploadUnknown(UploadError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
             details={},
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -351,12 +368,14 @@ class DigestInvalid(ContentError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
             details={},
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -387,12 +406,14 @@ class ManifestBlobUnknown(ContentError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
             details={},
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -423,12 +444,14 @@ class ManifestInvalid(ContentError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
             details={},
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -459,12 +482,14 @@ class ManifestUnknown(ContentError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
             details={},
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -495,12 +520,14 @@ class ManifestUnverified(ContentError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
             details={},
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -531,12 +558,14 @@ class NameInvalid(NameDomainError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
             details={},
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -567,12 +596,14 @@ class NameUnknown(NameDomainError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
             details={},
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -603,12 +634,14 @@ class SizeInvalid(UploadError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
             details={},
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -639,12 +672,14 @@ class TagInvalid(NameDomainError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
             details={},
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -678,6 +713,7 @@ class Unauthorized(AccessError):
         www_authenticate: str,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
@@ -687,6 +723,7 @@ class Unauthorized(AccessError):
                 **(headers or {}),
             },
             detail=detail,
+            others=others,
         )
 
     @property
@@ -717,12 +754,14 @@ class Denied(AccessError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
             details={},
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -754,6 +793,7 @@ class Unsupported(CapabilityError):
         status: t.Literal[400, 405] = 400,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
@@ -761,6 +801,7 @@ class Unsupported(CapabilityError):
             status=status,
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -791,12 +832,14 @@ class Toomanyrequests(CapabilityError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
+        others: "Sequence[AnyError]" = (),
     ) -> None:
         super().__init__(
             message,
             details={},
             headers=headers,
             detail=detail,
+            others=others,
         )
 
     @property
@@ -813,12 +856,12 @@ class UnknownError(RegistryError):
     """An answer that is not a declared error: an unknown code, another shape, or not
     JSON.
 
-    ``raw`` is the received body. ``original_code`` is the value in the place of the
-    code, or None. Neither is safe to show. ``replaced_by`` is the code that replaces a
-    removed one.
+    ``raw`` is the received body, as it came if it could not be decoded.
+    ``original_code`` is the value in the place of the code, or None. Neither is safe to
+    show. ``replaced_by`` is the code that replaces a removed one.
     """
 
-    __slots__ = ("original_code", "raw", "replaced_by")
+    __slots__ = ("original_code", "replaced_by")
 
     code = ErrorCode.UNKNOWN  # fmt: skip
     facts = FACTS[code]._replace(headers=())  # a received error needs no headers
@@ -1060,6 +1103,7 @@ def bare(
         "boundary": next(iter(kind.facts.boundaries), None),
         "headers": {},
         "message": default_message(kind, known),
+        "others": (),
         "status": kind.facts.status if status is None else status,
     }
     error = restored(kind, state)

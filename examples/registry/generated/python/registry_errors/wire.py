@@ -131,12 +131,27 @@ def to_envelope(
     ``envelope``: by default that of its code.
     """
     chosen = ENVELOPES[envelope or error.envelope]
+    name = envelope or error.envelope
+    given = slots or {}
+    first = {**_written_values(error, name), **given}
+    others: list[Mapping[str, object]] = []
+    for other in error.others:
+        values = _written_values(other, name)
+        known = {slot for slot, value in values.items() if value is not None}
+        spare = {slot: value for slot, value in given.items() if slot not in known}
+        others.append({**values, **spare})
+    return render_shape(chosen.shape, first, others)
+
+
+def _written_values(error: RegistryError, name: EnvelopeName) -> dict[str, object]:
+    """The value of each slot of an error as an envelope writes it."""
+    chosen = ENVELOPES[name]
     values = slot_values(error)
     if chosen.shown and values["details"] is None:
         values["details"] = {}
     if chosen.listed and values["details"] is not None:
         values["details"] = [values["details"]]
-    return render_shape(chosen.shape, {**values, **(slots or {})})
+    return values
 
 
 def render(
@@ -147,17 +162,27 @@ def render(
 ) -> Rendered:
     """The whole answer: status, headers and body. A code without an HTTP status is sent
     as 500.
+
+    Further errors of a list add their headers, and the longest wait counts. If their
+    statuses differ, the answer has 400, or 500 if one of them is a 5xx (JSON:API 1.1).
     """
     content = to_envelope(error, envelope=envelope, slots=slots)
-    status = error.status or 500
+    several = (*reversed(error.others), error)
+    status = _common_status([each.status or 500 for each in several])
     headers = {"Content-Type": ENVELOPES[envelope or error.envelope].media_type}
-    for name, value, on in (*HEADERS, *error.facts.constants):
+    for name, text, on in HEADERS:
         if any(status in span for span in on):
+            _put(headers, name, text)
+    for each in several:
+        own = each.status or 500
+        for name, value, on in each.facts.constants:
+            if any(own in span for span in on):
+                _put(headers, name, value)
+        for name, value in each.headers.items():
             _put(headers, name, value)
-    for name, value in error.headers.items():
-        _put(headers, name, value)
-    if error.retry_after is not None:
-        _put(headers, "Retry-After", retry_after.render(error.retry_after))
+    waits = [each.retry_after for each in several if each.retry_after is not None]
+    if waits:
+        _put(headers, "Retry-After", retry_after.render(max(waits)))
     for place in PLACES:
         repeated = getattr(error, place.attribute)
         if place.header is not None and repeated is not None:
@@ -166,6 +191,13 @@ def render(
     headers = {name: re.sub(r"[\r\n\0]", " ", value) for name, value in headers.items()}
     body = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return Rendered(status, headers, body.encode("utf-8", "backslashreplace"))
+
+
+def _common_status(statuses: Sequence[int]) -> int:
+    """The status of an answer with several errors."""
+    if len(set(statuses)) == 1:
+        return statuses[0]
+    return 400 if all(status < 500 for status in statuses) else 500
 
 
 def _put(headers: dict[str, str], name: str, value: str | None) -> None:
@@ -194,10 +226,28 @@ def parse(
     it.
     """
     headers = headers or {}
-    found = _read(body)
-    code = None if found is None else _code(found)
+    found, raw = _read(body)
+    if found is None or not found.others:
+        slots = {} if found is None else found.slots
+        return _error(slots, raw, status, headers, operation)
+    error, *others = (
+        _error(slots, raw, _own_status(slots, status), headers, operation)
+        for slots in (found.slots, *(other.slots for other in found.others))
+    )
+    error.others = tuple(others)
+    return error
+
+
+def _error(
+    values: Mapping[str, object],
+    raw: object,
+    status: int | None,
+    headers: Mapping[str, str],
+    operation: str | None,
+) -> AnyError:
+    """The error with the values of its slots."""
+    code = _code(values)
     kind = None if code is None else error_class(code, operation)
-    values: Mapping[str, object] = {} if found is None else found.slots
     details = values.get("details")
     if isinstance(details, list) and len(details) == 1:
         details = details[0]
@@ -210,6 +260,8 @@ def parse(
         "boundary": _typed(values.get("boundary"), str),
         "headers": carried,
         "message": message,
+        "others": (),
+        "raw": raw,
         "retry_after": _retry_after(headers),
         "status": _typed(values.get("status"), int) if status is None else status,
     }
@@ -222,7 +274,7 @@ def parse(
         state[place.attribute] = value
     if kind is None:
         state["_retriable"] = False
-        state |= {"raw": body, "original_code": code}
+        state["original_code"] = code
         state["replaced_by"] = None if code is None else replacement(code, operation)
     elif state["status"] is None:
         state["status"] = kind.facts.status
@@ -236,38 +288,46 @@ def parse_own(
     """The error in an envelope that a service filled itself: a declared code, under a
     status that it may have; None for anything else.
     """
-    found = _read(body)
-    wire = None if found is None or not found.fits else _code(found)
+    found, _ = _read(body)
+    wire = None if found is None or not found.fits else _code(found.slots)
     if wire is None:
         return None
     for kind in error_classes(wire):
-        if kind.facts.allows(status):
-            return parse(body, status=status, operation=kind.operation)
+        general = bool(found and found.others) and status in (400, 500)
+        if kind.facts.allows(status) or general:
+            own = kind.operation
+            error = parse(body, status=status, operation=own)
+            unknown = any(isinstance(other, UnknownError) for other in error.others)
+            return None if unknown else error
     return None
 
 
-def _read(body: bytes | str | Mapping[str, object]) -> Extraction | None:
+def _read(
+    body: bytes | str | Mapping[str, object],
+) -> tuple[Extraction | None, object]:
     """The content of the body by an envelope that fits, else by one that finds a code:
-    the first whose code is declared, else the first.
+    the first whose code is declared, else the first; and the body, decoded if it could
+    be.
     """
     try:
         data: object = body if isinstance(body, Mapping) else json.loads(body)
     except (TypeError, ValueError, RecursionError):
-        return None
+        return None, body
     readings = [extract(envelope.shape, data) for envelope in ENVELOPES.values()]
     fitting = [read for read in readings if read.fits]
     coded = [read for read in readings if "code" in read.slots]
     likely = fitting or coded
-    return next((read for read in likely if _declared(read)), next(iter(likely), None))
+    declared = (read for read in likely if _declared(read))
+    return next(declared, next(iter(likely), None)), data
 
 
-def _code(read: Extraction) -> str | int | None:
-    wire = _whole(read.slots.get("code"))
+def _code(slots: Mapping[str, object]) -> str | int | None:
+    wire = _whole(slots.get("code"))
     return wire if isinstance(wire, str | int) and not isinstance(wire, bool) else None
 
 
 def _declared(read: Extraction) -> bool:
-    code = _code(read)
+    code = _code(read.slots)
     if code is None:
         return False
     return bool(error_classes(code)) or any(own == str(code) for _, own in REMOVED)
@@ -276,6 +336,15 @@ def _declared(read: Extraction) -> bool:
 def _whole(value: object) -> object:
     """JSON has one kind of number: 1001.0 is 1001 (RFC 8259 section 6)."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _own_status(slots: Mapping[str, object], status: int | None) -> int | None:
+    """The status of one of several errors: its own, else that of the answer."""
+    value = slots.get("status")
+    if isinstance(value, str) and re.fullmatch("[1-5][0-9]{2}", value):
+        return int(value)
+    own: int | None = _typed(value, int)
+    return status if own is None else own
 
 
 def _flag(

@@ -113,7 +113,41 @@ export interface Answer {
  */
 export function parse(body: unknown, answer: Answer = {}): AnyError {
   const headers = namedHeaders(answer.headers);
-  const slots = read(body)?.slots ?? new Map<string, unknown>();
+  const data = decoded(body);
+  const raw = data === undefined ? body : data;
+  const found = read(data);
+  const slots = found?.slots ?? new Map<string, unknown>();
+  if (found === undefined || found.others.length === 0) {
+    return errorOf(slots, raw, answer, headers, []);
+  }
+  const others = found.others.map((own) =>
+    errorOf(own, raw, withOwnStatus(answer, own), headers, []),
+  );
+  return errorOf(slots, raw, withOwnStatus(answer, slots), headers, others);
+}
+
+/** The answer with the status of one of its errors, if that has its own. */
+function withOwnStatus(
+  answer: Answer,
+  slots: ReadonlyMap<string, unknown>,
+): Answer {
+  const value = slots.get("status");
+  const own =
+    typeof value === "string" && /^[1-5][0-9]{2}$/.test(value)
+      ? Number(value)
+      : value;
+  const status = typed(own, "integer") as number | null;
+  return status === null ? answer : { ...answer, status };
+}
+
+/** The error with the values of its slots, and the further ones of its answer. */
+function errorOf(
+  slots: ReadonlyMap<string, unknown>,
+  raw: unknown,
+  answer: Answer,
+  headers: readonly [name: string, value: string][],
+  others: readonly AnyError[],
+): AnyError {
   const wire = slots.get("code");
   const code =
     typeof wire === "string" || typeof wire === "number" ? wire : null;
@@ -127,6 +161,8 @@ export function parse(body: unknown, answer: Answer = {}): AnyError {
     headers: Object.fromEntries(
       headers.filter(([name]) => has(CARRIED, name.toLowerCase())),
     ),
+    others,
+    raw,
     retryAfter: wait(headers),
   };
   for (const { member, slot, type, header } of PLACES) {
@@ -146,7 +182,6 @@ export function parse(body: unknown, answer: Answer = {}): AnyError {
       details,
       originalCode: code,
       replacedBy: code === null ? null : replacementOf(code, operation),
-      raw: body,
     };
     const facts = factsOf({ ...common, ...unknown } as UnknownError);
     const text = message ?? defaultMessage(facts, details);
@@ -170,7 +205,7 @@ export function parse(body: unknown, answer: Answer = {}): AnyError {
 
 /** Whether a body is one of these envelopes with a declared code. */
 export function isEnvelope(body: unknown): body is Envelope {
-  const found = read(body);
+  const found = read(decoded(body));
   const wire = found?.fits === true ? found.slots.get("code") : null;
   return (
     (typeof wire === "string" || typeof wire === "number") &&
@@ -178,19 +213,22 @@ export function isEnvelope(body: unknown): body is Envelope {
   );
 }
 
+/** The value of a JSON text, undefined if it is not JSON; any other value as it is. */
+function decoded(body: unknown): unknown {
+  if (typeof body !== "string") return body;
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * The content of the body by an envelope that fits, else by one that finds a code:
  * the first whose code is declared, else the first.
  */
-function read(body: unknown): Extraction | undefined {
-  let data = body;
-  if (typeof body === "string") {
-    try {
-      data = JSON.parse(body);
-    } catch {
-      return undefined;
-    }
-  }
+function read(data: unknown): Extraction | undefined {
+  if (data === undefined) return undefined;
   const readings = SHAPES.map((shape) => extract(shape, data));
   const fitting = readings.filter(({ fits }) => fits);
   const coded = readings.filter(({ slots }) => slots.has("code"));

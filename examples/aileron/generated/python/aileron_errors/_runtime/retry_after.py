@@ -40,6 +40,11 @@ recipients stop counting here).
 
 
 _DECIMAL = r"[0-9]+(?:\.[0-9]+)?"
+_MOMENT = (
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?"
+    r"(Z|[+-][0-9]{2}:[0-9]{2})"
+)
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 class RetryAfter(NamedTuple):
@@ -82,6 +87,40 @@ def parse(value: str, *, now: float, lenient: bool) -> RetryAfter:
     return RetryAfter(
         True, min(max(0.0, date.seconds - now), CEILING), "http-date", None
     )
+
+
+def hint_seconds(value: object, unit: str, *, now: float) -> float | None:
+    """The seconds that a value in a body asks to wait; negative if it asks not to try
+    again, and None if it cannot be read.
+
+    A number counts `unit`, ``s`` or ``ms``. A text is a moment (RFC 3339), which is now
+    if it has passed, or a duration such as ``1.5s`` or ``-1s`` (ProtoJSON).
+    """
+    if isinstance(value, str):
+        return _text_seconds(value, now)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        seconds = float(value) / (1000 if unit == "ms" else 1)
+    except OverflowError:
+        return None
+    return min(seconds, CEILING) if abs(seconds) < float("inf") else None
+
+
+def _text_seconds(text: str, now: float) -> float | None:
+    if match := re.fullmatch(rf"(-?{_DECIMAL})(ms|s|m|h)", text):
+        number, unit = match.groups()
+        return min(float(number) * _UNITS[unit], CEILING)
+    if not re.fullmatch(_MOMENT, text, re.IGNORECASE):
+        return None
+    # Here, so that a client without such values does not pay for it
+    from datetime import datetime
+
+    try:
+        moment = datetime.fromisoformat(text.upper()).timestamp()
+    except (ValueError, OverflowError):
+        return None
+    return min(max(0.0, moment - now), CEILING)
 
 
 def render(seconds: float) -> str:

@@ -46,11 +46,13 @@ interface Member {
 
 /**
  * A body that was read through a shape: the values of the slots that were found,
- * and whether all that the shape asks for is there.
+ * and whether all that the shape asks for is there. `others` has the slots of each
+ * further error of a list: its own, and those that stand beside the list.
  */
 export interface Extraction {
   readonly slots: ReadonlyMap<string, unknown>;
   readonly fits: boolean;
+  readonly others: readonly ReadonlyMap<string, unknown>[];
 }
 
 /** The shape that a picture draws; pictures are written by the compiler. */
@@ -83,7 +85,7 @@ export function compileShape(picture: Picture): Shape {
  * Read whatever of `body` can be read through the shape; never throws, whatever
  * the body.
  *
- * Of a list the first item counts. A string template is read from the left: each
+ * Of a list the first item counts, and of a list of errors all. A string template is read from the left: each
  * slot takes as little as lets the rest match. Where a slot stands in a template
  * and also on its own, the value is the latter's. A spread slot is absent if
  * nothing is left to spread.
@@ -91,8 +93,19 @@ export function compileShape(picture: Picture): Shape {
 export function extract(shape: Shape, body: unknown): Extraction {
   const reading = new Reading();
   const first = new Found();
-  reading.read(shape, body, first);
-  return { slots: first.values, fits: reading.fits };
+  reading.read(shape, body, first, "");
+  const others = reading.further
+    .filter(({ values }) => values.has("code") || values.has("message"))
+    .map((item) => new Map([...beside(first, item), ...item.values]));
+  return { slots: first.values, fits: reading.fits, others };
+}
+
+/** The slots that are not in the first item of the list of an item. */
+function beside(first: Found, item: Found): [string, unknown][] {
+  const start = `${item.at.slice(0, item.at.lastIndexOf("/"))}/0/`;
+  return [...first.values].filter(
+    ([slot]) => !`${first.where.get(slot) ?? ""}/`.startsWith(start),
+  );
 }
 
 /** A scalar as it stands inside a string, or null if `value` can't stand there. */
@@ -145,18 +158,25 @@ function compileString(text: string): Shape {
 /** The slots found in one item of a list, or outside of all. */
 class Found {
   readonly values = new Map<string, unknown>();
+  /** The place of each. */
+  readonly where = new Map<string, string>();
   /** Slots read from inside a string so far. */
   readonly fromTemplate = new Set<string>();
+
+  /** `at`: the place of the item, empty outside of all. */
+  constructor(readonly at = "") {}
 }
 
 /** One `extract` under way. */
 class Reading {
   fits = true;
+  /** The further items of lists. */
+  readonly further: Found[] = [];
 
-  read(shape: Shape, value: unknown, found: Found): void {
+  read(shape: Shape, value: unknown, found: Found, path: string): void {
     switch (shape.kind) {
       case "slot":
-        return this.readSlot(shape.name, value, found);
+        return this.readSlot(shape.name, value, found, path);
       case "literal":
         this.fits &&= shape.value === value;
         return;
@@ -166,23 +186,26 @@ class Reading {
           this.fits = false;
         } else {
           shape.slots.forEach((name, index) =>
-            this.readText(name, texts[index] ?? "", found),
+            this.readText(name, texts[index] ?? "", found, path),
           );
         }
         return;
       }
       case "array":
         if (Array.isArray(value) && value.length > 0) {
-          value.forEach((each: unknown, index) =>
-            this.read(shape.item, each, index === 0 ? found : new Found()),
-          );
+          value.forEach((each: unknown, index) => {
+            const here = `${path}/${String(index)}`;
+            const item = index === 0 ? found : new Found(here);
+            if (index > 0) this.further.push(item);
+            this.read(shape.item, each, item, here);
+          });
         } else {
           this.fits = false;
         }
         return;
       case "object":
         if (isObject(value)) {
-          this.readObject(shape.members, shape.spread, value, found);
+          this.readObject(shape.members, shape.spread, value, found, path);
         } else {
           this.fits = false;
         }
@@ -194,10 +217,11 @@ class Reading {
     spread: string | null,
     value: Readonly<Record<string, unknown>>,
     found: Found,
+    path: string,
   ): void {
     for (const { name, shape, optional } of members) {
       if (has(value, name)) {
-        this.read(shape, value[name], found);
+        this.read(shape, value[name], found, `${path}/${name}`);
       } else {
         this.fits &&= optional;
       }
@@ -206,12 +230,17 @@ class Reading {
       const named = new Set(members.map((each) => each.name));
       const rest = Object.entries(value).filter(([key]) => !named.has(key));
       if (rest.length > 0) {
-        this.readSlot(spread, Object.fromEntries(rest), found);
+        this.readSlot(spread, Object.fromEntries(rest), found, path);
       }
     }
   }
 
-  private readSlot(name: string, value: unknown, found: Found): void {
+  private readSlot(
+    name: string,
+    value: unknown,
+    found: Found,
+    path: string,
+  ): void {
     const { values, fromTemplate } = found;
     if (values.has(name)) {
       if (!fromTemplate.has(name)) {
@@ -222,13 +251,19 @@ class Reading {
     }
     fromTemplate.delete(name);
     values.set(name, value);
+    found.where.set(name, path);
   }
 
-  private readText(name: string, text: string, found: Found): void {
+  private readText(
+    name: string,
+    text: string,
+    found: Found,
+    path: string,
+  ): void {
     if (found.values.has(name)) {
       this.fits &&= scalarText(found.values.get(name)) === text;
     } else {
-      this.readSlot(name, text, found);
+      this.readSlot(name, text, found, path);
       found.fromTemplate.add(name);
     }
   }

@@ -146,6 +146,7 @@ class State(NamedTuple):
 class Failure(NamedTuple):
     """A failed try, as far as it is known. `kind` picks a `Kind` of the policy;
     `retry_after` is the header's value, or the seconds where they are known.
+    `pushback`: the service asks not to try again.
     """
 
     retriable: bool
@@ -154,6 +155,7 @@ class Failure(NamedTuple):
     idempotent: bool = True
     eligible: bool = True
     effect: Literal["none", "possible", "unknown"] = "unknown"
+    pushback: bool = False
 
 
 class Plan(NamedTuple):
@@ -306,6 +308,8 @@ def advance(policy: Policy, state: State, delay: float) -> State:
 def _refusal(
     policy: Policy, state: State, failure: Failure
 ) -> tuple[Reason, str] | None:
+    if failure.pushback:
+        return "not_retriable", "the service asks not to try again"
     if not failure.retriable:
         return "not_retriable", "the failure is not retriable"
     if not failure.eligible:

@@ -103,3 +103,41 @@ function read(
 ): RetryAfter {
   return { ok: true, seconds, form, problem: null };
 }
+
+const UNITS: Readonly<Record<string, number>> = {
+  ms: 0.001,
+  s: 1,
+  m: 60,
+  h: 3600,
+};
+const DURATION = new RegExp(`^(-?${DECIMAL})(ms|s|m|h)$`);
+const MOMENT =
+  /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;
+
+/**
+ * The seconds that a value in a body asks to wait; negative if it asks not to try
+ * again, and null if it cannot be read.
+ *
+ * A number counts `unit`, `s` or `ms`. A text is a moment (RFC 3339), which is now if
+ * it has passed, or a duration such as `1.5s` or `-1s` (ProtoJSON).
+ *
+ * @param now - seconds since 1970
+ */
+export function hintSeconds(
+  value: unknown,
+  unit: string,
+  now: number,
+): number | null {
+  if (typeof value === "number") {
+    const seconds = unit === "ms" ? value / 1000 : value;
+    return Number.isFinite(seconds) ? Math.min(seconds, CEILING) : null;
+  }
+  if (typeof value !== "string") return null;
+  const [, number, name] = DURATION.exec(value) ?? [];
+  if (number !== undefined && name !== undefined) {
+    return Math.min(Number(number) * (UNITS[name] ?? 1), CEILING);
+  }
+  const moment = MOMENT.test(value) ? Date.parse(value.toUpperCase()) : NaN;
+  if (Number.isNaN(moment)) return null;
+  return Math.min(Math.max(0, moment / 1000 - now), CEILING);
+}

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from .nodes import (
+    ERROR_SLOTS,
     Array,
     Literal,
     Node,
@@ -30,10 +31,13 @@ class Mismatch(NamedTuple):
 
 
 class ArrayItem(NamedTuple):
-    """A further item of a list: the slots that it has, and their places."""
+    """A further item of a list at the pointer `at`: the slots that it has, and their
+    places.
+    """
 
     slots: dict[str, object]
     where: dict[str, str]
+    at: str = ""
 
 
 class Extraction(NamedTuple):
@@ -60,6 +64,28 @@ class Extraction(NamedTuple):
         """
         return not self.missing and not self.mismatched
 
+    @property
+    def others(self) -> tuple[ArrayItem, ...]:
+        """Each further error of a list, with the slots that stand beside the list."""
+        return tuple(map(self.complete, filter(is_error, self.more)))
+
+    def complete(self, item: ArrayItem) -> ArrayItem:
+        """An item with the slots that are not in the first item of its list."""
+        first = f"{item.at.rpartition('/')[0]}/0/"
+        beside = [
+            slot
+            for slot in self.slots
+            if not f"{self.where.get(slot, '')}/".startswith(first)
+        ]
+        slots = {slot: self.slots[slot] for slot in beside}
+        where = {slot: self.where.get(slot, "") for slot in beside}
+        return ArrayItem({**slots, **item.slots}, {**where, **item.where}, item.at)
+
+
+def is_error(item: ArrayItem) -> bool:
+    """Whether an item of a list is an error of its own: it has a code or a message."""
+    return not ERROR_SLOTS.isdisjoint(item.slots)
+
 
 def extract(
     node: Node,
@@ -78,7 +104,7 @@ def extract(
     """
     reading = _ShapeReader(alternatives)
     reading.read(node, body, "", _FIRST)
-    slots, where = reading.found.pop(_FIRST, ArrayItem({}, {}))
+    slots, where, _ = reading.found.pop(_FIRST, ArrayItem({}, {}))
     return Extraction(
         slots=slots,
         where=where,
@@ -151,7 +177,7 @@ class _ShapeReader:
             self.read_slot(node.spread, rest, path, item)
 
     def read_slot(self, name: str, value: object, path: str, item: str) -> None:
-        found, where = self.found.setdefault(item, ArrayItem({}, {}))
+        found, where, _ = self.found.setdefault(item, ArrayItem({}, {}, item))
         if name in found and name in self.alternatives:
             order = self.alternatives[name]
             if found[name] is None or (
@@ -170,7 +196,7 @@ class _ShapeReader:
         where[name] = path
 
     def read_text(self, name: str, text: str, path: str, item: str) -> None:
-        found = self.found.setdefault(item, ArrayItem({}, {})).slots
+        found = self.found.setdefault(item, ArrayItem({}, {}, item)).slots
         if name not in found:
             self.read_slot(name, text, path, item)
             self.from_template.add((item, name))

@@ -7,6 +7,9 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+ERROR_SLOTS = frozenset(("code", "message"))
+"""The slots that make an item of a list an error of its own."""
+
 
 # Nodes are tuples, and tuples of equal content are equal: `kind` keeps Slot("x") from
 # equalling Literal("x").
@@ -107,6 +110,15 @@ def slot_places(node: Node) -> Mapping[str, tuple[NodePlace, ...]]:
         for name in place.slots:
             places[name] = (*places.get(name, ()), place)
     return places
+
+
+def lists_errors(node: Node) -> bool:
+    """Whether the node is a list whose items are errors: each has a code or a message
+    of its own.
+    """
+    return isinstance(node, Array) and not ERROR_SLOTS.isdisjoint(
+        slot_places(node.item)
+    )
 
 
 def child(path: str, key: str | int) -> str:

@@ -145,8 +145,9 @@ export interface State {
 
 /**
  * A failed try, as far as it is known. `kind` picks a `Kind` of the policy; `retryAfter`
- * is the header's value, or the seconds where they are known. Left out, the
- * operation is idempotent, the failure eligible, and its effect unknown.
+ * is the header's value, or the seconds where they are known. `pushback`: the service
+ * asks not to try again. Left out, the operation is idempotent, the failure eligible,
+ * and its effect unknown.
  */
 export interface Failure {
   readonly retriable: boolean;
@@ -155,6 +156,7 @@ export interface Failure {
   readonly idempotent?: boolean;
   readonly eligible?: boolean;
   readonly effect?: "none" | "possible" | "unknown";
+  readonly pushback?: boolean;
 }
 
 /** A retry after `delay` seconds. */
@@ -323,6 +325,9 @@ function refusal(
   state: State,
   failure: Failure,
 ): [Refusal["reason"], string] | null {
+  if (failure.pushback ?? false) {
+    return ["not_retriable", "the service asks not to try again"];
+  }
   if (!failure.retriable) {
     return ["not_retriable", "the failure is not retriable"];
   }
