@@ -60,9 +60,11 @@ def by_spectral(folder: Path) -> Iterator[Refusal]:
         rules = 'extends: ["spectral:oas"]\nrules: {oas3-unused-component: off}\n'
         (Path(work) / "rules.yaml").write_text(rules)
         files = [str(path) for path in openapi_documents(folder)]
-        command = [node("spectral"), "lint", "-r", f"{work}/rules.yaml", "-f", "json", *files]
-        done = run_tool(command)
-    for found in json.loads(done.stdout):
+        results = Path(work) / "results.json"
+        options = ["-r", f"{work}/rules.yaml", "-f", "json", "-o", results]
+        run_tool([node("spectral"), "lint", *options, *files])
+        findings = json.loads(results.read_text())
+    for found in findings:
         yield Path(found["source"]).name, f"{found['code']}: {found['message']}"
 
 
@@ -109,12 +111,12 @@ def by_datamodel_codegen(folder: Path) -> Iterator[Refusal]:
     for path in (*openapi_documents(folder), *json_schemas(folder)):
         kind = "jsonschema" if path.name.endswith(".schema.json") else "openapi"
         with scratch() as work:
-            models = Path(work) / "models"
+            models = Path(work) / "models.py"
             done = run_tool(
                 [
                     *(programs / "datamodel-codegen", "--input", path, "--input-file-type", kind),
                     *("--output-model-type", "pydantic_v2.BaseModel", "--output", models),
-                    *("--formatters", "builtin", "--module-split-mode", "single"),
+                    *("--formatters", "builtin", "--no-treat-dot-as-module"),
                 ]
             )
             if not done.returncode:
@@ -146,6 +148,7 @@ for (const file of process.argv.slice(2)) {
   const log = [], note = (text) => log.push(text);
   const ajv = new Ajv({strict: true, allErrors: true, logger: {log: note, warn: note, error: note}});
   formats(ajv);
+  ajv.addVocabulary(["x-sensitive"]);
   try { ajv.compile(JSON.parse(fs.readFileSync(file))); } catch (error) { log.push(error.message); }
   for (const text of log) console.log(JSON.stringify([path.basename(file), text]));
 }
@@ -257,6 +260,12 @@ class Tool(NamedTuple):
     remark: str = ""
 
 
+SENSITIVE = (
+    "with sensitive details, it has to know the keyword: `ajv.addVocabulary(['x-sensitive'])`"
+)
+DOTS = (
+    "with `--no-treat-dot-as-module`: definitions of operations have names such as `pay.declined`"
+)
 INSTALLED = "that of the tests"
 ANYTHING = "`oas3-unused-component`: an overlay has components for statuses that no operation has"
 WARNINGS = (
@@ -272,11 +281,11 @@ TOOLS = {
         Tool("Redocly CLI", NODE["@redocly/cli"], "lint, `recommended`", by_redocly, WARNINGS),
         Tool("openapi-typescript", NODE["openapi-typescript"], "types, `tsc --strict`", by_openapi_typescript),
         Tool("openapi-python-client", PYTHON["openapi-python-client"], "a client, no warning", by_openapi_python_client),
-        Tool("datamodel-code-generator", PYTHON["datamodel-code-generator"], "pydantic models, imported", by_datamodel_codegen),
+        Tool("datamodel-code-generator", PYTHON["datamodel-code-generator"], "pydantic models, imported", by_datamodel_codegen, DOTS),
         Tool("OpenAPI Generator", PYTHON["openapi-generator-cli"], "`validate`; clients in TypeScript, Python, Java, Go", by_openapi_generator),
         Tool("Prism", NODE["@stoplight/prism-cli"], "a mock: every status, every header", by_prism),
         Tool("schemathesis", INSTALLED, "reads every operation", by_schemathesis),
-        Tool("ajv", NODE["ajv"], "`strict: true`", by_ajv),
+        Tool("ajv", NODE["ajv"], "`strict: true`", by_ajv, SENSITIVE),
         Tool("jsonschema", INSTALLED, "the meta-schema", by_jsonschema),
     )
 }  # fmt: skip  # a row a tool
