@@ -94,7 +94,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/verdicts.py
 
 # Fuzzes what reads untrusted bytes, guided by coverage: `make fuzz SECONDS=3600`, for each target.
-# What was found to reach new code is kept in .cache/fuzz, for the next time.
+# It begins with the inputs of fuzz/corpus. What reaches new code is kept in .cache/fuzz.
 SECONDS := 60
 FUZZED := source openapi answer masking recording
 fuzz: $(VENV)/.fuzz

@@ -2,7 +2,9 @@
 
     python -m fuzz TARGET CORPUS SECONDS
 
-New inputs that reach new code go to CORPUS. A failing input is written beside it, and the exit code
+It begins with the inputs of `fuzz/corpus/TARGET.tar.xz`, which reach all code that earlier hours
+of fuzzing reached (`tar -cJf fuzz/corpus/TARGET.tar.xz -C CORPUS .` keeps those of a new one). New
+inputs that reach new code go to CORPUS. A failing input is written beside it, and the exit code
 is not 0. Copy it, made small, to `fuzz/corpus/TARGET`, where `make test` runs it from then on.
 """
 
@@ -14,7 +16,7 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["faultspec", "faultspec_conformance"]):
-    from fuzz.targets import TARGETS
+    from fuzz.targets import TARGETS, kept_inputs
 
 
 def main() -> None:
@@ -25,6 +27,8 @@ def main() -> None:
     corpus.mkdir(parents=True, exist_ok=True)
     for seed in target.seeds():
         (corpus / hashlib.sha1(seed, usedforsecurity=False).hexdigest()).write_bytes(seed)
+    for kept in kept_inputs(name):
+        (corpus / hashlib.sha1(kept, usedforsecurity=False).hexdigest()).write_bytes(kept)
     known = Path(__file__).parent / "corpus" / name
     arguments = [
         sys.argv[0],

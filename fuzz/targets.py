@@ -8,6 +8,7 @@ import base64
 import gzip
 import json
 import os
+import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -215,3 +216,12 @@ TARGETS = {
     "masking": Target(fuzz_masking, _secrets),
     "recording": Target(fuzz_recording, _recordings),
 }
+
+
+def kept_inputs(name: str) -> Iterator[bytes]:
+    """The inputs of earlier fuzzing that reach new code each, from `corpus/NAME.tar.xz`."""
+    with tarfile.open(Path(__file__).parent / "corpus" / f"{name}.tar.xz") as archive:
+        for member in archive:
+            content = archive.extractfile(member)
+            if content is not None:
+                yield content.read()

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from fuzz.targets import TARGETS
+from fuzz.targets import TARGETS, kept_inputs
 
 from paths import ROOT
 
@@ -17,6 +17,16 @@ def test_no_known_input_fails(name: str) -> None:
     seeds = list(TARGETS[name].seeds())
     assert seeds
     for content in (*seeds, *known):
+        TARGETS[name].run(content)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", TARGETS)
+def test_no_kept_input_fails(name: str) -> None:
+    """Every input that reached new code in earlier fuzzing passes."""
+    inputs = list(kept_inputs(name))
+    assert len(inputs) > 100
+    for content in inputs:
         TARGETS[name].run(content)
 
 
