@@ -20,6 +20,7 @@ from faultspec.importers.envelopes import one_or_all
 from faultspec.importers.examples import MADE_MESSAGE, make_value
 from faultspec.importers.extensible import extensible_paths
 from faultspec.importers.naming import UniqueNames, identifier
+from faultspec.importers.route_order import order_by_route
 from faultspec.openapi.nodes import mapping, sequence, texts
 from faultspec.openapi.pointers import child
 from faultspec.openapi.reader import DocumentReader
@@ -148,7 +149,7 @@ class _Importer:
             data["retry_policies"] = {"standard": _policy(service, throttled)}
         data["codes"] = codes
         if operations := self._operations():
-            data["operations"] = operations
+            data["operations"] = order_by_route(operations)
         whole = {**header, "extensible": extensible_paths(data), **data}
         return ImportedTaxonomy(whole, tuple(dict.fromkeys(self.reader.losses)))
 
@@ -334,14 +335,14 @@ class _Importer:
             return {"match": {"tools": [key]}}
         http = mapping(operation.get("http"))
         method, uri = str(http.get("method", "POST")), str(http.get("requestUri", "/"))
-        path = re.sub(r"\{(\w+)\+\}", r"**", uri.split("?")[0].split("#")[0])
+        before, _, asked = uri.partition("#")[0].partition("?")
+        path = re.sub(r"\{(\w+)\+\}", r"**", before)
         if method not in {known.value for known in HTTPMethod} or not re.fullmatch(r"/\S*", path):
             self.lose(child(pointer, "http"), "route", "this is not a method and a path")
             return {}
-        if "?" in uri:
-            reason = "operations that differ by their query alone share a route"
-            self.lose(child(pointer, "http/requestUri"), "route", reason)
-        return {"match": {"routes": [f"{method} {path}"]}}
+        parameters = (part.partition("=") for part in asked.split("&") if part)
+        query = {name: value or "*" for name, _, value in parameters}
+        return {"match": {"routes": [f"{method} {path}"], **({"query": query} if query else {})}}
 
 
 def _policy(service: str, throttled: list[str]) -> Data:

@@ -14,6 +14,7 @@ from faultspec.importers.headers import header_rules
 from faultspec.importers.names import CodeKey, NamedFamilies, assign_names
 from faultspec.importers.naming import identifier, version_of
 from faultspec.importers.operations import import_operations
+from faultspec.importers.route_order import order_by_route
 from faultspec.importers.statuses import assign_statuses
 from faultspec.language.scope import status_range
 from faultspec.openapi.nodes import visible_text
@@ -57,6 +58,7 @@ def build_taxonomy(contract: ImportedContract, reader: DocumentReader) -> Import
     codes |= {name: code.data for name, code in plain.codes.items()}
     operations = _operation_errors(built)
     operations |= import_operations(contract, named, plain.listed, operations)
+    operations = order_by_route(operations)
     codes = codes or {UNDECLARED: _UNDECLARED_CODE}
     headers = header_rules(named.families, contract.header_components, lose)
     _lose_descriptions(contract, named, built, lose)

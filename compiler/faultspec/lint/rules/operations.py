@@ -135,8 +135,12 @@ def operation_twice(subject: Subject) -> Iterator[Remark]:
 def _may_match_both(one: Match, other: Match) -> bool:
     """Whether an exchange on a common route may match both."""
     methods = not one.methods or not other.methods or bool(set(one.methods) & set(other.methods))
-    rest = (one.request, one.tools, one.statuses) == (other.request, other.tools, other.statuses)
-    return methods and rest
+    return methods and _criteria(one) == _criteria(other)
+
+
+def _criteria(match: Match) -> tuple[object, ...]:
+    """The criteria of a match beside its routes and methods."""
+    return match.request, match.headers, match.query, match.tools, match.statuses
 
 
 @rule("unreachable-operation", severity="warning")
