@@ -1,4 +1,4 @@
-"""``faultspec import``: a taxonomy from an OpenAPI document or a service model of botocore."""
+"""``faultspec import``: a taxonomy from a document of another format."""
 
 import json
 import os
@@ -17,6 +17,7 @@ from faultspec.cli.documents import (
     import_refusal,
     is_packed,
     parse_document,
+    parse_table,
     read_document_text,
     service_name,
 )
@@ -129,6 +130,34 @@ def botocore(
     except Unreadable as unreadable:
         return _print_problems(unreadable)
     _report(reports, style)
+    return 0
+
+
+@command.command(name="problems")
+@click.argument("file", type=click.Path())
+@_OUT
+@_FORCE
+@_FORMAT
+def problems(file: str, out: str | None, force: bool, style: str) -> int:
+    """Import a registry of problem types (RFC 9457, section 4.2): JSON, YAML, CSV or XML.
+
+    The registry.json of the target `problems` is one; so are the tables of IANA, and schemas whose
+    `type` is constant.
+    """
+    from faultspec.importers.problem_types import read
+
+    try:
+        _check_absent(out, force)
+        text = read_document_text(file)
+        table = parse_table(text, file)
+        try:
+            imported = drop_invalid(read(table.data, Path(file).name.split(".")[0]))
+        except NotImportable as problem:
+            raise import_refusal(problem, file, text, table.places) from None
+        _write(write_yaml(imported.data, _schema(out)), out, force)
+    except Unreadable as unreadable:
+        return _print_problems(unreadable)
+    _report([_LossReport(file, file, imported.losses, table.places)], style)
     return 0
 
 
