@@ -19,7 +19,9 @@ def exported(of: Taxonomy) -> Any:
     return None if view is None else json.loads(json.dumps(view.registry))
 
 
-@pytest.mark.parametrize("path", [*OURS, *OTHERS], ids=lambda path: f"{path.parent.name}-{path.stem}")
+@pytest.mark.parametrize(
+    "path", [*OURS, *OTHERS], ids=lambda path: f"{path.parent.name}-{path.stem}"
+)
 def test_our_own_registry_comes_back(path: Path) -> None:
     registry = exported(taxonomy(path))
     if registry is None:

@@ -411,11 +411,6 @@ def _code(row: _Row, name: str, envelope: _Envelope, lose: Report) -> Data:
     if facts := envelope.facts(row):
         code["facts"] = facts
     code |= _reference(row.field("reference"))
-    if {429, "4xx"} & set(_statuses(row, lambda *_: None)):
-        reason = (
-            f"`{name}` may be 429, and the registry does not require Retry-After; the team decides"
-        )
-        lose(row.pointer, "header", reason)
     return {**code, "example": {"message": MADE_MESSAGE}}
 
 
