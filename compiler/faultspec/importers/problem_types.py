@@ -48,6 +48,10 @@ _STANDARD = ("type", "title", "status", "detail", "instance")
 #: The members that have the rows of a registry.
 _LISTS = ("problems", "problemtypes", "types", "records", "record", "rows", "entries")
 
+#: The members that have schemas, of which some are of problem types.
+_SCHEMAS = ("$defs", "definitions", "schemas")
+_IN_SCHEMAS = re.compile(r"(/components)?/(\$defs|definitions|schemas)/")
+
 _ERROR_STATUS = re.compile(r"(?<![\w.#-])([45]\d\d-[45]\d\d|[45]\d\d|[45]xx)(?![\w.-])", re.I)
 
 #: Levels of references and `allOf` in the schema of a body.
@@ -144,7 +148,7 @@ def _rows(data: Json, lose: Report) -> Iterator[_Row]:
         row = _listed_row(pointer, value) or _schema_row(pointer, value, data)
         if row is not None:
             yield row
-        elif "$ref" not in value and not value.keys() & {"properties", "allOf", "anyOf", "oneOf"}:
+        elif not _IN_SCHEMAS.match(pointer):
             lose(pointer, "form", "this has no type URI, so it is not a problem type")
 
 
@@ -162,7 +166,7 @@ def _candidates(data: Json, pointer: str, depth: int) -> Iterator[tuple[str, Any
                 for type_, entry in value.items():
                     named = isinstance(entry, dict) and not _is_row(entry)
                     yield child(place, type_), {"type": type_, **entry} if named else entry
-        elif isinstance(value, dict) and key in ("$defs", "definitions", "schemas"):
+        elif isinstance(value, dict) and key in _SCHEMAS:
             yield from ((child(place, inner), schema) for inner, schema in value.items())
         elif isinstance(value, dict) and key in ("registry", "components") and depth < _DEEPEST:
             yield from _candidates(value, place, depth + 1)
@@ -251,10 +255,14 @@ class _Envelope:
     def __init__(self, rows: Sequence[_Row], lose: Report) -> None:
         self.rows, self.lose = rows, lose
         self.members = merge_orders([list(row.extensions) for row in rows])
-        self.has_code = "code" in self.members
+        # A member `code` of any value is the provider's own.
+        coded = [row.data.get("code") for row in rows if "code" in row.extensions]
+        self.has_code = bool(coded) and None not in coded
         self.pattern = _pattern(rows)
         self.slots = {
-            name: slot_name(name) for name in self.members if name not in ("code", "details")
+            name: slot_name(name)
+            for name in self.members
+            if name != "details" and not (name == "code" and self.has_code)
         }
 
     def data(self) -> Data:
@@ -273,7 +281,7 @@ class _Envelope:
         }
         for name in self.members:
             match name:
-                case "code":
+                case "code" if self.has_code:
                     shape["code"] = "$code"
                 case "details":
                     shape["details?"] = "$details"

@@ -177,7 +177,7 @@ class _Importer:
             "codes": codes,
             **({"operations": operations} if operations else {}),
         }
-        reason = "an answer without google.rpc.ErrorInfo has no code, and passes; the team decides"
+        reason = "an answer whose `details` do not begin with ErrorInfo has no code, and passes"
         self.lose(self._first(), "body", reason)
         if operations:
             reason = (
