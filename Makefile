@@ -115,7 +115,7 @@ LOCK := pip compile --quiet --universal --python-version 3.11 --generate-hashes 
 lock: $(VENV)/.lock
 	$(BIN)/uv $(LOCK) $(UPGRADE) pyproject.toml --extra dev --output-file requirements/dev.txt
 	$(BIN)/uv $(LOCK) pyproject.toml requirements/build.in \
-	  --extra mcp --extra personal-data --extra cbor \
+	  --extra mcp --extra personal-data --extra cbor --extra proto \
 	  --constraint requirements/dev.txt --output-file requirements/user.txt
 	$(BIN)/uv $(LOCK) pyproject.toml requirements/build.in \
 	  --constraint requirements/dev.txt --output-file requirements/compiler.txt

@@ -128,7 +128,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 
 #: For each file of pins the extras that it serves.
-PINNED = {"compiler": (), "user": ("mcp", "personal-data", "cbor"), "dev": ("dev",)}
+PINNED = {"compiler": (), "user": ("mcp", "personal-data", "cbor", "proto"), "dev": ("dev",)}
 
 
 def list_dependencies(extras: tuple[str, ...]) -> list[Requirement]:

@@ -56,6 +56,28 @@ def parse_document(text: str, path: str) -> object:
     return data
 
 
+class Table(NamedTuple):
+    """The data of a document that may be a table, and its places; None if it has no lines."""
+
+    data: object
+    places: SourceMap | None
+
+
+def parse_table(text: str, path: str) -> Table:
+    """The data of a document in JSON, YAML, CSV or XML. Raises Unreadable."""
+    from faultspec.importers.tables import parse_csv, parse_xml
+
+    if text.lstrip("\ufeff \t\r\n").startswith("<"):
+        data, places, found = parse_xml(text, path)
+    elif path.removesuffix(".gz").lower().endswith(".csv"):
+        data, places, found = parse_csv(text, path)
+    else:
+        return Table(parse_document(text, path), document_places(text, path))
+    if found:
+        raise Unreadable(found, {path: text})
+    return Table(data, None if is_packed(path) else places)
+
+
 def is_packed(path: str) -> bool:
     """Whether a file is compressed. Editors do not show its lines, so places in it are pointers."""
     return path.endswith(".gz")
@@ -66,9 +88,14 @@ def document_places(text: str, path: str) -> SourceMap | None:
     return None if is_packed(path) else source_map(text, path)
 
 
-def import_refusal(problem: NotImportable, path: str, text: str) -> Unreadable:
-    """The refusal of an importer at its place in the document."""
-    places = document_places(text, path)
+def import_refusal(
+    problem: NotImportable, path: str, text: str, places: SourceMap | None = None
+) -> Unreadable:
+    """The refusal of an importer at its place in the document.
+
+    ``places``: default those of the text as JSON or YAML.
+    """
+    places = places or document_places(text, path)
     message, span, hint = problem.message, None, problem.hint
     if places is not None:
         span = places.span(problem.pointer)

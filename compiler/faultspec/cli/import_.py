@@ -1,4 +1,4 @@
-"""``faultspec import``: a taxonomy from an OpenAPI document or a service model of botocore."""
+"""``faultspec import``: a taxonomy from a document of another format."""
 
 import json
 import os
@@ -17,13 +17,14 @@ from faultspec.cli.documents import (
     import_refusal,
     is_packed,
     parse_document,
+    parse_table,
     read_document_text,
     service_name,
 )
 from faultspec.diagnostics import printers
 from faultspec.diagnostics.formats.escaping import escape_line
 from faultspec.diagnostics.model import Diagnostic
-from faultspec.importers import Loss, NotImportable
+from faultspec.importers import Decision, Loss, NotImportable
 from faultspec.importers.validate import drop_invalid
 from faultspec.importers.yaml_writer import write_yaml
 from faultspec.openapi.source_map import SourceMap, source_map
@@ -78,7 +79,10 @@ def openapi(file: str, out: str | None, force: bool, style: str) -> int:
         _write(write_yaml(imported.data, _schema(out)), out, force)
     except Unreadable as unreadable:
         return _print_problems(unreadable)
-    _report([_LossReport(file, file, imported.losses, source_map(text, file))], style)
+    _report(
+        [_LossReport(file, file, imported.losses, source_map(text, file), imported.decisions)],
+        style,
+    )
     return 0
 
 
@@ -125,9 +129,92 @@ def botocore(
                 raise import_refusal(problem, path, text) from None
             _write(write_yaml(imported.data, _schema(target)), target, force)
             shown = name if is_packed(path) else path
-            reports.append(_LossReport(name, shown, imported.losses, document_places(text, path)))
+            places = document_places(text, path)
+            reports.append(_LossReport(name, shown, imported.losses, places, imported.decisions))
     except Unreadable as unreadable:
         return _print_problems(unreadable)
+    _report(reports, style)
+    return 0
+
+
+@command.command(name="problems")
+@click.argument("file", type=click.Path())
+@_OUT
+@_FORCE
+@_FORMAT
+def problems(file: str, out: str | None, force: bool, style: str) -> int:
+    """Import a registry of problem types (RFC 9457, section 4.2): JSON, YAML, CSV or XML.
+
+    The registry.json of the target `problems` is one; so are the tables of IANA, and schemas whose
+    `type` is constant.
+    """
+    from faultspec.importers.problem_types import read
+
+    try:
+        _check_absent(out, force)
+        text = read_document_text(file)
+        table = parse_table(text, file)
+        try:
+            imported = drop_invalid(read(table.data, Path(file).name.split(".")[0]))
+        except NotImportable as problem:
+            raise import_refusal(problem, file, text, table.places) from None
+        _write(write_yaml(imported.data, _schema(out)), out, force)
+    except Unreadable as unreadable:
+        return _print_problems(unreadable)
+    _report([_LossReport(file, file, imported.losses, table.places, imported.decisions)], style)
+    return 0
+
+
+@command.command(name="proto")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path())
+@click.option(
+    "--proto-path",
+    "-I",
+    "roots",
+    multiple=True,
+    type=click.Path(),
+    metavar="FOLDER",
+    help="A folder of imports; default that of each FILE, or the one above its package.",
+)
+@_OUT
+@_FORCE
+@_FORMAT
+def proto(
+    files: Sequence[str], roots: Sequence[str], out: str | None, force: bool, style: str
+) -> int:
+    """Import the error reasons and the methods of protos: sources, or the descriptor set that
+    `protoc -o` writes.
+    """
+    from faultspec.cli.protos import read_protos
+    from faultspec.importers.proto import read
+
+    try:
+        _check_absent(out, force)
+        protos = read_protos(files, roots)
+        try:
+            imported = drop_invalid(read(protos.descriptors.data, protos.named))
+        except NotImportable as problem:
+            path, places = protos.file_at(problem.pointer)
+            span = None if places is None else places.span(problem.pointer)
+            found = Diagnostic(problem.code, problem.message, path, span, hint=problem.hint)
+            raise Unreadable([found]) from None
+        _write(write_yaml(imported.data, _schema(out)), out, force)
+    except Unreadable as unreadable:
+        return _print_problems(unreadable)
+    losses = list(imported.losses)
+    if not protos.descriptors.whole:
+        reason = (
+            "the set lacks imports, so options are not read; call protoc with --include_imports"
+        )
+        losses.append(Loss("", "reference", reason))
+    by_file: dict[str, list[Loss]] = {}
+    for loss in losses:
+        by_file.setdefault(protos.file_at(loss.pointer)[0], []).append(loss)
+    reports = [
+        _LossReport(path, path, tuple(listed), protos.file_at(listed[0].pointer)[1])
+        for path, listed in by_file.items()
+    ]
+    reports.append(_LossReport(protos.given, protos.given, (), None, imported.decisions))
     _report(reports, style)
     return 0
 
@@ -208,7 +295,7 @@ def _print_problems(unreadable: Unreadable) -> int:
 
 
 class _LossReport(NamedTuple):
-    """The losses of a document.
+    """The losses of a document, and the decisions that are the team's.
 
     ``path``: its name in messages. ``places``: None if it has no lines.
     """
@@ -217,6 +304,7 @@ class _LossReport(NamedTuple):
     path: str
     losses: tuple[Loss, ...]
     places: SourceMap | None
+    decisions: tuple[Decision, ...] = ()
 
     def place(self, loss: Loss) -> tuple[int, int] | None:
         """Line and column of a loss."""
@@ -229,7 +317,8 @@ class _LossReport(NamedTuple):
             place = self.place(loss)
             position = {} if place is None else {"line": place[0], "column": place[1]}
             losses.append({**loss._asdict(), **position})
-        return {"document": self.name, "losses": losses}
+        decisions = [decision._asdict() for decision in self.decisions]
+        return {"document": self.name, "losses": losses, "decisions": decisions}
 
     def lines(self) -> Iterator[str]:
         """The report as text. Losses with one reason are one line, with the first place."""
@@ -243,6 +332,11 @@ class _LossReport(NamedTuple):
             pointer = f" (#{first.pointer})" if first.pointer else ""
             more = f", and {len(losses) - 1} more" if len(losses) > 1 else ""
             yield escape_line(f"{where}: not carried [{kind}]: {first.reason}{pointer}{more}")
+        for rule, count in Counter(decision.rule for decision in self.decisions).items():
+            first_of = next(each for each in self.decisions if each.rule == rule)
+            more = f", and {count - 1} more" if count > 1 else ""
+            line = f"{self.path}: for the team [{rule}]: {first_of.reason} ({first_of.path}){more}"
+            yield escape_line(line)
 
 
 def _report(reports: Sequence[_LossReport], style: str) -> None:
@@ -260,4 +354,9 @@ def _report(reports: Sequence[_LossReport], style: str) -> None:
         if kinds
         else "nothing was lost"
     )
+    rules = Counter(decision.rule for report in reports for decision in report.decisions)
+    if rules:
+        listed = ", ".join(f"{rule} {count}" for rule, count in sorted(rules.items()))
+        many = "1 decision is" if rules.total() == 1 else f"{rules.total()} decisions are"
+        summary += f"; {many} the team's: {listed}"
     click.echo(summary, err=True)

@@ -20,6 +20,7 @@ from faultspec.importers.envelopes import one_or_all
 from faultspec.importers.examples import MADE_MESSAGE, make_value
 from faultspec.importers.extensible import extensible_paths
 from faultspec.importers.naming import UniqueNames, identifier
+from faultspec.importers.prose import first_sentence
 from faultspec.importers.route_order import order_by_route
 from faultspec.openapi.nodes import mapping, sequence, texts
 from faultspec.openapi.pointers import child
@@ -177,7 +178,7 @@ class _Importer:
     def _code(self, error: _ErrorShape) -> Data:
         data, name = error.data, self.codes[error.wire]
         text = _plain_text(data.get("documentation"))
-        summary = _sentence(text) or f"{error.name}."
+        summary = first_sentence(text) or f"{error.name}."
         fault = _is_fault(data)
         code: Data = {"summary": summary}
         if len(text) > len(summary) + 1:
@@ -226,7 +227,7 @@ class _Importer:
             folded.add(wire.casefold())
             schema = self._schema(member.get("shape"), pointer, ())
             type_ = {"type": schema.pop("type")} if "type" in schema else {}
-            text = _sentence(_plain_text(member.get("documentation")))
+            text = first_sentence(_plain_text(member.get("documentation")))
             description = {"description": text} if text else {}
             found[wire if name in required else f"{wire}?"] = {**type_, **description, **schema}
         return found
@@ -404,12 +405,6 @@ def _plain_text(documentation: object) -> str:
     if not isinstance(documentation, str):
         return ""
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", documentation)).split())
-
-
-def _sentence(text: str) -> str:
-    """The first sentence of ``text``."""
-    found = re.match(r".*?[.!?](?=\s+[A-Z]|$)", text)
-    return re.sub(r"\s+([.,;:])", r"\1", found[0] if found else text)
 
 
 def models(folder: str) -> Iterator[tuple[str, str]]:

@@ -18,7 +18,9 @@ def clean_document(document: object, format: str) -> tuple[Json, list[Loss]]:
     """
     if not isinstance(document, dict):
         message = f"this is not a document of {format}: it is not an object"
-        raise NotImportable(f"not-{format.lower()}", message, hint="name another file")
+        raise NotImportable(
+            f"not-{format.lower().replace(' ', '-')}", message, hint="name another file"
+        )
     losses: list[Loss] = []
     found = _clean(document, "", losses, 0)
     assert isinstance(found, dict)

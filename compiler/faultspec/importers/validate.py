@@ -5,7 +5,7 @@ from copy import deepcopy
 from typing import Any
 
 from faultspec.diagnostics.model import Diagnostic
-from faultspec.importers import ImportedTaxonomy, Loss, NotImportable
+from faultspec.importers import Decision, ImportedTaxonomy, Loss, NotImportable
 from faultspec.importers.yaml_writer import write_yaml
 from faultspec.language import read
 from faultspec.lint import check
@@ -17,7 +17,8 @@ CodePath = tuple[str, ...]
 
 
 def drop_invalid(imported: ImportedTaxonomy) -> ImportedTaxonomy:
-    """The taxonomy without the examples that the language refuses, each of which is a loss.
+    """The taxonomy without the examples that the language refuses, each of which is a loss, and
+    with the decisions that lint asks for.
 
     Raises NotImportable if the language refuses anything else, which is a mistake of the importer.
     """
@@ -25,9 +26,11 @@ def drop_invalid(imported: ImportedTaxonomy) -> ImportedTaxonomy:
     pointers = dict(imported.examples)
     for _ in range(_ROUNDS):
         loaded = read(write_yaml(data), "")
-        errors = [found for found in check(loaded) if found.severity == "error"]
+        remarks = check(loaded)
+        errors = [found for found in remarks if found.severity == "error"]
         if not errors:
-            return ImportedTaxonomy(data, tuple(dict.fromkeys(losses)), pointers)
+            told = tuple(dict.fromkeys(losses))
+            return ImportedTaxonomy(data, told, pointers, tuple(_decisions(remarks)))
         refused = _refused_examples(errors)
         for path, reasons in refused.items():
             code: Any = data
@@ -40,6 +43,12 @@ def drop_invalid(imported: ImportedTaxonomy) -> ImportedTaxonomy:
     place = "/".join(map(str, first.pointer))
     message = f"the imported taxonomy would be invalid at {place}: {first.message}"
     raise NotImportable(first.code, message, hint="please report this document")
+
+
+def _decisions(remarks: Sequence[Diagnostic]) -> Iterator[Decision]:
+    for remark in remarks:
+        if remark.severity == "warning":
+            yield Decision(remark.code, ".".join(map(str, remark.pointer)), remark.message)
 
 
 def _refused_examples(errors: Sequence[Diagnostic]) -> dict[CodePath, dict[int, str]]:

@@ -15,6 +15,7 @@ from urllib.parse import quote
 from faultspec.language.carriers import uses_envelope
 from faultspec.language.conditions import StatusRange
 from faultspec.language.model import Code, Envelope, Taxonomy
+from faultspec.runtime.nodes import slot_places
 from faultspec.runtime.shape import Object
 from faultspec.targets import schema as schemas
 from faultspec.targets.constants import constant_schema
@@ -38,13 +39,18 @@ class ProblemsView(NamedTuple):
 
 
 class ProblemType(NamedTuple):
-    """A code as a problem type. ``body``: the JSON Schema of the problem object."""
+    """A code as a problem type.
+
+    ``body``: the JSON Schema of the problem object. ``unused``: the member of the envelope for
+    details, if the code has none.
+    """
 
     label: str
     operation: str | None
     code: Code
     type: str
     body: Json
+    unused: str | None = None
 
 
 def view(taxonomy: Taxonomy, model: Model) -> ProblemsView | None:
@@ -84,6 +90,7 @@ def _problem(operation: str | None, code: Code, taxonomy: Taxonomy) -> ProblemTy
                 code=code,
                 type=fixed,
                 body={"description": code.summary, **body},
+                unused=None if _has_details(code) else _details_member(envelope),
             )
     owner = [operation] if operation is not None and taxonomy.owns(operation, code) else []
     names = [taxonomy.name, *owner, code.name]
@@ -107,12 +114,18 @@ def _envelope(code: Code, taxonomy: Taxonomy) -> Envelope | None:
     )
 
 
+def _has_details(code: Code) -> bool:
+    return bool(code.details) or code.details_schema is not None
+
+
+def _details_member(envelope: Envelope) -> str | None:
+    """The member at the top of a body that has the details."""
+    pointers = [place.path for place in slot_places(envelope.shape).get("details", ())]
+    return next((path[1:] for path in pointers if path.count("/") == 1), None)
+
+
 def _body(type: str, code: Code, taxonomy: Taxonomy) -> Json:
-    details = (
-        schemas.details_schema(code, taxonomy)
-        if code.details or code.details_schema is not None
-        else None
-    )
+    details = schemas.details_schema(code, taxonomy) if _has_details(code) else None
     needed = ["details"] if schemas.needs_details(code) else []
     return {
         "description": code.summary,
@@ -171,7 +184,9 @@ def _entry(problem: ProblemType) -> Json:
         "lifecycle": code.lifecycle,
         **{name: value for name, value in optional.items() if value is not None},
         "extensions": [
-            name for name in problem.body.get("properties", {}) if name not in _STANDARD
+            name
+            for name in problem.body.get("properties", {})
+            if name not in _STANDARD and name != problem.unused
         ],
         "schema": f"problem.schema.json#/$defs/{problem.label}",
     }
