@@ -91,6 +91,8 @@ _UNREADABLE = (yaml.YAMLError, ValueError, TypeError, LookupError, ArithmeticErr
 #: Characters of the longest number: more than those of 64 bits, also in binary.
 _LONGEST_NUMBER = 80
 
+_INT64 = range(-(2**63), 2**63)
+
 #: Characters of a text that count as one value more, so that the texts of an item have 64 MB.
 _NODE_CHARACTERS = 128
 
@@ -180,11 +182,14 @@ class _Loader(Composer, SafeConstructor, Resolver):
         """Leave merge keys as they are: they may multiply."""
 
     def number_or_text(self, node: yaml.ScalarNode) -> object:
-        """A number, or the text of one that is longer than those of JSON readers."""
+        """A number, or the text of one of more than 64 bits."""
         if len(node.value) > _LONGEST_NUMBER:
             return self.construct_scalar(node)
-        is_integer = node.tag.endswith("int")
-        return (self.construct_yaml_int if is_integer else self.construct_yaml_float)(node)
+        if node.tag.endswith("float"):
+            return self.construct_yaml_float(node)
+        number = self.construct_yaml_int(node)
+        # Python finds larger ones in a mapping slowly: they may all have one hash.
+        return number if number in _INT64 else self.construct_scalar(node)
 
     def ignore_tag(self, _: str, node: yaml.Node) -> object:
         """The value of a node without its tag."""
