@@ -38,6 +38,7 @@ def find_project_file(start: Path) -> Path | None:
     return None
 
 
+@grammar.bounded_suggestions()
 def read_project(path: str) -> LoadedProject:
     """Read the project file at ``path``, and check that the files that it names exist."""
     try:
