@@ -8,9 +8,11 @@ import base64
 import gzip
 import json
 import os
+import random
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +20,7 @@ from urllib.parse import quote
 
 from faultspec.contract.model import Contract, build_contract
 from faultspec.exchange.model import Exchange, Request, Response
-from faultspec.importers import NotImportable
+from faultspec.importers import NotImportable, botocore
 from faultspec.importers import openapi as importer
 from faultspec.importers.validate import drop_invalid
 from faultspec.judge import judge
@@ -29,6 +31,7 @@ from faultspec.openapi.text import parse_leniently
 from faultspec.source.file import decode
 from faultspec_conformance.observed.audit import audit
 from faultspec_conformance.sanitize.masking import build_masking
+from fuzz.mutations import VALUES, places, replaced
 
 ROOT = Path(__file__).parent.parent
 
@@ -68,17 +71,32 @@ def fuzz_source(content: bytes) -> None:
 
 
 def fuzz_openapi(content: bytes) -> None:
-    """A document is read, or refused; what was imported from it is a taxonomy."""
+    """A document is read, or refused; what was imported from it is a taxonomy. The same holds with
+    a value of another type at any place.
+    """
     document, _ = parse_leniently(content.decode("utf-8", "replace"))
     if document is None:
+        return
+    import_document(document)
+    chance = random.Random(content)
+    for _ in range(3):
+        place = chance.choice([*places(document)])
+        import_document(replaced(document, place, chance.choice(VALUES)))
+
+
+def import_document(document: object) -> None:
+    """Read a document of OpenAPI or a model of botocore, as `import` and `diff` do."""
+    if isinstance(document, dict) and "shapes" in document:
+        with suppress(NotImportable):
+            drop_invalid(botocore.read(document, "sample"))
+        return
+    with suppress(NotImportable):
+        drop_invalid(importer.read(document))
+    if not isinstance(document, dict):
         return
     description = service.read(document)
     for template in description.paths:
         service.path_values(template, template)
-    try:
-        drop_invalid(importer.read(document))
-    except NotImportable:
-        return
 
 
 def fuzz_answer(content: bytes) -> None:
@@ -144,6 +162,7 @@ def _files(*patterns: str) -> Callable[[], Iterator[bytes]]:
 
 
 def _documents() -> Iterator[bytes]:
+    yield from _files("tests/fixtures/every_keyword/*.json")()
     schema = {"type": "object", "required": ["code"], "properties": {"code": {"enum": ["a", "b"]}}}
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/E"}}}
     failure = {"description": "x", "content": content, "headers": {"Retry-After": {}}}

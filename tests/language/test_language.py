@@ -2,6 +2,7 @@
 
 import copy
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -664,3 +665,35 @@ def test_a_mistake_that_stands_twice_is_reported_twice(schema: str, lost: str) -
     found_details = [(each.code, each.pointer[1]) for each in found if "details" in each.pointer]
     assert {code for _, code in found_details} == {"one", "two"}
     assert len({code for code, _ in found_details}) * 2 == len(found_details)
+
+
+_HEAD = (
+    "faultspec: 1\ntaxonomy: {name: shop, version: 1.0.0}\n"
+    "envelopes: {error: {shape: {code: $code, message: $message}}}\n"
+)
+_FAILED = "codes: {failed: {summary: It failed., http: 500}}\n"
+
+
+def _listed(entry: str, count: int) -> str:
+    return ", ".join(entry.format(number) for number in range(count))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _FAILED + "\n".join(f"kodes{number}: 1" for number in range(20_000)),
+        f"codes: {{{_listed('c{0}: {{summary: x, http: 400, domain: d{0}x}}', 2000)}}}\n"
+        f"domains: {{{_listed('d{}: {{summary: x}}', 2000)}}}\n",
+        f"codes: {{a: {{summary: x, http: 400, details: {{{_listed('d{}: {{type: strin}}', 9000)}}}}}}}\n",
+    ],
+    ids=["keys", "names", "words"],
+)
+def test_a_text_full_of_mistakes_is_read_in_bounded_time(text: str) -> None:
+    """Suggestions and fixes end after a number of comparisons; each mistake is an error all the
+    same.
+    """
+    began = time.process_time()
+    loaded = read(_HEAD + text, "x.yaml")
+    assert time.process_time() - began < 12
+    assert len(loaded.diagnostics) >= 2000
+    assert loaded.diagnostics[0].hint is not None

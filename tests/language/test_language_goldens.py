@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from faultspec import language
 from faultspec.diagnostics import printers
 from faultspec.language import read
 from faultspec.language.catalog import CODES
@@ -68,7 +69,7 @@ def test_every_construct_has_a_golden() -> None:
 def test_every_reported_code_is_in_the_catalog() -> None:
     """Every code that the language reports is in the catalog."""
     written = set()
-    for path in Path(read.__code__.co_filename).parent.glob("*.py"):
+    for path in Path(language.__file__).parent.glob("*.py"):
         written |= set(
             re.findall(
                 r'(?:Problem|report|_bad_base|_bad_value)\(\s*(?:[^"()]|\((?:[^()]|\([^()]*\))*\))*?"([a-z]+(?:-[a-z]+)+)"',

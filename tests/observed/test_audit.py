@@ -871,3 +871,92 @@ def test_a_recording_that_unpacks_to_very_much_is_refused(tmp_path: Path, form: 
     path.write_bytes(blank + packer.flush())
     [problem] = audit([str(path)], platform()).result.not_run
     assert "it has more than 134217728 bytes; decompress the file first" in problem
+
+
+def cassette(*interactions: str) -> str:
+    """A cassette of interactions, with one more that holds the contract."""
+    return "version: 1\ninteractions:\n" + "".join(
+        f"- {each}\n" for each in (*interactions, interaction())
+    )
+
+
+def interaction(headers: str = "{}", body: str = "{string: '{}'}") -> str:
+    """An interaction in YAML, in one line."""
+    return (
+        f"{{request: {{method: GET, uri: 'http://x/y', headers: {headers}}}, "
+        f"response: {{status: {{code: 400}}, headers: {{}}, body: {body}}}}}"
+    )
+
+
+def doubling(levels: int, item: str = "[*{0}, *{0}]") -> str:
+    """A mapping in YAML whose values refer twice to the one before."""
+    steps = [f"a{step}: &a{step} {item.format(f'a{step - 1}')}" for step in range(1, levels)]
+    return "{a0: &a0 {x: y}, " + ", ".join(steps) + "}"
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        (interaction(body=doubling(20)), "more than 500,000 keys and values"),
+        (interaction(body=doubling(20, "{{<<: [*{0}, *{0}]}}")), "more than 500,000 keys"),
+        (interaction(body=doubling(120, "[*{0}]")), "nested deeper than 100 levels"),
+        (interaction(body="&a [1, *a]"), "contains itself by an alias"),
+        (interaction(headers="&h {x: {y: *h}}"), "contains itself by an alias"),
+        (interaction(body="[" * 300 + "]" * 300), "nested deeper than 100 levels"),
+        (interaction(body="{? !!binary aGVsbG8= : 1}"), "cannot be read"),
+        (interaction(body="{a: !!binary aGVsbG8=}"), "cannot be read"),
+        (interaction(body="{a: !!set {x, y}}"), "cannot be read"),
+        (interaction(body="{? [1, 2] : 3}"), "cannot be read"),
+        (interaction(body="!!int ''"), "cannot be read"),
+        (interaction(body="!!bool x"), "cannot be read"),
+    ],
+)
+def test_a_hostile_record_of_a_cassette_costs_itself_alone(
+    tmp_path: Path, bad: str, reason: str
+) -> None:
+    """Aliases that multiply, circles, nesting and values that JSON lacks are named and skipped; the
+    record after them is judged.
+    """
+    path = tmp_path / "c.yaml"
+    path.write_text(cassette(bad))
+    skipped, read_item = items(path)
+    assert isinstance(skipped, Skipped)
+    assert reason in skipped.reason
+    assert skipped.place.endswith(":3")
+    assert not skipped.ends
+    assert isinstance(read_item, RecordedExchange)
+
+
+def test_an_alias_to_a_record_that_was_skipped_costs_itself_alone(tmp_path: Path) -> None:
+    """A node that was left because of its depth may refer to itself."""
+    path = tmp_path / "c.yaml"
+    bad = interaction(body="&a [*a, " + "[" * 300 + "]" * 300 + "]")
+    path.write_text(cassette(bad, interaction(body="*a")))
+    assert [isinstance(item, RecordedExchange) for item in items(path)] == [False, False, True]
+
+
+@pytest.mark.parametrize("number", ["9" * 6000, "0x" + "F" * 6000, "1" + ":59" * 6000, "0b1" * 90])
+def test_a_number_of_very_many_digits_is_text(tmp_path: Path, number: str) -> None:
+    """It is kept as it is written, in headers and in bodies: Python refuses to print it."""
+    path = tmp_path / "c.yaml"
+    path.write_text(cassette(interaction(headers=f"{{x: {number}}}", body=f"{{a: {number}}}")))
+    first, _ = items(path)
+    assert isinstance(first, RecordedExchange)
+    assert first.exchange.request.headers == (("x", number),)
+    assert json.loads(first.exchange.response.body) == {"a": number}
+
+
+def test_what_aliases_repeat_is_bounded_in_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Small records that all repeat one large value are read up to the bound, texts included."""
+    monkeypatch.setattr("faultspec_conformance.observed.formats.items.MAX_NODES", 1000)
+    for value in (f"[{'x, ' * 300}x]", "x" * 128 * 300):
+        path = tmp_path / "c.yaml"
+        path.write_text(cassette(interaction(body=f"&a {value}"), *[interaction(body="*a")] * 9))
+        found = [isinstance(item, RecordedExchange) for item in items(path)]
+        assert found == [True] * 4 + [False] * 6 + [True]
+    path.write_text(cassette(interaction(body=f"[{'x, ' * 1000}x]")))
+    skipped, _ = items(path)
+    assert isinstance(skipped, Skipped)
+    assert "keys and values" in skipped.reason

@@ -736,6 +736,19 @@ def test_a_link_out_of_the_project_is_an_output_outside(repository: Path) -> Non
     ]
 
 
+def test_a_sibling_whose_name_differs_in_case_is_outside(repository: Path) -> None:
+    """Names that some file systems take for one are two folders where they are real."""
+    repository = repository / "repo"
+    (repository / "generated").mkdir(parents=True)
+    (repository.parent / "REPO").mkdir()
+    (repository / "bank.yaml").write_text("")
+    file = repository / "faultspec.yaml"
+    file.write_text("taxonomies: {bank.yaml: {out: ../REPO/generated}}\n")
+    assert [found.code for found in read_project(str(file)).diagnostics] == [
+        "folder-outside-project"
+    ]
+
+
 # Reading
 
 

@@ -404,6 +404,44 @@ def test_a_foreign_journal_touches_no_file_that_no_compile_wrote(
     assert files(folder) == before
 
 
+@pytest.mark.parametrize(
+    "named", ["../b", "a/../b", "a/../../b", "../out/../b", "link", "../c", "", ".//", "\0", 1]
+)
+@pytest.mark.parametrize("holder", ["journal", "first"])
+def test_a_foreign_journal_empties_no_folder_through_links(
+    project: Path, holder: str, named: object
+) -> None:
+    """A journal or a pointer that names a folder by a link, by `..` behind a link, or by a staging
+    folder that is a link changes nothing outside the output folder.
+    """
+    run("compile", "--out", "out")
+    (project / "victim/Documents").mkdir(parents=True)
+    (project / "victim/thesis").write_text("thesis")
+    (project / "deep/er").mkdir(parents=True)
+    for folder in ("b", "out/b", "c"):
+        (project / folder).mkdir(parents=True)
+        (project / folder / STAGING).symlink_to(project / "victim")
+    (project / "out/a").symlink_to(project / "deep/er")
+    (project / "out/link").symlink_to(project / "b")
+    (project / "c" / STAGING).unlink()
+    (project / "c" / STAGING / "Documents").mkdir(parents=True)
+    (project / "c" / STAGING / "thesis").write_text("thesis")
+    moves = {"folder": named, "changed": [], "created": [], "stale": []}
+    data: dict[str, object] = {"number": "Documents", "folders": [moves], "undone": False}
+    if holder == "first":
+        (project / "victim/journal").write_text(json.dumps(data))
+        data = {"number": "Documents", "folder": named}
+    before = files(project)
+    (project / "out" / STAGING).mkdir()
+    (project / "out" / STAGING / holder).write_text(json.dumps(data))
+    done = run("compile", "--out", "out", "--check")
+    assert "Traceback" not in done.stderr
+    shutil.rmtree(project / "out" / STAGING, ignore_errors=True)
+    assert files(project) == before
+    assert (project / "victim/Documents").is_dir()
+    assert (project / "c" / STAGING / "Documents").is_dir()
+
+
 def test_a_link_in_place_of_the_staging_folder_is_refused(project: Path) -> None:
     """A link of the name of the staging folder is not followed."""
     run("compile")

@@ -525,6 +525,7 @@ def changed(text: str, place: tuple[str, ...], value: object) -> str:
         (("run", "shards"), ["1/999999999"]),
         (("run", "shards"), ["3/2"]),
         (("run", "date"), "9999-12-31"),
+        (("clauses",), []),
     ],
 )
 def test_a_report_that_no_run_writes_is_refused(place: tuple[str, ...], value: object) -> None:

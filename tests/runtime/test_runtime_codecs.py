@@ -1,7 +1,9 @@
 """Laws of the codecs: each reads its own output, within bounds, whatever the bytes."""
 
+import json
 import time
 import tracemalloc
+import warnings
 from contextlib import suppress
 from typing import Any
 
@@ -17,6 +19,7 @@ from faultspec.runtime.codecs import (
     CODECS,
     DEEPEST,
     MOST,
+    CodecName,
     UnreadableBody,
     UnsayableValue,
     find_codec,
@@ -131,6 +134,56 @@ def test_a_bomb_is_refused_in_bounded_time_and_memory(bomb: str) -> None:
     assert read.problem is not None
     assert seconds < 10  # traced, and on a machine that others use too
     assert peak < 200_000_000
+
+
+_NAMES = [f"k{number}" for number in range(MOST - 10)]
+
+AT_BOUNDS: dict[str, tuple[CodecName, bytes]] = {
+    "repeated last": ("JSON", json.dumps(dict.fromkeys(_NAMES, 1))[:-1].encode() + b',"k9":1}'),
+    "members": ("JSON", json.dumps(dict.fromkeys(_NAMES, 1)).encode()),
+    "nested": ("JSON", b"[" + b",".join([b"[" * 99 + b"]" * 99] * (MOST // 101)) + b"]"),
+    "lines": ("JSON lines", b"{}\n" * (MOST - 1)),
+    "fields": ("form", "&".join(f"{name}=%41" for name in _NAMES).encode()),
+    "elements": ("XML", f"<a>{''.join(f'<{name}/>' for name in _NAMES)}</a>".encode()),
+    "siblings": ("XML", b"<a>" + b"x<b/>" * len(_NAMES) + b"</a>"),
+    "attributes": ("XML", b"<a " + b" ".join(b"a%d=''" % n for n in range(MOST - 10)) + b"/>"),
+    "namespaces": (
+        "XML",
+        b"<a " + b" ".join(b"xmlns:a%d='u%d'" % (n, n) for n in range(MOST - 10)) + b"/>",
+    ),
+    "namespace": (
+        "XML",
+        b"<a xmlns='" + b"u" * 1_000_000 + b"'>" + b"<b/>" * len(_NAMES) + b"</a>",
+    ),
+    "numbers": ("CBOR", cbor2.dumps(dict.fromkeys(range(MOST // 2 - 1), 0))),
+    "pieces": ("CBOR", b"\xa1\x7f" + b"\x61a" * len(_NAMES) + b"\xff\x00"),
+}
+
+
+@pytest.mark.parametrize("case", AT_BOUNDS)
+def test_a_body_at_its_bounds_is_read_in_bounded_time(case: str) -> None:
+    """As many values as are read take seconds, whether the body is refused in the end or not."""
+    name, body = AT_BOUNDS[case]
+    began = time.monotonic()
+    decode_as(CODECS[name], body)
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("encoding", ["unicode_escape", "rot13", "idna", "utf-7", "cp1252", "x"])
+def test_xml_is_read_in_the_encodings_of_its_parser_alone(encoding: str) -> None:
+    """The name of another encoding is never that of a codec of Python, which may warn or raise."""
+    body = f"<?xml version='1.0' encoding='{encoding}'?><E>\\d</E>".encode()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UnreadableBody, match="unknown encoding"):
+            CODECS["XML"].decode(body)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "UTF-16", "iso-8859-1", "us-ascii"])
+def test_xml_may_be_in_the_encodings_that_its_parser_knows(encoding: str) -> None:
+    """Those of XML, and two that servers declare."""
+    body = f"<?xml version='1.0' encoding='{encoding}'?><E>a</E>".encode(encoding)
+    assert CODECS["XML"].decode(body) == {"E": "a"}
 
 
 @pytest.mark.parametrize("levels", [DEEPEST, DEEPEST + 1])

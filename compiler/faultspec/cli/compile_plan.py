@@ -25,7 +25,9 @@ from faultspec.render import (
     stage,
     text_diff,
 )
+from faultspec.render.ownership import refuse_irregular
 from faultspec.render.rendering import RenderedFile
+from faultspec.source import SourceError, read_bytes
 from faultspec.source.whole_file import write_whole
 from faultspec.targets import SHIPPED, CompileTarget, TargetError
 from faultspec.targets.custom import targets_in
@@ -259,6 +261,8 @@ class AttributesFile(NamedTuple):
         if self.before == self.after:
             return f"{self.name}: up to date"
         try:
+            if os.path.lexists(self.name):
+                refuse_irregular(Path(self.name))
             write_whole(Path(self.name), self.after.encode("utf-8", "surrogateescape"))
         except OSError as error:
             message = error.strerror or str(error)
@@ -269,13 +273,13 @@ class AttributesFile(NamedTuple):
 def plan_attributes(project: Project) -> AttributesFile:
     """The `.gitattributes` of a project. Raises TargetError."""
     path = project.locate(ATTRIBUTES)
+    before = None
     try:
-        before = Path(path).read_bytes().decode("utf-8", "surrogateescape")
-    except FileNotFoundError:
-        before = None
-    except OSError as error:
-        message = f"the file cannot be read: {error.strerror or error}"
-        raise TargetError(Diagnostic("file-unreadable", message, path)) from error
+        if os.path.lexists(path):
+            refuse_irregular(Path(path))
+            before = read_bytes(path).decode("utf-8", "surrogateescape")
+    except SourceError as error:
+        raise TargetError(error.diagnostics[0]) from error
     after = mark_folders(before or "", project.output_folders(), path)
     if isinstance(after, Diagnostic):
         raise TargetError(after)

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from faultspec import source
 from faultspec.cli.extra import require_conformance
 from faultspec.cli.init import print_refusal
 from faultspec.diagnostics.model import Diagnostic
@@ -124,19 +125,10 @@ def _address(openapi: str, http: str | None, document: object) -> tuple[str, str
 
 def _read(path: str) -> str | Diagnostic:
     try:
-        return Path(path).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return Diagnostic(
-            "file-not-found",
-            "the file does not exist",
-            path,
-            hint="check the spelling and the directory",
-        )
-    except UnicodeDecodeError:
-        return Diagnostic("not-utf-8", "the file is not UTF-8 text", path)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else None
-        return Diagnostic("file-unreadable", f"the file cannot be read: {reason or error}", path)
+        text, found = source.decode(source.read_bytes(path), path)
+    except source.SourceError as error:
+        return error.diagnostics[0]
+    return found[0] if text is None else text
 
 
 def _fetch(url: str) -> str | Diagnostic:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from faultspec import source
 from faultspec.cli.extra import require_conformance
 from faultspec.cli.printing import print_in_format
 from faultspec.cli.project import declared_taxonomies, find_project
@@ -123,11 +124,13 @@ def _repair(loaded: LoadedTaxonomy, silenced: Collection[str]) -> LoadedTaxonomy
 def replace_text(path: str, before: str, text: str) -> str | None:
     """Replace the text of a file, wholly or not at all. Returns why that failed, or None."""
     try:
-        content = Path(path).read_bytes()
+        content = source.read_bytes(path)
         mark = BYTE_ORDER_MARK if content.startswith(BYTE_ORDER_MARK) else b""
         if content != mark + before.encode():
             return "the file changed while it was being checked"
         write_whole(Path(path), mark + text.encode())
+    except source.SourceError as error:
+        return error.diagnostics[0].message
     except OSError as error:
         return f"the file cannot be written: {error.strerror or error}"
     return None

@@ -26,6 +26,9 @@ COULD_NOT = 2
 #: The exit code of an interrupted command: 128 + SIGINT.
 INTERRUPTED = 130
 
+#: Bytes of the largest report that is read. It has each finding with its evidence.
+_REPORT_BYTES = 128 * 1024 * 1024
+
 FORMATS = ("text", "json", "github", "sarif", "junit", "markdown", "html")
 
 report_option = click.option(
@@ -159,13 +162,17 @@ def parse_coverage(value: str | None) -> "RequiredCoverage | None":
 
 def load_report(path: str) -> "Report":
     """Read a JSON report. Raises Refused."""
+    from faultspec import source
     from faultspec_conformance.reports import reading
 
     try:
-        return reading.read_report(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        print_error("file-unreadable", f"{path}: {error.strerror}")
-    except (reading.ReportError, UnicodeDecodeError) as error:
+        text, found = source.decode(source.read_bytes(path, _REPORT_BYTES), path)
+    except source.SourceError as error:
+        text, found = None, [*error.diagnostics]
+    print_diagnostics(found, {})
+    try:
+        return reading.read_report(text or "")
+    except reading.ReportError as error:
         print_error(
             "no-report",
             f"{path}: {error}",

@@ -4,9 +4,9 @@ faultspec.docs.botocore [FILE]`.
 It takes half a minute, so it has a target of its own (`make botocore`). A test checks sampled rows.
 """
 
-import gzip
 import json
 import sys
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from faultspec import source
 from faultspec.importers import NotImportable
 from faultspec.importers.botocore import models, read
 from faultspec.importers.validate import drop_invalid
@@ -40,8 +41,10 @@ class Row(NamedTuple):
 
 def row(service: str, path: str) -> Row:
     """The row of a service. ``path``: the file of its model."""
-    content = Path(path).read_bytes()
-    model = json.loads(gzip.decompress(content) if path.endswith(".gz") else content)
+    content = source.read_bytes(path)
+    if path.endswith(".gz"):
+        content = zlib.decompressobj(wbits=31).decompress(content, source.MAX_BYTES)
+    model = json.loads(content)
     protocol = str(model["metadata"]["protocol"])
     try:
         imported = drop_invalid(read(model, service))

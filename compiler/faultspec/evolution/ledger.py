@@ -58,6 +58,7 @@ def fingerprint(change: Change) -> str:
     return hashlib.sha256(content.encode()).hexdigest()[:12]
 
 
+@grammar.bounded_suggestions()
 def read_ledger(path: str) -> LoadedLedger:
     """Read a ledger. Mistakes are diagnostics; none is raised."""
     try:

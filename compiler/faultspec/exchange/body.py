@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections import Counter
 from typing import NamedTuple, NoReturn
 
 from faultspec.runtime.codecs import CODECS, Codec, find_codec, media_essence
@@ -224,8 +225,8 @@ class _RepeatedNameError(Exception):
 def _refuse_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        name = next(name for name in names if names.count(name) > 1)
+        counts = Counter(name for name, _ in pairs)
+        name = next(name for name, _ in pairs if counts[name] > 1)
         raise _RepeatedNameError(name if len(name) <= _NAME else f"{name[:_NAME]}…")
     return found
 

@@ -69,6 +69,26 @@ class CodedBody:
 
 
 @dataclass(eq=False, slots=True)
+class _BodyIndex:
+    """The bodies of a family by name and by code: documents have thousands of them."""
+
+    count: int = 0
+    by_ref: dict[str, CodedBody] = field(default_factory=dict)
+    by_wire: dict[str | int, CodedBody] = field(default_factory=dict)
+    members: set[str] = field(default_factory=set)
+
+    def update(self, bodies: list[CodedBody]) -> "_BodyIndex":
+        """The index with the bodies that were added since."""
+        for body in bodies[self.count :]:
+            if body.ref is not None:
+                self.by_ref.setdefault(body.ref, body)
+            self.by_wire.setdefault(body.wire, body)
+            self.members.update(body.schema.get("properties", {}))
+        self.count = len(bodies)
+        return self
+
+
+@dataclass(eq=False, slots=True)
 class BodyFamily:
     """Bodies that share an envelope.
 
@@ -92,10 +112,19 @@ class BodyFamily:
     losses: list[Loss] = field(default_factory=list)
     uses: list[tuple["ImportedOperation", ImportedResponse]] = field(default_factory=list)
     shown: bool = False
+    _index: _BodyIndex = field(default_factory=_BodyIndex, repr=False)
 
     def members(self) -> set[str]:
         """The names at the top of the bodies."""
-        return {name for body in self.bodies for name in body.schema.get("properties", {})}
+        return self._index.update(self.bodies).members
+
+    def body_of_schema(self, name: str | None) -> CodedBody | None:
+        """The first body whose schema has a name."""
+        return None if name is None else self._index.update(self.bodies).by_ref.get(name)
+
+    def body_of_code(self, wire: str | int) -> CodedBody | None:
+        """The first body of a code."""
+        return self._index.update(self.bodies).by_wire.get(wire)
 
 
 @dataclass(eq=False, slots=True)

@@ -110,7 +110,7 @@ def protocol_envelopes(metadata: Json, shapes: Json) -> Data:
     if envelopes is None:
         message = f"the protocol `{protocol}` is not known"
         raise NotImportable("unknown-protocol", message, "/metadata/protocol")
-    if protocol == "rest-xml" and metadata.get("endpointPrefix") in _BARE:
+    if protocol == "rest-xml" and str(metadata.get("endpointPrefix")) in _BARE:
         return {"error": envelopes["bare"]}
     error = envelopes["error"]
     if "__type?" not in error["shape"]:

@@ -8,7 +8,7 @@ from faultspec.importers.bodies import BodyFamily, CodedBody
 from faultspec.importers.code_member import code_pointer, listed_places
 from faultspec.importers.rules import ImportedRules, split_rules, split_status
 from faultspec.language.values import foreign_schema_problem
-from faultspec.openapi.nodes import mapping, sequence
+from faultspec.openapi.nodes import mapping, sequence, texts
 from faultspec.openapi.pointers import child, steps, value_at
 from faultspec.openapi.reader import DocumentReader, is_old
 from faultspec.openapi.schemas import self_contained
@@ -173,12 +173,12 @@ def join_all_of(schema: Json) -> Json:
         return schema
     found: dict[str, Any] = {}
     properties: dict[str, Any] = {}
-    required: dict[Any, None] = {}
+    required: dict[str, None] = {}
     for part in parts:
         for name, member in part.get("properties", {}).items():
             both = isinstance(member, Mapping) and isinstance(properties.get(name), Mapping)
             properties[name] = {**properties[name], **member} if both else member
-        required |= dict.fromkeys(part.get("required", ()))
+        required |= dict.fromkeys(texts(part.get("required")))
         found |= {
             key: value for key, value in part.items() if key not in ("properties", "required")
         }

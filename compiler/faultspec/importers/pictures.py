@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from faultspec.importers import Data, Json, subset
 from faultspec.importers.naming import UniqueNames, slot_name
 from faultspec.language.formats import FORMATS
+from faultspec.openapi.nodes import mapping
 from faultspec.openapi.pointers import child
 
 #: Members that hold the message, the likelier first.
@@ -116,7 +117,7 @@ class _Drawing:
         constant = schema.get("const")
         if "const" in schema and not isinstance(constant, dict | list | None):
             return constant.replace("$", "$$") if isinstance(constant, str) else constant
-        if _is_object(schema) and schema.get("properties") and len(path) < _DEEPEST:
+        if _is_object(schema) and mapping(schema.get("properties")) and len(path) < _DEEPEST:
             return self._object(schema, pointer, path)
         around = self.message is not None and self.message[: len(path) + 1] == (*path, "*")
         if around and schema.get("type") == "array":
@@ -184,7 +185,7 @@ def _plain(schema: object, pointer: str, lose: Lose) -> Data:
                 found["enum"] = [value]
             case "additionalProperties" if not isinstance(value, bool):
                 lose(place, "the values of a map are any values")
-            case "format" if value not in FORMATS:
+            case "format" if not isinstance(value, str) or value not in FORMATS:
                 pass  # an annotation: no validator knows it
             case _ if key in subset.KNOWN:
                 found[key] = value

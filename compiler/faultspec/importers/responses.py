@@ -258,9 +258,9 @@ def _known_or_new(
     """
     names = union.names()
     for family in families:
-        known = {body.ref: body for body in reversed(family.bodies) if body.ref is not None}
-        if known.keys() >= set(names) and len(family.wrapper_path) == len(union.path):
-            return family, [known[name] for name in names if name is not None]
+        known = [body for body in map(family.body_of_schema, names) if body is not None]
+        if len(known) == len(names) and len(family.wrapper_path) == len(union.path):
+            return family, known
     made = read_family(reader, None, pointer, union)
     if made is None:
         return None
@@ -278,14 +278,14 @@ def _known_or_new(
 
 def _find_or_add_body(reader: DocumentReader, family: BodyFamily, body: CodedBody) -> CodedBody:
     """The body of the family with the same code, or this one, added to the family."""
-    for known in family.bodies:
-        if known.wire == body.wire:
-            if known.schema != body.schema:
-                reason = f"`{body.wire}` has another schema elsewhere; that one is kept"
-                reader.lose(body.pointer, "schema", reason)
-            return known
-    family.bodies.append(body)
-    return body
+    known = family.body_of_code(body.wire)
+    if known is None:
+        family.bodies.append(body)
+        return body
+    if known.schema != body.schema:
+        reason = f"`{body.wire}` has another schema elsewhere; that one is kept"
+        reader.lose(body.pointer, "schema", reason)
+    return known
 
 
 def _headers(reader: DocumentReader, response: Json, pointer: str) -> dict[str, ImportedHeader]:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from faultspec.diagnostics.model import Diagnostic, Path, sort_diagnostics
 from faultspec.language import constructs, grammar, layers
+from faultspec.language.grammar import bounded_suggestions
 from faultspec.language.model import Taxonomy
 from faultspec.language.prune import Remains, prune
 from faultspec.language.resolve import resolve_names
@@ -45,11 +46,13 @@ class LoadedTaxonomy(NamedTuple):
     partial: Partial | None = None
 
 
+@bounded_suggestions()
 def load(path: str) -> LoadedTaxonomy:
     """Read the taxonomy at `path` and its bases. Errors are diagnostics; none is raised."""
     return _load(path, ())
 
 
+@bounded_suggestions()
 def reread(text: str, path: str) -> LoadedTaxonomy:
     """Like `load`, with `text` in place of the content of the file `path`."""
     document, diagnostics = parse(text, path)
@@ -58,6 +61,7 @@ def reread(text: str, path: str) -> LoadedTaxonomy:
     return _read_layers(document, (path,))
 
 
+@bounded_suggestions()
 def read(text: str, path: str) -> LoadedTaxonomy:
     """The pure half of `load`: `text` is the document, `path` its name in diagnostics."""
     document, diagnostics = parse(text, path)

@@ -7,6 +7,8 @@ of YAML node, so that every message is about one branch. ``language.resolve`` ad
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -383,6 +385,30 @@ def _records(type: Type) -> Iterator[Record]:
             yield from _records(get())
 
 
+#: Comparisons for the suggestions of one document: they take seconds.
+_COMPARISONS = 50_000
+
+_COMPARISONS_LEFT: ContextVar[list[int] | None] = ContextVar("comparisons", default=None)
+
+
+@contextmanager
+def bounded_suggestions() -> Iterator[None]:
+    """Bound the comparisons for suggestions: beyond them, nothing is near to anything."""
+    token = _COMPARISONS_LEFT.set([_COMPARISONS])
+    try:
+        yield
+    finally:
+        _COMPARISONS_LEFT.reset(token)
+
+
+def _may_compare(count: int) -> bool:
+    left = _COMPARISONS_LEFT.get()
+    if left is None:
+        return True
+    left[0] -= count
+    return left[0] >= 0
+
+
 def _close_matches(word: str, candidates: Sequence[str], n: int, cutoff: float) -> list[str]:
     import difflib  # here, because a document without mistakes does not need it
 
@@ -390,19 +416,23 @@ def _close_matches(word: str, candidates: Sequence[str], n: int, cutoff: float) 
     return difflib.get_close_matches(word, candidates, n, cutoff) if len(word) <= 80 else []
 
 
-@lru_cache(maxsize=1024)  # words; the same mistake is often repeated
 def nearest_spelling(word: str, candidates: tuple[str, ...], cutoff: float = 0.6) -> str | None:
     """The candidate that ``word`` probably misspells, or None.
 
     ``cutoff`` is the least share of letters in common.
     """
+    return _nearest(word, candidates, cutoff) if _may_compare(len(candidates)) else None
+
+
+@lru_cache(maxsize=1024)  # words; the same mistake is often repeated
+def _nearest(word: str, candidates: tuple[str, ...], cutoff: float) -> str | None:
     near = _close_matches(word, candidates, 1, cutoff)
     return near[0] if near else None
 
 
 def _certain_word(word: str, candidates: tuple[str, ...]) -> Remedy | None:
     """The candidate that `word` certainly misspells: the only near one, and very near."""
-    near = _close_matches(word, candidates, 2, 0.6)
+    near = _close_matches(word, candidates, 2, 0.6) if _may_compare(len(candidates)) else []
     # Three quarters of the letters: `htpp` is `http`, while `o` may be `on`, or a foreign key.
     certain = len(near) == 1 and _close_matches(word, near, 1, 0.75)
     return Remedy("write", near[0]) if certain else None

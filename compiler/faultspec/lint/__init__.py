@@ -5,6 +5,7 @@ from datetime import date
 
 from faultspec.diagnostics.model import Diagnostic, sort_diagnostics
 from faultspec.language import LoadedTaxonomy, Partial
+from faultspec.language.grammar import bounded_suggestions
 from faultspec.language.model import Taxonomy
 from faultspec.lint import sizes, suppressions
 from faultspec.lint.rule import LintRule, Remark, Subject
@@ -16,6 +17,7 @@ __all__ = ["BY_ID", "LOCAL", "RULES", "LintRule", "check", "lint"]
 LOCAL = tuple(rule for rule in RULES if rule.local)
 
 
+@bounded_suggestions()
 def check(loaded: LoadedTaxonomy, today: date | None = None) -> tuple[Diagnostic, ...]:
     """All diagnostics of a taxonomy that was read: its errors, and what the rules report.
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from faultspec.exchange.expressions import slowness
+from faultspec.openapi.nodes import texts
 from faultspec.openapi.pointers import child
 from faultspec.openapi.reader import DocumentReader, is_old
 
@@ -143,10 +144,11 @@ def merge_typed_branches(schema: Mapping[str, Any]) -> Data:
     keywords: dict[str, Any] = {}
     for branch in branches:
         own = branch.get("type") if isinstance(branch, Mapping) else None
-        rest = {} if own is None else {key: branch[key] for key in branch if key != "type"}
-        if own is None or rest.keys() & {*keywords, *schema}:
+        own_names = [own] if isinstance(own, str) else texts(own)
+        rest = {key: branch[key] for key in branch if key != "type"} if own_names else {}
+        if not own_names or rest.keys() & {*keywords, *schema}:
             return dict(schema)
-        names += [own] if isinstance(own, str) else own
+        names += own_names
         keywords |= rest
     types = [name for name in dict.fromkeys(names) if name != "null"]
     types += ["null"] if "null" in names else []

@@ -38,6 +38,7 @@ def find_project_file(start: Path) -> Path | None:
     return None
 
 
+@grammar.bounded_suggestions()
 def read_project(path: str) -> LoadedProject:
     """Read the project file at ``path``, and check that the files that it names exist."""
     try:
@@ -196,9 +197,12 @@ def _missing_files(project: Project) -> Iterator[Diagnostic]:
 
 
 class _Folder(NamedTuple):
-    """A declared folder: its real parts, its place, and whether it is that of one target."""
+    """A declared folder: its real path, the parts of that in lower case, its place, and whether it
+    is that of one target.
+    """
 
     path: str
+    real: Path
     parts: tuple[str, ...]
     place: Place
     alone: bool
@@ -214,10 +218,10 @@ def _bad_folders(project: Project) -> Iterator[Diagnostic]:
     Folders of single targets may lie in each other: there, a compile overwrites nothing that its
     own manifest does not list.
     """
-    document, root = project.document, _real_parts(project.folder)
+    document, root = project.document, _real_path(project.folder)
     folders = list(_folders(project))
     for folder in folders:
-        if folder.parts[: len(root)] != root:
+        if not folder.real.is_relative_to(root):
             yield document.diagnostic(
                 "folder-outside-project",
                 f"`{folder.path}` is not in the folder of the project file",
@@ -262,17 +266,19 @@ def _folders(project: Project) -> Iterator[_Folder]:
     for index, taxonomy in enumerate(project.taxonomies):
         for destination in taxonomy.destinations:
             steps = ("out",) if destination.target is None else ("targets", destination.target)
+            real = _real_path(project.locate(destination.folder))
             yield _Folder(
-                destination.folder,
-                _real_parts(project.locate(destination.folder)),
-                _place(project, index, *steps),
-                destination.target is not None,
+                path=destination.folder,
+                real=real,
+                # Two names may be one folder on the file systems of Windows and macOS.
+                parts=tuple(map(str.casefold, real.parts)),
+                place=_place(project, index, *steps),
+                alone=destination.target is not None,
             )
 
 
-def _real_parts(path: str) -> tuple[str, ...]:
-    """The parts of a real path. Case is ignored, as on the file systems of Windows and macOS."""
-    return Path(os.path.realpath(path or os.curdir).casefold()).parts
+def _real_path(path: str) -> Path:
+    return Path(os.path.realpath(path or os.curdir))
 
 
 def _unknown_names(loaded: LoadedProject) -> Iterator[Diagnostic]:

@@ -8,12 +8,14 @@ further folder points to the first one. docs/adr/0008 has the reasons.
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import stat
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from faultspec.diagnostics.model import Diagnostic
 from faultspec.render.locking import STAGING, make_parent
 from faultspec.render.ownership import (
     is_marked,
@@ -23,6 +25,7 @@ from faultspec.render.ownership import (
     refuse_unmarked,
 )
 from faultspec.render.paths import path_problem
+from faultspec.targets import TargetError
 
 _JOURNAL = "journal"
 _POINTER = "first"
@@ -64,11 +67,11 @@ def staging_tree(folder: Path, number: str) -> Path:
 
 def read_journal(folder: Path) -> Journal | None:
     """The journal in a folder, or None if there is none that a compile wrote."""
-    data = _read(folder / STAGING / _JOURNAL)
+    data = _read(folder, _JOURNAL)
     try:
         return Journal(
             number=_name(data["number"]),
-            folders=tuple(_moves(moves) for moves in data["folders"]),
+            folders=tuple(_moves(folder, moves) for moves in data["folders"]),
             undone=bool(data["undone"]),
         )
     except (AttributeError, KeyError, TypeError, ValueError):
@@ -80,12 +83,32 @@ def journal_of(folder: Path) -> tuple[Path, Journal] | None:
     own = read_journal(folder)
     if own is not None:
         return folder, own
-    pointer = _read(folder / STAGING / _POINTER)
-    if not isinstance(pointer, dict) or not isinstance(pointer.get("folder"), str):
+    pointer = _read(folder, _POINTER)
+    try:
+        first = _locate(folder, pointer["folder"])
+        found = read_journal(first)
+        return (first, found) if found is not None and found.number == pointer["number"] else None
+    except (KeyError, TypeError, ValueError):
         return None
-    first = Path(os.path.normpath(folder / pointer["folder"]))
-    found = read_journal(first)
-    return (first, found) if found is not None and found.number == pointer.get("number") else None
+
+
+def locate_folders(first: Path, journal: Journal) -> list[tuple[Path, FolderMoves]]:
+    """The folders that are not yet done, as their staged files are still there, and their moves.
+
+    ``first``: the real path of the folder of the journal.
+    """
+    located = [(_locate(first, moves.folder), moves) for moves in journal.folders]
+    return [(folder, moves) for folder, moves in located if _has_staged_files(folder, journal)]
+
+
+def _locate(folder: Path, relative: str) -> Path:
+    """The folder that a journal or a pointer in ``folder`` names, as a compile writes it: the
+    shortest way to a real path. Raises ValueError for any other.
+    """
+    found = os.path.normpath(folder / relative)
+    if relative != os.path.relpath(found, folder) or found != os.path.realpath(found):
+        raise ValueError(relative)
+    return Path(found)
 
 
 def write_pointer(folder: Path, first: Path, number: str) -> None:
@@ -100,35 +123,36 @@ def write_journal(first: Path, journal: Journal) -> None:
     _write(first / STAGING / _JOURNAL, asdict(journal))
 
 
-def complete_moves(first: Path, journal: Journal) -> None:
+def complete_moves(first: Path, journal: Journal, locked: Collection[Path]) -> None:
     """Do all moves of a committed write that were not done, and drop its journal.
 
-    If one fails, all are undone, and the exception is raised.
+    ``locked``: nothing changes outside these folders. If a move fails, all are undone, and the
+    exception is raised.
     """
     if not journal.undone:
         try:
-            for folder, moves in _open_folders(first, journal):
+            for folder, moves in _open_folders(first, journal, locked):
                 _move(folder, moves, staging_tree(folder, journal.number))
         except BaseException:
             journal = replace(journal, undone=True)
             write_journal(first, journal)
-            complete_moves(first, journal)
+            complete_moves(first, journal, locked)
             raise
     else:
-        for folder, moves in _open_folders(first, journal):
+        for folder, moves in _open_folders(first, journal, locked):
             _move_back(folder, moves, staging_tree(folder, journal.number))
-    for folder, _ in _open_folders(first, journal):
+    for folder, _ in _open_folders(first, journal, locked):
         clear(folder, keep=(_JOURNAL,))
     with suppress(FileNotFoundError):
         (first / STAGING / _JOURNAL).unlink()
 
 
-def refuse_foreign_moves(first: Path, journal: Journal) -> None:
+def refuse_foreign_moves(first: Path, journal: Journal, locked: Collection[Path]) -> None:
     """Refuse a journal that replaces or removes what no compile wrote: it may come with a checkout.
 
     A compile checks the same before it commits. Raises TargetError.
     """
-    for folder, moves in _open_folders(first, journal):
+    for folder, moves in _open_folders(first, journal, locked):
         tree = staging_tree(folder, journal.number)
         trees = (folder, tree / "new", tree / "old")
         listed = {path for each in trees for path in manifest_paths(each, None)}
@@ -144,27 +168,46 @@ def refuse_foreign_moves(first: Path, journal: Journal) -> None:
 
 def clear(folder: Path, keep: Sequence[str] = ()) -> None:
     """Remove what a write left in a staging folder, except its lock."""
+    if not _is_folder(folder / STAGING):
+        return
     for path in (folder / STAGING).iterdir():
         if path.name in ("lock", *keep):
             continue
-        if path.is_dir() and not path.is_symlink():
+        if _is_folder(path):
             shutil.rmtree(path)
         else:
             path.unlink()
 
 
-def _open_folders(first: Path, journal: Journal) -> Iterator[tuple[Path, FolderMoves]]:
-    """The folders that are not yet done: their staged files are still there."""
-    for moves in journal.folders:
-        folder = Path(os.path.normpath(first / moves.folder))
-        if has_staged_files(folder, journal):
-            yield folder, moves
+def _open_folders(
+    first: Path, journal: Journal, locked: Collection[Path]
+) -> list[tuple[Path, FolderMoves]]:
+    """The folders that are not yet done. Raises TargetError if one of them is not locked."""
+    found = locate_folders(first, journal)
+    for folder, _ in found:
+        if folder not in locked:
+            raise TargetError(
+                Diagnostic(
+                    "interrupted-compile",
+                    "an interrupted compile wrote to a folder that is not an output folder",
+                    str(folder),
+                    hint=f"remove {STAGING} of {first}, and compile again",
+                )
+            )
+    return found
 
 
-def has_staged_files(folder: Path, journal: Journal) -> bool:
+def _has_staged_files(folder: Path, journal: Journal) -> bool:
     """Whether the staged files of a write are still in a folder."""
-    tree = staging_tree(folder, journal.number)
-    return tree.is_dir() and not tree.is_symlink()
+    return _is_folder(folder / STAGING) and _is_folder(staging_tree(folder, journal.number))
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether there is a folder, and no link to one."""
+    try:
+        return stat.S_ISDIR(os.lstat(path).st_mode)
+    except (OSError, ValueError):
+        return False
 
 
 def _move(folder: Path, moves: FolderMoves, tree: Path) -> None:
@@ -243,17 +286,22 @@ def _write(path: Path, data: Mapping[str, Any]) -> None:
     sync_folders([path.parent])
 
 
-def _read(path: Path) -> Any:
+def _read(folder: Path, name: str) -> Any:
+    """The data of a file of a staging folder, or None. A link is not followed."""
+    path = folder / STAGING / name
     try:
-        refuse = path.is_symlink() or not path.is_file() or path.stat().st_size > _MAX_BYTES
-        return None if refuse else json.loads(path.read_bytes())
+        state = os.lstat(path)
+        refuse = not stat.S_ISREG(state.st_mode) or state.st_size > _MAX_BYTES
+        return None if refuse or not _is_folder(path.parent) else json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
         return None
 
 
-def _moves(data: Mapping[str, Any]) -> FolderMoves:
+def _moves(first: Path, data: Mapping[str, Any]) -> FolderMoves:
+    """The moves in one folder. Raises ValueError for what no compile writes."""
+    _locate(first, data["folder"])
     return FolderMoves(
-        folder=str(data["folder"]),
+        folder=data["folder"],
         changed=_paths(data["changed"]),
         created=_paths(data["created"]),
         stale=_paths(data["stale"]),

@@ -13,8 +13,8 @@ from faultspec.render.journal import (
     Journal,
     clear,
     complete_moves,
-    has_staged_files,
     journal_of,
+    locate_folders,
     read_journal,
     refuse_foreign_moves,
     staging_tree,
@@ -119,7 +119,7 @@ class Transaction:
                 write_pointer(staged_folder.folder, first, self.number)
         journal = Journal(self.number, tuple(staged.moves(first) for staged in touched))
         write_journal(first, journal)
-        complete_moves(first, journal)
+        complete_moves(first, journal, self._folders)
 
 
 @contextmanager
@@ -188,10 +188,7 @@ def _find_covered(folder: Path, known: Collection[Path]) -> Iterator[Path]:
     if found is None:
         return
     first, journal = found
-    for moves in journal.folders:
-        other = _real(first / moves.folder)
-        if not has_staged_files(other, journal):
-            continue
+    for other, _ in locate_folders(first, journal):
         if other in known:
             yield other
         else:
@@ -206,13 +203,13 @@ def _find_covered(folder: Path, known: Collection[Path]) -> Iterator[Path]:
             )
 
 
-def _recover(locks: Iterable[Path], notify: Notify) -> None:
+def _recover(locks: Collection[Path], notify: Notify) -> None:
     """Finish the interrupted writes of locked folders."""
     for folder in locks:
         journal = read_journal(folder)
         if journal is not None:
-            refuse_foreign_moves(folder, journal)
-            complete_moves(folder, journal)
+            refuse_foreign_moves(folder, journal, locks)
+            complete_moves(folder, journal, locks)
             result = "undid" if journal.undone else "completed"
             notify(f"{os.path.relpath(folder)}: {result} an interrupted compile")
     for folder in locks:

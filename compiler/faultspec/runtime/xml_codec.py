@@ -10,7 +10,8 @@
 | text beside attributes, elements | the member `#text`                            |
 
 Namespaces, comments and processing instructions are dropped. A document type is
-refused: without one no entity is declared, so nothing expands.
+refused: without one no entity is declared, so nothing expands. The encodings are those
+of expat itself: UTF-8, UTF-16, ISO-8859-1 and US-ASCII.
 """
 
 import re
@@ -26,6 +27,14 @@ _NAME = re.compile(r"[^\W\d][\w.-]*")
 
 #: Characters that no document can have, even escaped (XML 1.0, 2.2).
 _UNSAYABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+#: Any other would be read by the codec of that name, whatever it does.
+_ENCODINGS = frozenset(
+    {"UTF-8", "UTF-16", "UTF-16BE", "UTF-16LE", "ISO-8859-1", "US-ASCII"}
+)
+
+#: Characters of the longest name of a namespace: expat copies it for each element.
+_LONGEST_NAMESPACE = 1000
 
 _ESCAPES = str.maketrans(
     {
@@ -50,6 +59,8 @@ def read_xml(body: bytes) -> object:
     parser.buffer_text = True
     parser.StartDoctypeDeclHandler = _refuse_doctype
     parser.EntityDeclHandler = _refuse_doctype
+    parser.XmlDeclHandler = _refuse_encoding
+    parser.StartNamespaceDeclHandler = reader.declare_namespace
     parser.StartElementHandler = reader.start
     parser.EndElementHandler = reader.end
     parser.CharacterDataHandler = reader.add_text
@@ -58,10 +69,6 @@ def read_xml(body: bytes) -> object:
     except expat.ExpatError as error:
         where = f"line {error.lineno}, column {error.offset + 1}"
         raise UnreadableBody(f"is not XML ({where})") from None
-    except UnreadableBody:
-        raise
-    except (LookupError, ValueError):
-        raise UnreadableBody("is XML in an unknown encoding") from None
     return reader.document
 
 
@@ -85,6 +92,11 @@ def _refuse_doctype(*_: object) -> NoReturn:
     raise UnreadableBody("declares a document type or an entity, which is refused")
 
 
+def _refuse_encoding(_version: str, encoding: str | None, _standalone: int) -> None:
+    if encoding is not None and encoding.upper() not in _ENCODINGS:
+        raise UnreadableBody("is XML in an unknown encoding")
+
+
 class _DocumentReader:
     """The element under way, and those around it."""
 
@@ -93,10 +105,20 @@ class _DocumentReader:
         self.around: list[tuple[str, dict[str, object], list[str]]] = []
         self.count = 0
 
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        self.count += 1 + len(attributes)
+    def declare_namespace(self, _: str | None, name: str | None) -> None:
+        self.add(1)
+        if name is not None and len(name) > _LONGEST_NAMESPACE:
+            raise UnreadableBody(
+                f"has a namespace of more than {_LONGEST_NAMESPACE:,} characters"
+            )
+
+    def add(self, count: int) -> None:
+        self.count += count
         if self.count > MOST:
             raise UnreadableBody(f"has more than {MOST:,} values")
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        self.add(1 + len(attributes))
         if len(self.around) >= DEEPEST:
             raise UnreadableBody(f"is nested deeper than {DEEPEST} levels")
         own: dict[str, object] = {}

@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from yaml.nodes import MappingNode, Node, ScalarNode
@@ -102,7 +103,7 @@ class Document:
             return None
         if remedy.kind == "drop":
             return self._drop_item(path)
-        lines = Lines(self.text)
+        lines = _lines(self.text)
         written = lines.text_in(span)
         if remedy.kind == "quote":
             if not re.fullmatch(_PLAIN_NUMBER, written):
@@ -120,7 +121,7 @@ class Document:
         if above is None or not isinstance(index, int) or index == 0:
             return None
         item, before = above.value[index], above.value[index - 1]
-        lines = Lines(self.text)
+        lines = _lines(self.text)
         if above.flow_style:
             start, end = before.end_mark.index, item.end_mark.index
             if not re.fullmatch(r"\s*,\s*", self.text[start : item.start_mark.index]):
@@ -256,6 +257,11 @@ class Lines:
         start = min(start, len(self.text))
         end = max(start, min(end, len(self.text)))
         return Span(*self.place(start), *self.place(end))
+
+
+@lru_cache(maxsize=4)  # a text with many mistakes has many fixes
+def _lines(text: str) -> Lines:
+    return Lines(text)
 
 
 def span_of(text: str, node: Node) -> Span:

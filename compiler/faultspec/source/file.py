@@ -47,15 +47,17 @@ def load_document(path: str | os.PathLike[str]) -> Document:
     return document
 
 
-def read_bytes(path: str) -> bytes:
-    """The bytes of a file of at most ``MAX_BYTES``. Raises SourceError, and no other exception."""
+def read_bytes(path: str, limit: int = MAX_BYTES) -> bytes:
+    """The bytes of a file that a user named, at most ``limit``. Raises SourceError, and no other
+    exception.
+    """
 
     def refuse(code: str, message: str, hint: str | None = None) -> SourceError:
         return SourceError((Diagnostic(code, message, path, hint=hint),))
 
     too_large = refuse(
         "file-too-large",
-        f"the file is larger than {MAX_BYTES // 1024**2} MiB",
+        f"the file is larger than {limit // 1024**2} MiB",
         "split it, or check that this is the file you meant",
     )
     try:
@@ -66,17 +68,17 @@ def read_bytes(path: str) -> bytes:
         if not stat.S_ISREG(status.st_mode):
             message = "this is a device, a pipe or a socket"
             raise refuse("not-a-file", message, "write its content to a file first")
-        if status.st_size > MAX_BYTES:
+        if status.st_size > limit:
             raise too_large
         with open(path, "rb") as file:
-            found = file.read(MAX_BYTES + 1)
+            found = file.read(limit + 1)
     except FileNotFoundError:
         hint = "check the spelling and the directory"
         raise refuse("file-not-found", "there is no such file", hint) from None
     except (OSError, ValueError) as error:  # ValueError: a NUL character in the path
         reason = error.strerror if isinstance(error, OSError) else None
         raise refuse("file-unreadable", f"the file cannot be read: {reason or error}") from None
-    if len(found) > MAX_BYTES:  # it grew, or its size is unknown before reading, as under /proc
+    if len(found) > limit:  # it grew, or its size is unknown before reading, as under /proc
         raise too_large
     return found
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from faultspec.diagnostics.model import Diagnostic, Span
 from faultspec.language.grammar import closest
-from faultspec.source import Document, SourceError, load_document
+from faultspec.source import Document, SourceError, load_document, read_bytes
 from faultspec.targets import LISTS, CompileTarget, Output, TargetError
 
 DESCRIPTION = "target.yaml"
@@ -29,6 +29,7 @@ def targets_in(folder: Path, shipped: Mapping[str, CompileTarget]) -> dict[str, 
                 hint="see templates/README.md",
             )
         )
+    _refuse_links_outside(folder)
     for stray in sorted(folder.glob("*.jinja")):
         hint = f"move it into the folder of its target, such as {folder}/python"
         raise _useless_file(stray, f"`{stray.name}` is the template of no target", hint)
@@ -56,6 +57,21 @@ def targets_in(folder: Path, shipped: Mapping[str, CompileTarget]) -> dict[str, 
     return found
 
 
+def _refuse_links_outside(folder: Path) -> None:
+    """Refuse links that lead out of the folder: the text of any file would be generated."""
+    root = folder.resolve()
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink() and not path.resolve().is_relative_to(root):
+            raise TargetError(
+                Diagnostic(
+                    "bad-template-path",
+                    "a symbolic link leads out of the folder of templates",
+                    str(path),
+                    hint="copy the file into the folder",
+                )
+            )
+
+
 def _refuse_unknown(folder: Path, target: CompileTarget) -> None:
     """Refuse a template that its shipped target lacks and that no other template of the folder
     includes.
@@ -68,7 +84,7 @@ def _refuse_unknown(folder: Path, target: CompileTarget) -> None:
     }
     for name, path in texts.items():
         included = any(
-            name.encode() in each.read_bytes()
+            name.encode() in _read_template(each)
             for other, each in texts.items()
             if other != name and each.is_file()
         )
@@ -77,6 +93,14 @@ def _refuse_unknown(folder: Path, target: CompileTarget) -> None:
             raise _useless_file(
                 path, message, closest(name, known) or f"its templates are {', '.join(known)}"
             )
+
+
+def _read_template(path: Path) -> bytes:
+    """The bytes of a template. Raises TargetError."""
+    try:
+        return read_bytes(str(path))
+    except SourceError as error:
+        raise TargetError(error.diagnostics[0]) from error
 
 
 def _useless_file(path: Path, message: str, hint: str) -> TargetError:

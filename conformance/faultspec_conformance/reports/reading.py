@@ -74,6 +74,7 @@ def read_report(text: str) -> Report:
         raise ReportError(f"the report is not valid: {first.message[:200]} at {first.json_path}")
     try:
         _check_size(found)
+        _check_clauses(found)
         return _report(found)
     # Invalid base64 in a body, an invalid date, half a surrogate, a number without an end.
     except (ValueError, OverflowError) as error:
@@ -103,6 +104,14 @@ def _check_size(found: Data) -> None:
     sizes = (exchange[side]["size"] for exchange in exchanges for side in ("request", "response"))
     if sum(sizes) > _BODIES:
         raise ValueError(f"its bodies have more than {_BODIES} bytes")
+
+
+def _check_clauses(found: Data) -> None:
+    """Raise ValueError if the report lacks the clause of one of its findings."""
+    known = {clause["clause"] for clause in found["clauses"]}
+    for finding in found["findings"]:
+        if finding["clause"] not in known:
+            raise ValueError(f"its clauses lack `{finding['clause'][:80]}`, which a finding names")
 
 
 def _read_day(text: str) -> date:

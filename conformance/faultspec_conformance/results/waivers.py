@@ -123,6 +123,7 @@ class LoadedWaivers(NamedTuple):
     sources: Mapping[str, str] = MappingProxyType({})
 
 
+@grammar.bounded_suggestions()
 def read_waivers(path: str) -> LoadedWaivers:
     """Read the waivers of a file: a list, or the list under `waivers`, as in a conformance file."""
     before: tuple[Diagnostic, ...] = ()

@@ -1,6 +1,7 @@
 """Cassettes: the YAML and JSON of VCR, vcrpy and schemathesis, which differ little."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import BinaryIO
 
 from faultspec.exchange.model import Request
@@ -15,6 +16,7 @@ from faultspec_conformance.observed.formats.record import (
     parse_seconds,
     parse_status,
     recorded_exchange,
+    skip_unreadable,
 )
 
 #: The key of vcrpy's list, and that of VCR and schemathesis.
@@ -52,6 +54,10 @@ def read_cassette(stream: BinaryIO, name: str) -> Iterator[Item]:
 
 def read_interaction(interaction: object, place: str) -> Item:
     """The exchange of one interaction."""
+    return skip_unreadable(place, partial(_read_interaction, interaction, place))
+
+
+def _read_interaction(interaction: object, place: str) -> Item:
     match interaction:
         case {"request": {"method": str(method), **request}, "response": {**response}} if (
             isinstance(url := request.get("uri", request.get("url")), str)

@@ -3,6 +3,7 @@
 """
 
 from collections.abc import Iterator
+from functools import partial
 from typing import BinaryIO
 
 from faultspec.exchange.model import Request
@@ -18,6 +19,7 @@ from faultspec_conformance.observed.formats.record import (
     parse_seconds,
     parse_status,
     recorded_exchange,
+    skip_unreadable,
 )
 
 _INCOMPLETE = "this entry has no request with a method and a URL, or no response with a status"
@@ -31,7 +33,7 @@ def read_har(stream: BinaryIO, name: str) -> Iterator[Item]:
     for item in json_items(text, "log", "entries"):
         place = f"{name}:{item.line}"
         yield (
-            _read_entry(item.value, place)
+            skip_unreadable(place, partial(_read_entry, item.value, place))
             if item.problem is None
             else Skipped(place, item.problem, ends=item.ends)
         )

@@ -2,13 +2,17 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
 import yaml
 from yaml.composer import Composer
 from yaml.constructor import SafeConstructor
 from yaml.resolver import Resolver
+
+from faultspec.source import MAX_DEPTH, MAX_NODES
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 
@@ -80,21 +84,112 @@ def _find_member(text: str, offset: int, name: str) -> int:
     raise json.JSONDecodeError(f"`{name}` is missing", text, offset)
 
 
+#: What the values of a document raise when they are built or used: a number of too many digits, a
+#: tag over what it does not fit, bytes where JSON has text.
+_UNREADABLE = (yaml.YAMLError, ValueError, TypeError, LookupError, ArithmeticError, RecursionError)
+
+#: Characters of the longest number: more than those of 64 bits, also in binary.
+_LONGEST_NUMBER = 80
+
+_INT64 = range(-(2**63), 2**63)
+
+#: Characters of a text that count as one value more, so that the texts of an item have 64 MB.
+_NODE_CHARACTERS = 128
+
+_TOO_MANY = f"has more than {MAX_NODES:,} keys and values"
+_TOO_DEEP = f"is nested deeper than {MAX_DEPTH} levels"
+
 #: libyaml's parser, if PyYAML was built with it: it is ten times as fast.
 _Parser: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
+class _TooLarge(Exception):
+    """An item is beyond a bound. The text is the predicate of a sentence about it."""
+
+
 class _Loader(Composer, SafeConstructor, Resolver):
-    """A loader of PyYAML that composes one node at a time. Tags of other languages are ignored."""
+    """A loader of PyYAML that composes one node at a time. Tags of other languages are ignored.
+
+    A merge key (`<<`) is an ordinary key. What reads as a long number is text.
+    """
 
     def __init__(self, stream: BinaryIO) -> None:
         Composer.__init__(self)
         SafeConstructor.__init__(self)
         Resolver.__init__(self)
         parser = _Parser(stream)
+        self._next_event: Callable[[], Any] = parser.get_event
         self.check_event: Callable[..., bool] = parser.check_event
-        self.get_event: Callable[[], Any] = parser.get_event
         self.peek_event: Callable[[], Any] = parser.peek_event
+        #: Lists and mappings that are open, and those around the item.
+        self._level = self._base = 0
+        #: Values of the item as written, and those that aliases repeated in the file.
+        self._written = self._repeated = 0
+        self._measure = _Measure()
+
+    def get_event(self) -> Any:
+        """The next event."""
+        event = self._next_event()
+        if isinstance(event, yaml.ScalarEvent):
+            self._written += _weigh_text(event.value)
+        elif isinstance(event, yaml.CollectionStartEvent):
+            self._level += 1
+            self._written += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            self._level -= 1
+        return event
+
+    def compose_item(self) -> yaml.Node:
+        """The next node. Raises _TooLarge; then the next node is the one after it."""
+        self._written, self._base = 0, self._level
+        try:
+            node = self.compose_node(None, 0)
+        except _TooLarge:
+            while self._level > self._base:
+                self.get_event()
+            raise
+        assert node is not None  # the parser raises if no event is left
+        return node
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        """The next node, that of its anchor for an alias."""
+        event = self.peek_event()
+        try:
+            return super().compose_node(parent, index)
+        finally:  # also if the node is not complete, as aliases refer to it all the same
+            if event.anchor in self.anchors and not isinstance(event, yaml.AliasEvent):
+                self._measure.add_anchored(self.anchors[event.anchor])
+
+    def descend_resolver(self, current_node: yaml.Node | None, current_index: Any) -> None:
+        """Check the bounds. The composer calls this before each node; paths are not resolved."""
+        if self._written > MAX_NODES:
+            raise _TooLarge(_TOO_MANY)
+        if self._level - self._base >= MAX_DEPTH:
+            raise _TooLarge(_TOO_DEEP)
+
+    def ascend_resolver(self) -> None:
+        """Do nothing."""
+
+    def count_repeated(self, node: yaml.Node) -> None:
+        """Follow the aliases of an item. Raises _TooLarge if those of the file repeat too much."""
+        size, _ = self._measure.size_and_height(node)
+        repeated = self._repeated + size - self._written
+        if repeated > max(MAX_NODES, self._repeated):
+            raise _TooLarge(f"{_TOO_MANY}, with those that aliases repeat in the items before")
+        self._repeated = repeated
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Leave merge keys as they are: they may multiply."""
+
+    def number_or_text(self, node: yaml.ScalarNode) -> object:
+        """A number, or the text of one of more than 64 bits."""
+        if len(node.value) > _LONGEST_NUMBER:
+            return self.construct_scalar(node)
+        if node.tag.endswith("float"):
+            return self.construct_yaml_float(node)
+        number = self.construct_yaml_int(node)
+        # Python finds larger ones in a mapping slowly: they may all have one hash.
+        return number if number in _INT64 else self.construct_scalar(node)
 
     def ignore_tag(self, _: str, node: yaml.Node) -> object:
         """The value of a node without its tag."""
@@ -110,6 +205,8 @@ class _Loader(Composer, SafeConstructor, Resolver):
 _Loader.add_multi_constructor("", _Loader.ignore_tag)
 _Loader.add_constructor("!binary", _Loader.construct_yaml_binary)  # type: ignore[type-var]  # as Ruby's Psych writes it
 _Loader.add_constructor("tag:yaml.org,2002:timestamp", _Loader.construct_yaml_str)  # type: ignore[type-var]  # its stub expects the subclass
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.number_or_text)  # type: ignore[type-var]  # as above
+_Loader.add_constructor("tag:yaml.org,2002:float", _Loader.number_or_text)  # type: ignore[type-var]  # as above
 
 
 def yaml_items(stream: BinaryIO, *names: str) -> Iterator[ListedItem]:
@@ -126,36 +223,97 @@ def yaml_items(stream: BinaryIO, *names: str) -> Iterator[ListedItem]:
             loader.get_event()
         loader.get_event()
         while not loader.check_event(yaml.MappingEndEvent):
-            key = _compose(loader)
+            key = loader.compose_item()
             line = key.start_mark.line + 1
             if key.value in names and loader.check_event(yaml.SequenceStartEvent):
                 loader.get_event()
                 while not loader.check_event(yaml.SequenceEndEvent):
-                    node = _compose(loader)
-                    line = node.start_mark.line + 1
-                    yield _construct(loader, node)
+                    line = loader.peek_event().start_mark.line + 1
+                    yield _next_item(loader, line)
                 return
-            _compose(loader)
+            with suppress(_TooLarge):
+                loader.compose_item()
         yield ListedItem(line, None, missing, ends=True)
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+    except (yaml.YAMLError, UnicodeDecodeError, _TooLarge) as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark is not None else line
         problem = f"the rest cannot be read: {_first_line(error)}"
         yield ListedItem(line, None, problem, ends=True)
 
 
-def _construct(loader: _Loader, node: yaml.Node) -> ListedItem:
-    line = node.start_mark.line + 1
+def _next_item(loader: _Loader, line: int) -> ListedItem:
+    """The next node as an item. Raises YAMLError if the text after it cannot be read either."""
+    try:
+        node = loader.compose_item()
+        loader.count_repeated(node)
+    except _TooLarge as error:
+        return ListedItem(line, None, f"it {error}")
     try:
         return ListedItem(line, loader.construct_document(node))
-    except (yaml.YAMLError, ValueError, TypeError) as error:
+    except _UNREADABLE as error:
         return ListedItem(line, None, f"it cannot be read: {_first_line(error)}")
 
 
-def _compose(loader: _Loader) -> yaml.Node:
-    node = loader.compose_node(None, 0)  # without resolving paths
-    assert node is not None  # the parser raises if no event is left
-    return node
+class _Measure:
+    """The sizes of nodes with aliases followed. Anchored nodes are measured once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[int, int] | _TooLarge] = {}
+        self._around: set[int] = set()
+
+    def add_anchored(self, node: yaml.Node) -> None:
+        """Let aliases refer to a node, which must outlive the measure."""
+        self._known[id(node)] = _NOT_MEASURED
+
+    def size_and_height(self, node: yaml.Node) -> tuple[int, int]:
+        """Values of a node, and levels of nesting. Raises _TooLarge beyond a bound."""
+        own = id(node)
+        known = self._known.get(own)
+        if known is None:
+            return self._measure(node)
+        if known is _NOT_MEASURED:
+            if own in self._around:
+                raise _TooLarge("contains itself by an alias")
+            self._around.add(own)
+            try:
+                known = self._measure(node)
+            except (_TooLarge, RecursionError) as error:
+                known = error if isinstance(error, _TooLarge) else _TooLarge(_TOO_DEEP)
+            self._around.remove(own)
+            self._known[own] = known
+        if isinstance(known, _TooLarge):
+            raise known
+        return known
+
+    def _measure(self, node: yaml.Node) -> tuple[int, int]:
+        is_text = isinstance(node, yaml.ScalarNode)
+        size, height = (_weigh_text(node.value) if is_text else 1), 0
+        for inner in _inner_nodes(node):
+            inner_size, inner_height = self.size_and_height(inner)
+            size, height = size + inner_size, max(height, inner_height + 1)
+        if height > MAX_DEPTH:
+            raise _TooLarge(_TOO_DEEP)
+        if size > MAX_NODES:
+            raise _TooLarge(_TOO_MANY)
+        return size, height
+
+
+_NOT_MEASURED = (0, 0)
+
+
+def _weigh_text(text: str) -> int:
+    """The values that a text counts as."""
+    return 1 + len(text) // _NODE_CHARACTERS
+
+
+def _inner_nodes(node: yaml.Node) -> Iterable[yaml.Node]:
+    match node:
+        case yaml.MappingNode():
+            return chain.from_iterable(node.value)
+        case yaml.SequenceNode():
+            return tuple(node.value)
+        case _:
+            return ()
 
 
 def _first_line(error: Exception) -> str:

@@ -5,6 +5,7 @@ schemathesis.
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import PurePath
 from typing import BinaryIO
 
@@ -28,6 +29,7 @@ from faultspec_conformance.observed.formats.record import (
     parse_seconds,
     parse_status,
     redacted_facts,
+    skip_unreadable,
 )
 
 #: Bytes of the longest line that is read. Longer ones are not records, and none is held whole.
@@ -87,7 +89,7 @@ def read_log(stream: BinaryIO, name: str, contract: Contract) -> Iterator[Item]:
         kind = next((kind for kind in kinds if _is_of(kind, value)), None)
         interactions = _schemathesis_interactions(value) if kind is None else None
         if kind is not None:
-            yield _read_record(kind, value, place, contract)
+            yield skip_unreadable(place, partial(_read_record, kind, value, place, contract))
         elif interactions is not None:
             yield from (read_interaction(interaction, place) for interaction in interactions)
         else:

@@ -4,7 +4,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -56,6 +56,14 @@ class Skipped(NamedTuple):
 
 
 Item = RecordedExchange | Skipped
+
+
+def skip_unreadable(place: str, build: Callable[[], Item]) -> Item:
+    """The item that ``build`` returns, or a Skipped if it cannot make one of the record."""
+    try:
+        return build()
+    except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError) as error:
+        return Skipped(place, f"it cannot be read: {type(error).__name__}: {error}")
 
 
 def recorded_exchange(
