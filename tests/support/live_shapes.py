@@ -1,20 +1,14 @@
 """The wire shapes as running services, judged as `faultspec conform` judges them."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-
 from starlette.types import ASGIApp
 
-from faultspec_conformance.config import ServiceConfig, read_config
-from faultspec_conformance.drivers.http import HttpDriver
+from faultspec_conformance.config import read_config
 from faultspec_conformance.results.model import Result
-from faultspec_conformance.run.service import judge_http, run
+from faultspec_conformance.run.service import run
 from faultspec_conformance.session.options import RunOptions, Unreachable
 from miniatures.serve import serving_on
 from miniatures.shapes.services import SERVICES
 from paths import TESTS
-from support.in_process import Clock, InProcess
 from support.wire_shapes import taxonomy
 
 FOLDER = TESTS / "miniatures" / "shapes"

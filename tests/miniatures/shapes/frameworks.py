@@ -4,6 +4,7 @@ import json
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Header, HTTPException
+from fastapi.exceptions import RequestValidationError
 from graphql import GraphQLError, graphql_sync
 from graphql.utilities import build_schema
 from pydantic import BaseModel, ConfigDict, Field
@@ -25,9 +26,22 @@ class Book(BaseModel):
 Fault = Annotated[str | None, Header(alias=FAULT, include_in_schema=False)]
 
 
-def fastapi() -> ASGIApp:
-    """Books of a library, by FastAPI; its own handlers say every error."""
+async def _without_input(request: Request, refused: Exception) -> Response:
+    """What FastAPI says, without what the caller sent: not every value of it can be sent back."""
+    assert isinstance(refused, RequestValidationError)
+    kept = ("loc", "msg", "type")
+    return JSONResponse(
+        {"detail": [{name: each[name] for name in kept} for each in refused.errors()]}, 422
+    )
+
+
+def fastapi(*, echo: bool = False) -> ASGIApp:
+    """Books of a library, by FastAPI; its own handlers say every error, and with ``echo`` those of
+    its validation too.
+    """
     app = FastAPI(title="Library", version="1", docs_url=None, redoc_url=None)
+    if not echo:
+        app.add_exception_handler(RequestValidationError, _without_input)
     books: dict[int, dict[str, Any]] = {}
 
     def check(fault: str | None) -> None:

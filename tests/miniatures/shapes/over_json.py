@@ -302,13 +302,9 @@ def aws_json() -> ASGIApp:
     }
     statuses = {
         "invalid": 400,
-        "absent": 400,
         "limited": 400,
-        "cancelled": 400,
-        "operation": 400,
         "large": 400,
         "media": 404,
-        "method": 404,
     }
     stored: dict[str, str] = {}
 

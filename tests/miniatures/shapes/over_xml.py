@@ -32,11 +32,8 @@ def aws_query() -> ASGIApp:
         "invalid": 400,
         "limited": 400,
         "many": 403,
-        "action": 400,
         "large": 400,
         "media": 400,
-        "unreadable": 400,
-        "method": 404,
     }
     topics: set[str] = set()
 
@@ -74,7 +71,7 @@ def aws_query() -> ASGIApp:
 def aws_rest_xml() -> ASGIApp:
     """Objects in a bucket, as S3 sends them."""
     largest = 64
-    statuses = {"bucket": 404, "size": 400, "limited": 503, "large": 400, "media": 400}
+    statuses = {"bucket": 404, "limited": 503, "large": 400, "media": 400}
     names = {
         "missing": "NoSuchKey",
         "bucket": "NoSuchBucket",

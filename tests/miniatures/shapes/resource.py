@@ -142,7 +142,7 @@ def guarded(
         try:
             fault = request.headers.get(FAULT)
             if fault is not None:
-                raise Refused(fault if fault in {*STATUSES, *statuses} else "failed")
+                raise Refused(fault if fault in {*STATUSES, *statuses} else "unreadable")
             return await handle(request)
         except Refused as refused:
             return _said(refused, say, statuses)
@@ -151,7 +151,7 @@ def guarded(
 
 
 def _said(refused: Refused, say: Say, statuses: Mapping[str, int]) -> Response:
-    status = statuses.get(refused.reason, STATUSES.get(refused.reason, 500))
+    status = statuses.get(refused.reason, STATUSES.get(refused.reason, 400))
     answer = say(refused, status)
     answer.headers.update(refused.headers)
     return answer
