@@ -26,6 +26,11 @@ class Answer(NamedTuple):
     breaks: tuple[str, ...]
 
     @property
+    def is_json(self) -> bool:
+        """Whether the body is JSON, which TypeScript reads and whose values have types."""
+        return "json" in dict(self.exchange.response.headers)["Content-Type"]
+
+    @property
     def error(self) -> bytes:
         """The envelope: the body, or the structured content of a tool result."""
         body = self.exchange.response.body
