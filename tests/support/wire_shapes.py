@@ -26,6 +26,11 @@ class Answer(NamedTuple):
     breaks: tuple[str, ...]
 
     @property
+    def is_json(self) -> bool:
+        """Whether the body is JSON, which TypeScript reads and whose values have types."""
+        return "json" in dict(self.exchange.response.headers)["Content-Type"]
+
+    @property
     def error(self) -> bytes:
         """The envelope: the body, or the structured content of a tool result."""
         body = self.exchange.response.body
@@ -53,12 +58,12 @@ def answers() -> Iterator[tuple[str, Answer]]:
                 "Content-Type": row.get("type", "application/json"),
                 **row.get("headers", {}),
             }
-            response = Response(
-                row.get("status"), tuple(headers.items()), json.dumps(row["body"]).encode()
-            )
+            body = row["text"] if "text" in row else json.dumps(row["body"])
+            response = Response(row.get("status"), tuple(headers.items()), body.encode())
+            sent = tuple(row.get("sent", {}).items())
             answer = Answer(
                 shape,
-                Exchange(Request(method, target), response, row.get("transport", "http")),
+                Exchange(Request(method, target, sent), response, row.get("transport", "http")),
                 row.get("operation"),
                 row.get("code"),
                 tuple(row.get("breaks", ())),

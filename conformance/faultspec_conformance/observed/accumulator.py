@@ -232,7 +232,7 @@ class Accumulator:
             ("request", "header-values", "body", f"headers/{self._echo.header.lower()}")
         ):
             return
-        outcomes = check_echo(self.contract.taxonomy, self._echo, self._recent, observation)
+        outcomes = check_echo(self.contract, self._echo, self._recent, observation)
         for outcome in outcomes:
             finding = outcome.finding
             repeats = finding is not None and outcome.clause == "correlation/unique"

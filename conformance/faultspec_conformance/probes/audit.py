@@ -146,7 +146,7 @@ def _identified_failures(
     name, found = (audit.id or "").removeprefix("$"), []
     for seen in exchanges:
         if seen.code is not None:
-            id = slot_value(session.taxonomy, seen, name)
+            id = slot_value(session.contract, seen, name)
             found += [_Failure(seen, id)] if isinstance(id, str) else []
             continue
         for values in _renderings(session, seen):
@@ -228,5 +228,5 @@ def _meaning_value(session: Session, failure: _Failure, meaning: str) -> object:
     if answer.code is None:
         return None
     if meaning.startswith("$"):
-        return slot_value(session.taxonomy, answer, meaning[1:])
-    return error_details(session.taxonomy, answer).get(meaning.partition(".")[2])
+        return slot_value(session.contract, answer, meaning[1:])
+    return error_details(session.contract, answer).get(meaning.partition(".")[2])

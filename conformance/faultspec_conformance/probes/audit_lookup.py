@@ -89,7 +89,7 @@ def lookups(session: HttpSession) -> Iterator[Outcome]:
     reader = _Reader(session, lookup)
     found: dict[str | None, tuple[Observation, str]] = {}
     for seen in session.observations.exchanges:
-        id = slot_value(session.taxonomy, seen, lookup.slot) if seen.code is not None else None
+        id = slot_value(session.contract, seen, lookup.slot) if seen.code is not None else None
         # The failures of unknown callers may be shown to nobody.
         known = seen.exchange.identity is not None or lookup.identity is not None
         anonymous = session.caller.anonymous
@@ -181,7 +181,7 @@ def _difference(
         return f"of {' and '.join(sorted(codes))}"
     rule = echo_rule(session.taxonomy)
     for slot in {rule.field.slot if rule else looked_up, looked_up}:
-        own = id if slot == looked_up else slot_value(session.taxonomy, failure, slot)
+        own = id if slot == looked_up else slot_value(session.contract, failure, slot)
         shown = {
             str(value)
             for pointer, value in leaves(record.json)

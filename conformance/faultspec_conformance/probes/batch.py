@@ -156,7 +156,7 @@ def check_bad_items(
             yield _check_mixed(session, operation, answer)  # otherwise the judge checks it
         elif answer.status != 207 and batch is not mixed:
             yield _check_all_bad(session, listed_at, operation, answer)
-        named = check_named_items(session.taxonomy, rule, answer, sent, listed_at=listed_at)
+        named = check_named_items(session.contract, rule, answer, sent, listed_at=listed_at)
         if named.kind == "failed" and batch is mixed and not answer.ok:
             named = _check_good(session, send(sent.good)) or named
         yield named
@@ -185,7 +185,7 @@ def _check_all_bad(
         return failed(_BAD_ITEMS, f"{line}: {SERVERS_FAULT}", answer)
     if listed_at is None or answer.status in (401, 403, 404, 415, 429):
         return not_exercised(_BAD_ITEMS, line)
-    if listed_at in error_details(session.taxonomy, answer):
+    if listed_at in error_details(session.contract, answer):
         return passed(_BAD_ITEMS)
     if answer.code is None:
         return not_exercised(_BAD_ITEMS, line)

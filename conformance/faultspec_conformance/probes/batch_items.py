@@ -5,9 +5,10 @@ whole.
 import re
 from dataclasses import dataclass
 
+from faultspec.contract.model import Contract
 from faultspec.exchange.body import resolve
 from faultspec.exchange.finding import Level
-from faultspec.language.model import Batch, Taxonomy
+from faultspec.language.model import Batch
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.observation import (
     Observation,
@@ -39,7 +40,7 @@ class SentBatch:
 
 
 def check_named_items(
-    taxonomy: Taxonomy,
+    contract: Contract,
     rule: Batch | None,
     answer: Observation,
     sent: SentBatch,
@@ -53,7 +54,7 @@ def check_named_items(
     what = f"{answer.exchange.operation} with {len(sent.bad)} bad of {len(sent.items)} items"
     if answer.status == 207 and rule is not None:
         return _check_outcomes(rule, answer, sent, what)
-    listed = error_details(taxonomy, answer).get(listed_at or "")
+    listed = error_details(contract, answer).get(listed_at or "")
     if not isinstance(listed, list) or not listed:
         return not_exercised(_NAMED, f"the answer ({answer}) to {what} lists no items")
     places = [_place(entry, sent) for entry in listed]

@@ -42,7 +42,7 @@ def _sample(session: CallSession, sample: SampleCall) -> Iterator[ProbeResult]:
         harmless=sample.safe,
     )
     if not answer.ok:
-        line = summary_line(session.taxonomy, answer)
+        line = summary_line(session.contract, answer)
         yield NotRun(f"the service answered the call {sample.name} with {line}")
 
 
@@ -69,7 +69,7 @@ def _provoke_code(session: CallSession, recipe: Recipe) -> Iterator[ProbeResult]
         where = f"step {index} of the recipe for {recipe.code}"
         values = saved_values(step.save, answer, where)
         if not answer.ok:
-            line = summary_line(session.taxonomy, answer)
+            line = summary_line(session.contract, answer)
             values = f"the service answered {where} with {line}"
         if isinstance(values, str):
             yield from report_unmet(recipe, values)

@@ -127,7 +127,7 @@ def check_malformed_id(
         yield failed(_CLAUSE, message, answer, variant="header")
     elif value and (
         value.encode() in answer.exchange.response.body
-        or slot_value(session.taxonomy, answer, rule.slot) == value
+        or slot_value(session.contract, answer, rule.slot) == value
     ):
         yield failed(_CLAUSE, f"{what} comes back in the body", answer, variant="body")
     elif rule.invalid_inbound == "reject" and kind == _EMPTY and not answer.status >= 400:

@@ -116,7 +116,7 @@ def _identifiers(session: HttpSession, seen: Observation) -> Iterator[tuple[obje
         what = f"the correlation id of another tenant's {operation}"
         yield seen.exchange.request_header(echo.header), what
         yield seen.header(echo.answer_header), what
-        yield slot_value(session.taxonomy, seen, echo.field.slot), what
+        yield slot_value(session.contract, seen, echo.field.slot), what
     for kind in session.kinds if seen.ok else ():
         create = kind.operation("create")
         if create is not None and create.name == operation and is_private(session, kind):

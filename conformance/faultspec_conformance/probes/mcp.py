@@ -176,7 +176,7 @@ class _Walk:
         if answer.code != unknown:
             message = f"the service answered {answer} to an unknown action; expected {unknown}"
             yield failed(_NOT_OFFERED, message, answer, variant="unknown")
-        known = _names(slot_value(self.session.taxonomy, answer, self.navigation.all or ""))
+        known = _names(slot_value(self.session.contract, answer, self.navigation.all or ""))
         for _ in range(_STEPS):
             offers = self._offers(answer)
             beyond = next((action for action in offers if known and action not in known), None)

@@ -146,7 +146,7 @@ def _do_step(
     met = answer.ok if step.status is None else answer.status == step.status
     if not met and step.until is None:
         expected = "" if step.status is None else f"; expected {step.status}"
-        line = summary_line(session.taxonomy, answer)
+        line = summary_line(session.contract, answer)
         return {}, f"the service answered {where} with {line}{expected}"
     values = saved_values(step.save, answer, where)
     return values if isinstance(values, str) else (values, None)
@@ -534,8 +534,8 @@ def _check_expectation(
     seen = observations[0]
     expected: dict[str, tuple[object, object]] = {}
     for name, value in expect.slots.items():
-        expected[f"the slot `{name}`"] = value, slot_value(session.taxonomy, seen, name)
-    details = error_details(session.taxonomy, seen)
+        expected[f"the slot `{name}`"] = value, slot_value(session.contract, seen, name)
+    details = error_details(session.contract, seen)
     for name, value in expect.details.items():
         expected[f"the detail `{name}`"] = value, details.get(name)
     for name, text in expect.headers.items():

@@ -311,7 +311,7 @@ class RateLimit:
 
     def _stated_limit(self, answer: Observation) -> StatedLimit:
         """Return the limit in the details, else the one in the headers."""
-        details = details_limit(error_details(self.session.taxonomy, answer))
+        details = details_limit(error_details(self.session.contract, answer))
         return details or headers_limit(answer)
 
     def _check_numbers(self) -> Outcome:
@@ -343,7 +343,7 @@ class RateLimit:
         A header may be about another limit than the one that refuses, unless their numbers agree.
         """
         refused = self.rounds[-1].refused
-        details = details_limit(error_details(self.session.taxonomy, refused))
+        details = details_limit(error_details(self.session.contract, refused))
         if details.remaining:
             return f"a refusal states that {details.remaining:g} requests remain"
         header = headers_limit(refused)

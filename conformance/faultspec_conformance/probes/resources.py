@@ -368,7 +368,7 @@ def _check_named(
     name = next((key.name for key in keys if key.refers_to == "resource"), None)
     if name is None:
         return
-    named = error_details(session.taxonomy, again).get(name)
+    named = error_details(session.contract, again).get(name)
     if named is None:
         yield not_exercised(_EXISTING, f"the refusal has no `{name}`")
     elif not isinstance(named, str | int):

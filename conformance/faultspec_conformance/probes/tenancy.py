@@ -365,7 +365,7 @@ class _Comparison:
             for value in (
                 observation.exchange.request_header(echo.header),
                 observation.header(echo.header),
-                slot_value(self.session.taxonomy, observation, echo.field.slot),
+                slot_value(self.session.contract, observation, echo.field.slot),
             ):
                 if isinstance(value, str) and value:
                     text = re.sub(re.escape(value), "{correlation}", text, flags=re.IGNORECASE)

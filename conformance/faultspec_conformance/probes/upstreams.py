@@ -550,7 +550,7 @@ class _UpstreamWatch:
         # A detail that the code does not declare is missing, not unknown.
         known: dict[str, object] = {key: None for key in keys if key not in code.details}
         if answer.judgement.is_error:
-            known |= error_details(self.session.taxonomy, answer)
+            known |= error_details(self.session.contract, answer)
         status = (self.declared.status if self.declared is not None else None) or _STATUS
         if isinstance(behaviour, int) and status in code.details:
             known[status] = behaviour
@@ -632,7 +632,7 @@ class _UpstreamWatch:
         """Check the details that hold the number of retries (missing counts as 0) and the
         upstream's status.
         """
-        details, clause = error_details(self.session.taxonomy, answer), "upstream/retried"
+        details, clause = error_details(self.session.contract, answer), "upstream/retried"
         key = self.policy.annotate
         if key is not None:
             value = details.get(key)

@@ -59,7 +59,7 @@ def read_try(session: Session, code: Code, served: Served, sent: Observation) ->
     named = taxonomy.retry_policies.get(code.retry or "")
     eligible = True
     if named is not None and named.eligible:
-        details = slot_value(taxonomy, sent, "details")
+        details = slot_value(session.contract, sent, "details")
         facts = ConditionFacts(
             sent.status, declared, None, details if isinstance(details, dict) else {}
         )
@@ -72,7 +72,7 @@ def read_try(session: Session, code: Code, served: Served, sent: Observation) ->
     if hint is not None:
         wait = retry_after.parse(hint, now=time.time(), lenient=True).seconds
     body_wait = _wait_in_body(session, sent)
-    flag = slot_value(taxonomy, sent, "retriable")
+    flag = slot_value(session.contract, sent, "retriable")
     failure = Failure(
         retriable=code.client_action == "retry" and flag is not False,
         kind=named.kind_of.get(code.name) if named is not None else None,
@@ -87,7 +87,7 @@ def read_try(session: Session, code: Code, served: Served, sent: Observation) ->
 
 def _wait_in_body(session: Session, sent: Observation) -> float | None:
     """The seconds that the details of an answer ask to wait."""
-    details = slot_value(session.taxonomy, sent, "details")
+    details = slot_value(session.contract, sent, "details")
     if not isinstance(details, dict):
         return None
     for key in session.taxonomy.retry_hints:

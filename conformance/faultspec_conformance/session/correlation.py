@@ -8,6 +8,7 @@ from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from faultspec.contract.model import Contract
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Exchange
 from faultspec.language.model import Field, Taxonomy
@@ -136,7 +137,7 @@ class CorrelationIds:
 
 
 def check_echo(
-    taxonomy: Taxonomy,
+    contract: Contract,
     echo: EchoRule,
     generated: MutableMapping[str, Observation],
     observation: Observation,
@@ -153,7 +154,7 @@ def check_echo(
         return
     name = echo.answer_header.lower()
     headers = [value for key, value in exchange.response.headers if key.lower() == name]
-    in_body = slot_value(taxonomy, observation, echo.field.slot) if is_error else None
+    in_body = slot_value(contract, observation, echo.field.slot) if is_error else None
     returned = [] if streamed else list(headers)
     returned += [in_body] if isinstance(in_body, str) else []
     if inbound is not None and is_valid_id(echo, inbound):

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, MutableMapping
 
+from faultspec.contract.model import Contract
 from faultspec.language.model import Taxonomy
 from faultspec.runtime.shape import slot_places
 from faultspec_conformance.results.model import Outcome
@@ -24,7 +25,7 @@ def declared_slots(taxonomy: Taxonomy, looked_up: str | None) -> frozenset[str]:
 
 
 def check_failure_ids(
-    taxonomy: Taxonomy,
+    contract: Contract,
     declared: frozenset[str],
     known: MutableMapping[tuple[str, str], Observation],
     answer: Observation,
@@ -37,11 +38,12 @@ def check_failure_ids(
     """
     if answer.code is None or answer.exchange.transport != "http":
         return
+    taxonomy = contract.taxonomy
     echoed = {field.slot for field in taxonomy.fields() if field.echo}
     slots = {slot for one in taxonomy.envelopes.values() for slot in slot_places(one.shape)}
     named = {slot for slot in slots if _OF_ONE_FAILURE.fullmatch(slot)}
     for slot in sorted((named | declared) & slots - echoed):
-        value = slot_value(taxonomy, answer, slot)
+        value = slot_value(contract, answer, slot)
         if not isinstance(value, str) or not value:
             continue
         earlier = known.setdefault((slot, value), answer)

@@ -134,7 +134,7 @@ def _make(
                     session.knowledge.own.literal.add(operation.name)
                 return _identify(kind, operation, creation, spec)
             refused = creation.status in (401, 403)
-            line = summary_line(session.taxonomy, creation)
+            line = summary_line(session.contract, creation)
             refusals.append((refused, f"the service answered {operation.name} with {line}"))
             if refused:
                 break

@@ -450,12 +450,12 @@ class HttpSession(Session):
         if self.echo is not None:
             for judged in (observation, *inner):
                 self.add_decided(
-                    entry, check_echo(self.taxonomy, self.echo, self.knowledge.generated, judged)
+                    entry, check_echo(self.contract, self.echo, self.knowledge.generated, judged)
                 )
         audit = self.config.audit
         declared = declared_slots(self.taxonomy, audit.slot if audit is not None else None)
         failures = self.knowledge.failures
-        self.add_decided(entry, check_failure_ids(self.taxonomy, declared, failures, observation))
+        self.add_decided(entry, check_failure_ids(self.contract, declared, failures, observation))
         self.add_decided(entry, self._search_confidential(observation))
         self.knowledge.learn(observation, inner)
         self.logins.learn(observation)

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from faultspec.contract.model import Contract
 from faultspec.exchange.body import has_too_many_values, is_too_deep, resolve
 from faultspec.exchange.finding import Finding, Judgement, Level
 from faultspec.exchange.model import Exchange
-from faultspec.language.model import Taxonomy
+from faultspec.judge.read_slots import read_slots
 from faultspec.runtime.nodes import child
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.results.model import Outcome
@@ -239,26 +240,21 @@ def stream_errors(exchange: Exchange, codes: frozenset[object]) -> tuple[Exchang
     )
 
 
-def slot_value(taxonomy: Taxonomy, observation: Observation, name: str) -> object:
+def slot_value(contract: Contract, observation: Observation, name: str) -> object:
     """Return the value of a slot of the envelope in an answer, or None."""
-    surface = taxonomy.surfaces.get(observation.judgement.surface or "")
-    body = point(observation.json, surface.at) if surface is not None else observation.json
-    for envelope in surface.envelopes if surface is not None else taxonomy.envelopes:
-        slots = taxonomy.envelopes[envelope].extract(body).slots
-        if name in slots:
-            return slots[name]
-    return None
+    slots = read_slots(contract, observation.exchange)
+    return slots.get(name) if slots is not None else None
 
 
-def error_details(taxonomy: Taxonomy, observation: Observation) -> Mapping[str, object]:
+def error_details(contract: Contract, observation: Observation) -> Mapping[str, object]:
     """Return the details of the error in an answer; empty if it has none."""
-    details = slot_value(taxonomy, observation, "details")
+    details = slot_value(contract, observation, "details")
     return details if isinstance(details, dict) else {}
 
 
-def summary_line(taxonomy: Taxonomy, observation: Observation) -> str:
+def summary_line(contract: Contract, observation: Observation) -> str:
     """Return an answer in one line: its status, code and message."""
-    message = slot_value(taxonomy, observation, "message")
+    message = slot_value(contract, observation, "message")
     body = observation.exchange.response.body.decode("utf-8", "replace")
     text = " ".join((message if isinstance(message, str) else body).split())
     # The ellipsis also shows the masking that the text may end within a secret.
