@@ -38,7 +38,8 @@ headers: {Retry-After: {on: 429, presence: optional}}
 retry_policies: {patient: {max_attempts: 3, backoff: {kind: constant, base: 1s}, jitter: {kind: full},
     annotate: tries, eligible: [busy]}}
 idempotency: {key: Idempotency-Key, window: 1h, mismatch: reused, missing: reused}
-upstream: {retry: patient, keys: [Idempotency-Key], status: tries}
+upstream: {retry: patient, keys: [Idempotency-Key], status: tries,
+    codes: [{from: bank, status: 402, code: declined, becomes: shut}, {becomes: busy}]}
 profile: rfc9110
 privacy:
   detectors: [stack-trace, sql, connection-string, path, private-address, secret, email,

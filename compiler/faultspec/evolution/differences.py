@@ -51,6 +51,9 @@ SETS = frozenset(
         "Test.ranges",
         "Test.values",
         "Upstream.keys",
+        "UpstreamCode.codes",
+        "UpstreamCode.statuses",
+        "UpstreamCode.upstreams",
     }
 )
 """Fields with sequences whose order means nothing. In others it does: the first boundary, status,

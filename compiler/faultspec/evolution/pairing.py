@@ -53,6 +53,7 @@ _REFERENCES: Mapping[Section, frozenset[str]] = {
             "RetryPolicy.kind_of",
             "Surface.codes",
             "Unknown.becomes",
+            "UpstreamCode.becomes",
         }
     ),
     "envelopes": frozenset({"Code.envelopes", "Protocol.envelope", "Surface.envelopes"}),

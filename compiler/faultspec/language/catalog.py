@@ -42,6 +42,7 @@ CODES: Mapping[str, str] = {
     "incomplete": "A publication of errors without the place of a code.",
     "bad-rule": "A rule without a condition or a consequence, or a rule that is never reached.",
     "endless-phase": "A phase of a backoff without an end, followed by another one.",
+    "no-fallback": "A table of codes for failures upstream whose last row does not fit all.",
     "misplaced-key": "A key that has no effect with the other keys of its construct.",
     "contradiction": "Two keys of one construct that cannot both hold.",
 }

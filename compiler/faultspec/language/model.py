@@ -646,11 +646,38 @@ class Idempotency(NamedTuple):
     missing: str | None = None
 
 
+class UpstreamCode(NamedTuple):
+    """A row of the table: what an upstream says, and the code that the service answers.
+
+    Each of ``upstreams`` (names), ``statuses`` and ``codes`` (of the upstream) that is empty allows
+    all.
+    """
+
+    becomes: str
+    upstreams: tuple[str, ...] = ()
+    statuses: tuple[StatusRange, ...] = ()
+    codes: tuple[str | int, ...] = ()
+    source: Source = NOWHERE
+
+    @property
+    def fits_all(self) -> bool:
+        """Whether it is for every failure."""
+        return not (self.upstreams or self.statuses or self.codes)
+
+    def fits(self, upstream: str | None, status: int | None, code: str | int | None) -> bool:
+        """Whether it is for a failure; None: of no known name, without an answer or a code."""
+        return (
+            (not self.upstreams or upstream in self.upstreams)
+            and (not self.statuses or any(status in span for span in self.statuses))
+            and (not self.codes or code in self.codes)
+        )
+
+
 class Upstream(NamedTuple):
     """The rule for calls of services behind this one.
 
     ``keys``: headers or members that identify a call across retries. ``status``: the details key
-    with the status of the upstream answer.
+    with the status of the upstream answer. ``codes``: the table, whose last row fits all.
     """
 
     retry: str | None
@@ -658,6 +685,7 @@ class Upstream(NamedTuple):
     keys: tuple[str, ...]
     source: Source = NOWHERE
     status: str | None = None
+    codes: tuple[UpstreamCode, ...] = ()
 
 
 class Fallback(NamedTuple):

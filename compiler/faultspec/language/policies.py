@@ -17,9 +17,10 @@ from faultspec.language.model import (
     Telemetry,
     Unknown,
     Upstream,
+    UpstreamCode,
 )
 from faultspec.language.schemas import read_members
-from faultspec.language.scope import Data, Known, Scope, placed_items
+from faultspec.language.scope import Data, Known, Scope, placed_items, word_tuple
 from faultspec.language.wire import check_method, read_condition_rules
 from faultspec.runtime import retry
 
@@ -133,6 +134,28 @@ def read_idempotency(scope: Scope, data: Data) -> Idempotency:
     )
 
 
+def _read_upstream_codes(scope: Scope, data: Data, path: Path) -> tuple[UpstreamCode, ...]:
+    """The rows of the table; a table whose last row does not fit all is reported."""
+    rows = []
+    for at, row in placed_items(data.get("codes", []), path):
+        scope.refer_key(row, "becomes", "shared code", at)
+        theirs = row.get("code", ())
+        rows.append(
+            UpstreamCode(
+                becomes=row["becomes"],
+                upstreams=word_tuple(row.get("from")),
+                statuses=scope.statuses(row.get("status", []), (*at, "status")),
+                codes=tuple(theirs) if isinstance(theirs, list | tuple) else (theirs,),
+                source=scope.source(row.get("source"), at),
+            )
+        )
+    if rows and not rows[-1].fits_all and not scope.is_touched(path):
+        message = "no row fits a failure that the others do not name"
+        hint = "add a last row that has only `becomes`, such as `- {becomes: CODE}`"
+        scope.report(path, "no-fallback", message, hint, on_key=True)
+    return tuple(rows)
+
+
 def read_upstream(scope: Scope, data: Data) -> Upstream:
     """The rule for calls of services behind this one."""
     path: Path = ("upstream",)
@@ -142,6 +165,7 @@ def read_upstream(scope: Scope, data: Data) -> Upstream:
         keys=tuple(data.get("keys", ())),
         source=scope.source(data.get("source"), path),
         status=scope.refer_key(data, "status", "detail key", path),
+        codes=_read_upstream_codes(scope, data, (*path, "codes")),
     )
 
 

@@ -288,7 +288,11 @@ _UPSTREAM = Record(
             "a status or a class of statuses such as `4xx`, `closed` for a connection that ends, "
             "`silent` for one without an answer, `slow` for an answer that never ends, or a 200 "
             "whose body is `truncated`, `html`, `empty` or `mistyped`.",
-            True,
+        ),
+        "error": Key(
+            Anything(),
+            "The JSON body of its failures with a code, in which `$code` stands for that code. "
+            "Rows of `upstream.codes` with `code` need it.",
         ),
         "answer": Key(
             Anything(), "The JSON body of the upstream's successes; default an empty object."

@@ -337,12 +337,14 @@ class UpstreamFailure:
 
     ``path``: the calls that fail; ``*`` stands for any text. ``after``: how many of them succeed
     before. ``within``: seconds in which the service must answer; None: as for any request.
+    ``code``: the code in its body.
     """
 
     answer: Behaviour
     path: str = "*"
     after: int = 0
     within: float | None = None
+    code: str | int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,7 +362,8 @@ class UpstreamConfig:
 
     ``port`` 0: a free one; the variable ``env`` gives the service its address. ``answer``,
     ``status``: the body and the status of successes. ``scale``: the service's delays as a multiple
-    of the policy's. ``pass_on``: headers of callers.
+    of the policy's. ``pass_on``: headers of callers. ``error``: the body of failures with a code,
+    in which `$code` stands for it.
     """
 
     name: str
@@ -372,6 +375,7 @@ class UpstreamConfig:
     status: int = 200
     scale: float = 1.0
     pass_on: PassOn = PassOn()
+    error: object = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, cast
 from urllib.parse import urlsplit
 
-from faultspec.contract.clauses import upstream_policy
+from faultspec.contract.clauses import upstream_codes, upstream_policy
 from faultspec.diagnostics.model import Diagnostic, sort_diagnostics
 from faultspec.diagnostics.model import Path as Place
 from faultspec.language import grammar
@@ -146,12 +146,15 @@ def check_config(
         found += check_code(name, at)
     for upstream in target.upstreams:
         place = ("upstreams", upstream.name)
-        if upstream_policy(taxonomy) is None:
+        if upstream_policy(taxonomy) is None and not upstream_codes(taxonomy):
             message = (
                 f"the taxonomy `{taxonomy.name}` does not declare how its services "
-                "retry upstream calls"
+                "retry upstream calls, nor which codes stand for failures of upstreams"
             )
-            hint = f"add `upstream: {{retry: POLICY}}` to the taxonomy, or remove `{upstream.name}`"
+            hint = (
+                "add `upstream: {retry: POLICY}` or `upstream: {codes: […]}` to the taxonomy, or "
+                f"remove `{upstream.name}`"
+            )
             found.append(document.diagnostic("unknown-policy", message, place, hint=hint))
         for name in dict.fromkeys(name for name, _ in upstream.fails):
             found += check_code(name, (*place, "fails", name))
@@ -412,6 +415,7 @@ def _read_upstream(
         port=port,
         env=cast(str | None, node.get("env")),
         answer=node.get("answer", {}),
+        error=node.get("error"),
         status=int(cast(int, node.get("status", 200))),
         scale=context.positive_number(node, "scale", place, 1.0),
         pass_on=PassOn(

@@ -46,6 +46,7 @@ from faultspec_conformance.probes import (
     streams,
     tenancy,
     unusual_writes,
+    upstream_codes,
     upstreams,
     whole_batches,
 )
@@ -175,6 +176,7 @@ PROBES: tuple[Probe[HttpSession], ...] = (
     Probe("audit", audit.failures, ("audit/recorded",), within="failures"),
     Probe("confidential-members", confidential.confidential_members, ("leaks/confidential",)),
     Probe("upstreams", upstreams.retries, upstreams.CLAUSES),
+    Probe("upstream-codes", upstream_codes.translated_failures, (upstream_codes.CLAUSE,)),
     Probe("audit-of-upstreams", audit.upstream_failures, ("audit/recorded",), within="upstreams"),
     Probe("listed-actions", listed.listed_actions),
     Probe("late-replays", idempotency.late_replays, ("idempotency/replay",), within="resources"),

@@ -22,7 +22,6 @@ from faultspec_conformance.config import (
     UpstreamCall,
     UpstreamFailure,
 )
-from faultspec_conformance.config.requests import NAMES
 from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.faults.jitter import (
     ROUNDS,
@@ -44,12 +43,12 @@ from faultspec_conformance.probes.failed_effects import (
     has_no_effect,
     readable_target,
 )
+from faultspec_conformance.probes.upstream_caller import UpstreamCaller
 from faultspec_conformance.probes.upstream_healing import HEALS, Healing
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.attendance import HEADERS, ONCE
-from faultspec_conformance.session.configured import fill_in_call
 from faultspec_conformance.session.declared_facts import may_be_repeated
-from faultspec_conformance.session.fixtures import CONFLICT, create_named, renew_references
+from faultspec_conformance.session.fixtures import CONFLICT, create_named
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
@@ -61,12 +60,9 @@ from faultspec_conformance.session.observation import (
     passed,
 )
 from faultspec_conformance.session.observations import Note, ProbeResult, attempt
-from faultspec_conformance.session.parameters import written_path_values
 from faultspec_conformance.session.requests import RequestSpec
-from faultspec_conformance.session.resources import place_path
 from faultspec_conformance.session.upstreams import (
     FINE,
-    GOOD,
     STALLING,
     ScriptedUpstream,
     UpstreamRequest,
@@ -126,26 +122,12 @@ _OF_RULES: Mapping[str, int] = {"4xx": 2, "5xx": 1}
 #: Bodies of a 200 that cannot be used.
 _GARBAGE: tuple[Behaviour, ...] = ("truncated", "html", "empty", "mistyped")
 
-#: Failures in words.
-_DID: Mapping[Behaviour, str] = {
-    "closed": "hung up",
-    "silent": "accepted the request and did not answer",
-    "slow": "sent an answer that never ends",
-    "truncated": "answered 200 with a body that breaks off",
-    "html": "answered 200 with HTML",
-    "empty": "answered 200 without a body",
-    "mistyped": "answered 200 with JSON of another type",
-}
-
 #: Later calls of a request that makes several, of which each fails once.
 _LATER = 3
 
 #: Seconds without a call upstream after which an unanswered request is over, and how often that is
 #: looked for.
 _QUIET, _LOOKS = 2.0, 5
-
-#: The status of a rate limit (RFC 6585, 4).
-_LIMITED = 429
 
 #: Statuses of a request that the state of the item that it concerns does not allow.
 _OF_THE_ITEM = frozenset({404, CONFLICT, 410, 412})
@@ -170,7 +152,7 @@ def retries(session: HttpSession) -> Iterator[ProbeResult]:
         upstream.script(FINE)  # later requests meet an upstream that answers well
 
 
-class _UpstreamWatch:
+class _UpstreamWatch(UpstreamCaller):
     """One call of the service, and the requests that it sends to one upstream for it."""
 
     def __init__(
@@ -180,10 +162,8 @@ class _UpstreamWatch:
         upstream: ScriptedUpstream,
         call: UpstreamCall,
     ) -> None:
-        self.session = session
+        super().__init__(session, upstream, call)
         self.policy = policy
-        self.upstream = upstream
-        self.call = call
         self.declared = session.taxonomy.upstream
         self.idempotent = may_be_repeated(call, session.taxonomy)
         self.scaled = scale_policy(policy.policy, upstream.config.scale)
@@ -191,13 +171,10 @@ class _UpstreamWatch:
         self.witness: Observation | None = None
         self.punctual = True
         self.intents: dict[str, Observation] = {}
-        self.owns: list[float] = []
         self.later: list[int] = []
         self.repeatable = False
-        self.renews = False
         self.compared: set[str | None] = set()
         self.unmet: dict[str, str] = {}
-        self.upstream.mark = session.canary("value").value
 
     def outcomes(self, *, is_first: bool) -> Iterator[ProbeResult]:
         """Make the call with each failure. ``is_first``: also with failures that the configuration
@@ -275,42 +252,6 @@ class _UpstreamWatch:
         explicit = [value for value in values if value // 100 == int(known[0])]
         return list(dict.fromkeys((*_SAMPLES[known], *explicit)))
 
-    def where(self, behaviour: Behaviour) -> str:
-        """Return what the upstream did, in words."""
-        did = _DID.get(behaviour, f"answered {behaviour}")
-        return f"the upstream {self.upstream.config.name} {did}"
-
-    def request(self) -> RequestSpec:
-        """Return the request that makes the service call the upstream."""
-        if self.renews:
-            self.renew()
-        call = fill_in_call(self.session, self.call.call)
-        written = place_path(self.session.description, call.method, call.path)
-        path = written.partition("?")[0]
-        operation = self.session.operation(call.method, path)
-        return RequestSpec(
-            call.method,
-            written,
-            identity=self.session.identity(self.call.identity),
-            values=written_path_values(self.session, operation, path),
-            route=operation.template,
-            query=call.query,
-            headers=call.headers,
-            body=call.body,
-            raw=call.raw.encode() if call.raw is not None else None,
-            wait_when_limited=False,
-        )
-
-    def renew(self) -> bool:
-        """Replace the resources of the request by new ones, while the upstream answers well. Return
-        whether there are any.
-        """
-        self.upstream.script(FINE)
-        call = self.call.call
-        path = place_path(self.session.description, call.method, NAMES.sub(r"{\1}", call.path))
-        operation = self.session.operation(call.method, path.partition("?")[0])
-        return renew_references(self.session, operation, call)
-
     def reads_effect(self, name: str | None) -> bool:
         """Whether the effect of a failure is read: once for each code that has none."""
         return name not in self.compared and has_no_effect(self.session, name)
@@ -386,41 +327,6 @@ class _UpstreamWatch:
             received = self.upstream.received
             if not self.session.driver.pause(_QUIET) or self.upstream.received == received:
                 return
-
-    def provoke(
-        self,
-        failure: UpstreamFailure,
-        times: int | None = None,
-        wait: int | None = None,
-        spec: RequestSpec | None = None,
-    ) -> tuple[Observation, list[UpstreamRequest]]:
-        """Make the service call the upstream, which fails ``times`` times (None: always); return
-        the answer and the upstream's requests.
-
-        The suite sends no request twice while the upstream fails: the calls upstream would count as
-        tries of the service.
-        """
-        fails = failure.answer != GOOD
-        spec = replace(
-            spec or self.request(),
-            may_fail=fails,
-            may_be_refused=fails,
-            may_disconnect=failure.answer in STALLING,
-            canaries=tuple(self.upstream.canaries()) if fails else (),
-        )
-        self.upstream.script(failure, times, wait)
-        answer = self.session.call(spec)
-        if answer.status == 401 and not self.upstream.calls:  # the credentials may have ended
-            answer = self.session.call(replace(spec, may_be_refused=False))
-        pause = self.session.requested_wait(answer) if answer.status == _LIMITED else None
-        if pause is not None and not self.upstream.calls and self.session.driver.pause(pause):
-            answer = self.session.call(spec)  # earlier requests used up the limit
-        requests = list(self.upstream.calls)
-        if len(requests) == 1 and failure.answer not in STALLING:
-            # What the call took besides the upstream's own time, for it was not retried.
-            spent = sum(request.until - request.at for request in requests)
-            self.owns.append(max(0.0, answer.exchange.response.elapsed - spent))
-        return answer, requests
 
     # ---- calls that do not fail
 

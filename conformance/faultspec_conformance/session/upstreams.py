@@ -42,6 +42,9 @@ GOOD = 200
 #: Every call succeeds.
 FINE = UpstreamFailure(GOOD)
 
+#: The place of the code in the configured body of failures.
+CODE_PLACE = "$code"
+
 #: Bytes of a body, of which half may be JSON as well.
 _SHORT = 4
 
@@ -105,6 +108,10 @@ class ScriptedUpstream:
         self.failing, self.times, self.wait = failing, times, wait
         self.calls, self.passed = [], 0
 
+    def _failure_code(self, behaviour: Behaviour) -> str | int | None:
+        """Return the code in the body of an answer."""
+        return None if behaviour == GOOD else self.failing.code
+
     def _next_behaviour(self, path: str) -> Behaviour:
         """Return what the next request gets."""
         failing = self.failing
@@ -140,6 +147,9 @@ class ScriptedUpstream:
             scope["extensions"][HANG_UP]()
             return
         media_type, body = _content(behaviour, self.config.answer, self.mark)
+        code = self._failure_code(behaviour)
+        if code is not None:
+            body = json.dumps(_with_code(self.config.error, code)).encode()
         fields = [
             (b"content-type", media_type),
             (b"content-length", str(len(body)).encode()),
@@ -169,6 +179,26 @@ class ScriptedUpstream:
                 {"type": "http.response.start", "status": self.config.status, "headers": fields}
             )
         await keep_open(receive, send if slow else None, is_over=lambda: self.calls is not calls)
+
+
+def _with_code(picture: object, code: str | int) -> object:
+    """Return JSON data with the code in the places of `$code`."""
+    match picture:
+        case dict():
+            return {name: _with_code(value, code) for name, value in picture.items()}
+        case list():
+            return [_with_code(value, code) for value in picture]
+    return code if picture == CODE_PLACE else picture
+
+
+def has_code_place(picture: object) -> bool:
+    """Return whether `$code` stands somewhere in JSON data."""
+    match picture:
+        case dict():
+            return any(map(has_code_place, picture.values()))
+        case list():
+            return any(map(has_code_place, picture))
+    return picture == CODE_PLACE
 
 
 def _content(behaviour: Behaviour, good: object, mark: str) -> tuple[bytes, bytes]:

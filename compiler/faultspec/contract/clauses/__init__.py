@@ -26,7 +26,7 @@ from faultspec.contract.clauses import (
 )
 from faultspec.contract.clauses.clause import GROUPABLE, VALUES, Clause
 from faultspec.contract.clauses.http import header_address, header_clause
-from faultspec.contract.clauses.upstream import upstream_policy
+from faultspec.contract.clauses.upstream import upstream_codes, upstream_policy
 from faultspec.language.model import HeaderRule, Taxonomy
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "header_address",
     "header_clause",
     "service_clauses",
+    "upstream_codes",
     "upstream_policy",
 ]
 

@@ -159,6 +159,7 @@ LINES: Mapping[str, str] = {
     "no retry policy of upstream calls has `annotate`": (
         "retry_policies: {patient: {annotate: retries}}"
     ),
+    "the taxonomy has no `upstream.codes`": "upstream: {codes: [{becomes: not_found}]}",
     "the taxonomy has no `upstream.status`": "upstream: {retry: patient, status: upstream_status}",
     "no code has `client_action: retry`": _code("busy", "It is busy.", _RETRIED),
     "no code has `retry`": _code("busy", "It is busy.", f"{_RETRIED}, retry: patient"),

@@ -3,7 +3,7 @@
 from functools import partial
 
 from faultspec.contract.clauses.clause import Clause, Requirement
-from faultspec.language.model import RetryPolicy, Source, Taxonomy
+from faultspec.language.model import RetryPolicy, Source, Taxonomy, UpstreamCode
 
 
 def upstream_policy(taxonomy: Taxonomy) -> RetryPolicy | None:
@@ -11,8 +11,17 @@ def upstream_policy(taxonomy: Taxonomy) -> RetryPolicy | None:
     return taxonomy.retry_policies.get((taxonomy.upstream and taxonomy.upstream.retry) or "")
 
 
+def upstream_codes(taxonomy: Taxonomy) -> tuple[UpstreamCode, ...]:
+    """The rows of the table of codes for failures upstream; none if there is no table."""
+    return taxonomy.upstream.codes if taxonomy.upstream is not None else ()
+
+
 def _upstream(taxonomy: Taxonomy) -> tuple[Source, ...]:
     return (taxonomy.upstream.source,) if taxonomy.upstream is not None else ()
+
+
+def _table(taxonomy: Taxonomy) -> tuple[Source, ...]:
+    return (*_upstream(taxonomy), *(row.source for row in upstream_codes(taxonomy)))
 
 
 def _policy(taxonomy: Taxonomy) -> tuple[Source, ...]:
@@ -107,6 +116,20 @@ CLAUSES = (
         occasion="A failure upstream.",
         reads=("sequence", "status", "code"),
         sources=_upstream,
+    ),
+    _relation(
+        address="upstream/code",
+        title="After a failure upstream, the service answers with the code of the table",
+        why="Callers act on the wrong code, or on that of a service that they do not know.",
+        occasion="A failure upstream whose status, and perhaps code, a row of the table names.",
+        reads=("sequence", "status", "code"),
+        requires=(
+            Requirement(
+                "the taxonomy has no `upstream.codes`",
+                lambda taxonomy: bool(upstream_codes(taxonomy)),
+            ),
+        ),
+        sources=_table,
     ),
     _relation(
         address="upstream/once",

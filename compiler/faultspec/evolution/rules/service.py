@@ -1,7 +1,7 @@
 """Evolution rules about what a service promises beside its codes: keys, fallbacks, privacy, audit
 records, published lists and texts."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from faultspec.diagnostics.model import Path
@@ -18,7 +18,8 @@ from faultspec.evolution.promises import (
 from faultspec.evolution.rule import Evolution, Occurrence, evolution_rule
 from faultspec.evolution.rules.details import as_operators_effect
 from faultspec.evolution.rules.operations import is_idempotent
-from faultspec.language.model import Idempotency, Taxonomy, Unknown
+from faultspec.language.model import Idempotency, Taxonomy, Unknown, UpstreamCode
+from faultspec.language.upstream_failures import UpstreamSays, deciding_row, distinct_failures
 from faultspec.runtime import durations
 
 
@@ -156,6 +157,56 @@ def upstream_calls(evolution: Evolution) -> Iterator[Occurrence]:
                 yield Occurrence(("upstream", field), effect._replace(categories=("WIRE",)))
             else:
                 yield Occurrence(("upstream", field), effect._replace(breaks=("services",)))
+
+
+@evolution_rule(
+    "upstream/code",
+    "WIRE",
+    reads=(
+        "Upstream.codes",
+        "UpstreamCode.becomes",
+        "UpstreamCode.upstreams",
+        "UpstreamCode.statuses",
+        "UpstreamCode.codes",
+    ),
+)
+def upstream_table(evolution: Evolution) -> Iterator[Occurrence]:
+    """The table gives a code to failures behind a service. Clients act on that code."""
+    old, new = (each.codes if each else () for each in _section(evolution, "upstream"))
+    if old == new:
+        return
+    changed: dict[tuple[str, str], list[UpstreamSays]] = {}
+    for failure in distinct_failures((*old, *new)):
+        before, after = _answer(old, failure), _answer(new, failure)
+        if before != after:
+            changed.setdefault((before, after), []).append(failure)
+    for (before, after), failures in changed.items():
+        described = [
+            *map(_describe_failure, failures[:_SHOWN]),
+            *(["…"] * (len(failures) > _SHOWN)),
+        ]
+        message = f"failures upstream ({', '.join(described)}) are {after} in place of {before}"
+        effect = (
+            Effect("safe", message, adds=True)
+            if before == _UNDECLARED
+            else Effect("breaking", message, ("clients",))
+        )
+        yield Occurrence(("upstream", "codes"), effect, before, after)
+
+
+#: The failures that a message describes.
+_SHOWN = 3
+
+
+def _answer(rows: Sequence[UpstreamCode], failure: UpstreamSays) -> str:
+    row = deciding_row(rows, failure)
+    return _UNDECLARED if row is None else f"`{row.becomes}`"
+
+
+def _describe_failure(failure: UpstreamSays) -> str:
+    answer = "no answer" if failure.status is None else str(failure.status)
+    code = "" if failure.code is None else f" with `{failure.code}`"
+    return f"{answer}{code}" + (f" of `{failure.upstream}`" if failure.upstream else "")
 
 
 @evolution_rule(

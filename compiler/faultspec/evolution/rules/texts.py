@@ -65,6 +65,7 @@ _SOURCES = tuple(
         "Term",
         "Unknown",
         "Upstream",
+        "UpstreamCode",
     ]
 )
 

@@ -12,6 +12,7 @@ from faultspec.language.constructs.parts import (
     SOURCE_KEY,
     STATUSES,
     TERM,
+    WORDS,
 )
 from faultspec.language.grammar import (
     Choice,
@@ -188,6 +189,22 @@ IDEMPOTENCY = Record(
     },
 )
 
+#: A code of another service.
+_THEIRS = Either((Text(), Integer(None)))
+
+UPSTREAM_CODE = Record(
+    "a row of the table",
+    {
+        "from": Key(WORDS, "The upstreams that say it, by name; default all."),
+        "status": Key(STATUSES, "The statuses of their answers; default all, and no answer."),
+        "code": Key(
+            Either((_THEIRS, Many(_THEIRS, 1))), "Their own codes in those answers; default all."
+        ),
+        "becomes": Key(Text(), "The code that the service answers.", True),
+        "source": SOURCE_KEY,
+    },
+)
+
 UPSTREAM = Record(
     "the rule for upstream calls",
     {
@@ -200,6 +217,11 @@ UPSTREAM = Record(
             "Request headers or body members that are the same in each retry of a call.",
         ),
         "status": Key(Text(), "The details key with the status of the upstream answer."),
+        "codes": Key(
+            Many(UPSTREAM_CODE, 1),
+            "The codes of the service for failures upstream. The first row that fits decides; the "
+            "last row has only `becomes`, and so fits all.",
+        ),
         "source": SOURCE_KEY,
     },
 )

@@ -25,6 +25,7 @@ from faultspec.lint.rules import (
     statuses,
     surfaces,
     telemetry,
+    upstream_codes,
 )
 
 _MODULES = (
@@ -45,6 +46,7 @@ _MODULES = (
     idempotency,
     operations,
     telemetry,
+    upstream_codes,
 )
 
 RULES: tuple[LintRule, ...] = tuple(

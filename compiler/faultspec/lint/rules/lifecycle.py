@@ -54,6 +54,8 @@ def _replacements(subject: Subject) -> Iterator[tuple[Path, str]]:
         yield ("idempotency", "mismatch"), taxonomy.idempotency.mismatch
     if taxonomy.idempotency is not None and taxonomy.idempotency.missing not in (None, "accepted"):
         yield ("idempotency", "missing"), taxonomy.idempotency.missing or ""
+    for index, row in enumerate(taxonomy.upstream.codes if taxonomy.upstream else ()):
+        yield ("upstream", "codes", index, "becomes"), row.becomes
     for index, conceal in enumerate(taxonomy.privacy.conceal if taxonomy.privacy else ()):
         yield ("privacy", "conceal", index, "answer"), conceal.answer
     for path, code in subject.codes():

@@ -212,7 +212,7 @@ class PythonView(NamedTuple):
     envelope, the values of codes that are not their ``wire``. ``forms``: an operation has a shared
     code otherwise. ``supported``: a code says who answers for it; ``owner``: who answers for the
     others. ``localized``: a message has several languages. ``sensitive``: logs mask a detail.
-    ``succeeded``: a removed code is read as another one.
+    ``upstream``: the rows of `upstream.codes`. ``succeeded``: a removed code is read as another.
     """
 
     header: str
@@ -223,6 +223,7 @@ class PythonView(NamedTuple):
     exports: Sequence[str]
     codes: tuple[PythonCodeRow, ...]
     fallbacks: tuple[object, ...]
+    upstream: tuple[object, ...]
     unknown: UnknownRow
     domains: tuple[PythonDomainRow, ...]
     errors: tuple[PythonErrorRow, ...]
@@ -276,7 +277,8 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
     imports = _imports(
         base,
         [row.name for row in domains.values()] + [row.name for row in errors],
-        bool(taxonomy.idempotency),
+        idempotent=bool(taxonomy.idempotency),
+        translates=bool(taxonomy.upstream and taxonomy.upstream.codes),
     )
     unknown = _unknown_row(taxonomy, members, errors)
     internal = members.get(_internal(taxonomy) or "")
@@ -289,6 +291,7 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
         exports=sorted((name for group in imports.values() for name in group), key=_export_order),
         codes=tuple(_code_rows(taxonomy)),
         fallbacks=_fallbacks(taxonomy, members),
+        upstream=_upstream_rows(taxonomy, members),
         unknown=unknown,
         domains=tuple(domains.values()),
         errors=errors,
@@ -362,6 +365,20 @@ def _fallbacks(taxonomy: Taxonomy, members: Members) -> tuple[object, ...]:
         (Verbatim(facts.span(fallback.on)), fallback.code and members[fallback.code])
         for fallback in sorted(taxonomy.fallbacks, key=_width)
         if fallback.code is None or fallback.code in members
+    )
+
+
+def _upstream_rows(taxonomy: Taxonomy, members: Members) -> tuple[object, ...]:
+    """(names, ranges of statuses, codes, our code) of each row of `upstream.codes`."""
+    return tuple(
+        (
+            row.upstreams,
+            tuple(Verbatim(facts.span(span)) for span in row.statuses),
+            row.codes,
+            members[row.becomes],
+        )
+        for row in (taxonomy.upstream.codes if taxonomy.upstream else ())
+        if row.becomes in members
     )
 
 
@@ -492,14 +509,19 @@ def _first_envelope(taxonomy: Taxonomy, transport: str | None = None) -> str:
     )
 
 
-def _imports(base: str, errors: Sequence[str], idempotent: bool) -> dict[str, list[str]]:
+def _imports(
+    base: str, errors: Sequence[str], *, idempotent: bool, translates: bool
+) -> dict[str, list[str]]:
     """The names that the package re-exports, by module, in the order of import sorters."""
     groups = {
         "codes": (
             *("FACTS", "RETRYABLE", "ErrorCode", "Facts"),
             *("client_action", "codes_for", "http_status", "is_retryable"),
         ),
-        "errors": ("AnyError", base, "UnknownError", *errors, "entity_tag", "undeclared"),
+        "errors": (
+            *("AnyError", base, "UnknownError", *errors, "entity_tag", "undeclared"),
+            *(("from_upstream",) if translates else ()),
+        ),
         "retry": (
             *("POLICIES", "plan_retry", "start_retry"),
             *(("IDEMPOTENCY_HEADER", "new_idempotency_key") if idempotent else ()),

@@ -134,7 +134,8 @@ class TypeScriptView(NamedTuple):
     ``ranges``, ``entry_ranges`` and ``rule_ranges``: whether the facts, those of operations' own
     codes, and the rules of policies contain ranges of statuses. ``renderings``: one item, or none.
     ``places``: those of slots that are not only where the picture has them, by envelope.
-    ``decided``: the codes that no member of the body has; ``fallbacks`` those of other statuses.
+    ``decided``: the codes that no member of the body has; ``fallbacks`` those of other statuses;
+    ``upstream`` those of failures of upstreams.
     ``formats``: the bodies of an envelope are not JSON. ``identities``: by envelope, the values of
     codes that are not their ``wire``. ``lists``: an envelope has a list of errors. ``hints``: the
     details that are a wait, with their units. ``supported``: a code says who answers for it.
@@ -168,6 +169,7 @@ class TypeScriptView(NamedTuple):
     places: Mapping[str, Json]
     decided: tuple[Json, ...]
     fallbacks: tuple[Json, ...]
+    upstream: tuple[Json, ...]
     formats: bool
     supported: bool
     localized: bool
@@ -256,6 +258,7 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
         places={name: _places(each) for name, each in taxonomy.envelopes.items() if each.places},
         decided=tuple(map(_decided_entry, decided_rows(taxonomy))),
         fallbacks=tuple(_fallbacks(taxonomy)),
+        upstream=tuple(_upstream_rows(taxonomy, enum)),
         formats=has_formats(taxonomy),
         supported=supported,
         localized=localized,
@@ -321,6 +324,18 @@ def _fallbacks(taxonomy: Taxonomy) -> Iterator[Json]:
         code = taxonomy.codes.get(fallback.code or "")
         wire = code.wire if code is not None and code.live else None
         yield {"low": fallback.on.low, "high": fallback.on.high, "wire": wire}
+
+
+def _upstream_rows(taxonomy: Taxonomy, enum: Mapping[str, str]) -> Iterator[Json]:
+    """The rows of `upstream.codes`."""
+    for row in taxonomy.upstream.codes if taxonomy.upstream else ():
+        if row.becomes in enum:
+            yield {
+                "upstreams": list(row.upstreams),
+                "statuses": [[span.low, span.high] for span in row.statuses],
+                "codes": list(row.codes),
+                "becomes": row.becomes,
+            }
 
 
 def _decided_entry(row: DecidedRow) -> Json:
