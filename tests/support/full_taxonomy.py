@@ -33,7 +33,7 @@ surfaces:
   feed: {transport: stream, envelope: error, requires_details: [offset]}
   batch: {transport: http, match: {statuses: [207]}, envelope: error, items: /items,
       status: /status, body: /error, mixed_only: true, bad_items: offset}
-  api: {transport: http, envelope: error, codes: [busy], success: {require: {/id: {type: string}}}}
+  api: {transport: http, envelope: error, codes: [busy], headers: {Vary: optional}, success: {require: {/id: {type: string}}}}
 headers: {Retry-After: {on: 429, presence: optional}}
 retry_policies: {patient: {max_attempts: 3, backoff: {kind: constant, base: 1s}, jitter: {kind: full},
     annotate: tries, eligible: [busy]}}

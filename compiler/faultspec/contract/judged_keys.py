@@ -87,6 +87,7 @@ JUDGED: Mapping[str, tuple[str, ...]] = {
     "surfaces.codes": ("code/declared", "code/operation"),
     "surfaces.default_status": ("code/status",),
     "surfaces.at": (*_FORM, "mcp/text"),
+    "surfaces.headers": (HEADERS,),
     "surfaces.success": ("success/requires",),
     "surfaces.success.require": ("success/requires",),
     "surfaces.protocol": _CODE,

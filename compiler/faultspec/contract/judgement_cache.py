@@ -71,14 +71,14 @@ class JudgementCache:
 
     ``traits`` None: judgements are not cached. ``judgements``: those of sound errors, by
     ``cache_key``. ``harmless``: texts in which no leak detector finds anything. ``header_rules``:
-    by code and status, the rules of ``Contract.headers``.
+    by code, status and surface, the rules of ``Contract.headers``.
     """
 
     traits: Traits | None = None
     judgements: dict[Hashable, Judgement] = field(default_factory=dict)
     harmless: set[str] = field(default_factory=set)
-    header_rules: dict[tuple[str | None, int], dict[str, tuple[HeaderRule, ...]]] = field(
-        default_factory=dict
+    header_rules: dict[tuple[str | None, int, str | None], dict[str, tuple[HeaderRule, ...]]] = (
+        field(default_factory=dict)
     )
 
     def get(self, key: Hashable | None) -> Judgement | None:
@@ -176,8 +176,7 @@ class _HeaderTraits(NamedTuple):
 
 
 def _header_traits(taxonomy: Taxonomy) -> _HeaderTraits:
-    by_code = (rule for code in taxonomy.every_code() for rule in code.headers)
-    rules = (*taxonomy.headers, *by_code)
+    rules = tuple(taxonomy.every_header_rule())
     named = (name for field in taxonomy.fields() for name in (field.echo, field.mirror) if name)
     equal = (rule.name for rule in rules if rule.equals is not None)
     parsed = (rule.name for rule in rules if rule.token or not set(rule.format) <= set(ids.FORMATS))

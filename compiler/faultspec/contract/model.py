@@ -210,9 +210,12 @@ class Contract:
             Exchange(request, Response(None), route=template or None, operation=name)
         )
 
-    def headers(self, code: Code | None, status: int) -> Mapping[str, tuple[HeaderRule, ...]]:
+    def headers(
+        self, code: Code | None, status: int, surface: Surface | None
+    ) -> Mapping[str, tuple[HeaderRule, ...]]:
         """The rules for an answer, by header in lower case; the most specific rule is last."""
-        key = code.name if code is not None else None, status
+        named = surface.name if surface is not None and surface.headers else None
+        key = code.name if code is not None else None, status, named
         # An operation's code may share its name with another code, and a status may be any number.
         cacheable = (
             code is None or self.taxonomy.codes.get(code.name) is code
@@ -220,7 +223,7 @@ class Contract:
         rules = self.cache.header_rules.get(key) if cacheable else None
         if rules is None:
             rules = {}
-            for rule in self.taxonomy.header_rules(code, status):
+            for rule in self.taxonomy.header_rules(code, status, surface):
                 name = rule.name.lower()
                 rules[name] = (*rules.get(name, ()), rule)
             if cacheable:

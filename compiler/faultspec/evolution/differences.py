@@ -44,6 +44,7 @@ SETS = frozenset(
         "Source.statements",
         "Surface.codes",
         "Surface.error_when",
+        "Surface.headers",
         "Surface.requires_details",
         "Taxonomy.extensible",
         "Taxonomy.fallbacks",

@@ -7,7 +7,7 @@ from faultspec.contract.clauses import header_address
 from faultspec.judge.collector import FindingCollector, quote_pointer
 from faultspec.judge.match_envelope import ErrorReading, status_of
 from faultspec.language import formats, header_syntax
-from faultspec.language.model import Code, HeaderRule, Source
+from faultspec.language.model import Code, HeaderRule, Source, Surface
 from faultspec.language.values import check_header_text, show
 from faultspec.runtime import http_dates, retry_after
 
@@ -24,8 +24,9 @@ def judge_headers(
         return
     if error is None and _is_foreign(findings):
         return
-    rules = findings.contract.headers(code, status)
-    others = list(_rules_of_others(findings, error)) if error is not None else []
+    surface = _surface_with_rules(findings)
+    rules = findings.contract.headers(code, status, surface)
+    others = list(_rules_of_others(findings, error, surface)) if error is not None else []
     needed = {name for _, _, name, own in others if own[-1].presence == "required"}
     for name, header_rules in rules.items():
         if name not in needed or header_rules[-1].presence != "forbidden":
@@ -41,8 +42,17 @@ def judge_headers(
             _judge_equal(findings, error, repetition)
 
 
+def _surface_with_rules(findings: FindingCollector) -> Surface | None:
+    """The surface of the answer, if a surface has header rules."""
+    surfaces = findings.contract.taxonomy.surfaces.values()
+    if not any(surface.headers for surface in surfaces):
+        return None
+    claim = findings.contract.claim(findings.exchange)
+    return claim.surface if claim is not None else None
+
+
 def _rules_of_others(
-    findings: FindingCollector, error: ErrorReading
+    findings: FindingCollector, error: ErrorReading, surface: Surface | None
 ) -> Iterator[tuple[Code, int, str, tuple[HeaderRule, ...]]]:
     """The rules for the headers of the further errors of a list, each with its code and status."""
     for other in error.others:
@@ -52,7 +62,7 @@ def _rules_of_others(
             continue
         if not code.http.allows(status):
             status = code.http.default or status
-        for name, rules in findings.contract.headers(code, status).items():
+        for name, rules in findings.contract.headers(code, status, surface).items():
             yield code, status, name, rules
 
 

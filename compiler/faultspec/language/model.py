@@ -385,7 +385,8 @@ class Surface(NamedTuple):
     declared ones are allowed nevertheless. ``foreign``: codes are of another namespace.
     ``success``: members of every success, by pointer. ``bad_items``: the details key with the bad
     items of a batch that fails as a whole. ``default_status``: the HTTP status of codes without
-    one. ``repeats``: the surface whose errors are repeated here, in ``sink``.
+    one. ``repeats``: the surface whose errors are repeated here, in ``sink``. ``headers``: the
+    rules for its answers, which come after those of the taxonomy.
     """
 
     name: str
@@ -410,6 +411,7 @@ class Surface(NamedTuple):
     level: Literal["must", "should"] = "must"
     source: Source = NOWHERE
     default_status: int | None = None
+    headers: tuple["HeaderRule", ...] = ()
 
     def closes(self, wire: object) -> bool:
         """Whether only declared codes are allowed among those with this value."""
@@ -1017,7 +1019,20 @@ class Taxonomy(NamedTuple):
         """The details keys that are the wait before the next try."""
         return tuple(key for key in self.detail_keys.values() if key.role == "retry_after")
 
-    def header_rules(self, code: Code | None, status: int | None) -> tuple[HeaderRule, ...]:
-        """The rules for an answer: those of the taxonomy, then the more specific of the code."""
+    def header_rules(
+        self, code: Code | None, status: int | None, surface: Surface | None = None
+    ) -> tuple[HeaderRule, ...]:
+        """The rules for an answer: those of the taxonomy, then the more specific of the surface,
+        then those of the code.
+        """
         own, name = (code.headers, code.name) if code is not None else ((), None)
-        return tuple(rule for rule in (*self.headers, *own) if rule.applies(name, status))
+        there = surface.headers if surface is not None else ()
+        return tuple(rule for rule in (*self.headers, *there, *own) if rule.applies(name, status))
+
+    def every_header_rule(self) -> Iterator[HeaderRule]:
+        """The rules of the taxonomy, of its surfaces and of all codes."""
+        yield from self.headers
+        for surface in self.surfaces.values():
+            yield from surface.headers
+        for code in self.every_code():
+            yield from code.headers

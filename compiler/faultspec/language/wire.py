@@ -257,15 +257,18 @@ def _read_surface(scope: Scope, name: str, data: Data) -> Surface:
         level=data.get("level", "must"),
         source=scope.source(data.get("source"), path),
         default_status=data.get("default_status"),
+        headers=read_header_rules(
+            scope, data.get("headers", {}), (*path, "headers"), default_on=ERROR_STATUSES
+        ),
     )
 
 
 def _check_surface_keys(scope: Scope, name: str, data: Data) -> None:
     path: Path = ("surfaces", name)
-    if "default_status" in data and data["transport"] != "http":
-        message = f"surface `{name}` is not on HTTP, and has no statuses"
-        at: Path = (*path, "default_status")
-        scope.report(at, "misplaced-key", message, "remove it", on_key=True)
+    for key, lacks in (("default_status", "statuses"), ("headers", "response headers")):
+        if key in data and data["transport"] != "http":
+            message = f"surface `{name}` is not on HTTP, and has no {lacks}"
+            scope.report((*path, key), "misplaced-key", message, "remove it", on_key=True)
     for key in _BATCH_KEYS:
         if key in data and "items" not in data:
             scope.report(

@@ -354,8 +354,15 @@ def _header_names(taxonomy: Taxonomy) -> list[str]:
     return list(found.values())
 
 
+def _surface_rules(taxonomy: Taxonomy) -> Iterator[HeaderRule]:
+    """The rules of surfaces, whose headers a response may have: it may be that of another."""
+    for surface in taxonomy.surfaces.values():
+        yield from surface.headers
+
+
 def _rules(taxonomy: Taxonomy) -> Iterator[HeaderRule]:
     yield from taxonomy.headers
+    yield from _surface_rules(taxonomy)
     for _, code in schemas.live(taxonomy):
         yield from code.headers
 
@@ -384,7 +391,11 @@ def _may_carry(
         and rule.presence != "forbidden"
         and _covers(rule, span)
         and (not rule.codes or bool(here & set(rule.codes)))
-        for rule in (*taxonomy.headers, *(rule for _, code in codes for rule in code.headers))
+        for rule in (
+            *taxonomy.headers,
+            *_surface_rules(taxonomy),
+            *(rule for _, code in codes for rule in code.headers),
+        )
     )
 
 
@@ -392,14 +403,18 @@ def _is_always(name: str, span: StatusRange, taxonomy: Taxonomy) -> bool:
     """Whether every answer under the status has the header, whatever its code; so another code
     changes nothing here.
     """
-    return any(
-        _repeats(name, field) and field.echo is not None for field in taxonomy.fields()
-    ) or any(
-        rule.name.lower() == name.lower()
-        and rule.presence == "required"
-        and not rule.codes
-        and _covers(rule, span)
-        for rule in taxonomy.headers
+    return any(_repeats(name, field) and field.echo is not None for field in taxonomy.fields()) or (
+        any(
+            rule.name.lower() == name.lower()
+            and rule.presence == "required"
+            and not rule.codes
+            and _covers(rule, span)
+            for rule in taxonomy.headers
+        )
+        and not any(
+            rule.name.lower() == name.lower() and rule.presence != "required"
+            for rule in _surface_rules(taxonomy)
+        )
     )
 
 
@@ -411,7 +426,7 @@ def _header(name: str, taxonomy: Taxonomy) -> Json:
     field = next((each for each in taxonomy.fields() if _repeats(name, each)), None)
     summaries = dict.fromkeys(
         rule.summary
-        for rule in taxonomy.headers
+        for rule in (*taxonomy.headers, *_surface_rules(taxonomy))
         if rule.name.lower() == name.lower() and rule.summary
     )
     text = " ".join(summaries) or (f"The {field.slot} of the error." if field is not None else "")

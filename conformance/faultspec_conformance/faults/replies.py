@@ -25,6 +25,7 @@ from faultspec.language.model import (
     Example,
     HeaderRule,
     Operation,
+    Surface,
     Taxonomy,
 )
 from faultspec.language.values import shorten
@@ -66,6 +67,7 @@ class _Case(NamedTuple):
     status: int
     envelope: Envelope
     at: str
+    surface: Surface
     retry_after: str | None
     validator: str
     complete: bool = False
@@ -127,6 +129,7 @@ def _cases(contract: Contract, request: Request, fault: Fault, validator: str) -
                     status=status,
                     envelope=envelope,
                     at=claim.surface.at,
+                    surface=claim.surface,
                     retry_after=fault.retry_after,
                     validator=validator,
                     others=others,
@@ -165,7 +168,9 @@ def render_success(
     headers: dict[str, tuple[str, str]] = {}
     for name, value in _repeating_headers(taxonomy.envelopes.values(), request, {}):
         headers.setdefault(name.lower(), (name, value))
-    for name, rules in contract.headers(None, status).items():
+    claim = contract.claim(Exchange(request, Response(status)))
+    surface = claim.surface if claim is not None else None
+    for name, rules in contract.headers(None, status, surface).items():
         if rules[-1].presence in ("required", "expected"):
             headers.setdefault(
                 name,
@@ -188,7 +193,7 @@ def uses_validators(taxonomy: Taxonomy) -> bool:
     refer to one.
     """
     codes = tuple(code for code in taxonomy.every_code() if code.live)
-    rules = (*taxonomy.headers, *(rule for code in codes for rule in code.headers))
+    rules = tuple(taxonomy.every_header_rule())
     headers = (
         *(rule.name for rule in rules),
         *(key.equals_header for key in taxonomy.detail_keys.values()),
@@ -422,7 +427,7 @@ def _headers(case: _Case, slots: Mapping[str, object], example: Example) -> Head
         name.lower(): (name, value)
         for name, value in _repeating_headers((case.envelope,), request, slots)
     }
-    for name, rules in case.contract.headers(case.code, case.status).items():
+    for name, rules in case.contract.headers(case.code, case.status, case.surface).items():
         given = shown.pop(name, (None, None))[1]
         details = slots.get("details")
         is_open = case.retry_after is None or rules[-1].presence == "required"

@@ -253,8 +253,10 @@ class _ClientWatch:
         """The failure without end and without a wait; and once, with a wait, if the client may go
         on.
         """
-        status = render_failure(self.contract, request, fault, "v1").status or 0
-        rules = self.contract.headers(code, status).get("retry-after", ())
+        answer = render_failure(self.contract, request, fault, "v1")
+        claim = self.contract.claim(Exchange(request, answer))
+        surface = claim.surface if claim is not None else None
+        rules = self.contract.headers(code, answer.status or 0, surface).get("retry-after", ())
         shortest = "0" if any(rule.presence == "required" for rule in rules) else ""
         policy = self.policy(code)
         yield fault._replace(retry_after=shortest), None

@@ -76,8 +76,7 @@ def service_clauses(taxonomy: Taxonomy) -> dict[str, Clause]:
     Clauses that do not apply are among them: see ``Clause.reason_not_applicable``.
     """
     rules: dict[str, list[HeaderRule]] = {}
-    by_code = (rule for code in taxonomy.every_code() for rule in code.headers)
-    for rule in (*taxonomy.headers, *by_code):
+    for rule in taxonomy.every_header_rule():
         rules.setdefault(rule.name.lower(), []).append(rule)
     headers = (header_clause(header[0].name, header) for header in rules.values())
     return {clause.address: clause.cite(taxonomy) for clause in (*_SERVICE, *headers)}

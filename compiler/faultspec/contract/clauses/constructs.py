@@ -67,8 +67,7 @@ ECHO = any_field("no field of an envelope has `echo`", lambda field: field.echo)
 RETRY_AFTER = Requirement(
     "neither `headers` nor a code declares `Retry-After`",
     lambda taxonomy: any(
-        rule.name.lower() == "retry-after"
-        for rule in (*taxonomy.headers, *(r for c in taxonomy.every_code() for r in c.headers))
+        rule.name.lower() == "retry-after" for rule in taxonomy.every_header_rule()
     ),
 )
 

@@ -9,7 +9,7 @@ from faultspec.evolution.promises import compare_allowed, compare_presence, comp
 from faultspec.evolution.rule import Evolution, Occurrence, evolution_rule
 from faultspec.evolution.rules.codes import code_name
 from faultspec.evolution.rules.details import schema_effects
-from faultspec.language.model import Code, HeaderRule, Presence, Schema
+from faultspec.language.model import Code, HeaderRule, Presence, Schema, Surface
 
 
 class Demand(NamedTuple):
@@ -28,6 +28,7 @@ class Demand(NamedTuple):
     "WIRE",
     reads=(
         "Taxonomy.headers",
+        "Surface.headers",
         "Code.headers",
         "HeaderRule.name",
         "HeaderRule.presence",
@@ -48,6 +49,34 @@ def header_answer(evolution: Evolution) -> Iterator[Occurrence]:
             yield from _code_occurrences(evolution, path, old, new)
     if not global_same:
         yield from _other_occurrences(evolution)
+    for name, after in evolution.new.surfaces.items():
+        before = evolution.old.surfaces.get(name)
+        if before is not None and before.headers != after.headers:
+            yield from _surface_occurrences(evolution, before, after)
+
+
+def _surface_occurrences(evolution: Evolution, old: Surface, new: Surface) -> Iterator[Occurrence]:
+    """The demands on one surface, on errors of each code and on answers without a code."""
+    place: Path = ("surfaces", new.name, "headers")
+    codes: list[tuple[Code | None, Code | None]] = [(None, None)]
+    codes += [(before, after) for _, before, after in evolution.code_pairs]
+    found: dict[tuple[Path, str], Occurrence] = {}
+    for before, after in codes:
+        rules = (*old.headers, *new.headers)
+        statuses = (
+            sorted({bound for rule in rules for span in rule.on for bound in (span.low, span.high)})
+            if before is None or after is None
+            else sorted(set(before.http.allowed_statuses()) & set(after.http.allowed_statuses()))
+        )
+        for status in statuses:
+            first = _demands(evolution.old.header_rules(before, status, old))
+            then = _demands(evolution.new.header_rules(after, status, new))
+            answers = f"answers on `{new.name}`"
+            for inner, effect, *values in _compare_demands(first, then, answers):
+                at: Path = (*place, *inner)
+                occurrence = Occurrence(at, effect, values[0], values[1], covers=(place,))
+                found.setdefault(((*place, *inner), effect.message), occurrence)
+    yield from found.values()
 
 
 def _code_occurrences(

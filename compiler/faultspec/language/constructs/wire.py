@@ -127,6 +127,36 @@ ENVELOPE = Record(
     },
 )
 
+HEADER_RULE_KEYS = {
+    "on": Key(STATUSES, "The statuses of the rule; default 4xx and 5xx."),
+    "codes": Key(Many(Text(), 1), "The codes of the rule; default all."),
+    "presence": Key(
+        Choice(("required", "expected", "optional", "forbidden")),
+        "Whether the header is present; `expected` is a SHOULD. Default required.",
+    ),
+    "format": Key(
+        WORDS,
+        "retry-after, etag, http-date, methods, challenge, ratelimit, deprecation, or an "
+        "identifier format.",
+    ),
+    "token": Key(Text(), "A directive in the header, such as no-store."),
+    "value": Key(
+        SCHEMA,
+        "The schema of the value, such as `{type: integer, maximum: 60}`, `{enum: [nosniff]}` or a "
+        "`pattern`. With a type of numbers or `boolean`, the text is read as that type.",
+    ),
+    "equals": Key(
+        Text(r"\$[A-Za-z_][A-Za-z0-9_]*", "a slot such as $correlation_id"),
+        "The slot that the header repeats.",
+    ),
+    "summary": Key(Text(), "The purpose of the header."),
+    "source": SOURCE_KEY,
+}
+HEADER_RULE = Record("a header rule", HEADER_RULE_KEYS)
+HEADER_RULES = Either(
+    (Choice(("required", "expected", "optional", "forbidden")), HEADER_RULE, Many(HEADER_RULE, 1))
+)
+
 _ALTERNATIVES = Either((POINTER, Many(POINTER, 1)))
 SURFACE = Record(
     "a surface",
@@ -226,6 +256,11 @@ SURFACE = Record(
             "The place of the envelope in the body; default the whole body. On MCP the body is "
             "the tool result, and the envelope is usually at `/structuredContent`.",
         ),
+        "headers": Key(
+            Named(HEADER_RULES, HEADER),
+            "Rules for response headers on this surface, beside the general ones; for the same "
+            "header and status they count in their place.",
+        ),
         "success": Key(
             Record(
                 "a success",
@@ -294,34 +329,4 @@ SURFACE = Record(
         "requires_details": Key(Many(Text(), 1), "Details keys that every error carries."),
         "source": SOURCE_KEY,
     },
-)
-
-HEADER_RULE_KEYS = {
-    "on": Key(STATUSES, "The statuses of the rule; default 4xx and 5xx."),
-    "codes": Key(Many(Text(), 1), "The codes of the rule; default all."),
-    "presence": Key(
-        Choice(("required", "expected", "optional", "forbidden")),
-        "Whether the header is present; `expected` is a SHOULD. Default required.",
-    ),
-    "format": Key(
-        WORDS,
-        "retry-after, etag, http-date, methods, challenge, ratelimit, deprecation, or an "
-        "identifier format.",
-    ),
-    "token": Key(Text(), "A directive in the header, such as no-store."),
-    "value": Key(
-        SCHEMA,
-        "The schema of the value, such as `{type: integer, maximum: 60}`, `{enum: [nosniff]}` or a "
-        "`pattern`. With a type of numbers or `boolean`, the text is read as that type.",
-    ),
-    "equals": Key(
-        Text(r"\$[A-Za-z_][A-Za-z0-9_]*", "a slot such as $correlation_id"),
-        "The slot that the header repeats.",
-    ),
-    "summary": Key(Text(), "The purpose of the header."),
-    "source": SOURCE_KEY,
-}
-HEADER_RULE = Record("a header rule", HEADER_RULE_KEYS)
-HEADER_RULES = Either(
-    (Choice(("required", "expected", "optional", "forbidden")), HEADER_RULE, Many(HEADER_RULE, 1))
 )

@@ -34,6 +34,11 @@ def header_contradiction(subject: Subject) -> Iterator[Remark]:
         yield _contradiction(("headers", refused.name), wanted, refused)
     for one, other in combinations(headers, 2):
         yield from _value_contradiction(("headers", other.name), one, other)
+    for path, rules in _groups_of_surfaces(subject):
+        for wanted, refused in _contradictions(rules, rules):
+            yield _contradiction((*path, refused.name), wanted, refused)
+        for one, other in combinations(rules, 2):
+            yield from _value_contradiction((*path, other.name), one, other)
     for path, code in subject.live_codes():
         carried = tuple(
             header if header.on else header._replace(on=code.http.statuses)
@@ -50,6 +55,12 @@ def header_contradiction(subject: Subject) -> Iterator[Remark]:
         for one, other in combinations(carried, 2):
             if other in own:
                 yield from _value_contradiction((*path, "headers", other.name), one, other)
+
+
+def _groups_of_surfaces(subject: Subject) -> Iterator[tuple[Path, tuple[HeaderRule, ...]]]:
+    """The rules of each surface, with the path of their mapping."""
+    for surface in subject.taxonomy.surfaces.values():
+        yield ("surfaces", surface.name, "headers"), surface.headers
 
 
 @rule("profile-missing", severity="note")
@@ -76,6 +87,7 @@ def profile_missing(subject: Subject) -> Iterator[Remark]:
         status for _, code in subject.live_codes() for status in code.http.allowed_statuses()
     }
     ruled = {rule.name.lower() for rule in taxonomy.headers}
+    ruled |= {rule.name.lower() for _, rules in _groups_of_surfaces(subject) for rule in rules}
     for _, code in subject.live_codes():
         ruled |= {rule.name.lower() for rule in code.headers}
     open_ones = [
@@ -162,12 +174,22 @@ def header_rule_undone(subject: Subject) -> Iterator[Remark]:
         codes:
           failed: {summary: It failed., http: 500}
     """
+    groups: list[tuple[Path, tuple[HeaderRule, ...]]] = [(("headers",), subject.taxonomy.headers)]
+    groups += _groups_of_surfaces(subject)
+    for path, rules in groups:
+        yield from _overridden_rules(subject, path, rules)
+
+
+def _overridden_rules(
+    subject: Subject, path: Path, rules: tuple[HeaderRule, ...]
+) -> Iterator[Remark]:
+    """The rules of one mapping that a later rule of it makes void."""
     paths: list[Path] = []
-    for name, written in subject.mapping_at("headers").items():
+    for name, written in subject.mapping_at(*map(str, path)).items():
         indices = range(len(written)) if isinstance(written, list) else ()
-        paths += [("headers", name, index) for index in indices] or [("headers", name)]
-    placed = list(zip(paths, subject.taxonomy.headers, strict=True))
-    for number, (path, header) in enumerate(placed):
+        paths += [(*path, name, index) for index in indices] or [(*path, name)]
+    placed = list(zip(paths, rules, strict=True))
+    for number, (place, header) in enumerate(placed):
         for later_path, later in placed[number + 1 :]:
             if _overrides(later, header):
                 message = (
@@ -175,7 +197,9 @@ def header_rule_undone(subject: Subject) -> Iterator[Remark]:
                     f" makes it {later.presence} there"
                 )
                 hint = "put the narrower rule last, or remove one"
-                yield Remark(path, message, hint, related=(("the later rule is here", later_path),))
+                yield Remark(
+                    place, message, hint, related=(("the later rule is here", later_path),)
+                )
                 break
 
 
@@ -249,6 +273,7 @@ def request_header(subject: Subject) -> Iterator[Remark]:
           stale: {summary: The resource changed., http: 412}
     """
     groups: list[tuple[Path, tuple[HeaderRule, ...]]] = [(("headers",), subject.taxonomy.headers)]
+    groups += _groups_of_surfaces(subject)
     groups += [((*path, "headers"), code.headers) for path, code in subject.codes()]
     for path, rules in groups:
         for name in dict.fromkeys(header.name for header in rules):
@@ -278,6 +303,8 @@ def header_spelling(subject: Subject) -> Iterator[Remark]:
     found: list[tuple[Path, str]] = [
         (("headers", name), name) for name in subject.mapping_at("headers")
     ]
+    for path, rules in _groups_of_surfaces(subject):
+        found += [((*path, header.name), header.name) for header in rules]
     for path, code in subject.codes():
         found += [((*path, "headers", header.name), header.name) for header in code.headers]
         for place, example in subject.examples(path, code):

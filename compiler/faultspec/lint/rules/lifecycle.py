@@ -76,12 +76,15 @@ def _code_lists(subject: Subject) -> Iterator[tuple[Path, object]]:
         yield ("telemetry", "alerts", name, "codes"), alert.get("codes")
     for index, entry in enumerate(subject.mapping_at("privacy").get("conceal", ())):
         yield ("privacy", "conceal", index, "never"), entry.get("never")
-    for name, rules in subject.mapping_at("headers").items():
-        if isinstance(rules, list):
-            for index, entry in enumerate(rules):
-                yield ("headers", name, index, "codes"), entry.get("codes")
-        elif isinstance(rules, dict):  # a presence alone names no codes
-            yield ("headers", name, "codes"), rules.get("codes")
+    places: list[Path] = [("headers",)]
+    places += [("surfaces", name, "headers") for name in subject.mapping_at("surfaces")]
+    for place in places:
+        for name, rules in subject.mapping_at(*map(str, place)).items():
+            if isinstance(rules, list):
+                for index, entry in enumerate(rules):
+                    yield (*place, name, index, "codes"), entry.get("codes")
+            elif isinstance(rules, dict):  # a presence alone names no codes
+                yield (*place, name, "codes"), rules.get("codes")
 
 
 @rule("deprecated-without-successor", severity="warning")

@@ -257,6 +257,7 @@ def carried_headers(taxonomy: Taxonomy) -> tuple[str, ...]:
     """
     rules = [
         *taxonomy.headers,
+        *(rule for surface in taxonomy.surfaces.values() for rule in surface.headers),
         *(rule for _, code in schemas.live(taxonomy) for rule in code.headers),
     ]
     named = {
