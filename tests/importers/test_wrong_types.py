@@ -35,7 +35,7 @@ DOCUMENTS: dict[str, Any] = {
 @given(data=st.data())
 @pytest.mark.parametrize("name", DOCUMENTS)
 @examples(300)
-def test_a_value_of_another_type_anywhere_is_no_fault_of_ours(
+def test_a_value_of_another_type_anywhere_is_read_or_refused(
     name: str, data: st.DataObject
 ) -> None:
     """Wherever a document has a list, an object, null, a text, a number or a boolean in place of

@@ -89,7 +89,8 @@ def read_log(stream: BinaryIO, name: str, contract: Contract) -> Iterator[Item]:
         kind = next((kind for kind in kinds if _is_of(kind, value)), None)
         interactions = _schemathesis_interactions(value) if kind is None else None
         if kind is not None:
-            yield skip_unreadable(place, partial(_read_record, kind, value, place, contract))
+            read_kind = partial(_read_record, kind=kind, contract=contract)
+            yield skip_unreadable(place, partial(read_kind, value=value, place=place))
         elif interactions is not None:
             yield from (read_interaction(interaction, place) for interaction in interactions)
         else:
