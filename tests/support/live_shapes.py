@@ -97,8 +97,7 @@ def clause_of(name: str, sin: str) -> str:
     return _ELSEWHERE.get((name, sin), _CLAUSES[sin])
 
 
-#: What the public documentation says and the taxonomy of the shape does not, since the language
-#: has no words for it.
+#: Rules of the public documentation that the language cannot express.
 UNSAID: Mapping[str, tuple[str, ...]] = {
     "agents": ("The three carriers send one failure alike: each is judged by itself.",),
     "aws_json": (

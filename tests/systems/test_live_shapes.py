@@ -1,6 +1,4 @@
-"""The wire shapes as running services: nothing is found on those that behave, every sin is caught,
-and docs/wire-shapes.md says so.
-"""
+"""The wire shapes as running services: behaving ones have no finding, and every sin has one."""
 
 import os
 from collections.abc import Iterator
@@ -30,7 +28,7 @@ def selection() -> Iterator[Any]:
 
 
 def test_every_shape_is_alive() -> None:
-    """Each wire shape has a service, sins, and a word on what could not be said."""
+    """Each wire shape has a service, sins, and a row of what its taxonomy leaves open."""
     assert [*SERVICES] == [*UNSAID] == SHAPES
     assert {shape_of(name) for name in RUNS} == {*SHAPES}
     assert sorted(SINS) == sorted(RUNS)
@@ -69,14 +67,17 @@ def lines_of(shape: str) -> int:
 
 
 def document() -> str:
-    """`docs/wire-shapes.md`: the shapes, then what could not be said, then the sins."""
+    """`docs/wire-shapes.md`: the shapes, then what they leave open, then the sins."""
     out = [
         "# Wire shapes",
         "",
         "Errors as well-known frameworks and protocols send them. Each shape is a taxonomy in",
         "`tests/fixtures/wire_shapes` with recorded answers, and a small service in",
         "`tests/miniatures/shapes` that a conformance file judges over a connection. FastAPI, graphql-core",
-        "and the MCP library are the real ones; the other services are transcribed from the source.",
+        "and the MCP library are the real ones; the other services follow the source by hand.",
+        "FastAPI's own handler of invalid input returns that input, and fails with a bare 500 where it cannot",
+        "be encoded (half a surrogate pair, `1e999`): the service leaves it out, and the sin `echoed-input`",
+        "does not.",
         "",
         "A behaving service has no finding, errors and warnings alike, and each of its codes is seen.",
         "`make test` runs the first sin of each service, `make full` all of them.",
@@ -93,7 +94,7 @@ def document() -> str:
         )
     out += [
         "",
-        "## What could not be said",
+        "## What the language cannot express",
         "",
         "| shape | what the taxonomy leaves open |",
         "|---|---|",
@@ -107,7 +108,7 @@ def document() -> str:
 
 
 def test_the_page_is_current() -> None:
-    """docs/wire-shapes.md says what the tests say; with FAULTSPEC_WRITE set it is written."""
+    """docs/wire-shapes.md agrees with the tests; with FAULTSPEC_WRITE set it is written."""
     if os.environ.get("FAULTSPEC_WRITE"):
         PAGE.write_text(document(), encoding="utf-8")
     assert PAGE.read_text(encoding="utf-8") == document()

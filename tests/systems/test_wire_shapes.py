@@ -244,8 +244,8 @@ def test_botocore_reads_the_code_that_the_judge_reads(answer: Answer) -> None:
 
 @pytest.mark.parametrize("answer", [*sound()])
 def test_slots_are_read_without_a_judgement(answer: Answer) -> None:
-    """What probes read of an answer is what the judge reads: the code, wherever it is, and details
-    with the types of their schemas.
+    """Probes read the code in every place, and details with the types of their schemas, as the
+    judge does.
     """
     slots = read_slots(contract(answer.shape), answer.exchange)
     assert slots is not None
@@ -259,7 +259,7 @@ def test_slots_are_read_without_a_judgement(answer: Answer) -> None:
 
 
 CHANGES = ("a code is renamed", "the place of a code moves", "a status changes")
-"""What each shape must not do without a major version."""
+"""The changes that each shape must report as breaking."""
 
 
 def changed(shape: str, what: str) -> str:

@@ -26,7 +26,7 @@ ACTIONS = ("create", "read", "cancel")
 
 
 class Tasks:
-    """What the agent does, whoever asks. A task that asks for a mishap fails in its way."""
+    """The tasks of the agent, on every carrier. A task whose text is a reason fails for it."""
 
     def __init__(self) -> None:
         self._states: dict[str, str] = {}
@@ -85,13 +85,13 @@ def _over_http(tasks: Tasks) -> list[Route]:
 
 def _say(refused: Refused, status: int) -> Response:
     reason = "absent" if refused.reason == "missing" else refused.reason
-    told = Refused(reason if status != 500 else "failed")
+    known = Refused(reason if status != 500 else "failed")
     headers = {"Retry-After": "3"} if reason == "limited" else None
-    return JSONResponse({"error": _error(told, 0)}, status, headers)
+    return JSONResponse({"error": _error(known, 0)}, status, headers)
 
 
 class _Invalid(Exception):
-    """What JSON-RPC itself refuses: the number and the text."""
+    """A refusal by JSON-RPC itself: the number and the text."""
 
     def __init__(self, number: int, text: str) -> None:
         super().__init__(text)

@@ -17,7 +17,7 @@ from .resource import FAULT, Refused, application, guarded, read
 
 
 class Book(BaseModel):
-    """What a caller sends of a book."""
+    """A book as callers send it."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
     title: str = Field(min_length=1, max_length=60)
@@ -27,7 +27,7 @@ Fault = Annotated[str | None, Header(alias=FAULT, include_in_schema=False)]
 
 
 async def _without_input(request: Request, refused: Exception) -> Response:
-    """What FastAPI says, without what the caller sent: not every value of it can be sent back."""
+    """The answer of FastAPI without the input, of which not every value can be encoded."""
     assert isinstance(refused, RequestValidationError)
     kept = ("loc", "msg", "type")
     return JSONResponse(
@@ -132,7 +132,7 @@ def graphql() -> ASGIApp:
 
 
 def _coded(error: GraphQLError) -> dict[str, Any]:
-    """The error as it is sent; what graphql-core refuses by itself is not valid."""
+    """The error with a code; graphql-core itself refuses only queries that are not valid."""
     sent: dict[str, Any] = {**error.formatted}
     sent["extensions"] = {"code": "GRAPHQL_VALIDATION_FAILED", **(error.extensions or {})}
     return sent

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp
 from .resource import Refused, Shape, application, guarded, is_text, read, things
 
 TOKEN = "tests-only"
-"""What callers of services with credentials send."""
+"""The token that the services with credentials accept."""
 
 _WAIT = {"limited": {"Retry-After": "1"}, "down": {"Retry-After": "1"}}
 

@@ -86,8 +86,8 @@ def _flat(number: str, attributes: Mapping[str, Any]) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a wire shape decides: the ``path`` of things, their ``members``, which are required, and
-    of which the first is ``unique`` where told; the words of refusals (``say``), their statuses
+    """The parts that a wire shape decides: the ``path`` of things, their ``members``, which are required, and
+    of which the first may be ``unique``; the words of refusals (``say``), their statuses
     where unusual, and how things are sent and shown.
     """
 
@@ -134,8 +134,8 @@ def is_text(value: object, longest: int = 200) -> bool:
 def guarded(
     handle: Callable[[Request], Awaitable[Response]], say: Say, statuses: Mapping[str, int]
 ) -> Callable[[Request], Awaitable[Response]]:
-    """A handler whose faults and refusals are said; it fails for the reason that a request asks
-    for.
+    """A handler that answers refusals in the words of the shape, and fails for the reason that a
+    request asks for.
     """
 
     async def handled(request: Request) -> Response:
@@ -145,12 +145,12 @@ def guarded(
                 raise Refused(fault if fault in {*STATUSES, *statuses} else "unreadable")
             return await handle(request)
         except Refused as refused:
-            return _said(refused, say, statuses)
+            return _answer(refused, say, statuses)
 
     return handled
 
 
-def _said(refused: Refused, say: Say, statuses: Mapping[str, int]) -> Response:
+def _answer(refused: Refused, say: Say, statuses: Mapping[str, int]) -> Response:
     status = statuses.get(refused.reason, STATUSES.get(refused.reason, 400))
     answer = say(refused, status)
     answer.headers.update(refused.headers)
@@ -160,13 +160,13 @@ def _said(refused: Refused, say: Say, statuses: Mapping[str, int]) -> Response:
 def application(
     routes: list[Route], say: Say, statuses: Mapping[str, int] | None = None
 ) -> Starlette:
-    """An application of routes, whose own refusals are said too."""
+    """An application of routes, whose own refusals have the words of the shape too."""
     known = statuses or {}
 
     async def failed(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         reason = "method" if error.status_code == 405 else "missing"
-        return _said(Refused(reason, headers=error.headers), say, known)
+        return _answer(Refused(reason, headers=error.headers), say, known)
 
     return Starlette(routes=routes, exception_handlers={HTTPException: failed})
 

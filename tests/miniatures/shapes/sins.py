@@ -207,14 +207,14 @@ SINS: Mapping[str, Mapping[str, Sin]] = {
         other_root=("the root is that of EC2", text("ErrorResponse", "Response")),
         no_code=("the code is missing", text(r"<Code>\w+</Code>", "")),
         others_fault=(
-            "the caller is told that the service is at fault",
+            "the type blames the service",
             text("Sender", "Receiver"),
         ),
         more_members=(
             "an error has an element that is not declared",
             text("</Error>", "<Detail>x</Detail></Error>"),
         ),
-        json=("the body is said to be JSON", media("application/json")),
+        json=("the media type is application/json", media("application/json")),
         cut=("half of the body is sent", cut),
         other_status=("404 is sent as 400", status(404, 400)),
     ),
