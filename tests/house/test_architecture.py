@@ -170,8 +170,9 @@ def file_calls(path: Path) -> Iterator[str]:
 WITH_DATA = frozenset({"examples.py", "sentences.py"})
 
 
-#: Modules of other rooms that start processes: git shows the files of a revision.
-WITH_PROCESSES = frozenset({"revisions.py"})
+#: Modules of other rooms that start processes: git shows the files of a revision, and protoc reads
+#: protos.
+WITH_PROCESSES = frozenset({"protos.py", "revisions.py"})
 
 
 def test_input_and_output_have_few_rooms() -> None:
