@@ -36,7 +36,7 @@ ROOMS: Mapping[str, str] = {
     "faultspec.lint": "The lint rules, suppressions and fixes",
     "faultspec.evolution": "The changes between two taxonomies: their severity, whom they break, the version that is due; the ledger and the reports",
     "faultspec.project": "The project file: taxonomies, their targets and folders, lint severities; found upwards, read, checked",
-    "faultspec.importers": "OpenAPI documents and botocore models to taxonomy data, and a list of what could not be converted",
+    "faultspec.importers": "Documents of other formats to taxonomy data: OpenAPI, botocore, problem types, protos; and a list of what could not be converted",
     "faultspec.docs": "The generated pages: language, lint rules, trace, botocore",
     "faultspec_conformance.drivers": "Requests to running systems: HTTP, JSON-RPC, standard streams, MCP; processes, local servers, budgets",
     "faultspec_conformance.config": "The conformance file: identities, resources, recipes, limits",
