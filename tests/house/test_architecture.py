@@ -36,7 +36,7 @@ ROOMS: Mapping[str, str] = {
     "faultspec.lint": "The lint rules, suppressions and fixes",
     "faultspec.evolution": "The changes between two taxonomies: their severity, whom they break, the version that is due; the ledger and the reports",
     "faultspec.project": "The project file: taxonomies, their targets and folders, lint severities; found upwards, read, checked",
-    "faultspec.importers": "OpenAPI documents and botocore models to taxonomy data, and a list of what could not be converted",
+    "faultspec.importers": "Documents of other formats to taxonomy data: OpenAPI, botocore, problem types, protos; and a list of what could not be converted",
     "faultspec.docs": "The generated pages: language, lint rules, trace, botocore",
     "faultspec_conformance.drivers": "Requests to running systems: HTTP, JSON-RPC, standard streams, MCP; processes, local servers, budgets",
     "faultspec_conformance.config": "The conformance file: identities, resources, recipes, limits",
@@ -170,8 +170,9 @@ def file_calls(path: Path) -> Iterator[str]:
 WITH_DATA = frozenset({"examples.py", "sentences.py"})
 
 
-#: Modules of other rooms that start processes: git shows the files of a revision.
-WITH_PROCESSES = frozenset({"revisions.py"})
+#: Modules of other rooms that start processes: git shows the files of a revision, and protoc reads
+#: protos.
+WITH_PROCESSES = frozenset({"protos.py", "revisions.py"})
 
 
 def test_input_and_output_have_few_rooms() -> None:

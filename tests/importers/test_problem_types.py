@@ -179,8 +179,8 @@ def test_a_registry_says_the_same_in_every_form(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_warning_of_lint_is_told(form: str) -> None:
-    """What comes out lints with the warnings that the import names as decisions of the team."""
+def test_imports_name_every_warning_of_lint(form: str) -> None:
+    """An import lints with the warnings that its report names as decisions of the team."""
     found = imported(*FORMS[form])
     warnings = [
         each.code
@@ -211,7 +211,7 @@ def test_answers_are_judged_by_the_registry() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "message"),
     [
         ("bad.csv", 'Type,Title\na,"b" c\n', "bad.csv:2:1: error: the text is not CSV"),
         ("bad.xml", "<a>\n<b></a>", "bad.xml:2:6: error: the text is not XML"),
@@ -223,19 +223,21 @@ def test_answers_are_judged_by_the_registry() -> None:
         ("word.json", '"word"', "[not-problem-types]"),
     ],
 )
-def test_a_bad_registry_has_a_diagnostic(tmp_path: Path, name: str, text: str, said: str) -> None:
+def test_a_bad_registry_has_a_diagnostic(
+    tmp_path: Path, name: str, text: str, message: str
+) -> None:
     """File, line and column; exit code 2, nothing written."""
     (tmp_path / name).write_text(text)
     done = faultspec("import", "problems", name, "--out", "out.yaml", cwd=tmp_path)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "out.yaml").exists()
 
 
 def test_losses_have_the_line_of_their_row(tmp_path: Path) -> None:
-    """A row without a status is told by file and line, in CSV and in XML; a type that is listed
-    twice is told as well.
+    """The report has file and line of a row without a status, in CSV and in XML, and of a type that
+    is listed twice.
     """
     again = "https://iana.org/assignments/http-problem-types#date,Again,400,x\n"
     for name, text, line in (("a.csv", IANA + again, 2), ("a.xml", IANA_XML, 6)):

@@ -197,7 +197,7 @@ def test_a_descriptor_set_is_the_same_service(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('syntax = "proto3";\nenum ErrorReason { A = ; }\n', "bad.proto:2:24: error"),
         ('syntax = "proto3";\nimport "no/such.proto";\n', "bad.proto:2:1: error"),
@@ -206,12 +206,12 @@ def test_a_descriptor_set_is_the_same_service(tmp_path: Path) -> None:
         ("\x00", "bad.proto"),
     ],
 )
-def test_a_bad_source_has_diagnostics(tmp_path: Path, text: str, said: str) -> None:
+def test_a_bad_source_has_diagnostics(tmp_path: Path, text: str, message: str) -> None:
     """File, line and column of protoc; exit code 2, nothing written."""
     (tmp_path / "bad.proto").write_text(text)
     done = faultspec("import", "proto", "bad.proto", "--out", "out.yaml", cwd=tmp_path)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "out.yaml").exists()
 

@@ -24,7 +24,7 @@ from faultspec.cli.documents import (
 from faultspec.diagnostics import printers
 from faultspec.diagnostics.formats.escaping import escape_line
 from faultspec.diagnostics.model import Diagnostic
-from faultspec.importers import Decision, Loss, NotImportable
+from faultspec.importers import Decision, ImportedTaxonomy, Loss, NotImportable
 from faultspec.importers.validate import drop_invalid
 from faultspec.importers.yaml_writer import write_yaml
 from faultspec.openapi.source_map import SourceMap, source_map
@@ -79,10 +79,7 @@ def openapi(file: str, out: str | None, force: bool, style: str) -> int:
         _write(write_yaml(imported.data, _schema(out)), out, force)
     except Unreadable as unreadable:
         return _print_problems(unreadable)
-    _report(
-        [_LossReport(file, file, imported.losses, source_map(text, file), imported.decisions)],
-        style,
-    )
+    _report([_loss_report(imported, file, source_map(text, file))], style)
     return 0
 
 
@@ -130,7 +127,7 @@ def botocore(
             _write(write_yaml(imported.data, _schema(target)), target, force)
             shown = name if is_packed(path) else path
             places = document_places(text, path)
-            reports.append(_LossReport(name, shown, imported.losses, places, imported.decisions))
+            reports.append(_loss_report(imported, shown, places)._replace(name=name))
     except Unreadable as unreadable:
         return _print_problems(unreadable)
     _report(reports, style)
@@ -161,7 +158,7 @@ def problems(file: str, out: str | None, force: bool, style: str) -> int:
         _write(write_yaml(imported.data, _schema(out)), out, force)
     except Unreadable as unreadable:
         return _print_problems(unreadable)
-    _report([_LossReport(file, file, imported.losses, table.places, imported.decisions)], style)
+    _report([_loss_report(imported, file, table.places)], style)
     return 0
 
 
@@ -214,7 +211,7 @@ def proto(
         _LossReport(path, path, tuple(listed), protos.file_at(listed[0].pointer)[1])
         for path, listed in by_file.items()
     ]
-    reports.append(_LossReport(protos.given, protos.given, (), None, imported.decisions))
+    reports.append(_loss_report(imported._replace(losses=()), protos.given, None))
     _report(reports, style)
     return 0
 
@@ -337,6 +334,16 @@ class _LossReport(NamedTuple):
             more = f", and {count - 1} more" if count > 1 else ""
             line = f"{self.path}: for the team [{rule}]: {first_of.reason} ({first_of.path}){more}"
             yield escape_line(line)
+
+
+def _loss_report(imported: ImportedTaxonomy, path: str, places: SourceMap | None) -> _LossReport:
+    return _LossReport(
+        name=path,
+        path=path,
+        losses=imported.losses,
+        places=places,
+        decisions=imported.decisions,
+    )
 
 
 def _report(reports: Sequence[_LossReport], style: str) -> None:

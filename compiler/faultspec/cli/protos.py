@@ -162,7 +162,7 @@ _SHOWN = 20
 
 
 def _diagnostics(messages: str, names: Mapping[str, str]) -> Iterator[Diagnostic]:
-    """What protoc says, one diagnostic a line. Warnings are no reason to refuse a file."""
+    """A diagnostic for each message of protoc; warnings do not refuse a file."""
     lines = [line for line in messages.splitlines() if line.strip() and "warning:" not in line]
     for line in lines[:_SHOWN]:
         found = _MESSAGE.fullmatch(line)

@@ -145,7 +145,7 @@ def _rows(data: Json, lose: Report) -> Iterator[_Row]:
         if not isinstance(value, dict):
             lose(pointer, "form", "the problem type is not an object")
             continue
-        row = _listed_row(pointer, value) or _schema_row(pointer, value, data)
+        row = _table_row(pointer, value) or _schema_row(pointer, value, data)
         if row is not None:
             yield row
         elif not _IN_SCHEMAS.match(pointer):
@@ -153,7 +153,7 @@ def _rows(data: Json, lose: Report) -> Iterator[_Row]:
 
 
 def _candidates(data: Json, pointer: str, depth: int) -> Iterator[tuple[str, Any]]:
-    """What may be a problem type, with its pointer."""
+    """The values that may be problem types, each with its pointer."""
     for key, value in data.items():
         place, folded = child(pointer, key), re.sub(r"[^a-z]", "", key.lower())
         if isinstance(value, list) and folded in _LISTS:
@@ -176,10 +176,10 @@ def _candidates(data: Json, pointer: str, depth: int) -> Iterator[tuple[str, Any
 
 
 def _is_row(value: Json) -> bool:
-    return _listed_row("", value) is not None
+    return _table_row("", value) is not None
 
 
-def _listed_row(pointer: str, value: Json) -> _Row | None:
+def _table_row(pointer: str, value: Json) -> _Row | None:
     """A row of a table: its type is a text with visible characters and no blank."""
     if "properties" in value or "allOf" in value:
         return None
@@ -297,7 +297,7 @@ class _Envelope:
         }
 
     def _type(self, name: str) -> Data:
-        """What rows say of a member that extends the body."""
+        """The schema of a member that extends the body, as far as all rows agree."""
         schemas = [row.extensions[name] for row in self.rows if name in row.extensions]
         types = [schema.get("type") for schema in schemas]
         kind = (
@@ -310,7 +310,7 @@ class _Envelope:
         return {} if kind is None else {"type": kind}
 
     def identity(self, row: _Row, name: str) -> Data:
-        """What ties the code to its type and to its value in bodies."""
+        """The keys that tie the code to its type and to its value in bodies."""
         found: Data = {} if row.wire == name else {"wire": row.wire}
         if self.pattern or row.wire == row.type:
             return found
@@ -433,7 +433,7 @@ def _statuses(row: _Row, lose: Report) -> list[Any]:
     ]
     first = row.field("status")
     if not found:
-        shown = "no status" if first is None else f"`{first}`, which is no status of an error"
+        shown = "no status" if first is None else f"`{first}`, which is not a status of an error"
         lose(row.pointer, "status", f"the registry recommends {shown}; the team decides")
         return _ANY
     return list(dict.fromkeys(found))
@@ -487,7 +487,7 @@ def _reference(reference: object) -> Data:
     if not text:
         return {}
     found = re.search(r"https?://[^\s<>\"`{}|\\^\]),;]+", text)
-    return {"docs": found[0]} if found else {"source": {"section": _spaced(text)}}
+    return {"docs": found[0]} if found else {"source": {"section": _with_space(text)}}
 
 
 def _words(value: object) -> Iterator[str]:
@@ -501,6 +501,6 @@ def _words(value: object) -> Iterator[str]:
         yield str(value.get("#text") or value.get("@data") or "").strip()
 
 
-def _spaced(text: str) -> str:
+def _with_space(text: str) -> str:
     """`RFC9457` as `RFC 9457`, as the language writes it."""
     return re.sub(r"\brfc\s?-?(\d+)", r"RFC \1", text, flags=re.I)

@@ -119,7 +119,7 @@ class _Enum(NamedTuple):
 
 
 class _Status(NamedTuple):
-    """What a proto says of the statuses of a value."""
+    """The statuses of a value, as far as a proto states them."""
 
     grpc: str | None = None
     http: int | None = None
@@ -135,10 +135,10 @@ def read(document: object, named: Collection[str] = ()) -> ImportedTaxonomy:
     ``named``: the files whose services are meant; default all but those of google.
     """
     data, losses = clean_document(document, "protos")
-    return _Importer(data, losses, named).taxonomy()
+    return _ProtoImporter(data, losses, named).taxonomy()
 
 
-class _Importer:
+class _ProtoImporter:
     def __init__(self, data: Json, losses: list[Loss], named: Collection[str]) -> None:
         self.losses = losses
         files = [
@@ -270,17 +270,17 @@ class _Importer:
             if self.named and file.data.get("name") not in self.named:
                 continue
             package = str(file.data.get("package", ""))
-            for pointer, service in _listed(file.data, "service", file.pointer):
+            for pointer, service in _parts(file.data, "service", file.pointer):
                 full = f"{package}.{service.get('name')}".lstrip(".")
-                for place, method in _listed(service, "method", pointer):
+                for place, method in _parts(service, "method", pointer):
                     key = str(method.get("name"))
                     name = names.reserve(identifier(key, "method"))
                     found[name] = self._operation(
-                        f"{full}/{key}", name, method, place, file.places.comment(place)
+                        f"{full}/{key}", method, place, file.places.comment(place)
                     )
         return found
 
-    def _operation(self, route: str, name: str, method: Json, pointer: str, comment: str) -> Data:
+    def _operation(self, route: str, method: Json, pointer: str, comment: str) -> Data:
         options = mapping(method.get("options"))
         routes = [f"POST /{route}", *self._http_routes(options, pointer)]
         summary = first_sentence(_prose(comment))
@@ -312,7 +312,7 @@ class _Importer:
                     yield f"{verb.upper()} {path}"
 
 
-def _listed(parent: Json, key: str, pointer: str) -> Iterator[tuple[str, Json]]:
+def _parts(parent: Json, key: str, pointer: str) -> Iterator[tuple[str, Json]]:
     """The parts of a list, each with its pointer."""
     for index, item in enumerate(map(mapping, sequence(parent.get(key)))):
         yield child(child(pointer, key), index), item
@@ -323,10 +323,10 @@ def _enums(file: _File) -> Iterator[_Enum]:
     scopes = [(file.pointer, file.data, str(file.data.get("package", "")))]
     while scopes:
         pointer, scope, prefix = scopes.pop(0)
-        for place, enum in _listed(scope, "enum_type", pointer):
+        for place, enum in _parts(scope, "enum_type", pointer):
             yield _Enum(f"{prefix}.{enum.get('name')}".lstrip("."), place, enum, file)
         for key in ("message_type", "nested_type"):
-            for place, message in _listed(scope, key, pointer):
+            for place, message in _parts(scope, key, pointer):
                 scopes.append((place, message, f"{prefix}.{message.get('name')}"))
 
 

@@ -96,14 +96,14 @@ class _ElementPlace:
     def span(self, pointer: str) -> Span:
         found = [self]
         for step in steps(pointer):
-            inner = list(self._inside(found, step))
+            inner = list(self._inner_elements(found, step))
             if not inner:
                 break
             found = inner
         return found[0].place
 
     @staticmethod
-    def _inside(elements: list["_ElementPlace"], step: str) -> Iterator["_ElementPlace"]:
+    def _inner_elements(elements: list["_ElementPlace"], step: str) -> Iterator["_ElementPlace"]:
         """The elements behind a step: those of a name, or one of them by its number."""
         if step in elements[0].children:
             yield from elements[0].children[step]

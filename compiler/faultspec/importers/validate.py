@@ -29,8 +29,8 @@ def drop_invalid(imported: ImportedTaxonomy) -> ImportedTaxonomy:
         remarks = check(loaded)
         errors = [found for found in remarks if found.severity == "error"]
         if not errors:
-            told = tuple(dict.fromkeys(losses))
-            return ImportedTaxonomy(data, told, pointers, tuple(_decisions(remarks)))
+            unique = tuple(dict.fromkeys(losses))
+            return ImportedTaxonomy(data, unique, pointers, tuple(_decisions(remarks)))
         refused = _refused_examples(errors)
         for path, reasons in refused.items():
             code: Any = data
