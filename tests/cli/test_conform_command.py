@@ -154,7 +154,7 @@ def test_only_some_clauses(behaving: str) -> None:
         (("conform", "http://127.0.0.1:9", "--header", "no colon"), "is not NAME:VALUE"),
         (("conform", CONFIG, "--header", "A: b"), "need a URL"),
         (("conform",), "Missing argument"),
-        (("init", "conformance", "--openapi", "nowhere.json"), "the file does not exist"),
+        (("init", "conformance", "--openapi", "nowhere.json"), "there is no such file"),
         (("init", "conformance", "--openapi", "README.md"), "is not an OpenAPI document"),
         (("init", "conformance"), "Missing option '--openapi'"),
     ],

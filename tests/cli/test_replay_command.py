@@ -73,6 +73,9 @@ def edited(report: Path, folder: Path, **members: object) -> str:
     """The path of a copy of the report, with other members in its first finding."""
     data = json.loads(report.read_text())
     data["findings"] = [{**data["findings"][0], **members}]
+    clause = data["findings"][0]["clause"]
+    if all(each["clause"] != clause for each in data["clauses"]):
+        data["clauses"].append({**data["clauses"][0], "clause": clause})
     path = folder / "edited.json"
     path.write_text(json.dumps(data))
     return str(path)

@@ -86,9 +86,9 @@ def _flat(number: str, attributes: Mapping[str, Any]) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The parts that a wire shape decides: the ``path`` of things, their ``members``, which are required, and
-    of which the first may be ``unique``; the words of refusals (``say``), their statuses
-    where unusual, and how things are sent and shown.
+    """The parts that a wire shape decides: the ``path`` of things, their ``members``, which are
+    required, and of which the first may be ``unique``; the words of refusals (``say``), their
+    statuses where unusual, and how things are sent and shown.
     """
 
     path: str
