@@ -2,7 +2,8 @@
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fcntl import LOCK_EX, flock
 from pathlib import Path
 
@@ -20,11 +21,19 @@ def build_once(factory: pytest.TempPathFactory, name: str, build: Callable[[Path
     if "PYTEST_XDIST_WORKER" in os.environ:
         base = base.parent
     folder, staging = base / name, base / f"{name}.new"
-    with (base / f"{name}.lock").open("w") as lock:
-        flock(lock, LOCK_EX)
+    with locked(base / f"{name}.lock"):
         if not folder.exists():
             shutil.rmtree(staging, ignore_errors=True)
             staging.mkdir()
             build(staging)
             staging.rename(folder)
     return folder
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """A block that one process at a time runs, by a lock on the file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as lock:
+        flock(lock, LOCK_EX)
+        yield

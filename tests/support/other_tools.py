@@ -3,7 +3,6 @@
 import copy
 import json
 import re
-import shutil
 import subprocess
 import tempfile
 import venv
@@ -18,6 +17,7 @@ from faultspec.language import load
 from faultspec.render import render
 from faultspec.targets import SHIPPED
 from paths import ROOT, TESTS
+from support.once import locked
 
 NODE = {
     "@stoplight/spectral-cli": "6.16.3",
@@ -54,15 +54,16 @@ def python_tools() -> Path:
     """The folder of the programs of ``PYTHON``; skips if pip cannot install them."""
     name = "-".join(f"{tool}-{version}" for tool, version in PYTHON.items())
     folder = ROOT / ".cache" / "python-tools" / name
-    if not folder.exists():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        # Not moved afterwards: programs name the folder they were installed in.
-        venv.create(folder, with_pip=True)
-        wanted = [f"{tool}=={version}" for tool, version in PYTHON.items()]
-        pip = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", *wanted]
-        if subprocess.run(pip, capture_output=True, check=False).returncode:
-            shutil.rmtree(folder)
-            pytest.skip(f"{', '.join(PYTHON)} are not in .cache, and pip cannot install them")
+    whole = folder / "whole"
+    with locked(folder.with_suffix(".lock")):
+        if not whole.exists():
+            # Not moved afterwards: programs name the folder they were installed in.
+            venv.create(folder, with_pip=True, clear=True)
+            wanted = [f"{tool}=={version}" for tool, version in PYTHON.items()]
+            pip = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", *wanted]
+            if subprocess.run(pip, capture_output=True, check=False).returncode:
+                pytest.skip(f"{', '.join(PYTHON)} are not in .cache, and pip cannot install them")
+            whole.touch()
     return folder / "bin"
 
 
@@ -140,6 +141,15 @@ def service(taxonomy: Any, version: str) -> dict[str, Any]:
 def openapi_documents(folder: Path) -> Iterator[Path]:
     """The OpenAPI documents of the folder, in order."""
     return iter(sorted(folder.glob("*-3.[01].json")))
+
+
+def json_documents(folder: Path) -> Iterator[Path]:
+    """The OpenAPI documents of the folder whose every body is JSON, in order."""
+    for path in openapi_documents(folder):
+        found = json.loads(path.read_text())["components"].get("responses", {}).values()
+        media_types = {each for response in found for each in response.get("content", {})}
+        if all(re.fullmatch(r"application/(\S+\+)?json", each) for each in media_types):
+            yield path
 
 
 def json_schemas(folder: Path) -> Iterator[Path]:

@@ -25,6 +25,7 @@ from support.once import build_once
 from support.other_tools import (
     NODE,
     PYTHON,
+    json_documents,
     json_schemas,
     openapi_documents,
     python_tools,
@@ -96,7 +97,7 @@ def by_openapi_typescript(folder: Path) -> Iterator[Refusal]:
 def by_openapi_python_client(folder: Path) -> Iterator[Refusal]:
     """A client of each document, from which nothing is left out."""
     program = python_tools() / "openapi-python-client"
-    for path in openapi_documents(folder):
+    for path in json_documents(folder):
         with scratch() as work:
             command: list[str | Path] = [program, "generate", "--path", path, "--meta", "none"]
             done = run_tool([*command, "--output-path", f"{work}/client"], cwd=Path(work))
@@ -193,7 +194,7 @@ def by_schemathesis(folder: Path) -> Iterator[Refusal]:
 
 def by_prism(folder: Path) -> Iterator[Refusal]:
     """A mock that answers each declared status, with the declared headers and no placeholder."""
-    for path in openapi_documents(folder):
+    for path in json_documents(folder):
         document = json.loads(path.read_text())
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -266,6 +267,9 @@ SENSITIVE = (
 DOTS = (
     "with `--no-treat-dot-as-module`: definitions of operations have names such as `pay.declined`"
 )
+JSON_ONLY = (
+    "it reads `application/json` and `+json` alone: documents with other bodies are left out"
+)
 INSTALLED = "that of the tests"
 ANYTHING = "`oas3-unused-component`: an overlay has components for statuses that no operation has"
 WARNINGS = (
@@ -280,10 +284,10 @@ TOOLS = {
         Tool("Spectral", NODE["@stoplight/spectral-cli"], "lint, `spectral:oas`", by_spectral, ANYTHING),
         Tool("Redocly CLI", NODE["@redocly/cli"], "lint, `recommended`", by_redocly, WARNINGS),
         Tool("openapi-typescript", NODE["openapi-typescript"], "types, `tsc --strict`", by_openapi_typescript),
-        Tool("openapi-python-client", PYTHON["openapi-python-client"], "a client, no warning", by_openapi_python_client),
+        Tool("openapi-python-client", PYTHON["openapi-python-client"], "a client, no warning", by_openapi_python_client, JSON_ONLY),
         Tool("datamodel-code-generator", PYTHON["datamodel-code-generator"], "pydantic models, imported", by_datamodel_codegen, DOTS),
         Tool("OpenAPI Generator", PYTHON["openapi-generator-cli"], "`validate`; clients in TypeScript, Python, Java, Go", by_openapi_generator),
-        Tool("Prism", NODE["@stoplight/prism-cli"], "a mock: every status, every header", by_prism),
+        Tool("Prism", NODE["@stoplight/prism-cli"], "a mock: every status, every header", by_prism, JSON_ONLY),
         Tool("schemathesis", INSTALLED, "reads every operation", by_schemathesis),
         Tool("ajv", NODE["ajv"], "`strict: true`", by_ajv, SENSITIVE),
         Tool("jsonschema", INSTALLED, "the meta-schema", by_jsonschema),
@@ -291,6 +295,7 @@ TOOLS = {
 }  # fmt: skip  # a row a tool
 
 OF_SCHEMAS = {"ajv", "jsonschema"}
+OF_JSON = {"openapi-python-client", "Prism"}
 OF_BOTH = {"datamodel-code-generator"}
 
 
@@ -299,6 +304,8 @@ def count(tool: Tool, folder: Path) -> int:
     documents, schemas = len([*openapi_documents(folder)]), len([*json_schemas(folder)])
     if tool.name in OF_SCHEMAS:
         return schemas
+    if tool.name in OF_JSON:
+        return len([*json_documents(folder)])
     return documents + schemas if tool.name in OF_BOTH else documents
 
 
