@@ -27,7 +27,7 @@ from faultspec.openapi.pointers import steps
 #: Seconds for one run of protoc; the protos of all Google APIs take a few.
 _PATIENCE = 60
 
-_PACKAGE = re.compile(r"^\s*package\s+([\w.]+)\s*;", re.MULTILINE)
+_PACKAGE = re.compile(r"^[ \t]*package[ \t]+([\w.]+)\s*;", re.MULTILINE)
 
 #: A message of protoc: file, perhaps line and column, text.
 _MESSAGE = re.compile(r"(?P<file>[^:\n]+):(?:(?P<line>\d+):(?P<column>\d+):)? *(?P<text>.+)")

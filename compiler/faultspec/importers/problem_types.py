@@ -393,7 +393,7 @@ def _tail(row: _Row) -> str:
     """The part of a problem type that names it."""
     if row.wire != row.type:
         return str(row.wire)
-    whole = re.sub(r"\.[a-z]{2,5}$|[/#]+$", "", row.type)
+    whole = re.sub(r"\.[a-z]{2,5}$", "", row.type.rstrip("/#"))
     parts = re.split(r"[/#:?=]", whole)
     return parts[-1] if len(parts) > 2 and re.search(r"[A-Za-z]", parts[-1]) else whole
 

@@ -964,6 +964,12 @@ class Taxonomy(NamedTuple):
             for name, member in code.details.items()
         ]
         members += [(key.name, key.schema) for key in self.detail_keys.values()]
+        members += [
+            (place.path.rpartition("/")[2], field.schema)
+            for envelope in self.envelopes.values()
+            for field in envelope.fields.values()
+            for place in slot_places(envelope.shape).get(field.slot, ())
+        ]
         return frozenset(name for top, schema in members for name in schema.sensitive_names(top))
 
     def located_codes(self) -> Iterator[tuple[tuple[str, ...], Code]]:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from html import unescape
 from itertools import islice
 from urllib.parse import parse_qsl, urlsplit
 
@@ -32,7 +33,12 @@ _SECRET_NAME = re.compile(
 #: A member of an object in JSON, with a text or a number.
 _MEMBER = re.compile(
     r'"(?P<name>[^"\\\s]{1,100})"\s{0,8}:\s{0,8}'
-    r'(?:"(?P<text>(?:[^"\\]|\\.){1,4096})(?:"|\Z)|(?P<number>-?\d{1,40}))'
+    r'(?:"(?P<text>(?:[^"\\]|\\.){1,4096})(?:"|\Z)|(?P<number>-?\d{1,40}(?:\.\d{1,40})?(?:[eE][+-]?\d{1,4})?))'
+)
+
+#: An element of XML with a text.
+_ELEMENT = re.compile(
+    r"<(?:[\w.-]{1,60}:)?(?P<name>[\w.-]{1,100})(?:\s[^<>]{0,200})?>(?P<text>[^<>]{1,4096})</"
 )
 
 #: Detectors whose findings are masked. What the others find is what the report is about.
@@ -132,7 +138,8 @@ def _message_secrets(
     if members is None or is_too_deep(body, members):
         yield from _quoted_members(text, sensitive)
         if "=" in text[:_FORM] and "<" not in text[:64]:
-            yield from _named_parameters(text[:_FORM])
+            yield from _named_parameters(text[:_FORM], sensitive)
+        yield from _named_elements(text, sensitive)
     else:
         yield from _named_members(members, effort, sensitive)
 
@@ -156,8 +163,18 @@ def _detect(text: str) -> Iterator[str]:
         yield text[leak.start : leak.end]
 
 
-def _named_parameters(query: str) -> Iterator[str]:
-    return (value for name, value in parse_qsl(query) if _SECRET_NAME.search(name))
+def _named_parameters(query: str, sensitive: frozenset[str] = frozenset()) -> Iterator[str]:
+    for name, value in parse_qsl(query):
+        if name in sensitive or _SECRET_NAME.search(name):
+            yield value
+
+
+def _named_elements(text: str, sensitive: frozenset[str]) -> Iterator[str]:
+    """The texts of elements of XML with a secret name."""
+    for match in _ELEMENT.finditer(text):
+        if match["name"] in sensitive or _SECRET_NAME.search(match["name"]):
+            yield unescape(match["text"])
+            yield match["text"]
 
 
 def _named_members(body: object, effort: Effort, sensitive: frozenset[str]) -> Iterator[str]:
@@ -167,7 +184,7 @@ def _named_members(body: object, effort: Effort, sensitive: frozenset[str]) -> I
         is_secret = names and (
             _SECRET_NAME.search(names[-1]) is not None or not sensitive.isdisjoint(names)
         )
-        if is_secret and isinstance(value, str | int) and not isinstance(value, bool):
+        if is_secret and isinstance(value, str | int | float) and not isinstance(value, bool):
             yield str(value)
         if isinstance(value, str):
             yield from _detect(value)

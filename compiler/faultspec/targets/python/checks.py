@@ -67,7 +67,7 @@ def value_check(schema: Schema, taxonomy: Taxonomy) -> Check:
     terms = schemas.vocabulary(schema.vocabulary, taxonomy) if schema.vocabulary is not None else []
     known = all(format_ in ids.PATTERNS for format_ in schema.format)
     closed = schema.additional == "forbid"
-    return Check(
+    check = Check(
         types=schema.types,
         enum=schema.enum or tuple(terms),
         minimum=schema.minimum,
@@ -81,3 +81,4 @@ def value_check(schema: Schema, taxonomy: Taxonomy) -> Check:
         required=_required_names(schema.properties),
         closed=closed,
     )
+    return check if check == _NOTHING else check._replace(sensitive=schema.sensitive)

@@ -33,7 +33,8 @@ class Check(NamedTuple):
 
     `types` are JSON type names. `pattern` is an expression of Python's. `format` are
     names of `ids.PATTERNS`, one of which has to match. An object has all `required`
-    members, and where it is `closed` none beside `members`.
+    members, and where it is `closed` none beside `members`. Messages show no
+    `sensitive` value, and nothing inside it.
     """
 
     types: tuple[str, ...] = ()
@@ -48,12 +49,20 @@ class Check(NamedTuple):
     members: "Mapping[str, Check]" = MappingProxyType({})
     required: tuple[str, ...] = ()
     closed: bool = False
+    sensitive: bool = False
 
 
 def refuse(check: Check, value: object, name: str) -> None:
     """Raises TypeError for a value of another type, and ValueError for one that is not
     allowed; `name` is what the message calls it.
     """
+    if check.sensitive:
+        try:
+            refuse(check._replace(sensitive=False), value, name)
+        except (TypeError, ValueError) as error:
+            message = f"{name} is not allowed; its value is sensitive"
+            raise type(error)(message) from None
+        return
     if check.types and not any(_is(value, type_) for type_ in check.types):
         wanted = " or ".join(_NAMES[type_] for type_ in check.types)
         raise TypeError(f"{name} is {_shown(value)}; expected {wanted}")
