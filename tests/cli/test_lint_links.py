@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import httpx
 import pytest
 
 from faultspec_conformance.drivers import links
@@ -144,3 +145,15 @@ def test_time_and_number_are_bounded(site: tuple[str, list[str]]) -> None:
     )
     assert all("GET" not in line and "nowhere" not in line for line in asked)
     assert links.MOST == 500
+
+
+def test_a_public_page_does_not_lead_into_this_network() -> None:
+    """The client for hosts of the public refuses loopback and private addresses, also after a
+    redirect, and a URL with credentials is not requested.
+    """
+    for host in ("127.0.0.1", "localhost", "10.1.2.3", "169.254.169.254", "[::1]"):
+        with pytest.raises(httpx.RequestError, match="not a public address"):
+            links._refuse_private(httpx.Request("HEAD", f"http://{host}/"))
+    links._refuse_private(httpx.Request("HEAD", "http://93.184.215.14/"))
+    found = links.find_dead_links(["http://user:word@127.0.0.1:9/"])
+    assert [each.is_checked for each in found.values()] == [False]

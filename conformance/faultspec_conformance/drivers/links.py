@@ -1,9 +1,10 @@
 """Whether URLs lead to a page: one HEAD request each, or GET where HEAD is not supported."""
 
+import ipaddress
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from urllib.parse import urlsplit
 
 import httpx
@@ -44,7 +45,8 @@ def find_dead_links(
     end = time.monotonic() + seconds
     with ExitStack() as clients:
         # A proxy in the environment serves other machines.
-        direct, usual = (clients.enter_context(_client(env)) for env in (False, True))
+        direct = clients.enter_context(_client(from_environment=False, hooks=[]))
+        usual = clients.enter_context(_client(from_environment=True, hooks=[_refuse_private]))
         pool = ThreadPoolExecutor(_AT_ONCE)
         checks = {
             pool.submit(_problem_of, direct if _is_local(url) else usual, url, end): url
@@ -60,13 +62,28 @@ def find_dead_links(
 _LATE = LinkProblem("was not reached in time", is_checked=False)
 
 
-def _client(from_environment: bool) -> httpx.Client:
+def _client(
+    *, from_environment: bool, hooks: list[Callable[[httpx.Request], None]]
+) -> httpx.Client:
     return httpx.Client(
+        event_hooks={"request": hooks},
         follow_redirects=True,
         max_redirects=_REDIRECTS,
         trust_env=from_environment,
         headers={"User-Agent": "faultspec"},
     )
+
+
+def _refuse_private(request: httpx.Request) -> None:
+    """Raise RequestError if a page of the public redirects to an address of this network. A name
+    of such an address is not looked up.
+    """
+    host = request.url.host
+    private = is_loopback_host(host)
+    with suppress(ValueError):
+        private = private or not ipaddress.ip_address(host).is_global
+    if private:
+        raise httpx.RequestError(f"{host} is not a public address", request=request)
 
 
 def _is_local(url: str) -> bool:
@@ -76,11 +93,20 @@ def _is_local(url: str) -> bool:
         return False
 
 
+def _has_credentials(url: str) -> bool:
+    try:
+        return "@" in urlsplit(url).netloc
+    except ValueError:
+        return False
+
+
 def _problem_of(client: httpx.Client, url: str, end: float) -> LinkProblem | None:
     """Why a URL leads nowhere, or None. ``end``: the time at which the run ends."""
     left = end - time.monotonic()
     if left <= 0:
         return _LATE
+    if _has_credentials(url):
+        return LinkProblem("has credentials, which are not sent", is_checked=False)
     timeout = httpx.Timeout(min(_EACH, left))
     try:
         status = client.head(url, timeout=timeout).status_code
