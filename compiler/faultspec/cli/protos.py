@@ -144,17 +144,42 @@ def _compile(names: Mapping[str, str], folders: Sequence[Path]) -> bytes:
             # An absolute path never looks like an option.
             *(str(Path(file).resolve()) for file in names.values()),
         ]
+        written = Path(scratch) / "messages"
         try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, errors="replace", timeout=_PATIENCE
-            )
+            with written.open("wb") as messages:
+                done = subprocess.run(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=messages,
+                    timeout=_PATIENCE,
+                    preexec_fn=_limit_process if sys.platform != "win32" else None,
+                )
         except subprocess.TimeoutExpired:
             first = next(iter(names.values()))
             message = f"protoc took longer than {_PATIENCE} seconds"
             raise Unreadable([Diagnostic("proto-syntax", message, first)]) from None
         if done.returncode == 0 and out.is_file():
             return source_bytes(str(out))
-    raise Unreadable(list(_diagnostics(done.stderr, names)))
+        with written.open(encoding="utf-8", errors="replace") as messages_text:
+            complaint = messages_text.read(_READ)
+    raise Unreadable(list(_diagnostics(complaint or "it ended without a message", names)))
+
+
+def _limit_process() -> None:
+    """Bound the files and the memory of protoc: an import may be a device."""
+    import resource  # missing on Windows
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_WRITTEN, _WRITTEN))
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+
+
+#: Bytes of a file that protoc writes, and bytes of memory that it maps.
+_WRITTEN = 64 * 1024**2
+_MEMORY = 1024**3
+
+#: Characters of its messages that are read.
+_READ = 256 * 1024
 
 
 #: Messages of protoc that are shown; more of them follow from the first.
