@@ -22,6 +22,7 @@ OPENERS = {
     "compiler/faultspec/cli/__init__.py": "the null device",
     "compiler/faultspec/cli/files.py": "files of the package",
     "compiler/faultspec/cli/import_.py": "it writes a new file",
+    "compiler/faultspec/cli/protos.py": "what protoc writes, in a folder of its own",
     "compiler/faultspec/cli/init.py": "it writes a new file, and reads those of the package",
     "compiler/faultspec/cli/init_conformance.py": "it writes a new file",
     "conformance/faultspec_conformance/drivers/stdio.py": "the output of a process",
