@@ -1,4 +1,4 @@
-"""The check for the conformance extra: one line instead of a failing import."""
+"""The checks for the extras: one line instead of a failing import."""
 
 from importlib.util import find_spec
 
@@ -7,16 +7,28 @@ import click
 _NEEDED = ("httpx", "starlette", "uvicorn")
 
 
+def is_installed(module: str) -> bool:
+    """Whether a module can be imported, also one in a package that is missing."""
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
 def find_missing_package() -> str | None:
     """The first package of ``faultspec[conformance]`` that is not installed, or None."""
-    return next((name for name in _NEEDED if find_spec(name) is None), None)
+    return next((name for name in _NEEDED if not is_installed(name)), None)
 
 
 def require_conformance() -> None:
     """Raise UsageError with what to install, unless ``faultspec[conformance]`` is installed."""
     missing = find_missing_package()
     if missing is not None:
-        raise click.UsageError(
-            f"this command needs {missing}, which is not installed: pip install "
-            "'faultspec[conformance]'"
-        )
+        refuse_missing(missing, "conformance")
+
+
+def refuse_missing(package: str, extra: str) -> None:
+    """Raise UsageError with the extra that has a package."""
+    raise click.UsageError(
+        f"this command needs {package}, which is not installed: pip install 'faultspec[{extra}]'"
+    )

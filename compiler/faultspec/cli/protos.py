@@ -13,6 +13,7 @@ import click
 
 from faultspec import source
 from faultspec.cli.documents import Unreadable, read_document_text
+from faultspec.cli.extra import is_installed, refuse_missing
 from faultspec.diagnostics.model import Diagnostic, Span
 from faultspec.importers.descriptors import (
     DescriptorSet,
@@ -26,6 +27,13 @@ from faultspec.openapi.pointers import steps
 
 #: Seconds for one run of protoc; the protos of all Google APIs take a few.
 _PATIENCE = 60
+
+#: Bytes of a file that protoc writes, and bytes of memory that it maps.
+_WRITTEN = 64 * 1024**2
+_MEMORY = 1024**3
+
+#: Characters of its messages that are read.
+_READ = 256 * 1024
 
 _PACKAGE = re.compile(r"^[ \t]*package[ \t]+([\w.]+)\s*;", re.MULTILINE)
 
@@ -87,13 +95,8 @@ def source_bytes(path: str) -> bytes:
 
 
 def _require(module: str, package: str) -> None:
-    try:
-        found = find_spec(module)
-    except ModuleNotFoundError:
-        found = None
-    if found is None:
-        message = f"this command needs {package}, which is not installed: pip install"
-        raise click.UsageError(f"{message} 'faultspec[proto]'")
+    if not is_installed(module):
+        refuse_missing(package, "proto")
 
 
 def _descriptors(content: bytes, path: str) -> DescriptorSet:
@@ -125,10 +128,7 @@ def _name(file: Path, folders: Sequence[Path]) -> str:
 
 def _common() -> Iterator[str]:
     """The folder with the protos of google.api and google.rpc, if they are installed."""
-    try:
-        found = find_spec("google.rpc")
-    except ModuleNotFoundError:
-        return
+    found = find_spec("google.rpc") if is_installed("google.rpc") else None
     for folder in (found.submodule_search_locations or []) if found else []:
         yield str(Path(folder).parents[1])
 
@@ -172,14 +172,6 @@ def _limit_process() -> None:
 
     resource.setrlimit(resource.RLIMIT_FSIZE, (_WRITTEN, _WRITTEN))
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-
-
-#: Bytes of a file that protoc writes, and bytes of memory that it maps.
-_WRITTEN = 64 * 1024**2
-_MEMORY = 1024**3
-
-#: Characters of its messages that are read.
-_READ = 256 * 1024
 
 
 #: Messages of protoc that are shown; more of them follow from the first.

@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from faultspec.importers import Data, ImportedTaxonomy, Json, Loss, NotImportable
+from faultspec.importers.assembly import assemble
 from faultspec.importers.botocore_envelopes import IN_XML, protocol_envelopes
 from faultspec.importers.clean import clean_document
 from faultspec.importers.envelopes import one_or_all
 from faultspec.importers.examples import MADE_MESSAGE, make_value
-from faultspec.importers.extensible import extensible_paths
 from faultspec.importers.naming import UniqueNames, identifier
 from faultspec.importers.prose import first_sentence
-from faultspec.importers.route_order import order_by_route
 from faultspec.openapi.nodes import mapping, sequence, texts
 from faultspec.openapi.pointers import child
 from faultspec.openapi.reader import DocumentReader
@@ -127,12 +126,9 @@ class _Importer:
                 reason = f"the service also speaks {older}; its first protocol is imported"
                 self.lose("/metadata/protocols", "protocol", reason)
         header: Data = {
-            "faultspec": 1,
-            "taxonomy": {
-                "name": identifier(service, "service"),
-                "version": "1.0.0",
-                "title": f"{title} errors",
-            },
+            "name": identifier(service, "service"),
+            "version": "1.0.0",
+            "title": f"{title} errors",
         }
         data: Data = {
             "boundaries": _boundaries(codes),
@@ -150,9 +146,8 @@ class _Importer:
             data["retry_policies"] = {"standard": _policy(service, throttled)}
         data["codes"] = codes
         if operations := self._operations():
-            data["operations"] = order_by_route(operations)
-        whole = {**header, "extensible": extensible_paths(data), **data}
-        return ImportedTaxonomy(whole, tuple(dict.fromkeys(self.reader.losses)))
+            data["operations"] = operations
+        return ImportedTaxonomy(assemble(header, data), tuple(dict.fromkeys(self.reader.losses)))
 
     def _errors(self) -> list[_ErrorShape]:
         """The error shapes, the first of each wire; `codes` receives their names."""

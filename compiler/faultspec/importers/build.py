@@ -4,17 +4,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from faultspec.importers import Data, ImportedTaxonomy, Report, registry
+from faultspec.importers.assembly import assemble
 from faultspec.importers.bodies import ImportedContract
 from faultspec.importers.by_status import PlainFailures, read_plain_failures
 from faultspec.importers.codes import CodeContext, ImportedCode, build_code, details_of
 from faultspec.importers.envelopes import ImportedEnvelope, build_envelopes, one_or_all
 from faultspec.importers.examples import CodeUse
-from faultspec.importers.extensible import extensible_paths
 from faultspec.importers.headers import header_rules
 from faultspec.importers.names import CodeKey, NamedFamilies, assign_names
 from faultspec.importers.naming import identifier, version_of
 from faultspec.importers.operations import import_operations
-from faultspec.importers.route_order import order_by_route
 from faultspec.importers.statuses import assign_statuses
 from faultspec.language.scope import status_range
 from faultspec.openapi.nodes import visible_text
@@ -58,7 +57,6 @@ def build_taxonomy(contract: ImportedContract, reader: DocumentReader) -> Import
     codes |= {name: code.data for name, code in plain.codes.items()}
     operations = _operation_errors(built)
     operations |= import_operations(contract, named, plain.listed, operations)
-    operations = order_by_route(operations)
     codes = codes or {UNDECLARED: _UNDECLARED_CODE}
     headers = header_rules(named.families, contract.header_components, lose)
     _lose_descriptions(contract, named, built, lose)
@@ -79,7 +77,7 @@ def build_taxonomy(contract: ImportedContract, reader: DocumentReader) -> Import
         "operations": operations,
         "privacy": {"detectors": list(_DETECTORS)},
     }
-    head = {"faultspec": 1, "taxonomy": _header(contract, lose)}
+    header = _header(contract, lose)
     every = [*codes.values()]
     every += [code for item in operations.values() for code in item.get("errors", {}).values()]
     unanswered = any(code["http"] is None for code in every)
@@ -88,7 +86,7 @@ def build_taxonomy(contract: ImportedContract, reader: DocumentReader) -> Import
     sections["surfaces"] = _surfaces(envelopes, plain, lose, unanswered=unanswered)
     written = {name: section for name, section in sections.items() if section}
     return ImportedTaxonomy(
-        {**head, "extensible": extensible_paths(written), **written},
+        assemble(header, written),
         tuple(dict.fromkeys(reader.losses)),
         _example_pointers(built, plain),
     )

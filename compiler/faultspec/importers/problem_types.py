@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from faultspec.importers import Data, ImportedTaxonomy, Json, Loss, NotImportable, Report
+from faultspec.importers.assembly import assemble
 from faultspec.importers.clean import clean_document
 from faultspec.importers.envelopes import one_or_all
 from faultspec.importers.examples import MADE_MESSAGE
-from faultspec.importers.extensible import extensible_paths
 from faultspec.importers.naming import UniqueNames, identifier, slot_name
 from faultspec.importers.registry import merge_orders
 from faultspec.language.constructs.parts import URL
@@ -113,7 +113,7 @@ def read(document: object, name: str) -> ImportedTaxonomy:
     titles = (data.get("title"), mapping(data.get("registry")).get("title"))
     title = next(filter(None, map(visible_text, titles)), f"{name} problem types")
     codes, operations = _codes(rows, envelope, lose)
-    whole: Data = {
+    sections: Data = {
         "envelopes": {"problem": envelope.data()},
         "surfaces": {"api": {"transport": "http", "envelope": "problem", "codes": "open"}},
         "codes": codes,
@@ -126,15 +126,11 @@ def read(document: object, name: str) -> ImportedTaxonomy:
         "team closes it if the registry has all",
     )
     header: Data = {
-        "faultspec": 1,
-        "taxonomy": {
-            "name": identifier(snake(name), "problems"),
-            "version": "1.0.0",
-            "title": title.removesuffix(": problem types"),
-        },
+        "name": identifier(snake(name), "problems"),
+        "version": "1.0.0",
+        "title": title.removesuffix(": problem types"),
     }
-    whole = {**header, "extensible": extensible_paths(whole), **whole}
-    return ImportedTaxonomy(whole, tuple(dict.fromkeys(losses)))
+    return ImportedTaxonomy(assemble(header, sections), tuple(dict.fromkeys(losses)))
 
 
 # Rows
@@ -357,7 +353,7 @@ def _codes(rows: Sequence[_Row], envelope: _Envelope, lose: Report) -> tuple[Dat
             scopes[scope] = reserved.reserve(identifier(scope, "operation"))
         wanted = identifier(_label(row) or snake(_tail(row)), "problem")
         named.append((row, names.setdefault(scope, UniqueNames()).reserve(wanted)))
-    known = {(row.operation, str(row.data.get("code", row.type))): name for row, name in named}
+    known = _names_by_wire(named)
     shared: Data = {}
     operations: Data = {}
     for row, name in named:
@@ -471,11 +467,22 @@ def _known_facts(row: _Row) -> Data:
     return found
 
 
-def _replacement(row: _Row, later: str, known: Mapping[Any, str], lose: Report) -> Data:
+def _names_by_wire(named: Sequence[tuple[_Row, str]]) -> Mapping[tuple[str | None, str], str]:
+    """The name of each code by its operation and either its wire or its name."""
+    by_wire = {(row.operation, str(row.data.get("code", row.type))): name for row, name in named}
+    found: dict[tuple[str | None, str], str] = {}
+    for (operation, wire), name in by_wire.items():
+        found.setdefault((operation, wire), name)
+        found.setdefault((operation, name), name)
+    return found
+
+
+def _replacement(
+    row: _Row, later: str, known: Mapping[tuple[str | None, str], str], lose: Report
+) -> Data:
     for scope in (row.operation, None):
-        for (operation, wire), name in known.items():
-            if operation == scope and later in (wire, name):
-                return {"replaced_by": name}
+        if (scope, later) in known:
+            return {"replaced_by": known[scope, later]}
     reason = f"the registry does not list `{later}`, which replaces it"
     lose(child(row.pointer, "replacedBy"), "reference", reason)
     return {}

@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from faultspec.importers import Data, ImportedTaxonomy, Json, Loss, NotImportable
+from faultspec.importers.assembly import assemble
 from faultspec.importers.clean import clean_document
 from faultspec.importers.descriptors import FilePlaces, file_places
 from faultspec.importers.examples import MADE_MESSAGE
-from faultspec.importers.extensible import extensible_paths
 from faultspec.importers.naming import UniqueNames, identifier
 from faultspec.importers.prose import first_sentence
 from faultspec.language.constructs.failures import GRPC
@@ -185,15 +185,11 @@ class _ProtoImporter:
             )
             self.lose(self._first(), "response", reason)
         header: Data = {
-            "faultspec": 1,
-            "taxonomy": {
-                "name": identifier(package.replace(".", "_"), "protos"),
-                "version": "1.0.0",
-                "title": f"{title} errors",
-            },
+            "name": identifier(package.replace(".", "_"), "protos"),
+            "version": "1.0.0",
+            "title": f"{title} errors",
         }
-        whole = {**header, "extensible": extensible_paths(data), **data}
-        return ImportedTaxonomy(whole, tuple(dict.fromkeys(self.losses)))
+        return ImportedTaxonomy(assemble(header, data), tuple(dict.fromkeys(self.losses)))
 
     def _first(self) -> str:
         return self.files[0].pointer if self.files else ""

@@ -13,9 +13,9 @@ from faultspec.judge.match_envelope import (
     Owners,
     context_codes,
     declarations,
+    find_code,
     is_inside_text,
     is_protocol_number,
-    own_codes,
     shares_status,
     status_of,
 )
@@ -47,22 +47,19 @@ def judge_code(findings: FindingCollector, error: ErrorReading) -> Code | None:
         return None
     if not _has_type_of_codes(findings, error):
         return None
-    own = next(own_codes(operation, error.envelope, wire), None)
-    shared, owners = declarations(findings.contract.numbering_in(error.envelope), wire)
-    if shared is not None and operation is not None:
-        shared = operation.own_form(shared)
-    code = own or shared
-    if error.claim.surface.foreign and not own and not _lists(operation, code):
+    code = find_code(findings.contract, error.envelope, operation, wire)
+    is_own = code is not None and operation is not None and operation.errors.get(code.name) is code
+    if error.claim.surface.foreign and not is_own and not _lists(operation, code):
         return None  # it only looks like a code of this taxonomy
     if error.claim.surface.closes(wire):
         findings.exercise("code/declared")
     findings.exercise("code/reserved")
     if code is None:
-        _report_undeclared(findings, error, owners)
+        _report_undeclared(findings, error)
     elif not code.live:
         _report_reserved(findings, error, code)
     else:
-        _judge_listed(findings, error, code, is_own=own is not None)
+        _judge_listed(findings, error, code, is_own=is_own)
         _judge_sunset(findings, error, code)
     return code
 
@@ -220,9 +217,10 @@ def _elsewhere(findings: FindingCollector, error: ErrorReading) -> str:
     return f"; `{code.name}` is {here} in the envelope `{error.envelope.name}`"
 
 
-def _report_undeclared(findings: FindingCollector, error: ErrorReading, owners: Owners) -> None:
+def _report_undeclared(findings: FindingCollector, error: ErrorReading) -> None:
     """Report a code that nothing declares, or that only other operations declare."""
     wire, surface = error.slots["code"], error.claim.surface
+    _, owners = declarations(findings.contract.numbering_in(error.envelope), wire)
     if not owners:
         if not surface.closes(wire):
             return

@@ -11,9 +11,8 @@ from faultspec.judge.language import judge_language
 from faultspec.judge.match_envelope import (
     EnvelopeMatch,
     ErrorReading,
-    declarations,
     errors_in,
-    own_codes,
+    find_code,
     status_of,
 )
 from faultspec.judge.nesting import judge_nesting
@@ -24,7 +23,7 @@ from faultspec.judge.slots import (
     judge_status_slot,
     judge_types,
 )
-from faultspec.language.model import Code, Envelope, Operation
+from faultspec.language.model import Envelope, Operation
 from faultspec.language.values import show
 from faultspec.runtime.extraction import Extraction
 from faultspec.runtime.nodes import Array, slot_places, walk
@@ -56,7 +55,7 @@ def judge_envelope(
     errors: list[ErrorReading] = []
     items = errors_in(read)
     codes = [
-        _declared_code(findings, envelope, item.slots.get("code"), operation)
+        find_code(findings.contract, envelope, operation, item.slots.get("code"))
         for item in items
         if read.others
     ]
@@ -85,14 +84,6 @@ def judge_envelope(
         findings.code = first.code.name if first.code is not None else None
         first = first._replace(others=tuple(others))
     return first
-
-
-def _declared_code(
-    findings: FindingCollector, envelope: Envelope, wire: object, operation: Operation | None
-) -> Code | None:
-    """The declared code with this value in an envelope, the operation's own first."""
-    shared, _ = declarations(findings.contract.numbering_in(envelope), wire)
-    return next(own_codes(operation, envelope, wire), shared)
 
 
 def _judge_error(findings: FindingCollector, error: ErrorReading) -> ErrorReading:

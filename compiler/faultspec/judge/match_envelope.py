@@ -389,6 +389,19 @@ def own_codes(operation: Operation | None, envelope: Envelope, wire: object) -> 
             yield code
 
 
+def find_code(
+    contract: Contract, envelope: Envelope, operation: Operation | None, wire: object
+) -> Code | None:
+    """The declared code with this value in an envelope: the operation's own, else the shared one as
+    the operation has it.
+    """
+    own = next(own_codes(operation, envelope, wire), None)
+    shared, _ = declarations(contract.numbering_in(envelope), wire)
+    if own is not None or shared is None or operation is None:
+        return own or shared
+    return operation.own_form(shared)
+
+
 def _names_declared_code(contract: Contract, match: EnvelopeMatch) -> bool:
     numbering = contract.numbering_in(match.envelope)
     return any(any(declarations(numbering, wire)) for wire in _codes(match.read))

@@ -990,6 +990,16 @@ class Taxonomy(NamedTuple):
         """Whether an operation alone has a code."""
         return operation is not None and code.name in self.operations[operation].errors
 
+    def code_of(self, operation: Operation | None, name: str) -> Code | None:
+        """The code of this name in answers of an operation: its own, else the shared one as the
+        operation has it.
+        """
+        own = operation.errors.get(name) if operation is not None else None
+        shared = self.codes.get(name)
+        if own is not None or shared is None or operation is None:
+            return own or shared
+        return operation.own_form(shared)
+
     def every_code(self) -> Iterator[Code]:
         """All codes, live or not: shared ones, then those of operations."""
         return (code for _, code in self.located_codes())

@@ -11,9 +11,9 @@ from typing import Any
 
 from faultspec.exchange.body import steps
 from faultspec.language.conditions import ConditionalRule, StatusRange, Test
-from faultspec.language.model import Code, Taxonomy
+from faultspec.language.model import EMPTY, Code, Taxonomy
 from faultspec.runtime.shape import Node, Template, slot_places
-from faultspec.targets.constants import choice_schema, constant_schema
+from faultspec.targets.constants import choice_schema, constant_schema, span_schema
 
 Json = dict[str, Any]
 
@@ -31,7 +31,7 @@ def code_schemas(
     taxonomy: Taxonomy,
     *,
     spelled: bool = False,
-    types: SlotTypes = {},  # noqa: B006  # it is never changed
+    types: SlotTypes = EMPTY,
 ) -> list[Json]:
     """The schemas of a body with this code beside those of its members; ``shape`` is the part with
     the code. ``spelled``: its status is a text, which conditions do not read.
@@ -66,7 +66,7 @@ def rule_schemas(
     rules: Sequence[ConditionalRule],
     facts: Mapping[str, tuple[str, ...]],
     flags: Sequence[tuple[str, ...]],
-    types: SlotTypes = {},  # noqa: B006  # it is never changed
+    types: SlotTypes = EMPTY,
 ) -> Iterator[Json]:
     """The values of the flags at these paths as the rules decide; ``facts``: the paths of the slots
     that a body shows.
@@ -108,7 +108,7 @@ def status_schema(code: Code, taxonomy: Taxonomy) -> Json:
     """The statuses that a body with the code may repeat."""
     if not code.http.statuses:
         return ALWAYS
-    ranges = [_range(status) for status in code.http.statuses]
+    ranges = [span_schema(status.low, status.high) for status in code.http.statuses]
     ranges += [
         _fallback_schema(fallback.on, taxonomy)
         for fallback in taxonomy.fallbacks
@@ -144,15 +144,13 @@ def _fallback_schema(on: StatusRange, taxonomy: Taxonomy) -> Json:
         return NEVER
     inside = [each for each in dict.fromkeys(claimed) if each.meets(on)]
     return {
-        **_range(on),
-        **({"not": {"anyOf": [_range(each) for each in inside]}} if inside else {}),
+        **span_schema(on.low, on.high),
+        **(
+            {"not": {"anyOf": [span_schema(each.low, each.high) for each in inside]}}
+            if inside
+            else {}
+        ),
     }
-
-
-def _range(each: StatusRange) -> Json:
-    if each.low == each.high:
-        return constant_schema(each.low)
-    return {"type": "integer", "minimum": each.low, "maximum": each.high}
 
 
 # Outcomes of rules, of which the first that holds decides

@@ -23,6 +23,13 @@ def choice_schema(values: Collection[object]) -> Json:
     return {**_type_of(listed), "enum": listed}
 
 
+def span_schema(low: int, high: int) -> Json:
+    """The schema of a whole number of an inclusive range."""
+    if low == high:
+        return constant_schema(low)
+    return {"type": "integer", "minimum": low, "maximum": high}
+
+
 def _type_of(values: Collection[object]) -> Json:
     """``type``, if the values have one."""
     types = {_TYPES.get(value.__class__) for value in values}

@@ -18,7 +18,7 @@ from faultspec.language.model import Code, Envelope, Taxonomy
 from faultspec.runtime.nodes import slot_places
 from faultspec.runtime.shape import Object
 from faultspec.targets import schema as schemas
-from faultspec.targets.constants import constant_schema
+from faultspec.targets.constants import constant_schema, span_schema
 from faultspec.targets.json_text import Fragment
 from faultspec.targets.jsonschema import DIALECT, definition
 from faultspec.targets.model import Model
@@ -151,15 +151,7 @@ _INSTANCE = Fragment({"type": "string", "format": "uri-reference"})
 
 @lru_cache(maxsize=256)  # codes have their statuses in common
 def _any_of(statuses: tuple[StatusRange, ...]) -> Fragment:
-    return Fragment({"anyOf": [_span(status.low, status.high) for status in statuses]})
-
-
-def _span(low: int, high: int) -> Json:
-    return (
-        constant_schema(low)
-        if low == high
-        else {"type": "integer", "minimum": low, "maximum": high}
-    )
+    return Fragment({"anyOf": [span_schema(status.low, status.high) for status in statuses]})
 
 
 def _entry(problem: ProblemType) -> Json:

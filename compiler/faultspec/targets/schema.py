@@ -28,7 +28,7 @@ from faultspec.runtime import ids
 from faultspec.runtime.places import body_places
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template, slot_places, walk
 from faultspec.targets import conditions, discriminators
-from faultspec.targets.constants import choice_schema, constant_schema
+from faultspec.targets.constants import choice_schema, constant_schema, span_schema
 from faultspec.targets.json_text import Fragment
 from faultspec.targets.memo import memoize
 
@@ -455,15 +455,7 @@ def undeclared_schema(envelope: Envelope, taxonomy: Taxonomy, others: Iterable[J
 def protocol_numbers(protocol: Protocol) -> list[Json]:
     """The schema of each number, or range of numbers, of a protocol."""
     return [
-        {**constant_schema(code.low), "description": code.summary}
-        if code.low == code.high
-        else {
-            "type": "integer",
-            "minimum": code.low,
-            "maximum": code.high,
-            "description": code.summary,
-        }
-        for code in protocol.codes
+        {**span_schema(code.low, code.high), "description": code.summary} for code in protocol.codes
     ]
 
 
@@ -649,25 +641,18 @@ def slot_schema(name: str, envelope: Envelope, code: Code | None, taxonomy: Taxo
     """The schema of a slot that travels with ``code``: the value that the code fixes, else the
     envelope's field.
     """
-    field = envelope.fields.get(name)
     if code is not None:
         fixed = _fixed_schema(name, envelope, code, taxonomy)
         if fixed is not None:
             return fixed
-    if field is not None:
-        found: Json = known_value(field.schema, taxonomy)
-        if code is not None and name == "actions":
-            found = _suggested_actions(found, code)
-        if code is not None and name == "status" and field.schema.types != ("string",):
-            found = _join(found, conditions.status_schema(code, taxonomy))
-        return _limit_values(found, code.facts.get(name, ())) if code is not None else found
-    implied = taxonomy.implied_schema(name)
-    found = {} if implied is None else known_value(implied, taxonomy)
+    field = envelope.fields.get(name)
+    declared = field.schema if field is not None else taxonomy.implied_schema(name)
+    found: Json = {} if declared is None else known_value(declared, taxonomy)
     if code is None:
         return found
     if name == "actions":
-        return _suggested_actions(found, code)
-    if name == "status":
+        found = _suggested_actions(found, code)
+    if name == "status" and isinstance(written_status(envelope, 404), int):
         found = _join(found, conditions.status_schema(code, taxonomy))
     return _limit_values(found, code.facts.get(name, ()))
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import httpx
 
@@ -86,18 +86,22 @@ def _refuse_private(request: httpx.Request) -> None:
         raise httpx.RequestError(f"{host} is not a public address", request=request)
 
 
-def _is_local(url: str) -> bool:
+def _split(url: str) -> SplitResult | None:
+    """The parts of a URL; None for one that is broken, as an IPv6 address without its end."""
     try:
-        return is_loopback_host(urlsplit(url).hostname or "")
-    except ValueError:  # such as an IPv6 address without its end
-        return False
+        return urlsplit(url)
+    except ValueError:
+        return None
+
+
+def _is_local(url: str) -> bool:
+    parts = _split(url)
+    return parts is not None and is_loopback_host(parts.hostname or "")
 
 
 def _has_credentials(url: str) -> bool:
-    try:
-        return "@" in urlsplit(url).netloc
-    except ValueError:
-        return False
+    parts = _split(url)
+    return parts is not None and "@" in parts.netloc
 
 
 def _problem_of(client: httpx.Client, url: str, end: float) -> LinkProblem | None:

@@ -103,16 +103,14 @@ def _cases(contract: Contract, request: Request, fault: Fault, validator: str) -
     taxonomy = contract.taxonomy
     asked = Exchange(request, Response(None), identity="caller" if _credentials(request) else None)
     operation = contract.operation(asked)
-    own = operation.errors.get(fault.code) if operation is not None else None
-    code = own or taxonomy.codes.get(fault.code)
-    if code is not None and own is None and operation is not None:
-        code = operation.own_form(code)
+    code = taxonomy.code_of(operation, fault.code)
     others = tuple(_others(taxonomy, operation, fault.others))
-    if code is None or not _is_allowed(code, operation, own) or len(others) != len(fault.others):
+    if code is None or not _is_allowed(code, operation) or len(others) != len(fault.others):
         return
+    is_own = _is_own(code, operation)
     for status in _statuses(code, fault, asked, operation=operation, taxonomy=taxonomy):
         claim = contract.claim(replace(asked, response=Response(status)))
-        if claim is None or not reaches(claim.surface, code, of_operation=own is not None):
+        if claim is None or not reaches(claim.surface, code, of_operation=is_own):
             continue
         errors = claim.surface.error_when
         if errors and not any(status in statuses for statuses in errors):
@@ -141,11 +139,8 @@ def _others(
 ) -> Iterator[tuple[Code, int]]:
     """The further codes that an answer of the operation may have, each with its status."""
     for name in names:
-        own = operation.errors.get(name) if operation is not None else None
-        code = own or taxonomy.codes.get(name)
-        if code is not None and own is None and operation is not None:
-            code = operation.own_form(code)
-        if code is not None and code.http.default and _is_allowed(code, operation, own):
+        code = taxonomy.code_of(operation, name)
+        if code is not None and code.http.default and _is_allowed(code, operation):
             yield code, code.http.default
 
 
@@ -206,13 +201,17 @@ def outdates_validator(contract: Contract, request: Request, fault: Fault) -> bo
     of date.
     """
     operation = contract.operation(Exchange(request, Response(None)))
-    own = operation.errors.get(fault.code) if operation is not None else None
-    code = own or contract.taxonomy.codes.get(fault.code)
+    code = contract.taxonomy.code_of(operation, fault.code)
     return code is not None and code.client_action == "refetch"
 
 
-def _is_allowed(code: Code, operation: Operation | None, own: Code | None) -> bool:
-    if own is not None or operation is None or operation.codes is None:
+def _is_own(code: Code, operation: Operation | None) -> bool:
+    """Whether the operation alone has the code."""
+    return operation is not None and code.name in operation.errors
+
+
+def _is_allowed(code: Code, operation: Operation | None) -> bool:
+    if _is_own(code, operation) or operation is None or operation.codes is None:
         return code.live
     return code.live and code.name in operation.codes
 

@@ -433,9 +433,8 @@ class _UpstreamWatch(UpstreamCaller):
         """
         taxonomy = self.session.taxonomy
         operation = self.session.contract.operation(answer.exchange)
-        own = operation.errors.get(name) if operation is not None else None
         others = (other.errors.get(name) for other in taxonomy.operations.values())
-        return own or taxonomy.codes.get(name) or next(filter(None, others))
+        return taxonomy.code_of(operation, name) or next(filter(None, others))
 
     def is_eligible(
         self, code: Code, behaviour: Behaviour, answer: Observation, *, idempotent: bool

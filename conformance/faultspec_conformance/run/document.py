@@ -232,7 +232,7 @@ class DocumentHold:
             return
         missing = []
         for name in declared.named_codes:
-            code = declared.errors.get(name) or self.session.taxonomy.codes.get(name)
+            code = self.session.taxonomy.code_of(declared, name)
             statuses = [*code.http.allowed_statuses()] if code is not None and code.live else []
             described = (self.judge.response(operation.name, status) for status in statuses)
             if statuses and all(response is None for response in described):
