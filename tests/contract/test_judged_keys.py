@@ -179,6 +179,8 @@ def of_surfaces() -> Iterator[Exchange]:
         yield http(surface, 200, {"ok": False, "error": {}})
         yield http(surface, 200, {"ok": True, "text": "x"})
     yield http("/foreign", 502, {"other": True})
+    for failure in ("shop.new", "mall.new", "other.new"):
+        yield http("/part-closed", 400, {"failure": failure})
     yield http("/narrow", 422, {"code": "rich", "details": {"needed": 1, "hint": "x"}})
     yield http("/narrow", 400, plain(details={"offset": 1}))
     yield http("/api/x", 204, None)

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import signal
+import socket
 import socketserver
 import subprocess
 import sys
@@ -137,21 +138,24 @@ def listening(
 
 @contextmanager
 def recording() -> Iterator[tuple[str, list[object]]]:
-    """A host that records who connects, and its address."""
+    """A host that records who connects, and its address. At the end the record is complete."""
     connections: list[object] = []
 
-    class Handler(socketserver.BaseRequestHandler):
-        def handle(self) -> None:
-            connections.append(self.request.recv(200))
+    class Server(socketserver.TCPServer):
+        def verify_request(self, _: object, client: object) -> bool:
+            connections.append(client)
+            return False
 
-    class Server(socketserver.ThreadingTCPServer):
-        daemon_threads = True
-
-    with Server(("127.0.0.2", 0), Handler) as server:
+    with Server(("127.0.0.2", 0), socketserver.BaseRequestHandler) as server:
         threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         try:
             yield f"http://127.0.0.2:{server.server_address[1]}", connections
         finally:
+            # Connections are accepted in order: all earlier ones are recorded when ours is.
+            with socket.create_connection(server.server_address) as last:
+                last.settimeout(10)
+                last.recv(1)
+                connections.remove(last.getsockname())
             server.shutdown()
 
 
