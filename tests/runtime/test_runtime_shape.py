@@ -319,8 +319,8 @@ def test_a_body_that_is_not_an_object_is_one_mismatch_at_the_root(body):
 
 
 def test_further_items_of_a_list_are_read_too():
-    """The first item counts, `more` has the others in order, and departures of all of them are
-    reported.
+    """The first item with a code counts, `more` has the others in order, and departures of all of
+    them are reported.
     """
     node = compile_shape(REGISTRY)
     read = extract(
@@ -335,6 +335,27 @@ def test_further_items_of_a_list_are_read_too():
     ]
     assert read.missing == ("/errors/1/message",)
     assert extract(node, {"errors": []}).mismatched[0].expected == "a list of at least one item"
+
+
+@given(
+    st.lists(st.sampled_from([{"kind": "retry"}, {"code": None, "kind": "help"}]), max_size=3),
+    st.lists(st.sampled_from([{"kind": "retry"}, {"code": "B", "kind": "info"}]), max_size=3),
+)
+def test_the_first_item_with_a_code_counts(before: list[object], after: list[object]) -> None:
+    """An item without a code does not hide the code of a later one, and is not a further error."""
+    node = compile_shape({"details": [{"code?": "$code", "kind": "$kind"}], "title": "$title"})
+    main = {"code": "A", "kind": "info"}
+    read = extract(node, {"details": [*before, main, *after], "title": "t"})
+    assert read.fits
+    assert read.slots == {"code": "A", "kind": "info", "title": "t"}
+    place = f"/details/{len(before)}"
+    assert read.where == {"code": f"{place}/code", "kind": f"{place}/kind", "title": "/title"}
+    further = [item.at for item in read.more]
+    assert further == [
+        f"/details/{i}" for i in range(len(before) + 1 + len(after)) if i != len(before)
+    ]
+    others = [item.slots for item in read.others if item.slots["code"] is not None]
+    assert others == [{**item, "title": "t"} for item in after if "code" in item]
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,10 @@ def odd() -> Taxonomy:
                 "shape": {"errors": [{"code": "$code", "class?": "$class"}]},
                 "fields": {"class": fields["class"]},
             },
+            "some_of_many": {
+                "shape": {"items": [{"code?": "$code", "class?": "$class"}]},
+                "fields": {"class": fields["class"]},
+            },
         },
         "unknown": {"becomes": "undefined", "retriable": True},
         "retry_policies": {
@@ -1312,6 +1316,11 @@ def of_codes(system: str, taxonomy: Taxonomy) -> Iterator[Heard]:
             ):  # a spread detail that the envelope has a member of its own for
                 body = shape.render(envelope.shape, values)
                 yield Heard(system, body, status, HEADERS[number % 3], operation)
+                for member, items in body.items() if isinstance(body, dict) else ():
+                    if isinstance(items, list):
+                        other = {"class": "x"}
+                        longer = {**body, member: [other, {"code": None}, *items, other, *items]}
+                        yield Heard(system, longer, status, None, operation)
 
 
 def facts_of(error: Any, members: Mapping[str, str]) -> dict[str, Any]:

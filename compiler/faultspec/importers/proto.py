@@ -177,7 +177,7 @@ class _ProtoImporter:
             "codes": codes,
             **({"operations": operations} if operations else {}),
         }
-        reason = "an answer whose `details` do not begin with ErrorInfo has no code, and passes"
+        reason = "an answer whose `details` have no ErrorInfo has no code, and passes"
         self.lose(self._first(), "body", reason)
         if operations:
             reason = (

@@ -85,8 +85,9 @@ export function compileShape(picture: Picture): Shape {
  * Read whatever of `body` can be read through the shape; never throws, whatever
  * the body.
  *
- * Of a list the first item counts, and of a list of errors all. A string template is read from the left: each
- * slot takes as little as lets the rest match. Where a slot stands in a template
+ * Of a list the first item with a code counts, or the first if none has one, and of
+ * a list of errors all. A string template is read from the left: each slot takes as
+ * little as lets the rest match. Where a slot stands in a template
  * and also on its own, the value is the latter's. A spread slot is absent if
  * nothing is left to spread.
  */
@@ -100,11 +101,11 @@ export function extract(shape: Shape, body: unknown): Extraction {
   return { slots: first.values, fits: reading.fits, others };
 }
 
-/** The slots that are not in the first item of the list of an item. */
+/** The slots that are in no item of the list of an item. */
 function beside(first: Found, item: Found): [string, unknown][] {
-  const start = `${item.at.slice(0, item.at.lastIndexOf("/"))}/0/`;
+  const items = item.at.slice(0, item.at.lastIndexOf("/") + 1);
   return [...first.values].filter(
-    ([slot]) => !`${first.where.get(slot) ?? ""}/`.startsWith(start),
+    ([slot]) => !(first.where.get(slot) ?? "").startsWith(items),
   );
 }
 
@@ -167,10 +168,36 @@ class Found {
   constructor(readonly at = "") {}
 }
 
+/** The index of the item that counts: the first with a code, or the first of all. */
+function indexOfMain(item: Shape, values: readonly unknown[]): number {
+  const index =
+    values.length > 1 && readsCode(item)
+      ? values.findIndex(
+          (value) => (extract(item, value).slots.get("code") ?? null) !== null,
+        )
+      : 0;
+  return Math.max(index, 0);
+}
+
+function readsCode(shape: Shape): boolean {
+  switch (shape.kind) {
+    case "slot":
+      return shape.name === "code";
+    case "template":
+      return shape.slots.includes("code");
+    case "array":
+      return readsCode(shape.item);
+    case "object":
+      return shape.members.some((member) => readsCode(member.shape));
+    case "literal":
+      return false;
+  }
+}
+
 /** One `extract` under way. */
 class Reading {
   fits = true;
-  /** The further items of lists. */
+  /** The other items of lists. */
   readonly further: Found[] = [];
 
   read(shape: Shape, value: unknown, found: Found, path: string): void {
@@ -193,10 +220,11 @@ class Reading {
       }
       case "array":
         if (Array.isArray(value) && value.length > 0) {
+          const main = indexOfMain(shape.item, value);
           value.forEach((each: unknown, index) => {
             const here = `${path}/${String(index)}`;
-            const item = index === 0 ? found : new Found(here);
-            if (index > 0) this.further.push(item);
+            const item = index === main ? found : new Found(here);
+            if (index !== main) this.further.push(item);
             this.read(shape.item, each, item, here);
           });
         } else {

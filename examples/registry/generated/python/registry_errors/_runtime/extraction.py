@@ -31,7 +31,7 @@ class Mismatch(NamedTuple):
 
 
 class ArrayItem(NamedTuple):
-    """A further item of a list at the pointer `at`: the slots that it has, and their
+    """Another item of a list, at the pointer `at`: the slots that it has, and their
     places.
     """
 
@@ -45,9 +45,9 @@ class Extraction(NamedTuple):
     shape.
 
     `slots` are the values found and `where` their places. Of a list the first item
-    counts; `more` has each further item that says anything, while departures are
-    reported for all of them. `unexpected` are members that the shape doesn't name.
-    Places are JSON Pointers.
+    with a code counts, or the first if none has one; `more` has each other item that
+    says anything, while departures are reported for all of them. `unexpected` are
+    members that the shape doesn't name. Places are JSON Pointers.
     """
 
     slots: dict[str, object]
@@ -66,16 +66,16 @@ class Extraction(NamedTuple):
 
     @property
     def others(self) -> tuple[ArrayItem, ...]:
-        """Each further error of a list, with the slots that stand beside the list."""
+        """Each other error of a list, with the slots that stand beside the list."""
         return tuple(map(self.complete, filter(is_error, self.more)))
 
     def complete(self, item: ArrayItem) -> ArrayItem:
-        """An item with the slots that are not in the first item of its list."""
-        first = f"{item.at.rpartition('/')[0]}/0/"
+        """An item with the slots that are in no item of its list."""
+        items = f"{item.at.rpartition('/')[0]}/"
         beside = [
             slot
             for slot in self.slots
-            if not f"{self.where.get(slot, '')}/".startswith(first)
+            if not self.where.get(slot, "").startswith(items)
         ]
         slots = {slot: self.slots[slot] for slot in beside}
         where = {slot: self.where.get(slot, "") for slot in beside}
@@ -152,9 +152,10 @@ class _ShapeReader:
                 for name, text in zip(node.slots, texts, strict=True):
                     self.read_text(name, text, path, item)
             case Array(item=shape) if isinstance(value, list) and value:
+                main = _index_of_main(shape, value)
                 for index, each in enumerate(value):
                     here = child(path, index)
-                    self.read(shape, each, here, here if index else item)
+                    self.read(shape, each, here, item if index == main else here)
             case Object() if isinstance(value, Mapping):
                 self.read_object(node, value, path, item)
             case _:
@@ -208,6 +209,29 @@ class _ShapeReader:
         if earlier is None or isinstance(earlier, str | int | float):
             expected = json_text(earlier)
         self.mismatched.append(Mismatch(path, expected, value))
+
+
+def _index_of_main(item: Node, values: Sequence[object]) -> int:
+    """The index of the item that counts: the first with a code, or the first of all."""
+    if len(values) > 1 and _reads_code(item):
+        for index, value in enumerate(values):
+            if extract(item, value).slots.get("code") is not None:
+                return index
+    return 0
+
+
+def _reads_code(node: Node) -> bool:
+    match node:
+        case Slot(name=name):
+            return name == "code"
+        case Template(slots=slots):
+            return "code" in slots
+        case Array(item=item):
+            return _reads_code(item)
+        case Object(members=members):
+            return any(_reads_code(member.node) for member in members)
+        case _:
+            return False
 
 
 def _match(node: Template, text: str) -> list[str] | None:
