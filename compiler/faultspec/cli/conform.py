@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from faultspec_conformance.session.options import Event
 
 
+#: The taxonomy of a folder without a project file.
+_USUAL = "taxonomy.yaml"
+
+
 @click.command(name="conform")
 @click.argument("target", required=False, metavar="[CONFIG|URL]")
 @click.option(
@@ -121,7 +125,8 @@ def command(
 
     CONFIG is a conformance.yaml; default: those of faultspec.yaml, one after the other. With a URL
     alone, the run sends probes only and writes nothing. The report names the clauses that could not
-    be exercised for that reason.
+    be exercised for that reason. Without a taxonomy it learns the shape of the errors, and judges
+    by what every service owes.
 
     Exit codes: 0 nothing failed; 1 something failed; 2 nothing failed, but something could not run,
     no clause was exercised, or the configuration or the taxonomy has errors; 130 the run was
@@ -134,6 +139,7 @@ def command(
     from faultspec_conformance.reports.reading import latest_report
     from faultspec_conformance.results.waivers import waivers_in_force
     from faultspec_conformance.run.clients import judge_clients
+    from faultspec_conformance.run.first_look import look
     from faultspec_conformance.run.lost import cut_report, empty_report
     from faultspec_conformance.run.service import run
     from faultspec_conformance.sanitize.masking import build_masking
@@ -189,7 +195,10 @@ def command(
         announced = replace(
             options, announce=announce, keep=lambda report: keep(FORMATS["json"](report))
         )
-        report = (judge_clients if watching else run)(config, loaded.taxonomy, announced)
+        if loaded.learned:
+            report = look(config, announced)
+        else:
+            report = (judge_clients if watching else run)(config, loaded.taxonomy, announced)
         if progress is not ignore_progress:
             click.echo("\r\x1b[K", err=True, nl=False)
         if isinstance(report, Unreachable):
@@ -319,11 +328,12 @@ def match_clauses(only: str, clauses: Collection[str]) -> bool:
 
 
 class _Loaded(NamedTuple):
-    """The inputs of a run."""
+    """The inputs of a run. ``learned``: there is no taxonomy, and the run learns one first."""
 
     config: "ServiceConfig"
     waivers: tuple["Waiver", ...]
     taxonomy: "Taxonomy"
+    learned: bool = False
 
 
 def load_config(path: str, taxonomy_path: str | None) -> _Loaded:
@@ -384,8 +394,9 @@ def load_url(
 ) -> _Loaded:
     """The configuration of a URL. Raises Refused and BadParameter."""
     from faultspec_conformance.config import Identity, ServiceConfig, secret_of
+    from faultspec_conformance.learning.first import any_body
 
-    taxonomy = reporting.load_taxonomy(taxonomy_path)
+    taxonomy = reporting.load_taxonomy(taxonomy_path) if _has_taxonomy(taxonomy_path) else None
     fields = tuple(map(_parse_header, headers))
     secrets = tuple(
         (secret_of(name, value), "${" + name.upper().replace("-", "_") + "}")
@@ -399,7 +410,12 @@ def load_url(
         openapi_file=openapi if is_file else None,
         identities={"caller": caller} if fields else {},
     )
-    return _Loaded(config, (), taxonomy)
+    return _Loaded(config, (), taxonomy or any_body(), learned=taxonomy is None)
+
+
+def _has_taxonomy(path: str | None) -> bool:
+    """Whether there is a taxonomy: the named one, the project's, or taxonomy.yaml here."""
+    return path is not None or reporting.load_project() is not None or Path(_USUAL).is_file()
 
 
 def _parse_header(header: str) -> tuple[str, str]:

@@ -106,6 +106,10 @@ def run(
         return Unreachable(str(error), hint)
 
 
+def _ignore_session(session: HttpSession) -> None:
+    """Inspect nothing."""
+
+
 def judge_http(
     target: ServiceConfig,
     taxonomy: Taxonomy,
@@ -114,11 +118,12 @@ def judge_http(
     *,
     started: Running | None = None,
     connect: Callable[[str, Limits], HttpDriver] = HttpDriver,
+    inspect: Callable[[HttpSession], None] = _ignore_session,
 ) -> Report | Unreachable:
     """Judge a running service over HTTP, by probes and by generated traffic.
 
     ``started``: the process of the service, if the suite started it. ``connect`` creates the driver
-    for a base URL.
+    for a base URL. ``inspect`` is called with the session after its last request.
     """
     unfit = address_problem(target.http)
     if unfit is not None:
@@ -151,6 +156,7 @@ def judge_http(
         session.observations.add(unended_logins(session))
         session.check_process()
         session.observations.add(held.check_observed() if held is not None else ())
+        inspect(session)
         report = build_report(
             session, known, options, base=base, flaky=done.flaky, interrupted=done.interrupted
         )

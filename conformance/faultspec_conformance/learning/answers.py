@@ -1,0 +1,99 @@
+"""The error answers of a service, in the shapes of their bodies."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from genson import SchemaBuilder
+
+from faultspec.exchange.body import JSON, decode_body
+from faultspec.exchange.model import Exchange
+from faultspec.openapi.nodes import mapping
+from faultspec.runtime.codecs import media_essence
+
+#: The levels of a body that are compared. Envelopes nest their code at most two objects deep.
+_COMPARED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorAnswer:
+    """An answer with 4xx or 5xx. ``operation``: ``METHOD /template``, None if the document has no
+    such operation. ``body``: the JSON value, None if the body is not JSON.
+    """
+
+    operation: str | None
+    status: int
+    media_type: str
+    body: object
+
+
+@dataclass(frozen=True, slots=True)
+class BodyShape:
+    """Answers whose bodies have one shape, and a JSON Schema that all of them fit."""
+
+    answers: tuple[ErrorAnswer, ...]
+    schema: Mapping[str, Any]
+
+    @property
+    def places(self) -> frozenset[tuple[str | None, int]]:
+        """The operations and statuses that have the shape."""
+        return frozenset((answer.operation, answer.status) for answer in self.answers)
+
+
+def read_errors(exchanges: Iterable[Exchange]) -> Iterator[ErrorAnswer]:
+    """The answers with 4xx and 5xx and a body, in order."""
+    for exchange in exchanges:
+        status, body = exchange.response.status, exchange.response.body
+        if status is not None and status >= 400 and body:
+            media_type = exchange.response_header("content-type")
+            decoded = decode_body(body, media_type)
+            value = decoded.value if decoded.codec is JSON else None
+            yield ErrorAnswer(exchange.operation, status, media_essence(media_type or ""), value)
+
+
+def group_shapes(answers: Iterable[ErrorAnswer]) -> tuple[BodyShape, ...]:
+    """The shapes of the bodies that are JSON objects, the most common first.
+
+    Two bodies have one shape if they share a member, and every shared member has the same type in
+    both, down to the third level. One operation and status counts once, whatever it was asked.
+    """
+    groups: list[list[ErrorAnswer]] = []
+    for answer in answers:
+        if not isinstance(answer.body, Mapping) or not answer.body:
+            continue
+        group = next((found for found in groups if _is_alike(found[0].body, answer.body)), None)
+        if group is None:
+            groups.append([answer])
+        else:
+            group.append(answer)
+    shapes = [BodyShape(tuple(group), _infer_schema(group)) for group in groups]
+    return tuple(sorted(shapes, key=lambda shape: -len(shape.places)))
+
+
+def _is_alike(one: object, other: object, levels: int = _COMPARED) -> bool:
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        shared = one.keys() & other.keys()
+        if levels == _COMPARED and not shared:
+            return False
+        return levels == 0 or all(_is_alike(one[key], other[key], levels - 1) for key in shared)
+    return one is None or other is None or _type(one) == _type(other)
+
+
+def _type(value: object) -> str:
+    match value:
+        case bool():
+            return "boolean"
+        case int() | float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return "array"
+    return "object"
+
+
+def _infer_schema(group: Sequence[ErrorAnswer]) -> Mapping[str, Any]:
+    builder = SchemaBuilder(schema_uri=None)
+    for answer in group:
+        builder.add_object(answer.body)
+    return mapping(builder.to_schema())

@@ -1,0 +1,98 @@
+"""An OpenAPI document that has the observed errors of its service as examples."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from http import HTTPStatus
+from typing import Any
+
+from faultspec.openapi.nodes import Json, mapping
+from faultspec.openapi.reader import resolve
+from faultspec.openapi.service import Description
+from faultspec_conformance.learning.answers import BodyShape, ErrorAnswer
+
+#: The path and the operationId of the answers whose operation no document describes.
+_ELSEWHERE, ELSEWHERE_ID = "/{elsewhere}", "elsewhere"
+
+#: Examples of one status of an operation. More of them say nothing new.
+_EXAMPLES = 5
+
+
+def document_errors(description: Description, shapes: Sequence[BodyShape]) -> Json:
+    """The document with each observed error as an example of its response. A response that is
+    missing, or has no schema, gets the inferred one.
+    """
+    document: dict[str, Any] = deepcopy(dict(description.document))
+    document.setdefault("openapi", "3.1.0")
+    info = document["info"] = dict(mapping(document.get("info")))
+    info.setdefault("title", "Service")
+    paths = document["paths"] = dict(mapping(document.get("paths")))
+    names = _add_schemas(document, shapes)
+    for shape, name in zip(shapes, names, strict=True):
+        for answer in shape.answers:
+            operation = _operation(paths, description.base, answer)
+            if operation is not None:
+                _add_example(document, operation, answer, name)
+    return document
+
+
+def document_shape(shape: BodyShape, title: str) -> Json:
+    """A document of one shape alone, without the operations that answered in it."""
+    bare = [ErrorAnswer(None, each.status, each.media_type, each.body) for each in shape.answers]
+    described = Description(document={"info": {"title": title, "version": "1.0.0"}})
+    return document_errors(described, [BodyShape(tuple(bare), shape.schema)])
+
+
+def _add_schemas(document: dict[str, Any], shapes: Sequence[BodyShape]) -> list[str]:
+    """Add the inferred schemas to the components. Returns their names."""
+    components = document["components"] = dict(mapping(document.get("components")))
+    schemas = components["schemas"] = dict(mapping(components.get("schemas")))
+    names = [name for name in _free_names(schemas, len(shapes))]
+    schemas.update(zip(names, (shape.schema for shape in shapes), strict=True))
+    return names
+
+
+def _free_names(taken: Iterable[str], number: int) -> Iterator[str]:
+    candidates = ("Error", *(f"Error{index}" for index in range(2, number + 2 + len(set(taken)))))
+    free = [name for name in candidates if name not in set(taken)]
+    yield from free[:number]
+
+
+def _operation(
+    paths: dict[str, Any], base: str, answer: ErrorAnswer
+) -> dict[str, Any] | None:
+    """The operation of an answer, as it stands in the document."""
+    if answer.operation is None:
+        item = paths.setdefault(_ELSEWHERE, {"get": {"operationId": ELSEWHERE_ID}})
+        found: dict[str, Any] = item["get"]
+        return found
+    method, _, template = answer.operation.partition(" ")
+    item = paths.get(template.removeprefix(base), paths.get(template))
+    found = item.get(method.lower()) if isinstance(item, dict) else None
+    return found if isinstance(found, dict) else None
+
+
+def _add_example(
+    document: Json, operation: dict[str, Any], answer: ErrorAnswer, schema: str
+) -> None:
+    responses = operation["responses"] = dict(mapping(operation.get("responses")))
+    status = str(answer.status)
+    response = responses[status] = dict(resolve(document, responses.get(status)))
+    response.setdefault("description", _phrase(answer.status))
+    content = response["content"] = dict(mapping(response.get("content")))
+    media = content[answer.media_type] = dict(mapping(content.get(answer.media_type)))
+    if not media.get("schema"):
+        media["schema"] = {"$ref": f"#/components/schemas/{schema}"}
+    shown = media["examples"] = dict(mapping(media.get("examples")))
+    if len(shown) < _EXAMPLES and not any(_is_of(each, answer.body) for each in shown.values()):
+        shown[f"observed{len(shown) + 1}"] = {"value": answer.body}
+
+
+def _is_of(example: object, body: object) -> bool:
+    return isinstance(example, Mapping) and example.get("value") == body
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return f"Status {status}"

@@ -1,0 +1,63 @@
+"""The taxonomy of a first look: the most common shape of errors, and what every service owes."""
+
+import yaml
+
+from faultspec.importers import NotImportable
+from faultspec.importers.openapi import read as read_openapi
+from faultspec.importers.validate import drop_invalid
+from faultspec.importers.yaml_writer import write_yaml
+from faultspec.language import read
+from faultspec.language.model import Taxonomy
+from faultspec_conformance.learning.answers import BodyShape
+from faultspec_conformance.learning.document import document_shape
+
+#: The clauses of a first look: what a service owes whatever its taxonomy. All others compare
+#: answers with what a team declares.
+OWED = ",".join(
+    (
+        *("service/*", "leaks/*", "envelope/*", "http/*", "framework/*", "auth/*"),
+        *("document/status", "document/media-type", "document/headers", "document/schema"),
+        *("document/challenge", "document/bounds"),
+    )
+)
+
+#: Any JSON body is an error. The run by which the shapes are learned is judged by it.
+_ANY_BODY = """\
+faultspec: 1
+taxonomy: {name: service, version: 1.0.0, title: Service, owner: unknown}
+envelopes:
+  any:
+    media_type: [application/json, application/problem+json]
+    shape: $body
+    fields: {code: {places: [status]}, body: {}}
+    additional: allow
+surfaces:
+  api: {transport: http, error_when: {status: [4xx, 5xx]}, envelope: any, codes: open}
+profile: rfc9110
+codes:
+  refused: {summary: Refused, http: 4xx, retriable: none, client_action: user, effect: none}
+  failed: {summary: Failed, http: 5xx, retriable: none, client_action: user, effect: unknown}
+privacy: {detectors: [stack-trace, sql, connection-string, path, private-address, secret, canary]}
+"""
+
+
+def any_body() -> Taxonomy:
+    """The taxonomy of a service of which nothing is known."""
+    taxonomy = read(_ANY_BODY, "").taxonomy
+    assert taxonomy is not None
+    return taxonomy
+
+
+def one_shape(shape: BodyShape) -> Taxonomy | None:
+    """The taxonomy whose errors have this shape; None if the language has no envelope for it. It
+    leaves open which codes there are.
+    """
+    try:
+        imported = drop_invalid(read_openapi(document_shape(shape, "Service")))
+    except NotImportable:
+        return None
+    data = {key: value for key, value in imported.data.items() if key != "operations"}
+    owed = yaml.safe_load(_ANY_BODY)
+    surfaces = {"api": {**data["surfaces"]["api"], "codes": "open"}}
+    kept = {key: owed[key] for key in ("profile", "privacy")}
+    return read(write_yaml({**data, "surfaces": surfaces, **kept}), "").taxonomy

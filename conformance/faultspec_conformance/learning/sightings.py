@@ -1,0 +1,50 @@
+"""What a first look saw, in sentences."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from faultspec_conformance.learning.answers import BodyShape, ErrorAnswer
+
+#: Operations that a sentence names.
+_NAMED = 3
+
+
+def describe_errors(
+    answers: Sequence[ErrorAnswer], shapes: Sequence[BodyShape]
+) -> Iterator[str]:
+    """The statuses, the media types and the shapes of the observed errors."""
+    if not answers:
+        yield "the service answered no error with a body"
+        return
+    statuses = ", ".join(map(str, sorted({answer.status for answer in answers})))
+    yield f"observed {len(answers)} errors with the statuses {statuses}"
+    others = [answer for answer in answers if not isinstance(answer.body, Mapping)]
+    if others:
+        types = sorted({answer.media_type or "no media type" for answer in others})
+        yield f"{len(others)} of them are no JSON object: {', '.join(types)}; {_places(others)}"
+    for number, shape in enumerate(shapes, 1):
+        which = "the errors have one shape" if len(shapes) == 1 else (
+            f"shape {number} of {len(shapes)}" + ("" if number > 1 else ", by which all are judged")
+        )
+        yield f"{which}: {picture(shape.schema)}; {_places(shape.answers)}"
+
+
+def picture(schema: Mapping[str, object]) -> str:
+    """A shape in one line, such as ``{error: {code, message}}``."""
+    match schema:
+        case {"properties": Mapping() as properties}:
+            members = (
+                name if (inner := picture(value)) == "" else f"{name}: {inner}"
+                for name, value in properties.items()
+            )
+            return "{" + ", ".join(members) + "}"
+        case {"type": "array", "items": Mapping() as items}:
+            return f"[{picture(items)}]"
+    return ""
+
+
+def _places(answers: Iterable[ErrorAnswer]) -> str:
+    found = dict.fromkeys(
+        f"{answer.status} of {answer.operation or 'unknown routes'}" for answer in answers
+    )
+    named = ", ".join(list(found)[:_NAMED])
+    return named if len(found) <= _NAMED else f"{named} and {len(found) - _NAMED} more"

@@ -1,0 +1,84 @@
+"""A run without a taxonomy: learn the shape of the service's errors, then judge by it."""
+
+from dataclasses import dataclass, replace
+
+from faultspec.exchange.model import Exchange
+from faultspec.openapi.service import Description
+from faultspec_conformance.config import ServiceConfig
+from faultspec_conformance.learning.answers import group_shapes, read_errors
+from faultspec_conformance.learning.first import OWED, any_body, one_shape
+from faultspec_conformance.learning.sightings import describe_errors
+from faultspec_conformance.results.model import Report
+from faultspec_conformance.run.service import judge_http
+from faultspec_conformance.run.summarize import build_session_masking
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.options import Event, RunOptions, Unreachable, ignore_report
+
+#: What provokes errors of a service of which nothing is known.
+_LEARNED_FROM = "service/*,framework/*,auth/*"
+
+
+@dataclass(frozen=True, slots=True)
+class ExploredService:
+    """A service's document and its masked answers, in order, with what they cost."""
+
+    description: Description
+    exchanges: tuple[Exchange, ...]
+    requests: int
+    seconds: float
+
+
+def look(target: ServiceConfig, options: RunOptions) -> Report | Unreachable:
+    """Judge a service of which nothing is known by what every service owes. Its most common shape
+    of errors is that of all its errors.
+    """
+    explored = explore(target, options)
+    if isinstance(explored, Unreachable):
+        return explored
+    answers = tuple(read_errors(explored.exchanges))
+    shapes = group_shapes(answers)
+    taxonomy = one_shape(shapes[0]) if shapes else None
+    limits = target.limits
+    rest = replace(
+        limits,
+        requests=max(1, limits.requests - explored.requests),
+        seconds=max(1.0, limits.seconds - explored.seconds),
+    )
+    judged = judge_http(
+        replace(target, limits=rest),
+        taxonomy or any_body(),
+        replace(options, only=options.only or OWED, sweep=False),
+        {},
+    )
+    if isinstance(judged, Unreachable):
+        return judged
+    notes = (*describe_errors(answers, shapes), *judged.result.notes)
+    return replace(judged, result=replace(judged.result, notes=notes))
+
+
+def explore(target: ServiceConfig, options: RunOptions) -> ExploredService | Unreachable:
+    """Provoke the errors of a service, within half of the limits: unknown routes and ids, bad
+    input, no credentials.
+    """
+    opened: list[HttpSession] = []
+    limits = target.limits
+    half = replace(limits, requests=-(-limits.requests // 2), seconds=limits.seconds / 2)
+
+    def announce(event: Event, number: float) -> None:
+        if event != "report":
+            options.announce(event, number)
+
+    found = judge_http(
+        replace(target, limits=half),
+        any_body(),
+        replace(options, only=_LEARNED_FROM, sweep=False, announce=announce, keep=ignore_report),
+        {},
+        inspect=opened.append,
+    )
+    if isinstance(found, Unreachable):
+        return found
+    (session,) = opened
+    masking = build_session_masking(session)
+    exchanges = tuple(masking.exchange(seen.exchange) for seen in session.observations.exchanges)
+    result = found.result
+    return ExploredService(session.description, exchanges, result.requests, result.seconds)
