@@ -99,3 +99,10 @@ def test_a_bomb_in_base64_is_bounded() -> None:
     began = time.process_time()
     MASKING.text(json.dumps([bomb]))
     assert time.process_time() - began < 2
+
+
+def test_a_query_is_not_quoted_printable() -> None:
+    """A value after `=` that begins with two digits hides nothing beside the secrets."""
+    masking = build_masking([], [("jane.19cff1432e@mail.example", "CANARY-email")])
+    url = "http://127.0.0.1:8399/books?limit=face&contact=jane.19cff1432e%40mail.example&key=1"
+    assert masking.text(url) == "http://127.0.0.1:8399/books?limit=face&contact=CANARY-email&key=1"

@@ -176,7 +176,7 @@ def command(
     progress = _print_progress if sys.stderr.isatty() else ignore_progress
     options = RunOptions(
         seed=seed,
-        sweep=not (no_sweep or is_url),
+        sweep=not no_sweep and (loaded.learned or not is_url),
         shard=part,
         only=only,
         waivers=waivers_in_force(loaded.waivers, os.environ),

@@ -8,11 +8,14 @@ from faultspec_conformance.config import ServiceConfig
 from faultspec_conformance.learning.answers import group_shapes, read_errors
 from faultspec_conformance.learning.first import OWED, any_body, one_shape
 from faultspec_conformance.learning.sightings import describe_errors
-from faultspec_conformance.results.model import Report
+from faultspec_conformance.results.model import Report, Result
 from faultspec_conformance.run.service import judge_http
 from faultspec_conformance.run.summarize import build_session_masking
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.options import Event, RunOptions, Unreachable, ignore_report
+
+#: What a team does after a first look.
+_NEXT = "no taxonomy was given: `faultspec init --from URL` drafts one from these answers"
 
 #: What provokes errors of a service of which nothing is known.
 _LEARNED_FROM = "service/*,framework/*,auth/*"
@@ -47,13 +50,23 @@ def look(target: ServiceConfig, options: RunOptions) -> Report | Unreachable:
     judged = judge_http(
         replace(target, limits=rest),
         taxonomy or any_body(),
-        replace(options, only=options.only or OWED, sweep=False),
+        replace(options, only=options.only or OWED),
         {},
     )
     if isinstance(judged, Unreachable):
         return judged
-    notes = (*describe_errors(answers, shapes), *judged.result.notes)
-    return replace(judged, result=replace(judged.result, notes=notes))
+    notes = (*describe_errors(answers, shapes), *judged.result.notes, _NEXT)
+    return replace(judged, result=_without_guesses(replace(judged.result, notes=notes)))
+
+
+def _without_guesses(result: Result) -> Result:
+    """The result without what only the learned taxonomy says: its codes, and the clauses that it
+    has nothing to declare for.
+    """
+    checkable = {
+        name: clause for name, clause in result.clauses.items() if clause.verdict != "not_checkable"
+    }
+    return replace(result, taxonomy="what every service owes", clauses=checkable, coverage={})
 
 
 def explore(target: ServiceConfig, options: RunOptions) -> ExploredService | Unreachable:

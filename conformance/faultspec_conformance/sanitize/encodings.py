@@ -32,8 +32,9 @@ _DECODED = 512 * 1024
 #: What stands for the rest of a text that is cut.
 _CUT = re.compile(r"\[(?:…|\.{3,})\]|…|\.{3,}|\*{3,}")
 
-#: Bytes of quoted-printable text (RFC 2045, section 6.7), and its soft line breaks.
-_QUOTED = re.compile(r"=(?:([0-9A-Fa-f]{2})|\r?\n)")
+#: Bytes of quoted-printable text (RFC 2045, section 6.7), and its soft line breaks. Digits are in
+#: upper case, so `?limit=face` is none.
+_QUOTED = re.compile(r"=(?:([0-9A-F]{2})|\r?\n)")
 
 _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_")
 
