@@ -47,6 +47,7 @@ ROOMS: Mapping[str, str] = {
     "faultspec_conformance.reports": "Results as table, JSON, JUnit, SARIF, Markdown, HTML, command lines",
     "faultspec_conformance.schemathesis": "The only room that imports schemathesis: its hooks in the process of the sweep, its checks of the service's own document, and a check for its own runs",
     "faultspec_conformance.probes": "Requests that provoke an error or test a relation between answers",
+    "faultspec_conformance.learning": "A first taxonomy from the answers of a service that has none",
     "faultspec_conformance.run": "One run: schedule, sweep, repeated failures, summary; clients under faults",
     "faultspec_conformance.observed": "Traffic that the suite did not send: recordings, logs, tests, middleware",
     "faultspec_conformance.orders": "The reference service, and the demo",

@@ -98,7 +98,7 @@ def command(
     except Refused:
         return COULD_NOT
     only = join_patterns(patterns)
-    if only is not None and not match_clauses(only, service_clauses(taxonomy)):
+    if not match_clauses(only, service_clauses(taxonomy)):
         return COULD_NOT
     watched = sys.stderr.isatty()
     options = AuditOptions(

@@ -171,7 +171,7 @@ def command(
     _check_key(target, config, watching=watching)
     clauses = (client_clauses if watching else service_clauses)(loaded.taxonomy)
     only = join_patterns(patterns)
-    if only is not None and not match_clauses(only, clauses):
+    if not match_clauses(only, clauses):
         return COULD_NOT
     progress = _print_progress if sys.stderr.isatty() else ignore_progress
     options = RunOptions(
@@ -195,10 +195,11 @@ def command(
         announced = replace(
             options, announce=announce, keep=lambda report: keep(FORMATS["json"](report))
         )
-        if loaded.learned:
-            report = look(config, announced)
-        else:
-            report = (judge_clients if watching else run)(config, loaded.taxonomy, announced)
+        report = (
+            look(config, announced)
+            if loaded.learned
+            else (judge_clients if watching else run)(config, loaded.taxonomy, announced)
+        )
         if progress is not ignore_progress:
             click.echo("\r\x1b[K", err=True, nl=False)
         if isinstance(report, Unreachable):
@@ -311,8 +312,10 @@ class _Limits(NamedTuple):
         return replace(config, limits=limits)
 
 
-def match_clauses(only: str, clauses: Collection[str]) -> bool:
-    """Whether each of the joined patterns matches a clause. If not, an error is printed."""
+def match_clauses(only: str | None, clauses: Collection[str]) -> bool:
+    """Whether each joined pattern, if any, matches a clause. If not, an error is printed."""
+    if only is None:
+        return True
     unmatched = (
         pattern
         for pattern in only.split(",")
@@ -392,11 +395,18 @@ def _relocate(
 def load_url(
     url: str, headers: Sequence[str], openapi: str | None, taxonomy_path: str | None
 ) -> _Loaded:
-    """The configuration of a URL. Raises Refused and BadParameter."""
-    from faultspec_conformance.config import Identity, ServiceConfig, secret_of
+    """The inputs for a URL. Raises Refused and BadParameter."""
     from faultspec_conformance.learning.first import any_body
 
     taxonomy = reporting.load_taxonomy(taxonomy_path) if _has_taxonomy(taxonomy_path) else None
+    config = configure_url(url, headers, openapi)
+    return _Loaded(config, (), taxonomy or any_body(), learned=taxonomy is None)
+
+
+def configure_url(url: str, headers: Sequence[str], openapi: str | None) -> "ServiceConfig":
+    """The configuration of a URL, under which nothing is written. Raises BadParameter."""
+    from faultspec_conformance.config import Identity, ServiceConfig, secret_of
+
     fields = tuple(map(_parse_header, headers))
     secrets = tuple(
         (secret_of(name, value), "${" + name.upper().replace("-", "_") + "}")
@@ -404,13 +414,12 @@ def load_url(
     )
     caller = Identity("caller", fields, fields, secrets=secrets)
     is_file = openapi is not None and Path(openapi).is_file()
-    config = ServiceConfig(
+    return ServiceConfig(
         http=url.rstrip("/"),
         openapi=None if is_file else openapi,
         openapi_file=openapi if is_file else None,
         identities={"caller": caller} if fields else {},
     )
-    return _Loaded(config, (), taxonomy or any_body(), learned=taxonomy is None)
 
 
 def _has_taxonomy(path: str | None) -> bool:

@@ -1,5 +1,6 @@
 """``faultspec init``: create a first taxonomy, project file or conformance file."""
 
+import re
 from collections.abc import Mapping
 from importlib import import_module
 from importlib.resources import files
@@ -53,12 +54,38 @@ def command() -> None:
 
 @click.command(name=_DEFAULT)
 @click.argument("file", default="taxonomy.yaml", type=click.Path())
-def taxonomy(file: str) -> int:
+@click.option(
+    "--from",
+    "source",
+    metavar="URL|FILE",
+    help="Draft from the answers of a running service, or from an OpenAPI document; "
+    "conformance.yaml and faultspec.yaml beside it.",
+)
+@click.option(
+    "--header",
+    "headers",
+    multiple=True,
+    metavar="NAME:VALUE",
+    help="With --from URL: a header of the caller, such as a token; can be repeated.",
+)
+@click.option(
+    "--http", metavar="URL", help="With --from FILE: the address of the service to judge."
+)
+def taxonomy(file: str, source: str | None, headers: tuple[str, ...], http: str | None) -> int:
     """Create a taxonomy in FILE (default: taxonomy.yaml), and the JSON Schema for editors next to
     it.
 
-    Nothing is overwritten: an existing FILE is an error, an existing schema is kept.
+    With --from URL the service is asked for unknown routes and ids, with bad input and without
+    credentials; only GET, HEAD and OPTIONS are sent. Nothing is overwritten: an existing FILE is an
+    error, an existing schema is kept.
     """
+    is_url = source is not None and re.match(r"https?://", source) is not None
+    if (headers and not is_url) or (http and (source is None or is_url)):
+        raise click.UsageError("--header needs --from URL, and --http needs --from FILE")
+    if source is not None:
+        from faultspec.cli.init_from import draft_from
+
+        return draft_from(source, file, headers, http)
     schema = (_SCHEMA, json_schema_text())
     return _create(file, "starter.yaml", schema, f"faultspec lint {file}")
 

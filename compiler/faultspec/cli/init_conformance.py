@@ -79,8 +79,8 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
         http=address,
         openapi=place
         if place.startswith(("http://", "https://")) or place != openapi
-        else _relative_path(target, openapi),
-        taxonomy_path=_relative_path(target, taxonomy),
+        else relative_path(target, openapi),
+        taxonomy_path=relative_path(target, taxonomy),
     )
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -100,7 +100,7 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
     return 0
 
 
-def _relative_path(file: Path, path: str) -> str:
+def relative_path(file: Path, path: str) -> str:
     """A path as the file writes it: relative to its own folder."""
     return path if os.path.isabs(path) else Path(os.path.relpath(path, file.parent)).as_posix()
 

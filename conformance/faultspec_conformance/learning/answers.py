@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from genson import SchemaBuilder
+from genson import SchemaBuilder  # type: ignore[import-untyped]  # it has no types
 
 from faultspec.exchange.body import JSON, decode_body
 from faultspec.exchange.model import Exchange
@@ -18,13 +18,15 @@ _COMPARED = 3
 @dataclass(frozen=True, slots=True)
 class ErrorAnswer:
     """An answer with 4xx or 5xx. ``operation``: ``METHOD /template``, None if the document has no
-    such operation. ``body``: the JSON value, None if the body is not JSON.
+    such operation. ``body``: the JSON value, None if the body is not JSON. ``quotable``: it
+    contains nothing that an error may not.
     """
 
     operation: str | None
     status: int
     media_type: str
     body: object
+    quotable: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +42,18 @@ class BodyShape:
         return frozenset((answer.operation, answer.status) for answer in self.answers)
 
 
-def read_errors(exchanges: Iterable[Exchange]) -> Iterator[ErrorAnswer]:
-    """The answers with 4xx and 5xx and a body, in order."""
-    for exchange in exchanges:
+def read_errors(exchanges: Iterable[tuple[Exchange, bool]]) -> Iterator[ErrorAnswer]:
+    """The answers with 4xx and 5xx and a body, in order. Each exchange comes with whether its
+    answer leaks.
+    """
+    for exchange, leaks in exchanges:
         status, body = exchange.response.status, exchange.response.body
         if status is not None and status >= 400 and body:
             media_type = exchange.response_header("content-type")
             decoded = decode_body(body, media_type)
             value = decoded.value if decoded.codec is JSON else None
-            yield ErrorAnswer(exchange.operation, status, media_essence(media_type or ""), value)
+            media = media_essence(media_type or "")
+            yield ErrorAnswer(exchange.operation, status, media, value, quotable=not leaks)
 
 
 def group_shapes(answers: Iterable[ErrorAnswer]) -> tuple[BodyShape, ...]:

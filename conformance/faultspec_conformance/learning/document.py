@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
@@ -37,7 +38,7 @@ def document_errors(description: Description, shapes: Sequence[BodyShape]) -> Js
 
 def document_shape(shape: BodyShape, title: str) -> Json:
     """A document of one shape alone, without the operations that answered in it."""
-    bare = [ErrorAnswer(None, each.status, each.media_type, each.body) for each in shape.answers]
+    bare = [replace(answer, operation=None) for answer in shape.answers]
     described = Description(document={"info": {"title": title, "version": "1.0.0"}})
     return document_errors(described, [BodyShape(tuple(bare), shape.schema)])
 
@@ -46,7 +47,7 @@ def _add_schemas(document: dict[str, Any], shapes: Sequence[BodyShape]) -> list[
     """Add the inferred schemas to the components. Returns their names."""
     components = document["components"] = dict(mapping(document.get("components")))
     schemas = components["schemas"] = dict(mapping(components.get("schemas")))
-    names = [name for name in _free_names(schemas, len(shapes))]
+    names = list(_free_names(schemas, len(shapes)))
     schemas.update(zip(names, (shape.schema for shape in shapes), strict=True))
     return names
 
@@ -57,18 +58,16 @@ def _free_names(taken: Iterable[str], number: int) -> Iterator[str]:
     yield from free[:number]
 
 
-def _operation(
-    paths: dict[str, Any], base: str, answer: ErrorAnswer
-) -> dict[str, Any] | None:
+def _operation(paths: dict[str, Any], base: str, answer: ErrorAnswer) -> dict[str, Any] | None:
     """The operation of an answer, as it stands in the document."""
     if answer.operation is None:
         item = paths.setdefault(_ELSEWHERE, {"get": {"operationId": ELSEWHERE_ID}})
         found: dict[str, Any] = item["get"]
         return found
     method, _, template = answer.operation.partition(" ")
-    item = paths.get(template.removeprefix(base), paths.get(template))
-    found = item.get(method.lower()) if isinstance(item, dict) else None
-    return found if isinstance(found, dict) else None
+    described = paths.get(template.removeprefix(base), paths.get(template))
+    operation = described.get(method.lower()) if isinstance(described, dict) else None
+    return operation if isinstance(operation, dict) else None
 
 
 def _add_example(
@@ -82,6 +81,8 @@ def _add_example(
     media = content[answer.media_type] = dict(mapping(content.get(answer.media_type)))
     if not media.get("schema"):
         media["schema"] = {"$ref": f"#/components/schemas/{schema}"}
+    if not answer.quotable:
+        return
     shown = media["examples"] = dict(mapping(media.get("examples")))
     if len(shown) < _EXAMPLES and not any(_is_of(each, answer.body) for each in shown.values()):
         shown[f"observed{len(shown) + 1}"] = {"value": answer.body}

@@ -1,4 +1,4 @@
-"""What a first look saw, in sentences."""
+"""The sentences about what a first look saw."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -8,9 +8,7 @@ from faultspec_conformance.learning.answers import BodyShape, ErrorAnswer
 _NAMED = 3
 
 
-def describe_errors(
-    answers: Sequence[ErrorAnswer], shapes: Sequence[BodyShape]
-) -> Iterator[str]:
+def describe_errors(answers: Sequence[ErrorAnswer], shapes: Sequence[BodyShape]) -> Iterator[str]:
     """The statuses, the media types and the shapes of the observed errors."""
     if not answers:
         yield "the service answered no error with a body"
@@ -22,23 +20,28 @@ def describe_errors(
         types = sorted({answer.media_type or "no media type" for answer in others})
         yield f"{len(others)} of them are no JSON object: {', '.join(types)}; {_places(others)}"
     for number, shape in enumerate(shapes, 1):
-        which = "the errors have one shape" if len(shapes) == 1 else (
-            f"shape {number} of {len(shapes)}" + ("" if number > 1 else ", by which all are judged")
+        which = (
+            "the errors have one shape"
+            if len(shapes) == 1
+            else (
+                f"shape {number} of {len(shapes)}"
+                + ("" if number > 1 else ", by which all are judged")
+            )
         )
-        yield f"{which}: {picture(shape.schema)}; {_places(shape.answers)}"
+        yield f"{which}: {draw_shape(shape.schema)}; {_places(shape.answers)}"
 
 
-def picture(schema: Mapping[str, object]) -> str:
+def draw_shape(schema: Mapping[str, object]) -> str:
     """A shape in one line, such as ``{error: {code, message}}``."""
     match schema:
         case {"properties": Mapping() as properties}:
             members = (
-                name if (inner := picture(value)) == "" else f"{name}: {inner}"
+                name if (inner := draw_shape(value)) == "" else f"{name}: {inner}"
                 for name, value in properties.items()
             )
             return "{" + ", ".join(members) + "}"
         case {"type": "array", "items": Mapping() as items}:
-            return f"[{picture(items)}]"
+            return f"[{draw_shape(items)}]"
     return ""
 
 

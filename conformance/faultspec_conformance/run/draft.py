@@ -29,9 +29,17 @@ _SLOW = 4
 
 
 def draft(
-    description: Description, taxonomy: Taxonomy, *, http: str, openapi: str, taxonomy_path: str
+    description: Description,
+    taxonomy: Taxonomy,
+    *,
+    http: str,
+    openapi: str | None,
+    taxonomy_path: str,
 ) -> str:
-    """The text of the file. It has no mistakes once its variables are set."""
+    """The text of the file. It has no mistakes once its variables are set. ``openapi``: the place
+    of the document; None if it is where services commonly publish it, or there is none.
+    """
+    place = "" if openapi is None else f", openapi: {quote_scalar(openapi)}"
     out = [
         "# How `faultspec conform` judges this service. This is a draft from its OpenAPI document:",
         (
@@ -39,7 +47,7 @@ def draft(
             "`writes` is true."
         ),
         f"taxonomy: {quote_scalar(taxonomy_path)}",
-        f"target: {{http: {quote_scalar(http)}, openapi: {quote_scalar(openapi)}}}",
+        f"target: {{http: {quote_scalar(http)}{place}}}",
         "",
         *_identities(description),
         "",

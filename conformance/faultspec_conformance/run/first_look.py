@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 from faultspec.exchange.model import Exchange
 from faultspec.openapi.service import Description
 from faultspec_conformance.config import ServiceConfig
-from faultspec_conformance.learning.answers import group_shapes, read_errors
+from faultspec_conformance.learning.answers import ErrorAnswer, group_shapes, read_errors
 from faultspec_conformance.learning.first import OWED, any_body, one_shape
 from faultspec_conformance.learning.sightings import describe_errors
 from faultspec_conformance.results.model import Report, Result
 from faultspec_conformance.run.service import judge_http
 from faultspec_conformance.run.summarize import build_session_masking
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import Observation
 from faultspec_conformance.session.options import Event, RunOptions, Unreachable, ignore_report
 
 #: What a team does after a first look.
@@ -23,10 +24,14 @@ _LEARNED_FROM = "service/*,framework/*,auth/*"
 
 @dataclass(frozen=True, slots=True)
 class ExploredService:
-    """A service's document and its masked answers, in order, with what they cost."""
+    """A service's document and its masked answers, in order, with what they cost.
+
+    ``leaking``: the answers that contain more than an error may, which nothing may quote.
+    """
 
     description: Description
     exchanges: tuple[Exchange, ...]
+    leaking: tuple[bool, ...]
     requests: int
     seconds: float
 
@@ -35,10 +40,10 @@ def look(target: ServiceConfig, options: RunOptions) -> Report | Unreachable:
     """Judge a service of which nothing is known by what every service owes. Its most common shape
     of errors is that of all its errors.
     """
-    explored = explore(target, options)
+    explored = explore(target, replace(options, sweep=False))
     if isinstance(explored, Unreachable):
         return explored
-    answers = tuple(read_errors(explored.exchanges))
+    answers = read_explored(explored)
     shapes = group_shapes(answers)
     taxonomy = one_shape(shapes[0]) if shapes else None
     limits = target.limits
@@ -69,6 +74,11 @@ def _without_guesses(result: Result) -> Result:
     return replace(result, taxonomy="what every service owes", clauses=checkable, coverage={})
 
 
+def read_explored(explored: ExploredService) -> tuple[ErrorAnswer, ...]:
+    """The errors among the answers of a service."""
+    return tuple(read_errors(zip(explored.exchanges, explored.leaking, strict=True)))
+
+
 def explore(target: ServiceConfig, options: RunOptions) -> ExploredService | Unreachable:
     """Provoke the errors of a service, within half of the limits: unknown routes and ids, bad
     input, no credentials.
@@ -84,7 +94,7 @@ def explore(target: ServiceConfig, options: RunOptions) -> ExploredService | Unr
     found = judge_http(
         replace(target, limits=half),
         any_body(),
-        replace(options, only=_LEARNED_FROM, sweep=False, announce=announce, keep=ignore_report),
+        replace(options, only=_LEARNED_FROM, announce=announce, keep=ignore_report),
         {},
         inspect=opened.append,
     )
@@ -92,6 +102,19 @@ def explore(target: ServiceConfig, options: RunOptions) -> ExploredService | Unr
         return found
     (session,) = opened
     masking = build_session_masking(session)
-    exchanges = tuple(masking.exchange(seen.exchange) for seen in session.observations.exchanges)
-    result = found.result
-    return ExploredService(session.description, exchanges, result.requests, result.seconds)
+    seen = session.observations.exchanges
+    return ExploredService(
+        session.description,
+        exchanges=tuple(masking.exchange(each.exchange) for each in seen),
+        leaking=tuple(_leaks(each) for each in seen),
+        requests=found.result.requests,
+        seconds=found.result.seconds,
+    )
+
+
+def _leaks(seen: Observation) -> bool:
+    # A canary is ours, and masked.
+    return any(
+        finding.clause.startswith("leaks/") and finding.clause != "leaks/canary"
+        for finding in seen.judgement.findings
+    )

@@ -1,0 +1,135 @@
+"""``faultspec init --from``: draft a taxonomy, a conformance file and a project file."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from faultspec.cli.extra import require_conformance
+from faultspec.cli.init import print_refusal
+from faultspec.cli.init_conformance import relative_path
+from faultspec.cli.reporting import print_error
+from faultspec.language.schema import json_schema_text, schema_text
+
+if TYPE_CHECKING:
+    from faultspec.openapi.service import Description
+    from faultspec_conformance.learning.answers import ErrorAnswer
+
+#: The address in the drafted configuration, unless the command line names one. The servers of a
+#: document are not taken: a draft aims at nothing but this machine.
+_HERE = "http://127.0.0.1:8080"
+
+_PROJECT = """\
+# yaml-language-server: $schema=project.schema.json
+taxonomies: [{taxonomy}]
+conformance: {conformance}
+"""
+
+
+class _Source(NamedTuple):
+    """The inputs of a draft. ``openapi``: the place of the document for the configuration."""
+
+    description: "Description"
+    answers: tuple["ErrorAnswer", ...]
+    http: str
+    openapi: str | None
+
+
+def draft_from(source: str, file: str, headers: Sequence[str], http: str | None) -> int:
+    """Draft FILE, and beside it conformance.yaml, faultspec.yaml and their schemas. Returns the
+    exit code. Nothing is overwritten.
+    """
+    require_conformance()
+    from faultspec.cli.schemas import PROJECT_SCHEMA, project_schema
+    from faultspec.importers import NotImportable
+    from faultspec.language import read
+    from faultspec_conformance.learning.answers import group_shapes
+    from faultspec_conformance.learning.draft import draft_taxonomy, write_draft
+    from faultspec_conformance.learning.sightings import describe_errors
+    from faultspec_conformance.run.draft import draft
+
+    target = Path(file)
+    folder = target.parent
+    written = [target, folder / "conformance.yaml", folder / "faultspec.yaml"]
+    for path in written:
+        if path.exists():
+            return print_refusal(
+                "file-exists", "the file exists already", str(path), "name another, or remove it"
+            )
+    is_url = re.match(r"https?://", source) is not None
+    found = _explore(source, headers) if is_url else _read(source, http)
+    if found is None:
+        return 2
+    shapes = group_shapes(found.answers)
+    try:
+        imported = draft_taxonomy(found.description, shapes)
+    except NotImportable as problem:
+        print_error(problem.code, problem.message, problem.hint or "is this the right service?")
+        return 2
+    text = write_draft(imported, found.answers, source, "faultspec.schema.json")
+    taxonomy = read(text, file).taxonomy
+    assert taxonomy is not None  # drop_invalid has read it
+    conformance = draft(
+        found.description,
+        taxonomy,
+        http=found.http,
+        openapi=None if found.openapi is None else relative_path(target, found.openapi),
+        taxonomy_path=target.name,
+    )
+    project = _PROJECT.format(taxonomy=target.name, conformance="conformance.yaml")
+    contents = {
+        target: text,
+        written[1]: conformance,
+        written[2]: project,
+        folder / "faultspec.schema.json": json_schema_text(),
+        folder / PROJECT_SCHEMA: schema_text(project_schema()),
+    }
+    for note in describe_errors(found.answers, shapes) if is_url else ():
+        click.echo(f"note: {note}", err=True)
+    return _write_all(contents)
+
+
+def _explore(url: str, headers: Sequence[str]) -> _Source | None:
+    """The answers of a service; None after an error was printed."""
+    from faultspec.cli.conform import configure_url
+    from faultspec_conformance.run.first_look import explore, read_explored
+    from faultspec_conformance.session.options import RunOptions, Unreachable
+
+    config = configure_url(url, headers, None)
+    explored = explore(config, RunOptions())
+    if isinstance(explored, Unreachable):
+        print_error("unreachable", explored.reason, explored.hint or "is the service running?")
+        return None
+    return _Source(explored.description, read_explored(explored), config.http, None)
+
+
+def _read(path: str, http: str | None) -> _Source | None:
+    """The service of a document; None after an error was printed."""
+    from faultspec.cli.reporting import Refused, load_description
+
+    try:
+        description = load_description(path)
+    except Refused:
+        return None
+    assert description is not None  # a path was given
+    return _Source(description, (), (http or _HERE).rstrip("/"), path)
+
+
+def _write_all(contents: Mapping[Path, str]) -> int:
+    """Write new files; those that exist are kept. Returns the exit code."""
+    for path, text in contents.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("x", encoding="utf-8", newline="\n") as out:
+                out.write(text)
+        except FileExistsError:
+            click.echo(f"{path}: kept as it is", err=True)
+        except OSError as error:
+            message = f"the file cannot be written: {error.strerror}"
+            return print_refusal("file-unwritable", message, str(path))
+        else:
+            click.echo(str(path))
+    click.echo("next: check the comments, then faultspec lint, and faultspec conform", err=True)
+    return 0

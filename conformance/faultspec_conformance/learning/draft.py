@@ -1,0 +1,87 @@
+"""A drafted taxonomy as text, with comments where it guesses."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from faultspec.importers import Decision, ImportedTaxonomy
+from faultspec.importers.openapi import read as read_openapi
+from faultspec.importers.validate import drop_invalid
+from faultspec.importers.yaml_writer import write_yaml
+from faultspec.openapi.service import Description
+from faultspec_conformance.learning.answers import BodyShape, ErrorAnswer
+from faultspec_conformance.learning.document import ELSEWHERE_ID, document_errors
+
+#: Decisions that a comment lists; lint has them all.
+_LISTED = 12
+
+_CONSTRUCT = re.compile(r"  ([A-Za-z_][\w.-]*):")
+
+
+def draft_taxonomy(description: Description, shapes: Sequence[BodyShape]) -> ImportedTaxonomy:
+    """The taxonomy of a document and of the errors that its service answered. Raises
+    NotImportable.
+    """
+    imported = drop_invalid(read_openapi(document_errors(description, shapes)))
+    operations = {
+        name: operation
+        for name, operation in imported.data.get("operations", {}).items()
+        if operation.get("wire", name) != ELSEWHERE_ID
+    }
+    data = {key: value for key, value in imported.data.items() if key != "operations"}
+    return imported._replace(data={**data, "operations": operations} if operations else data)
+
+
+def write_draft(
+    imported: ImportedTaxonomy, answers: Sequence[ErrorAnswer], source: str, schema: str
+) -> str:
+    """The text of a drafted taxonomy. ``source``: what it was drafted from."""
+    head = [
+        f"# A draft from {source}. Comments say what is a guess; check them, then remove them.",
+        *_decisions(imported.decisions),
+    ]
+    text = _comment(write_yaml(imported.data), _evidence(imported, answers))
+    return f"# yaml-language-server: $schema={schema}\n" + "\n".join(head) + "\n" + text
+
+
+def _decisions(decisions: Sequence[Decision]) -> Iterator[str]:
+    found = list(
+        dict.fromkeys(f"# - {each.path}: {' '.join(each.reason.split())}" for each in decisions)
+    )
+    if found:
+        yield "# The team decides:"
+        yield from found[:_LISTED]
+    if len(found) > _LISTED:
+        yield f"# - and {len(found) - _LISTED} more, which `faultspec lint` lists"
+
+
+def _evidence(
+    imported: ImportedTaxonomy, answers: Iterable[ErrorAnswer]
+) -> Mapping[tuple[str, str], str]:
+    """For each code and envelope, where it comes from."""
+    seen = Counter(answer.status for answer in answers if isinstance(answer.body, Mapping))
+    found: dict[tuple[str, str], str] = {}
+    for name, code in imported.data.get("codes", {}).items():
+        statuses = code.get("http")
+        number = seen.get(statuses, 0) if isinstance(statuses, int) else 0
+        found["codes", name] = (
+            f"observed: {statuses}, in {number} answers; whether to retry is a guess"
+            if number
+            else "from the document alone, not observed; whether to retry is a guess"
+        )
+    return found
+
+
+def _comment(text: str, comments: Mapping[tuple[str, str], str]) -> str:
+    """The text with a comment above each named construct."""
+    out: list[str] = []
+    section = ""
+    for line in text.splitlines():
+        if line and not line.startswith(" "):
+            section = line.partition(":")[0]
+        found = _CONSTRUCT.match(line)
+        comment = comments.get((section, found[1])) if found else None
+        if comment is not None:
+            out.append(f"  # {comment}")
+        out.append(line)
+    return "\n".join(out) + "\n"
