@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import json
+import os
 import re
 import sys
 from importlib.util import find_spec
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from faultspec.cli.documents import Unreadable
 from faultspec.cli.protos import read_protos
 from faultspec.contract.model import build_contract
 from faultspec.exchange.model import Exchange, Request, Response
@@ -236,6 +238,85 @@ def test_no_bytes_end_in_a_traceback(content: bytes) -> None:
         return
     with contextlib.suppress(NotImportable):
         drop_invalid(read(found.data))
+
+
+def record(number: int, content: bytes) -> bytes:
+    """A field of bytes, of a number below 16."""
+    size, length = b"", len(content)
+    while length > 127:
+        size, length = size + bytes([length & 127 | 128]), length >> 7
+    return bytes([number << 3 | 2]) + size + bytes([length]) + content
+
+
+def descriptors(*parts: bytes) -> bytes:
+    """A set with one file of parts."""
+    return record(1, record(1, b"a.proto") + b"".join(parts))
+
+
+@pytest.mark.parametrize("field", [4, 5, 6, 9])
+def test_a_set_of_many_parts_is_refused(field: int) -> None:
+    """More parts than the reader keeps are a diagnostic, before they take memory."""
+    content = descriptors(bytes([field << 3 | 2, 0]) * 1_000_000)
+    with pytest.raises(UnreadableDescriptors) as refused:
+        read_descriptors(content)
+    assert refused.value.code == "file-too-large"
+
+
+def test_more_codes_than_a_taxonomy_has_are_refused() -> None:
+    """A taxonomy beyond the size of the language is a diagnostic with what to do."""
+    values = b"".join(record(2, record(1, b"R%d" % n)) for n in range(30_000))
+    data = read_descriptors(descriptors(record(5, record(1, b"ErrorReason") + values))).data
+    with pytest.raises(NotImportable) as refused:
+        drop_invalid(read(data))
+    assert refused.value.code == "file-too-large"
+    assert "report" not in str(refused.value.hint)
+
+
+@pytest.mark.parametrize("kind", ["fifo", "device"])
+def test_an_import_that_is_not_a_file_is_refused(tmp_path: Path, kind: str) -> None:
+    """A device and a pipe, behind a link or not, end before protoc opens them."""
+    (tmp_path / "a.proto").write_text('import /* x */ public "b/x.proto";\nenum Error { A = 1; }')
+    (tmp_path / "b").mkdir()
+    if kind == "fifo":
+        os.mkfifo(tmp_path / "b/x.proto")
+    else:
+        (tmp_path / "b/x.proto").symlink_to("/dev/zero")
+    done = faultspec("import", "proto", "a.proto", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "b/x.proto: error: this is a device, a pipe or a socket" in done.stderr
+
+
+def test_the_folder_of_imports_stays_in_the_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A package leads up to the repository or the current folder, and no further."""
+    folder = tmp_path / "acme/v1"
+    folder.mkdir(parents=True)
+    (tmp_path / "x.proto").write_text('syntax = "proto3";')
+    (folder / "a.proto").write_text(
+        'syntax = "proto3"; package acme.v1;\nimport "x.proto"; enum Error { A = 0; }'.replace(
+            "package", "\npackage"
+        )
+    )
+    monkeypatch.chdir(folder)
+    with pytest.raises(Unreadable):
+        read_protos(["a.proto"], ())
+    (tmp_path / ".git").mkdir()
+    assert read_protos(["a.proto"], ()).named == ("acme/v1/a.proto",)
+
+
+def test_an_altered_descriptor_proto_is_not_asked(tmp_path: Path) -> None:
+    """The options of a set are read by the numbers of descriptor.proto, whatever it brings."""
+    from google.protobuf import descriptor_pb2
+
+    found = descriptor_pb2.FileDescriptorSet.FromString(
+        compiled(tmp_path, "--include_imports").read_bytes()
+    )
+    for file in found.file:
+        if file.name == "google/protobuf/descriptor.proto":
+            del file.message_type[:]
+    codes = read(read_descriptors(found.SerializeToString()).data).data["codes"]
+    assert codes["BOOK_NOT_FOUND"]["on"] == {"grpc": "NOT_FOUND"}
 
 
 anything = st.recursive(

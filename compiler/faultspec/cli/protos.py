@@ -1,13 +1,16 @@
 """Protos from files: sources are compiled by protoc of grpcio-tools, in a process of its own."""
 
+import os
 import re
 import subprocess
 import sys
 import tempfile
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 
@@ -28,7 +31,7 @@ from faultspec.openapi.pointers import steps
 #: Seconds for one run of protoc; the protos of all Google APIs take a few.
 _PATIENCE = 60
 
-#: Bytes of a file that protoc writes, and bytes of memory that it maps.
+#: Bytes that protoc reads or writes, and bytes of memory that it maps.
 _WRITTEN = 64 * 1024**2
 _MEMORY = 1024**3
 
@@ -37,53 +40,71 @@ _READ = 256 * 1024
 
 _PACKAGE = re.compile(r"^[ \t]*package[ \t]+([\w.]+)\s*;", re.MULTILINE)
 
+#: Comments, quoted texts (perhaps without an end) and other words; the last two have a name.
+_TOKEN = re.compile(
+    r"""//[^\n]*|/\*.*?(?:\*/|\Z)|(?P<text>"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?)|(?P<word>\w+)""",
+    re.DOTALL,
+)
+
 #: A message of protoc: file, perhaps line and column, text.
 _MESSAGE = re.compile(r"(?P<file>[^:\n]+):(?:(?P<line>\d+):(?P<column>\d+):)? *(?P<text>.+)")
 
 
-class Protos(NamedTuple):
+@dataclass(frozen=True)
+class Protos:
     """``given``: the first file that was given. ``named``: the sources that were given, as imports
-    name them. ``paths``: where these are.
+    name them. ``paths``: where the sources and their imports are.
     """
 
     descriptors: DescriptorSet
     given: str
-    named: tuple[str, ...]
-    paths: Mapping[str, str]
+    named: tuple[str, ...] = ()
+    paths: Mapping[str, str] = field(default_factory=dict)
 
     def file_at(self, pointer: str) -> tuple[str, FilePlaces | None]:
         """The file of a part, and its places: None if the set has none, as without
         `--include_source_info`. A whole set has the path of the file that was given.
         """
-        files = sequence(self.descriptors.data.get("file"))
         index = next(iter([*steps(pointer)][1:]), "")
-        if not index.isdecimal() or int(index) >= len(files):
+        if not index.isdecimal() or int(index) >= len(self._places):
             return self.given, None
-        name = str(mapping(files[int(index)]).get("name"))
-        places = file_places(mapping(files[int(index)]))
+        name, places = self._places[int(index)]
         return self.paths.get(name, name), places if places.locations else None
+
+    @cached_property
+    def _places(self) -> list[tuple[str, FilePlaces]]:
+        """The name of each file, and its places."""
+        files = map(mapping, sequence(self.descriptors.data.get("file")))
+        return [(str(file.get("name")), file_places(file)) for file in files]
 
 
 def read_protos(files: Sequence[str], roots: Sequence[str]) -> Protos:
     """Proto sources, or one FileDescriptorSet. ``roots``: the folders of imports; default that of
-    each file, or the one above its package. Raises Unreadable.
+    each file, or the one above its package (`_root`). Raises Unreadable.
     """
-    _require("google.protobuf", "protobuf")
     sources = [file for file in files if file.endswith(".proto")]
     if not sources:
         if len(files) > 1:
             raise click.UsageError("Name one descriptor set, or sources that end in .proto.")
-        return Protos(_descriptors(source_bytes(files[0]), files[0]), files[0], (), {})
+        return Protos(_descriptors(source_bytes(files[0]), files[0]), files[0])
     if len(sources) < len(files):
         raise click.UsageError("Name sources that end in .proto, or one descriptor set.")
-    _require("grpc_tools", "grpcio-tools")
+    if not is_installed("grpc_tools"):
+        refuse_missing("grpcio-tools", "proto")
     texts = {file: read_document_text(file) for file in files}
     folders = [Path(root).resolve() for root in roots] or list(
         dict.fromkeys(_root(Path(file).resolve(), text) for file, text in texts.items())
     )
-    names = {_name(Path(file).resolve(), folders): file for file in files}
-    descriptors = _descriptors(_compile(names, folders), files[0])
-    return Protos(descriptors, files[0], tuple(names), names)
+    names: dict[str, str] = {}
+    for file in texts:
+        name = _name(file, folders)
+        if name in names:
+            message = f"it is imported as `{name}`, as {names[name]} is"
+            hint = "name folders with --proto-path that tell the two apart"
+            raise Unreadable([Diagnostic("proto-syntax", message, file, hint=hint)])
+        names[name] = file
+    content, paths = _compile(names, folders)
+    return Protos(_descriptors(content, files[0]), files[0], tuple(names), paths)
 
 
 def source_bytes(path: str) -> bytes:
@@ -94,36 +115,39 @@ def source_bytes(path: str) -> bytes:
         raise Unreadable(error.diagnostics) from None
 
 
-def _require(module: str, package: str) -> None:
-    if not is_installed(module):
-        refuse_missing(package, "proto")
-
-
 def _descriptors(content: bytes, path: str) -> DescriptorSet:
     try:
         return read_descriptors(content)
-    except UnreadableDescriptors:
-        message = "the file is not a set of descriptors"
-        hint = "name sources that end in .proto, or what `protoc -o` wrote"
-        raise Unreadable([Diagnostic("not-protos", message, path, hint=hint)]) from None
+    except UnreadableDescriptors as problem:
+        found = Diagnostic(problem.code, problem.message, path, hint=problem.hint)
+        raise Unreadable([found]) from None
 
 
 def _root(file: Path, text: str) -> Path:
-    """The folder from which a file is imported: above its package, if its folders are called so."""
+    """The folder from which a file is imported: above its package, if its folders are called so.
+
+    It is in the repository of the file or in the current folder; a package that leads out of both,
+    or to the root of the file system, does not count.
+    """
     found = _PACKAGE.search(text)
     parts = found[1].split(".") if found else []
-    folders = file.parent.parts
-    if parts and [*folders[-len(parts) :]] == parts:
-        return file.parents[len(parts)]
+    if parts and [*file.parent.parts[-len(parts) :]] == parts:
+        root = file.parents[len(parts)]
+        bounds = [Path.cwd(), *(each for each in file.parents if os.path.lexists(each / ".git"))]
+        if root != root.parent and any(root.is_relative_to(bound) for bound in bounds):
+            return root
     return file.parent
 
 
-def _name(file: Path, folders: Sequence[Path]) -> str:
-    """The name by which a file is imported."""
+def _name(file: str, folders: Sequence[Path]) -> str:
+    """The name by which a file is imported. Raises Unreadable if it is in none of the folders."""
+    path = Path(file).resolve()
     for folder in folders:
-        if file.is_relative_to(folder):
-            return file.relative_to(folder).as_posix()
-    return file.as_posix()
+        if path.is_relative_to(folder):
+            return path.relative_to(folder).as_posix()
+    hint = "name the folder of imports around it with --proto-path"
+    message = "the file is in none of the folders of --proto-path"
+    raise Unreadable([Diagnostic("proto-syntax", message, file, hint=hint)])
 
 
 def _common() -> Iterator[str]:
@@ -133,16 +157,62 @@ def _common() -> Iterator[str]:
         yield str(Path(folder).parents[1])
 
 
-def _compile(names: Mapping[str, str], folders: Sequence[Path]) -> bytes:
-    """The descriptors of sources. Raises Unreadable with the messages of protoc."""
+def _gather(names: Mapping[str, str], folders: Sequence[Path]) -> Iterator[tuple[str, str, bytes]]:
+    """Name, path and content of sources and of what they import from the folders.
+
+    Raises Unreadable if one of them is not a file, such as a device or a pipe.
+    """
+    waiting = deque(names.items())
+    known = set(names)
+    left = _WRITTEN
+    while waiting:
+        name, path = waiting.popleft()
+        content = source_bytes(path)
+        left -= len(content)
+        if left < 0:
+            message = f"the sources and their imports have more than {_WRITTEN // 1024**2} MiB"
+            hint = "name fewer sources"
+            raise Unreadable([Diagnostic("file-too-large", message, path, hint=hint)])
+        yield name, path, content
+        for needed in imported_names(content):
+            found = next((each for each in folders if os.path.lexists(each / needed)), None)
+            if needed not in known and found is not None:
+                known.add(needed)
+                waiting.append((needed, str(found / needed)))
+
+
+def imported_names(content: bytes) -> Iterator[str]:
+    """The names of the imports of a source that lead down from a folder; protoc refuses others."""
+    near = 0
+    for match in _TOKEN.finditer(content.decode("utf-8", "replace")):
+        if match["word"]:
+            # `import weak` and the like have one word before the name
+            near = 2 if match["word"] == "import" else near - 1
+        elif (text := match["text"]) and near > 0:
+            near = 0
+            name = text[1:-1]
+            if "\0" not in name and not {"", ".", ".."} & {*name.split("/")}:
+                yield name
+
+
+def _compile(names: Mapping[str, str], folders: Sequence[Path]) -> tuple[bytes, Mapping[str, str]]:
+    """The descriptors of sources, and the path of each file by its name.
+
+    protoc reads copies, so it opens no device and no pipe. Raises Unreadable with its messages.
+    """
     with tempfile.TemporaryDirectory() as scratch:
+        copies = Path(scratch) / "sources"
+        paths = {}
+        for name, path, content in _gather(names, folders):
+            paths[name] = path
+            _copy(copies / name, content, path)
         out = Path(scratch) / "descriptors"
         command = [
             *(sys.executable, "-I", "-m", "grpc_tools.protoc"),
-            *(f"-I{folder}" for folder in (*folders, *_common())),
+            *(f"-I{folder}" for folder in (copies, *_common())),
             *("--include_imports", "--include_source_info", f"--descriptor_set_out={out}"),
             # An absolute path never looks like an option.
-            *(str(Path(file).resolve()) for file in names.values()),
+            *(str(copies / name) for name in names),
         ]
         written = Path(scratch) / "messages"
         try:
@@ -160,14 +230,33 @@ def _compile(names: Mapping[str, str], folders: Sequence[Path]) -> bytes:
             message = f"protoc took longer than {_PATIENCE} seconds"
             raise Unreadable([Diagnostic("proto-syntax", message, first)]) from None
         if done.returncode == 0 and out.is_file():
-            return source_bytes(str(out))
+            return _written_descriptors(out, next(iter(names.values()))), paths
         with written.open(encoding="utf-8", errors="replace") as messages_text:
             complaint = messages_text.read(_READ)
-    raise Unreadable(list(_diagnostics(complaint or "it ended without a message", names)))
+    raise Unreadable(list(_diagnostics(complaint or "it ended without a message", paths)))
+
+
+def _copy(target: Path, content: bytes, path: str) -> None:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+    except (OSError, ValueError) as error:
+        message = f"the file cannot be copied for protoc: {error}"
+        raise Unreadable([Diagnostic("file-unreadable", message, path)]) from None
+
+
+def _written_descriptors(out: Path, first: str) -> bytes:
+    """The output of protoc. Raises Unreadable, which names a source."""
+    try:
+        return source.read_bytes(str(out))
+    except source.SourceError:
+        message = f"with imports, the descriptors have more than {source.MAX_BYTES // 1024**2} MiB"
+        hint = "name fewer sources"
+        raise Unreadable([Diagnostic("file-too-large", message, first, hint=hint)]) from None
 
 
 def _limit_process() -> None:
-    """Bound the files and the memory of protoc: an import may be a device."""
+    """Bound the files and the memory of protoc."""
     import resource  # missing on Windows
 
     resource.setrlimit(resource.RLIMIT_FSIZE, (_WRITTEN, _WRITTEN))

@@ -71,7 +71,10 @@ def _names(responses: Sequence[_Response], components: Sequence[str]) -> list[st
     places = {
         name: header.pointer for response in responses for name, header in response.headers.items()
     }
-    ordered = [name for place in components for name in places if places[name] == place]
+    names: dict[str, list[str]] = {}
+    for name, place in places.items():
+        names.setdefault(place, []).append(name)
+    ordered = [name for place in components for name in names.get(place, ())]
     return registry.merge_orders([ordered, *(list(response.headers) for response in responses)])
 
 

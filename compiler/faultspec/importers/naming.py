@@ -41,17 +41,22 @@ class UniqueNames:
 
     def __init__(self, used: Iterable[str] = ()) -> None:
         self._used = set(map(_fold, used))
+        self._last: dict[str, int] = {}
 
     def reserve(self, name: str) -> str:
         """The name, or the name with the first number that makes it unique.
 
         It counts as used from then on.
         """
-        found, number = name, 1
+        plain = _fold(name)
+        found, number = name, self._last.get(plain, 1)
+        if number > 1:  # the names before it are used, and stay so
+            found = f"{name}_{number}"
         while _fold(found) in self._used:
             number += 1
             found = f"{name}_{number}"
         self._used.add(_fold(found))
+        self._last[plain] = number
         return found
 
 

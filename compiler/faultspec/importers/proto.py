@@ -8,6 +8,7 @@ of AIP-193 around it.
 """
 
 import re
+from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
@@ -141,6 +142,7 @@ def read(document: object, named: Collection[str] = ()) -> ImportedTaxonomy:
 class _ProtoImporter:
     def __init__(self, data: Json, losses: list[Loss], named: Collection[str]) -> None:
         self.losses = losses
+        self.named = frozenset(named)
         files = [
             _File(child("/file", index), file, file_places(file))
             for index, file in enumerate(map(mapping, sequence(data.get("file"))))
@@ -148,10 +150,10 @@ class _ProtoImporter:
         own = [
             file
             for file in files
-            if str(file.data.get("name")) in named or not _COMMON.match(str(file.data.get("name")))
+            if str(file.data.get("name")) in self.named
+            or not _COMMON.match(str(file.data.get("name")))
         ]
         self.files = own or files
-        self.named = named
 
     def lose(self, pointer: str, kind: str, reason: str) -> None:
         """Record a loss."""
@@ -218,8 +220,13 @@ class _ProtoImporter:
 
     def _reason_enums(self) -> list[_Enum]:
         enums = [enum for file in self.files for enum in _enums(file)]
-        found = [enum for enum in enums if _has_reasons(enum)]
-        maybe = [enum for enum in enums if _MAYBE.search(enum.name) and enum not in found]
+        found: list[_Enum] = []
+        maybe: list[_Enum] = []
+        for enum in enums:
+            if _has_reasons(enum):
+                found.append(enum)
+            elif _MAYBE.search(enum.name):
+                maybe.append(enum)
         if not found:
             return maybe
         for enum in maybe:
@@ -302,7 +309,7 @@ class _ProtoImporter:
                 if path is None or not re.fullmatch(
                     r"get|put|post|delete|patch|head|options", verb
                 ):
-                    reason = f"`{template}` is not a route"
+                    reason = f"`{template[:_LONGEST_ROUTE]}` is not a route"
                     self.lose(pointer, "route", reason)
                 else:
                     yield f"{verb.upper()} {path}"
@@ -316,9 +323,9 @@ def _parts(parent: Json, key: str, pointer: str) -> Iterator[tuple[str, Json]]:
 
 def _enums(file: _File) -> Iterator[_Enum]:
     """The enums of a file, those in messages as well."""
-    scopes = [(file.pointer, file.data, str(file.data.get("package", "")))]
+    scopes = deque([(file.pointer, file.data, str(file.data.get("package", "")))])
     while scopes:
-        pointer, scope, prefix = scopes.pop(0)
+        pointer, scope, prefix = scopes.popleft()
         for place, enum in _parts(scope, "enum_type", pointer):
             yield _Enum(f"{prefix}.{enum.get('name')}".lstrip("."), place, enum, file)
         for key in ("message_type", "nested_type"):
@@ -378,8 +385,25 @@ def _prose(comment: str) -> str:
     return " ".join(" ".join(kept).split())
 
 
+#: Characters of a path template; servers refuse longer paths.
+_LONGEST_ROUTE = 2_000
+
+#: A variable of a path template.
+_VARIABLE = re.compile(r"\{([^{}]+)\}")
+
+
+def _write_variable(found: re.Match[str]) -> str:
+    """A variable as the language writes it: its pattern, or the last of its names in braces."""
+    name, pattern, segments = found[1].partition("=")
+    if pattern and name:
+        return segments
+    _, _, last = name.rpartition(".")
+    return f"{{{last}}}" if last and not pattern else found[0]
+
+
 def _route(template: str) -> str | None:
     """The route of a path template of google.api.http; None if it is none."""
-    path = re.sub(r"\{[^{}=]+=([^{}]*)\}", r"\1", template)
-    path = re.sub(r"\{[^{}]*\.([^{}.]+)\}", r"{\1}", path)
+    if len(template) > _LONGEST_ROUTE:
+        return None
+    path = _VARIABLE.sub(_write_variable, template)
     return path if re.fullmatch(r"/\S*", path) else None

@@ -1,6 +1,8 @@
 """The registry of details keys, from the details of the codes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+from itertools import zip_longest
 from typing import NamedTuple, TypeVar
 
 from faultspec.importers import Data, Json, subset
@@ -98,31 +100,32 @@ def register(codes: Mapping[Key, Details]) -> tuple[Data, dict[Key, Data]]:
     forced = merge_orders([details.elsewhere for details in codes.values() if details.elsewhere])
     alike = [name for name, found in uses.items() if all(data == found[0] for data in found)]
     if forced:
+        known = set(forced)
         listing = [details for details in codes.values() if details.members is not None]
         alike = [
             name
             for name in alike
-            if name in forced or all(_has(details, name) for details in listing)
+            if name in known or all(_has(details, name) for details in listing)
         ]
     everywhere, shown = _common_keys(codes, alike, forced)
+    same, common = frozenset(alike), frozenset(everywhere)
     flags = {details.flag[0] for details in codes.values() if details.flag}
     registry: Data = {}
     for name in dict.fromkeys([*(forced or everywhere), *alike]):
-        entry = dict(uses[name][0]) if name in alike else {}
+        entry = dict(uses[name][0]) if name in same else {}
         if text := entry.pop("description", None):
             entry["summary"] = text
         if name in flags:
             entry["role"] = "retriable"
-        if name in everywhere:
+        if name in common:
             entry["everywhere"] = True
         registry[name] = entry
     return registry, {
-        code: _listed_members(details, alike, shown.get(code, {}))
-        for code, details in codes.items()
+        code: _listed_members(details, same, shown.get(code, {})) for code, details in codes.items()
     }
 
 
-def _listed_members(details: Details, alike: Sequence[str], shown: Mapping[str, bool]) -> Data:
+def _listed_members(details: Details, alike: Set[str], shown: Mapping[str, bool]) -> Data:
     """The members that a code still lists; those of the registry refer to it with ``{}``."""
     return {
         key: {} if key.removesuffix("?") in alike else data
@@ -150,42 +153,63 @@ def _common_keys(
     if forced or len(members) < max(2, len(codes)):
         return [], {}
     lists = [list(own) for own in members.values()]
+    known = set(alike)
     common = [
         key[:-1]
         for key in lists[0]
-        if key.endswith("?") and key[:-1] in alike and all(key in names for names in lists)
+        if key.endswith("?") and key[:-1] in known and all(key in own for own in members.values())
     ]
     if not common:
         return [], {}
     # Most codes end in the keys of every code, in one order. A code with another order still lists
     # some of them.
-    tails = [
-        [key[:-1] for key in names if key.endswith("?") and key[:-1] in common] for names in lists
-    ]
-    order = max(tails, key=tails.count)
+    shared = set(common)
+    tails = Counter(
+        tuple(key[:-1] for key in names if key.endswith("?") and key[:-1] in shared)
+        for names in lists
+    )
+    order = list(tails.most_common(1)[0][0])
     shown: dict[Key, dict[str, bool]] = {}
     for code, own in members.items():
         names = list(own)
-        cut = next((n for n in range(len(names) + 1) if _is_tail(names, n, order)), len(names))
+        cut = _tail(names, order)
         shown[code] = {key: index < cut for index, key in enumerate(names)}
     return order, shown
 
 
-def _is_tail(names: Sequence[str], cut: int, order: Sequence[str]) -> bool:
-    """Whether the names from an index are the keys in ``order`` that do not precede it."""
-    before = {key.removesuffix("?") for key in names[:cut]}
-    return [*names[cut:]] == [f"{key}?" for key in order if key not in before]
+def _tail(names: Sequence[str], order: Sequence[str]) -> int:
+    """The first index from which the names are the keys in ``order`` that do not precede it."""
+    places = {key: index for index, key in enumerate(order)}
+    cut, following = len(names), len(order)
+    while cut and names[cut - 1].endswith("?"):
+        place = places.get(names[cut - 1][:-1], following)
+        if place >= following:
+            break
+        cut, following = cut - 1, place
+    return cut
 
 
 def merge_orders(sequences: Iterable[Sequence[str]]) -> list[str]:
-    """One order that keeps the order of each sequence, as far as they agree."""
-    found: list[str] = []
+    """One order that keeps the order of each sequence, as far as they agree.
+
+    It is a topological order by a search in depth, which ignores what closes a circle.
+    """
+    after: dict[str, list[str]] = {}
     for names in sequences:
-        place = 0
-        for name in names:
-            if name in found:
-                place = max(place, found.index(name) + 1)
-            else:
-                found.insert(place, name)
-                place += 1
-    return found
+        for name, following in zip_longest(names, names[1:]):
+            after.setdefault(name, [])
+            if following is not None:
+                after[name].append(following)
+    seen: set[str] = set()
+    found: list[str] = []
+    for first in reversed(after):
+        path = [] if first in seen else [first]
+        seen.add(first)
+        while path:
+            following = after[path[-1]]
+            if not following:
+                found.append(path.pop())
+            elif (name := following.pop()) not in seen:
+                seen.add(name)
+                path.append(name)
+    return found[::-1]

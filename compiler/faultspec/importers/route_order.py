@@ -1,10 +1,10 @@
 """Operations in an order in which every one is reached: the first that matches claims a request."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from faultspec.importers import Data
 from faultspec.language.model import Match
-from faultspec.lint.matching import claims_all_of
+from faultspec.lint.matching import claims_all_of, iterate_prefixes, literal_prefix
 
 
 def order_by_route(operations: Mapping[str, Data]) -> dict[str, Data]:
@@ -14,12 +14,12 @@ def order_by_route(operations: Mapping[str, Data]) -> dict[str, Data]:
     for name, data in operations.items():
         match = _match(data)
         for route in match.routes:
-            for prefix in _prefixes(route):
+            for prefix in iterate_prefixes(route):
                 for wider, earlier in by_prefix.get(prefix, ()):
                     is_claimed = claims_all_of(earlier, match)
                     if is_claimed and not claims_all_of(match, earlier):
                         before[wider].append(name)
-            by_prefix.setdefault(_literal_prefix(route), []).append((name, match))
+            by_prefix.setdefault(literal_prefix(route), []).append((name, match))
     found: dict[str, Data] = {}
 
     def place(name: str) -> None:
@@ -37,20 +37,3 @@ def _match(data: Data) -> Match:
     match = data.get("match", {})
     query = {name: (value,) for name, value in match.get("query", {}).items()}
     return Match(routes=tuple(match.get("routes", ())), query=query)
-
-
-def _literal_prefix(route: str) -> tuple[str, str]:
-    """The method of a route, and its path up to the segment of the first pattern."""
-    method, _, path = route.rpartition(" ")
-    literal = path.partition("{")[0].partition("*")[0]
-    return method, path if literal == path else literal.rpartition("/")[0]
-
-
-def _prefixes(route: str) -> Iterator[tuple[str, str]]:
-    """Every prefix of a route that the literal prefix of a wider one may be."""
-    method, literal = _literal_prefix(route)
-    while True:
-        yield method, literal
-        if not literal:
-            return
-        literal = literal.rpartition("/")[0]

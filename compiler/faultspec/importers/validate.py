@@ -1,6 +1,6 @@
 """A check of what was imported, by the language itself and its lint."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -9,6 +9,7 @@ from faultspec.importers import Decision, ImportedTaxonomy, Loss, NotImportable
 from faultspec.importers.yaml_writer import write_yaml
 from faultspec.language import read
 from faultspec.lint import check
+from faultspec.source import MAX_BYTES, MAX_NODES
 
 #: Checks, each of which drops the examples that the language refuses. One or two are enough.
 _ROUNDS = 4
@@ -20,8 +21,11 @@ def drop_invalid(imported: ImportedTaxonomy) -> ImportedTaxonomy:
     """The taxonomy without the examples that the language refuses, each of which is a loss, and
     with the decisions that lint asks for.
 
-    Raises NotImportable if the language refuses anything else, which is a mistake of the importer.
+    Raises NotImportable if the taxonomy is too large, or if the language refuses anything else,
+    which is a mistake of the importer.
     """
+    if not _fits(imported.data):
+        raise _too_large(f"more than {MAX_NODES:,} keys and values")
     data, losses = deepcopy(dict(imported.data)), list(imported.losses)
     pointers = dict(imported.examples)
     for _ in range(_ROUNDS):
@@ -31,6 +35,8 @@ def drop_invalid(imported: ImportedTaxonomy) -> ImportedTaxonomy:
         if not errors:
             unique = tuple(dict.fromkeys(losses))
             return ImportedTaxonomy(data, unique, pointers, tuple(_decisions(remarks)))
+        if any(found.code == "file-too-large" for found in errors):
+            raise _too_large(f"more than {MAX_BYTES // 1024**2} MiB")
         refused = _refused_examples(errors)
         for path, reasons in refused.items():
             code: Any = data
@@ -43,6 +49,25 @@ def drop_invalid(imported: ImportedTaxonomy) -> ImportedTaxonomy:
     place = "/".join(map(str, first.pointer))
     message = f"the imported taxonomy would be invalid at {place}: {first.message}"
     raise NotImportable(first.code, message, hint="please report this document")
+
+
+def _fits(data: object) -> bool:
+    """Whether the language can read a taxonomy, by its number of keys and values."""
+    left, waiting = MAX_NODES, [data]
+    while waiting and left > 0:
+        value = waiting.pop()
+        left -= 1
+        if isinstance(value, Mapping):
+            left -= len(value)
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+    return left >= len(waiting)
+
+
+def _too_large(size: str) -> NotImportable:
+    message = f"the taxonomy would have {size}, the most that a taxonomy may have"
+    return NotImportable("file-too-large", message, hint="import a part of the document")
 
 
 def _decisions(remarks: Sequence[Diagnostic]) -> Iterator[Decision]:

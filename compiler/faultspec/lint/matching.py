@@ -1,6 +1,6 @@
 """Whether one match claims what another claims, and whether a match can claim anything."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from faultspec.language.model import Match
@@ -31,6 +31,23 @@ def claims_all_of(one: Match, other: Match) -> bool:
         and all(values)
         and all(members)
     )
+
+
+def literal_prefix(route: str) -> tuple[str, str]:
+    """The method of a route, and its path up to the segment of the first pattern."""
+    method, _, path = route.rpartition(" ")
+    literal = path.partition("{")[0].partition("*")[0]
+    return method.strip().upper(), path if literal == path else literal.rpartition("/")[0]
+
+
+def iterate_prefixes(route: str) -> Iterator[tuple[str, str]]:
+    """Every prefix of a route that the literal prefix of a wider one may be."""
+    method, literal = literal_prefix(route)
+    while True:
+        yield method, literal
+        if not literal:
+            return
+        literal = literal.rpartition("/")[0]
 
 
 def contradiction(match: Match) -> str | None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from faultspec.language.carriers import reaches, uses_envelope
 from faultspec.language.model import Code, Match, Operation, Surface, Taxonomy
 from faultspec.language.routes import compile_route, without_parameter_names
-from faultspec.lint.matching import claims_all_of, contradiction
+from faultspec.lint.matching import claims_all_of, contradiction, iterate_prefixes, literal_prefix
 from faultspec.lint.rule import Remark, Subject, rule
 from faultspec.runtime.nodes import Object, child, walk
 
@@ -164,11 +164,21 @@ def unreachable_operation(subject: Subject) -> Iterator[Remark]:
           item: {match: {routes: ["GET /orders/{id}"]}, codes: [missing]}
     """
     operations = tuple(subject.taxonomy.operations.values())
+    by_prefix: dict[tuple[str, str], list[int]] = {}
     for index, later in enumerate(operations):
         if not later.match.routes:
             continue  # the name of the operation claims it
-        for earlier in operations[:index]:
-            if not earlier.match.routes or not claims_all_of(earlier.match, later.match):
+        method, _ = literal_prefix(later.match.routes[0])
+        near = {
+            each
+            for _, path in iterate_prefixes(later.match.routes[0])
+            for key in {(method, path), ("", path)}
+            for each in by_prefix.get(key, ())
+        }
+        for route in later.match.routes:
+            by_prefix.setdefault(literal_prefix(route), []).append(index)
+        for earlier in (operations[each] for each in sorted(near)):
+            if not claims_all_of(earlier.match, later.match):
                 continue
             if _is_same(earlier.match, later.match):
                 continue  # `operation-twice` says so

@@ -1,0 +1,87 @@
+"""Laws of growth: twice the input is about twice the work, counted in calls and comparisons."""
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+
+from faultspec.importers.naming import UniqueNames
+from faultspec.importers.proto import read
+from faultspec.importers.registry import merge_orders
+from faultspec.importers.validate import drop_invalid
+
+#: Twice the work, and room for what the dictionaries of Python do when they grow.
+MOST = 2.5
+
+
+class Counted(str):
+    """A name that counts its comparisons, which no profile shows in a search through a list."""
+
+    __slots__ = ()
+    comparisons = 0
+
+    def __eq__(self, other: object) -> bool:
+        Counted.comparisons += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def work(call: Callable[[], object]) -> int:
+    """Calls and comparisons of names."""
+    calls = 0
+    Counted.comparisons = 0
+
+    def count(*_: object) -> None:
+        nonlocal calls
+        calls += 1
+
+    sys.setprofile(count)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return calls + Counted.comparisons
+
+
+def reserve(names: Iterable[str]) -> None:
+    """Reserve names in one scope."""
+    scope = UniqueNames()
+    for name in names:
+        scope.reserve(name)
+
+
+def protos(enums: int, values: int, methods: int) -> dict[str, Any]:
+    """Enums that may have reasons, one that has, and methods."""
+    maybe = [{"name": Counted(f"E{n}Reason"), "value": [{"name": f"V{n}"}]} for n in range(enums)]
+    reasons = {"name": "ErrorReason", "value": [{"name": f"R{n}"} for n in range(values)]}
+    service = {"name": "S", "method": [{"name": f"M{n}"} for n in range(methods)]}
+    return {"file": [{"name": "a", "enum_type": [*maybe, reasons], "service": [service]}]}
+
+
+CASES: dict[str, Callable[[int], object]] = {
+    "one name": lambda n: reserve(["name"] * n),
+    "disjoint orders": lambda n: merge_orders(
+        [[Counted(f"a{i}"), Counted(f"b{i}")] for i in range(n)]
+    ),
+    "one long order": lambda n: merge_orders([[Counted(i) for i in range(n)]] * 2),
+    "enums": lambda n: read(protos(n, 1, 0)),
+    "values": lambda n: drop_invalid(read(protos(0, n, 0))),
+    "methods": lambda n: drop_invalid(read(protos(0, 1, n))),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_twice_the_input_is_twice_the_work(case: str) -> None:
+    """A run of half the size counts the work that the size does not change, and it is left out."""
+    CASES[case](5)  # imports and caches
+    half, one, two = (work(lambda n=n: CASES[case](n)) for n in (150, 300, 600))
+    assert two - one <= MOST * (one - half)
+
+
+def test_an_order_keeps_all_orders_that_agree() -> None:
+    """Orders without a circle are all kept; a circle loses no name."""
+    assert merge_orders([["a"], ["b"], ["a", "b"]]) == ["a", "b"]
+    assert merge_orders([["b", "c"], ["a", "b"]]) == ["a", "b", "c"]
+    assert sorted(merge_orders([["a", "b"], ["b", "a"]])) == ["a", "b"]
