@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from faultspec.importers import openapi
 from faultspec.importers.naming import UniqueNames
 from faultspec.importers.proto import read
 from faultspec.importers.registry import merge_orders
@@ -52,12 +53,31 @@ def reserve(names: Iterable[str]) -> None:
         scope.reserve(name)
 
 
-def protos(enums: int, values: int, methods: int) -> dict[str, Any]:
-    """Enums that may have reasons, one that has, and methods."""
-    maybe = [{"name": Counted(f"E{n}Reason"), "value": [{"name": f"V{n}"}]} for n in range(enums)]
+def protos(values: int, methods: int) -> dict[str, Any]:
+    """Reasons, and methods."""
     reasons = {"name": "ErrorReason", "value": [{"name": f"R{n}"} for n in range(values)]}
     service = {"name": "S", "method": [{"name": f"M{n}"} for n in range(methods)]}
-    return {"file": [{"name": "a", "enum_type": [*maybe, reasons], "service": [service]}]}
+    return {"file": [{"name": "a", "enum_type": [reasons], "service": [service]}]}
+
+
+def document(paths: int) -> dict[str, Any]:
+    """An OpenAPI document; each path has a failure with a schema and an example of its own."""
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Paths", "version": "1.0.0"},
+        "paths": {
+            f"/p{n}": {"get": {"operationId": f"get{n}", "responses": {"404": response(n)}}}
+            for n in range(paths)
+        },
+    }
+
+
+def response(number: int) -> dict[str, Any]:
+    """A failure whose body has a code."""
+    text = {"type": "string"}
+    schema = {"type": "object", "properties": {"code": text, "message": text}}
+    example = {"code": f"code_{number}", "message": "m"}
+    return {"content": {"application/json": {"schema": schema, "example": example}}}
 
 
 CASES: dict[str, Callable[[int], object]] = {
@@ -66,9 +86,9 @@ CASES: dict[str, Callable[[int], object]] = {
         [[Counted(f"a{i}"), Counted(f"b{i}")] for i in range(n)]
     ),
     "one long order": lambda n: merge_orders([[Counted(i) for i in range(n)]] * 2),
-    "enums": lambda n: read(protos(n, 1, 0)),
-    "values": lambda n: drop_invalid(read(protos(0, n, 0))),
-    "methods": lambda n: drop_invalid(read(protos(0, 1, n))),
+    "values": lambda n: drop_invalid(read(protos(n, 0))),
+    "methods": lambda n: drop_invalid(read(protos(1, n))),
+    "paths of OpenAPI": lambda n: drop_invalid(openapi.read(document(n))),
 }
 
 
