@@ -21,8 +21,7 @@ OWED = ",".join(
     )
 )
 
-#: Any JSON body is an error. The run by which the shapes are learned is judged by it.
-_ANY_BODY = """\
+_SERVICE = """\
 faultspec: 1
 taxonomy: {name: service, version: 1.0.0, title: Service, owner: unknown}
 envelopes:
@@ -32,7 +31,7 @@ envelopes:
     fields: {code: {places: [status]}, body: {}}
     additional: allow
 surfaces:
-  api: {transport: http, error_when: {status: [4xx, 5xx]}, envelope: any, codes: open}
+  api: {transport: http, error_when: {status: [4xx, 5xx]}, ENVELOPE}
 profile: rfc9110
 codes:
   refused: {summary: Refused, http: 4xx, retriable: none, client_action: user, effect: none}
@@ -40,12 +39,27 @@ codes:
 privacy: {detectors: [stack-trace, sql, connection-string, path, private-address, secret, canary]}
 """
 
+#: Any JSON body is an error. The run by which the shapes are learned is judged by it.
+_ANY_BODY = _SERVICE.replace("ENVELOPE", "envelope: any, codes: open")
+
+#: No body is judged.
+_NO_BODY = _SERVICE.replace("ENVELOPE", "envelope: none, reason: No error is a JSON object.")
+
 
 def any_body() -> Taxonomy:
     """The taxonomy of a service of which nothing is known."""
-    taxonomy = read(_ANY_BODY, "").taxonomy
-    assert taxonomy is not None
-    return taxonomy
+    return _read(_ANY_BODY)
+
+
+def no_shape() -> Taxonomy:
+    """The taxonomy of a service whose errors are no JSON objects."""
+    return _read(_NO_BODY)
+
+
+def _read(text: str) -> Taxonomy:
+    loaded = read(text, "")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    return loaded.taxonomy
 
 
 def one_shape(shape: BodyShape) -> Taxonomy | None:

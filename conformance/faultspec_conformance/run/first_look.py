@@ -6,7 +6,7 @@ from faultspec.exchange.model import Exchange
 from faultspec.openapi.service import Description
 from faultspec_conformance.config import ServiceConfig
 from faultspec_conformance.learning.answers import ErrorAnswer, group_shapes, read_errors
-from faultspec_conformance.learning.first import OWED, any_body, one_shape
+from faultspec_conformance.learning.first import OWED, any_body, no_shape, one_shape
 from faultspec_conformance.learning.sightings import describe_errors
 from faultspec_conformance.results.model import Report, Result
 from faultspec_conformance.run.service import judge_http
@@ -54,7 +54,7 @@ def look(target: ServiceConfig, options: RunOptions) -> Report | Unreachable:
     )
     judged = judge_http(
         replace(target, limits=rest),
-        taxonomy or any_body(),
+        taxonomy or no_shape(),
         replace(options, only=options.only or OWED),
         {},
     )

@@ -1,0 +1,115 @@
+"""Observed errors are grouped by the shape of their bodies, and become examples of a document."""
+
+from typing import Any
+
+import jsonschema
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faultspec.exchange.model import Exchange, Request, Response
+from faultspec.openapi.service import read
+from faultspec_conformance.learning.answers import ErrorAnswer, group_shapes, read_errors
+from faultspec_conformance.learning.document import document_errors
+from faultspec_conformance.learning.draft import draft_taxonomy
+from faultspec_conformance.learning.first import one_shape
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abcd"), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(st.sampled_from(("code", "message", "details", "e")), VALUES, max_size=4)
+
+
+def answer(status: int, body: object, operation: str | None = "GET /things") -> ErrorAnswer:
+    """A JSON answer."""
+    return ErrorAnswer(operation, status, "application/json", body)
+
+
+def exchange(status: int, media_type: str, body: bytes) -> Exchange:
+    """An answer to GET /things."""
+    response = Response(status, (("Content-Type", media_type),), body)
+    return Exchange(Request("GET", "/things"), response, operation="GET /things")
+
+
+@given(st.lists(st.tuples(st.sampled_from((400, 404, 409)), OBJECTS), max_size=8))
+def test_every_body_fits_the_schema_of_its_shape(seen: list[tuple[int, Any]]) -> None:
+    """Each object with members is in one shape, whose schema it fits. The most common is first."""
+    shapes = group_shapes([answer(status, body) for status, body in seen])
+    grouped = [each for shape in shapes for each in shape.answers]
+    assert len(grouped) == sum(bool(body) for _, body in seen)
+    for shape in shapes:
+        for each in shape.answers:
+            jsonschema.validate(each.body, dict(shape.schema))
+    common = [len(shape.places) for shape in shapes]
+    assert common == sorted(common, reverse=True)
+
+
+@given(st.lists(st.tuples(st.sampled_from((400, 404, 409)), OBJECTS), min_size=1, max_size=6))
+def test_any_observed_shape_is_a_taxonomy(seen: list[tuple[int, Any]]) -> None:
+    """Whatever a service answers, the language has a taxonomy for it, or none; no error escapes."""
+    shapes = group_shapes([answer(status, body) for status, body in seen])
+    for shape in shapes:
+        taxonomy = one_shape(shape)
+        assert taxonomy is None or taxonomy.surfaces["api"].codes is None
+    described = read({"openapi": "3.1.0", "paths": {"/things": {"get": {"responses": {}}}}})
+    if shapes:
+        assert draft_taxonomy(described, shapes).data["codes"]
+
+
+def test_errors_with_a_body_are_read() -> None:
+    """4xx and 5xx with a body count; what is not JSON has no value, and a leak is not quotable."""
+    seen = [
+        (exchange(200, "application/json", b"{}"), False),
+        (exchange(404, "application/json", b""), False),
+        (exchange(404, "application/problem+json; charset=utf-8", b'{"title": "x"}'), False),
+        (exchange(500, "text/html", b"<p>"), False),
+        (exchange(500, "application/json", b'{"detail": "Traceback"}'), True),
+    ]
+    found = list(read_errors(seen))
+    assert [(each.status, each.media_type, each.body, each.quotable) for each in found] == [
+        (404, "application/problem+json", {"title": "x"}, True),
+        (500, "text/html", None, True),
+        (500, "application/json", {"detail": "Traceback"}, False),
+    ]
+
+
+def test_codes_that_bodies_show_are_codes() -> None:
+    """A member that is called like a code, with several values, names the codes of a draft."""
+    bodies = {401: "who_are_you", 404: "no_such_thing", 409: "taken"}
+    answers = [answer(status, {"code": code, "text": "t"}) for status, code in bodies.items()]
+    described = read({"openapi": "3.1.0", "paths": {"/things": {"get": {"responses": {}}}}})
+    data = draft_taxonomy(described, group_shapes(answers)).data
+    assert {code["http"]: name for name, code in data["codes"].items()} == bodies
+    assert data["operations"]["get_things"]["codes"] == [*bodies.values()]
+
+
+def test_a_leak_is_never_an_example() -> None:
+    """The status of an answer that leaks is documented, and its body is not."""
+    secret = ErrorAnswer("GET /things", 500, "application/json", {"why": "s3cr3t"}, quotable=False)
+    described = read({"openapi": "3.1.0", "paths": {"/things": {"get": {}}}})
+    document = document_errors(described, group_shapes([secret]))
+    assert "500" in document["paths"]["/things"]["get"]["responses"]
+    assert "s3cr3t" not in str(document)
+
+
+def test_the_document_of_a_service_stays() -> None:
+    """A documented schema is not replaced, and the given document does not change."""
+    schema = {"type": "object", "properties": {"code": {"const": "gone"}}}
+    responses = {"404": {"description": "d", "content": {"application/json": {"schema": schema}}}}
+    given_document = {
+        "openapi": "3.1.0",
+        "paths": {"/things": {"get": {"responses": {"404": {"$ref": "#/components/responses/N"}}}}},
+        "components": {"responses": {"N": responses["404"]}, "schemas": {"Error": {}}},
+    }
+    before = repr(given_document)
+    shapes = group_shapes([answer(404, {"code": "gone"}), answer(410, {"code": "old"})])
+    document = document_errors(read(given_document), shapes)
+    assert repr(given_document) == before
+    found = document["paths"]["/things"]["get"]["responses"]
+    assert found["404"]["content"]["application/json"]["schema"] == schema
+    reference = {"$ref": "#/components/schemas/Error2"}
+    assert found["410"]["content"]["application/json"]["schema"] == reference
+    assert document["components"]["schemas"]["Error"] == {}
