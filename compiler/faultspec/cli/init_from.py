@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
 
 import click
 
@@ -59,7 +60,7 @@ def draft_from(source: str, file: str, headers: Sequence[str], http: str | None)
                 "file-exists", "the file exists already", str(path), "name another, or remove it"
             )
     is_url = re.match(r"https?://", source) is not None
-    found = _explore(source, headers) if is_url else _read(source, http)
+    found = _explore(source, headers) if is_url else _read(source, http, target)
     if found is None:
         return 2
     shapes = group_shapes(found.answers)
@@ -75,7 +76,7 @@ def draft_from(source: str, file: str, headers: Sequence[str], http: str | None)
         found.description,
         taxonomy,
         http=found.http,
-        openapi=None if found.openapi is None else relative_path(target, found.openapi),
+        openapi=found.openapi,
         taxonomy_path=target.name,
     )
     project = _PROJECT.format(taxonomy=target.name, conformance="conformance.yaml")
@@ -102,10 +103,11 @@ def _explore(url: str, headers: Sequence[str]) -> _Source | None:
     if isinstance(explored, Unreachable):
         print_error("unreachable", explored.reason, explored.hint or "is the service running?")
         return None
-    return _Source(explored.description, read_explored(explored), config.http, None)
+    openapi = urlsplit(explored.description.address).path or None
+    return _Source(explored.description, read_explored(explored), config.http, openapi)
 
 
-def _read(path: str, http: str | None) -> _Source | None:
+def _read(path: str, http: str | None, target: Path) -> _Source | None:
     """The service of a document; None after an error was printed."""
     from faultspec.cli.reporting import Refused, load_description
 
@@ -114,7 +116,8 @@ def _read(path: str, http: str | None) -> _Source | None:
     except Refused:
         return None
     assert description is not None  # a path was given
-    return _Source(description, (), (http or _HERE).rstrip("/"), path)
+    place = relative_path(target, path)
+    return _Source(description, (), (http or _HERE).rstrip("/"), place)
 
 
 def _write_all(contents: Mapping[Path, str]) -> int:

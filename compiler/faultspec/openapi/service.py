@@ -111,7 +111,8 @@ class Description:
 
     ``document`` stays, for references inside schemas. Swagger 2.0 has the shape of OpenAPI 3.0.
     ``base``: the path that all templates begin with, such as ``/api/v2``; "" for none. ``cuts``:
-    the references that left the document, which it no longer has.
+    the references that left the document, which it no longer has. ``address``: the URL that the
+    document was read from; "" if it is unknown.
     """
 
     operations: tuple[ServiceOperation, ...] = ()
@@ -120,6 +121,7 @@ class Description:
     document: Json = field(default_factory=dict, repr=False)
     base: str = ""
     cuts: tuple[Loss, ...] = ()
+    address: str = ""
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -233,6 +235,7 @@ def read(
         document=document,
         base=prefix,
         cuts=closed.cuts,
+        address=address,
     )
 
 

@@ -30,9 +30,7 @@ def document_errors(description: Description, shapes: Sequence[BodyShape]) -> Js
     names = _add_schemas(document, shapes)
     for shape, name in zip(shapes, names, strict=True):
         for answer in shape.answers:
-            operation = _operation(paths, description.base, answer)
-            if operation is not None:
-                _add_example(document, operation, answer, name)
+            _add_example(document, _operation(paths, description.base, answer), answer, name)
     return document
 
 
@@ -58,16 +56,18 @@ def _free_names(taken: Iterable[str], number: int) -> Iterator[str]:
     yield from free[:number]
 
 
-def _operation(paths: dict[str, Any], base: str, answer: ErrorAnswer) -> dict[str, Any] | None:
-    """The operation of an answer, as it stands in the document."""
-    if answer.operation is None:
-        item = paths.setdefault(_ELSEWHERE, {"get": {"operationId": ELSEWHERE_ID}})
-        found: dict[str, Any] = item["get"]
-        return found
-    method, _, template = answer.operation.partition(" ")
+def _operation(paths: dict[str, Any], base: str, answer: ErrorAnswer) -> dict[str, Any]:
+    """The operation of an answer, as it stands in the document, or the one that stands for all
+    others.
+    """
+    method, _, template = (answer.operation or "").partition(" ")
     described = paths.get(template.removeprefix(base), paths.get(template))
     operation = described.get(method.lower()) if isinstance(described, dict) else None
-    return operation if isinstance(operation, dict) else None
+    if isinstance(operation, dict):
+        return operation
+    elsewhere = paths.setdefault(_ELSEWHERE, {"get": {"operationId": ELSEWHERE_ID}})
+    found: dict[str, Any] = elsewhere["get"]
+    return found
 
 
 def _add_example(

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from faultspec.importers import Decision, ImportedTaxonomy
+from faultspec.importers import Data, Decision, ImportedTaxonomy
 from faultspec.importers.openapi import read as read_openapi
 from faultspec.importers.validate import drop_invalid
 from faultspec.importers.yaml_writer import write_yaml
@@ -22,14 +22,24 @@ def draft_taxonomy(description: Description, shapes: Sequence[BodyShape]) -> Imp
     """The taxonomy of a document and of the errors that its service answered. Raises
     NotImportable.
     """
-    imported = drop_invalid(read_openapi(document_errors(description, shapes)))
+    imported = read_openapi(document_errors(description, shapes))
     operations = {
         name: operation
         for name, operation in imported.data.get("operations", {}).items()
         if operation.get("wire", name) != ELSEWHERE_ID
     }
-    data = {key: value for key, value in imported.data.items() if key != "operations"}
-    return imported._replace(data={**data, "operations": operations} if operations else data)
+    data: Data = {key: value for key, value in imported.data.items() if key != "operations"}
+    data |= {"profile": "rfc9110", "privacy": {**data["privacy"], **_concealment(data["codes"])}}
+    return drop_invalid(
+        imported._replace(data=data | {"operations": operations} if operations else data)
+    )
+
+
+def _concealment(codes: Mapping[str, Data]) -> Data:
+    """The key of `privacy` by which another tenant's resource answers as a missing one."""
+    missing = (name for name, code in codes.items() if code.get("http") == 404)
+    answer = next(missing, None)
+    return {} if answer is None else {"conceal": [{"across": "tenant", "answer": answer}]}
 
 
 def write_draft(

@@ -1,0 +1,191 @@
+"""A service without a taxonomy: `conform URL` judges it, and `init --from` drafts its files."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import pytest
+from fastapi import FastAPI, Header, HTTPException
+from pydantic import BaseModel
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from miniatures.serve import serving
+from miniatures.shapes.services import SERVICES
+from support.command_line import faultspec
+
+BOOKS = {1: "Emma"}
+
+#: A value that only a leaking answer contains.
+LEAKED = "postgres://library:s3cr3tpw@10.0.0.7/books"
+
+
+class Book(BaseModel):
+    """A book as it is sent."""
+
+    title: str
+
+
+def library() -> FastAPI:
+    """A service as teams write them: no codes, one crash, one leak, one challenge forgotten."""
+    app = FastAPI(title="Library")
+
+    @app.get("/books/{number}")
+    def read_book(number: int) -> str:
+        if number < 0:
+            raise ValueError(number)
+        if number == 0:
+            raise HTTPException(503, f"cannot connect to {LEAKED}")
+        if number not in BOOKS:
+            raise HTTPException(404, "There is no such book")
+        return BOOKS[number]
+
+    @app.get("/books")
+    def list_books(limit: int = 10) -> list[str]:
+        return [*BOOKS.values()][:limit]
+
+    @app.post("/books", status_code=201)
+    def create_book(book: Book) -> str:
+        BOOKS[len(BOOKS) + 1] = book.title
+        return book.title
+
+    @app.get("/account")
+    def read_account(authorization: Annotated[str, Header()] = "") -> str:
+        if not authorization:
+            raise HTTPException(401, "Name yourself")
+        return authorization
+
+    return app
+
+
+class Recorder:
+    """An application that records the methods that it is asked for."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self.methods: set[str] = set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Record the method, then answer."""
+        self.methods.add(scope["method"])
+        await self.app(scope, receive, send)
+
+
+@pytest.fixture
+def service() -> Iterator[tuple[str, Recorder]]:
+    """The library on a real connection, and its record."""
+    recorder = Recorder(library())
+    with serving(recorder) as url:
+        yield url, recorder
+
+
+def test_a_url_alone_gives_true_findings(service: tuple[str, Recorder], tmp_path: Path) -> None:
+    """Without a taxonomy the run finds what every service owes, and says what it saw. It sends
+    nothing that writes, and leaves no file.
+    """
+    url, recorder = service
+    done = faultspec("conform", url, "--format", "json", "--seed", "1", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    report = json.loads(done.stdout)
+    found = {(each["clause"], each["status"]) for each in report["findings"]}
+    assert {
+        ("service/no-crash", 500),
+        ("http/authenticate", 401),
+        ("leaks/canary", 422),
+        ("leaks/connection-string", 503),
+        ("envelope/types", 422),
+    } <= found
+    notes = "\n".join(report["notes"])
+    assert "shape 1 of 2, by which all are judged: {detail}" in notes
+    assert "shape 2 of 2: {detail: [{type, loc: [], msg, input}]}" in notes
+    assert "faultspec init --from" in notes
+    assert report["taxonomy"] == "what every service owes"
+    assert report["coverage"] == {}
+    assert recorder.methods <= {"GET", "HEAD", "OPTIONS"}
+    assert list(tmp_path.iterdir()) == []
+
+
+#: Errors of a behaving service that a first look finds: two shapes.
+TWO_SHAPES = {"fastapi": {"framework/unknown-id"}}
+
+#: A word of a protocol that only its taxonomy rules out.
+OWN_WORDS = {"aws_rest_xml": {"leaks/sql"}}
+
+
+@pytest.mark.parametrize("shape", SERVICES)
+def test_a_behaving_service_owes_nothing(shape: str, tmp_path: Path) -> None:
+    """Whatever the shape of the errors, one that all of them have is right."""
+    with serving(SERVICES[shape](), lifespan="on" if shape == "agents" else "off") as url:
+        done = faultspec("conform", url, "--format", "json", "--no-sweep", cwd=tmp_path)
+    report = json.loads(done.stdout)
+    found = {each["clause"] for each in report["findings"] if each["level"] == "error"}
+    assert found == TWO_SHAPES.get(shape, set()) | OWN_WORDS.get(shape, set())
+
+
+def test_a_draft_from_a_service_can_be_used(service: tuple[str, Recorder], tmp_path: Path) -> None:
+    """The drafted files have no error, name what they guess, quote no leak, and judge the service
+    that they were drafted from without one finding about codes or shapes.
+    """
+    url, recorder = service
+    done = faultspec("init", "--from", url, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    names = ["conformance.yaml", "faultspec.schema.json", "faultspec.yaml", "project.schema.json"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == [*names, "taxonomy.yaml"]
+    assert recorder.methods <= {"GET", "HEAD", "OPTIONS"}
+    text = (tmp_path / "taxonomy.yaml").read_text()
+    assert "# observed: 404, in " in text
+    assert "s3cr3tpw" not in "".join(each.read_text() for each in tmp_path.iterdir())
+    assert (
+        f'target: {{http: "{url}", openapi: /openapi.json}}'
+        in (tmp_path / "conformance.yaml").read_text()
+    )
+    linted = faultspec("lint", cwd=tmp_path)
+    assert linted.returncode == 0, linted.stdout
+    judged = faultspec("conform", "--format", "json", "--no-sweep", cwd=tmp_path)
+    found = {each["clause"] for each in json.loads(judged.stdout)["findings"] if not each["waived"]}
+    assert not {each for each in found if each.partition("/")[0] in ("code", "envelope", "surface")}
+
+
+def test_a_draft_from_a_document_aims_at_this_machine(tmp_path: Path) -> None:
+    """A document's servers are not taken, since a run would send requests to them."""
+    document = {**library().openapi(), "servers": [{"url": "https://api.library.example"}]}
+    (tmp_path / "openapi.json").write_text(json.dumps(document))
+    done = faultspec("init", "--from", "openapi.json", "api/taxonomy.yaml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    conformance = (tmp_path / "api" / "conformance.yaml").read_text()
+    assert 'target: {http: "http://127.0.0.1:8080", openapi: "../openapi.json"}' in conformance
+    assert "library.example" not in conformance
+    taxonomy = (tmp_path / "api" / "taxonomy.yaml").read_text()
+    assert "# from the document alone, not observed" in taxonomy
+    assert faultspec("lint", "api/taxonomy.yaml", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["taxonomy.yaml", "conformance.yaml", "faultspec.yaml"])
+def test_a_draft_overwrites_nothing(name: str, tmp_path: Path) -> None:
+    """A file that exists stays as it is, and no other file is written."""
+    (tmp_path / "openapi.json").write_text(json.dumps(library().openapi()))
+    (tmp_path / name).write_text("mine")
+    done = faultspec("init", "--from", "openapi.json", cwd=tmp_path)
+    assert (done.returncode, "the file exists already" in done.stderr) == (2, True)
+    assert sorted(each.name for each in tmp_path.iterdir()) == sorted(["openapi.json", name])
+    assert (tmp_path / name).read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("http://127.0.0.1:9",), "is the service running"),
+        (("missing.json",), "missing.json"),
+        (("empty.json",), "the document declares no failure"),
+        (("empty.json", "--header", "A: b"), "--header needs --from URL"),
+        (("http://127.0.0.1:9", "--http", "http://x"), "--http needs --from FILE"),
+    ],
+)
+def test_a_draft_needs_a_source(arguments: tuple[str, ...], reason: str, tmp_path: Path) -> None:
+    """A source that cannot be read ends with its reason, and nothing is written."""
+    empty = {"openapi": "3.1.0", "info": {"title": "t", "version": "1.0.0"}, "paths": {}}
+    (tmp_path / "empty.json").write_text(json.dumps(empty))
+    done = faultspec("init", "--from", *arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert reason in done.stderr
+    assert [each.name for each in tmp_path.iterdir()] == ["empty.json"]
