@@ -27,6 +27,9 @@ SECTIONS = {
 """The sections of a taxonomy with the constructs that a reason names by a noun."""
 
 WORDS = re.compile(rf"\b(no|every|neither)\b|\b({'|'.join(SECTIONS)})\b|`([^`]+)`")
+PLACED = re.compile(r"`(\w+)\.(\w+)` is in the (\w+), .*")
+"""A reason that quotes a key and says its place, which is set."""
+
 LISTED = re.compile(r"`(\w+)\.(\w+)` does not list `([\w-]+)`")
 
 
@@ -72,6 +75,12 @@ def without(reason: str) -> dict[str, Any]:
     listed = LISTED.fullmatch(reason)
     if listed is not None:
         data[listed[1]][listed[2]].remove(listed[3])
+        return data
+    placed = PLACED.fullmatch(reason)
+    if placed is not None:
+        section: dict[str, Any] = data[placed[1]]
+        section[placed[2]] = {placed[3]: "key"}
+        section.pop("missing", None)  # no key in a path is missing
         return data
     sections: tuple[str, ...] = ()
     every = False

@@ -13,11 +13,13 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from faultspec.contract.keys import carried_key
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Exchange
 from faultspec.language.model import HeaderRule, Schema, Taxonomy
 from faultspec.language.values import matches_pattern
 from faultspec.runtime import ids
+from faultspec.runtime.keys import KeyPlace
 from faultspec.runtime.nodes import Template, lists_errors, slot_places, walk
 from faultspec.runtime.places import SlotPlace
 
@@ -51,7 +53,7 @@ class Traits(NamedTuple):
     ``words``: every text of the taxonomy. ``lengths``: the bounds on lengths. ``kept``: members
     whose text is compared with a header. ``raw``: headers whose values are parsed. ``opaque``:
     headers of which only format and equality count. ``dated``: the day of an answer decides.
-    ``key``: the request header with an idempotency key.
+    ``key``: the place of the idempotency key in requests.
     """
 
     words: frozenset[str]
@@ -62,7 +64,7 @@ class Traits(NamedTuple):
     raw: frozenset[str]
     opaque: frozenset[str]
     dated: bool
-    key: str | None
+    key: KeyPlace | None
 
 
 @dataclass(slots=True)
@@ -145,7 +147,7 @@ def _traits(taxonomy: Taxonomy) -> Traits | None:
         raw=raw,
         opaque=(headers.repeated | {rule.name.lower() for rule in headers.rules}) - raw,
         dated=any(code.sunset is not None for code in taxonomy.every_code()),
-        key=taxonomy.idempotency.key.lower() if taxonomy.idempotency is not None else None,
+        key=taxonomy.idempotency.key if taxonomy.idempotency is not None else None,
     )
 
 
@@ -247,7 +249,7 @@ def cache_key(
         response.status,
         exchange.identity is None,
         "authorization" in request_headers or "cookie" in request_headers,
-        traits.key in request_headers,
+        traits.key is not None and carried_key(traits.key, exchange) is not None,
         exchange.lacks,
         (exchange.idempotent, exchange.authenticated),
         date,

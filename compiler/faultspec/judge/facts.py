@@ -1,5 +1,6 @@
 """The facts of an exchange that conditions may read."""
 
+from faultspec.contract.keys import carried_key
 from faultspec.exchange.model import Exchange
 from faultspec.language.conditions import ConditionalRule, ConditionFacts, unknown_facts
 from faultspec.language.model import Idempotency, Operation
@@ -54,7 +55,7 @@ def _is_idempotent(
         return True
     if keys is None or keys.default is None:
         return None
-    keyed = exchange.request_header(keys.key) is not None and method in keys.methods
+    keyed = carried_key(keys.key, exchange) is not None and method in keys.methods
     return keyed if keyed == (keys.default == "idempotent") else None
 
 

@@ -31,6 +31,7 @@ CODES: Mapping[str, str] = {
     "slow-pattern": "An expression that takes more than cubic time on some texts.",
     "bad-schema": "An imported JSON Schema that is invalid.",
     "bad-shape": "A shape that is invalid.",
+    "bad-key-place": "A key of idempotency that is in no place, or in several.",
     "bad-place": "A place of a slot that its shape does not have, or that no other slot may have.",
     "bad-status": "A range of statuses that is empty.",
     "bad-range": "A range of a protocol's numbers that is empty.",

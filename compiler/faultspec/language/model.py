@@ -21,6 +21,7 @@ from faultspec.language.pictures import without_members
 from faultspec.language.routes import compile_name
 from faultspec.runtime.codecs import Codec, find_codec, media_essence
 from faultspec.runtime.extraction import Extraction, extract
+from faultspec.runtime.keys import KeyPlace
 from faultspec.runtime.nodes import Node, slot_places
 from faultspec.runtime.places import Places, SlotPlace, body_places
 from faultspec.runtime.retry import Policy
@@ -636,7 +637,7 @@ class Idempotency(NamedTuple):
     request gets. ``missing``: the code for a write without its key, or `accepted`.
     """
 
-    key: str
+    key: KeyPlace
     methods: tuple[str, ...]
     window: float | None
     equal: tuple[str, ...]

@@ -10,10 +10,19 @@ from http import HTTPStatus
 from typing import NamedTuple
 
 from faultspec.language.model import Code, DetailMember, Taxonomy, Term
+from faultspec.runtime.keys import KeyPlaceKind
 from faultspec.targets import schema as schemas
 from faultspec.targets.memo import memoize
 
 VERSION = 1
+
+KEY_PARTS: Mapping[KeyPlaceKind, str] = {
+    "header": "headers",
+    "path": "values of the path",
+    "query": "query parameters",
+    "body": "members of the body",
+}
+"""The parts of a request that may carry its idempotency key, in words."""
 
 
 class DetailRow(NamedTuple):

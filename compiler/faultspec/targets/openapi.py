@@ -72,7 +72,13 @@ def components_30(taxonomy: Taxonomy) -> Json:
 @memoize
 def components(taxonomy: Taxonomy) -> Json:
     """Every component, in the order of the taxonomy."""
-    found: dict[str, Json] = {"schemas": {}, "responses": {}, "headers": {}, "examples": {}}
+    found: dict[str, Json] = {
+        "schemas": {},
+        "responses": {},
+        "headers": {},
+        "examples": {},
+        **_key_component(taxonomy),
+    }
     names = component_names(taxonomy)
     for envelope in taxonomy.envelopes.values():
         shown = {
@@ -112,6 +118,32 @@ def components(taxonomy: Taxonomy) -> Json:
                     **({"required": True} if required else {}),
                 }
     return {section: each for section, each in found.items() if each}
+
+
+def _key_component(taxonomy: Taxonomy) -> Mapping[str, Json]:
+    """The parameter with the idempotency key; the schema of a member that is the key in bodies."""
+    rule = taxonomy.idempotency
+    if rule is None:
+        return {}
+    text = "The key of one write: every repetition of the write has the same value."
+    mark = {"in": rule.key.kind, "at": rule.key.at, "methods": list(rule.methods)}
+    schema = {"type": "string", "minLength": 1}
+    if rule.key.kind == "body":
+        described = {"description": f"{text} It is `{rule.key.at}` of request bodies."}
+        name = take_unique(
+            "IdempotencyKey", {pascal(code.name) for _, code in schemas.live(taxonomy)}
+        )
+        return {"schemas": {name: {**schema, **described, "x-idempotency-key": mark}}}
+    parameter = {
+        "name": rule.key.at,
+        "in": rule.key.kind,
+        "description": text,
+        # OpenAPI requires every parameter of a path.
+        "required": rule.key.kind == "path" or rule.missing not in (None, "accepted"),
+        "schema": schema,
+        "x-idempotency-key": mark,
+    }
+    return {"parameters": {"IdempotencyKey": parameter}}
 
 
 class ComponentNames:

@@ -8,6 +8,7 @@ the operations are first marked, and then get their responses:
 * ``x-error-surface-<name>``: the routes of a surface cover the operation. Routes without ``*`` are
   found by their path. Others are listed in ``x-unmapped-routes``, and the service's document sets
   the mark itself;
+* ``x-idempotency-key`` marks the parameters of the path, the query and headers that are the key;
 * for each surface, in order, and each status one action adds the response, if the surface is the
   first to claim it and the document has no response for that status.
 
@@ -85,6 +86,7 @@ def _document(
                 "update": {"components": _prefix_components(_used_components(components), prefix)},
             },
             *_marks(taxonomy),
+            *_key_marks(taxonomy),
             *(
                 {
                     "target": f"$.paths.*[?({answer.where})].responses",
@@ -123,6 +125,19 @@ def _text(text: str) -> str:
 
 def _matches_everything(match: Match) -> bool:
     return not match.routes or "/**" in match.routes
+
+
+def _key_marks(taxonomy: Taxonomy) -> Iterator[Json]:
+    """Mark the parameters that are the idempotency key. Schemas of bodies lie behind references,
+    which JSONPath does not follow.
+    """
+    rule = taxonomy.idempotency
+    if rule is None or rule.key.kind == "body":
+        return
+    named = f"@.in == '{rule.key.kind}' && @.name == {_text(rule.key.at)}"
+    for method in rule.methods:
+        target = f"$.paths.*.{method.lower()}.parameters[?({named})]"
+        yield {"target": target, "update": {"x-idempotency-key": True}}
 
 
 def _marks(taxonomy: Taxonomy) -> Iterator[Json]:

@@ -2,7 +2,7 @@
 items.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from faultspec.language.model import Batch
@@ -12,8 +12,6 @@ from faultspec_conformance.probes.batch_items import SentBatch, check_named_item
 from faultspec_conformance.probes.idempotency import (
     check_refused_key,
     check_replay,
-    new_key,
-    takes_key,
 )
 from faultspec_conformance.probes.refusals import SERVERS_FAULT
 from faultspec_conformance.results.model import Outcome
@@ -22,6 +20,7 @@ from faultspec_conformance.session.configured import fill_in_call
 from faultspec_conformance.session.correlation import new_id
 from faultspec_conformance.session.fixtures import request_to, unlike_example
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.keys import new_key, set_key, takes_key
 from faultspec_conformance.session.observation import (
     Observation,
     error_details,
@@ -99,14 +98,9 @@ def _batch(
     good = request(with_items(second, [items[1], first_item(new_body(session, operation, call))]))
     key = session.taxonomy.idempotency
     replayed = key is not None and takes_key(session, key, operation)
-    headers: Mapping[str, str | None] = {}
     if key is not None and replayed:
-        headers = {key.key: new_key(session)}
-    good = replace(
-        good,
-        headers={**good.headers, **headers},
-        correlation=new_id(session.echo, session.tokens),
-    )
+        good = set_key(key, good, new_key(session, operation))
+    good = replace(good, correlation=new_id(session.echo, session.tokens))
     answer = session.call(good)
     if key is None or not replayed:
         return

@@ -19,6 +19,7 @@ from faultspec_conformance.session import sampling
 from faultspec_conformance.session.fault_switches import STANDARD
 from faultspec_conformance.session.fixtures import ordinary_request
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.keys import accepts_key
 from faultspec_conformance.session.observation import (
     INVALID_INPUT,
     failed,
@@ -65,6 +66,8 @@ def allowed_inputs(session: HttpSession, operation: ServiceOperation) -> Iterato
         yield from _bodies(session, operation)
     yield from _whole_query(session, operation)
     for parameter in operation.parameters:
+        if parameter.where != "header" and _is_key_at(session, operation, parameter.name):
+            continue
         if parameter.where == "query" or is_free_header(session, parameter):
             yield from _parameter(session, operation, parameter)
         elif parameter.where == "path":
@@ -105,6 +108,8 @@ def _bodies(session: HttpSession, operation: ServiceOperation) -> Iterator[Allow
             for value in (found, found.neighbour)
         )
         assert spec is not None
+        if _is_key_at(session, operation, "".join(f"/{step}" for step in found.path)):
+            continue
         names = [str(one) for one in found.path if isinstance(one, str)]
         name = f"`{names[-1]}`" if names else "the body"
         yield AllowedInput(
@@ -115,6 +120,14 @@ def _bodies(session: HttpSession, operation: ServiceOperation) -> Iterator[Allow
             known=_names_in(spec.body, node),
             others=_others(session, operation, spec.body, found),
         )
+
+
+def _is_key_at(session: HttpSession, operation: ServiceOperation, at: str) -> bool:
+    """Whether a member or parameter is the key of idempotency: a value at its bound, sent once
+    more with another body, is not refused for the bound.
+    """
+    rule = session.taxonomy.idempotency
+    return rule is not None and accepts_key(session, operation) and rule.key.at == at
 
 
 def _names_in(body: object, node: Json) -> frozenset[str]:
@@ -223,7 +236,7 @@ def is_free_header(session: HttpSession, parameter: OperationParameter) -> bool:
     """
     name, rule = parameter.name.lower(), session.taxonomy.idempotency
     own = {session.echo.header.lower()} if session.echo is not None else set()
-    own |= {rule.key.lower()} if rule is not None else set()
+    own |= {rule.key.at.lower()} if rule is not None and rule.key.kind == "header" else set()
     own |= {switch.header for switch in session.switches if switch.header is not None}
     free = name not in STANDARD | own and not CREDENTIAL.search(name)
     return parameter.where == "header" and free

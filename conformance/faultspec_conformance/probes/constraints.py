@@ -25,6 +25,7 @@ from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.fixtures import likely_body, ordinary_request
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.keys import renew_key
 from faultspec_conformance.session.observation import not_exercised
 from faultspec_conformance.session.observations import Note, ProbeResult, attempt
 from faultspec_conformance.session.parameters import likely_values
@@ -154,8 +155,9 @@ def _is_key(
 ) -> bool:
     """Whether a parameter is the idempotency key of an operation."""
     rule = session.taxonomy.idempotency
-    own = rule is not None and operation.method in rule.methods and parameter.where == "header"
-    return own and rule is not None and parameter.name.lower() == rule.key.lower()
+    if rule is None or operation.method not in rule.methods or rule.key.kind != "header":
+        return False
+    return parameter.where == "header" and parameter.name.lower() == rule.key.at.lower()
 
 
 def _bodies(session: HttpSession, operation: ServiceOperation) -> Iterator[_ForbiddenInput]:
@@ -165,7 +167,8 @@ def _bodies(session: HttpSession, operation: ServiceOperation) -> Iterator[_Forb
     node = sampling.merge_all_of(session.description.document, schema)
     known = frozenset({*sampling.properties_of(node), *(body if isinstance(body, dict) else ())})
     for constraint in sampling.broken_constraints(session.source, schema, body, mark.value):
-        spec = replace(ordinary_request(session, operation), body=body)
+        spec = ordinary_request(session, operation)
+        spec = renew_key(session, operation, replace(spec, body=body))
         wrong = replace(spec, body=constraint.value, canaries=_canaries(constraint, mark))
         yield _ForbiddenInput(constraint, wrong, spec, known)
 

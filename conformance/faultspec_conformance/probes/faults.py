@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from faultspec.contract.crashes import may_fail
+from faultspec.contract.keys import carried_key
 from faultspec.language.model import Idempotency
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import FaultSwitchConfig
@@ -19,6 +20,7 @@ from faultspec_conformance.probes.whole_lists import read_pages
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import body_for, ordinary_request
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.keys import key_of
 from faultspec_conformance.session.observation import (
     Observation,
     failed,
@@ -165,7 +167,7 @@ class _Faults:
         if again.status < 500 or again.status == 501:
             return not_exercised(_RECOVERS, f"without the switch, the service answered {again}")
         rule = self.session.taxonomy.idempotency
-        keyed = rule is not None and again.exchange.request_header(rule.key) is not None
+        keyed = rule is not None and carried_key(rule.key, again.exchange) is not None
         if again.code == code and keyed and not self._retriable(code):
             reason = f"{code} is stored under the idempotency key, and no retry helps"
             return not_exercised(_RECOVERS, reason)
@@ -191,7 +193,7 @@ class _Faults:
         """
         session, (answer, again) = self.session, pair
         created = (kind for kind in session.kinds if kind.operation("create") == operation)
-        kind = next(created, None) if spec.headers.get(rule.key) else None
+        kind = next(created, None) if key_of(rule, spec) is not None else None
         listing = kind.operation("list") if kind is not None else None
         others = set(_texts(body_for(session, operation)))
         text = next((text for text in _texts(spec.body) if text not in others), None)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from faultspec.contract.keys import carried_key
 from faultspec.language.model import Idempotency
 from faultspec.openapi.nodes import Json
 from faultspec.openapi.service import ServiceOperation
@@ -19,7 +20,6 @@ from faultspec_conformance.session import sampling
 from faultspec_conformance.session.correlation import new_id
 from faultspec_conformance.session.fixtures import (
     CONFLICT,
-    fresh_key,
     likely_body,
     make,
     parent_values,
@@ -29,6 +29,15 @@ from faultspec_conformance.session.fixtures import (
     written_values,
 )
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.keys import (
+    key_of,
+    new_key,
+    renew_key,
+    set_key,
+    takes_key,
+    without_key,
+    without_key_value,
+)
 from faultspec_conformance.session.observation import (
     KEEPS_RATE,
     Observation,
@@ -127,7 +136,7 @@ class _Creation:
 
     def reason_not_at_once(self) -> str | None:
         """Return why no equal requests are sent at the same time; None if they can be."""
-        if self.operation.method != "POST":
+        if self.operation.method != "POST" and self.rule.key.kind != "path":
             return f"{self.operation.name} has the same effect however often it is sent"
         if self.session.driver.limits.rate is not None:
             return KEEPS_RATE
@@ -178,7 +187,7 @@ class _Creation:
             yield from self._check_list(spec.body, first, again)
         yield from self._check_other_uses(spec, first)
         later = replace(spec, body=self.new_body())
-        later = replace(later, headers={**spec.headers, self.rule.key: session.tokens.hex(16)})
+        later = set_key(self.rule, later, new_key(session, self.operation))
         yield KeyedCreation(later, session.call(later), session.driver.elapsed)
 
     def _send_first(
@@ -188,9 +197,18 @@ class _Creation:
         and those that created something; a refusal if none did.
         """
         session = self.session
-        spec = self.request(new_key(session), self.new_body(), new_id(session.echo, session.tokens))
+        spec = self.request(
+            new_key(session, self.operation), self.new_body(), new_id(session.echo, session.tokens)
+        )
         burst = session.call_together(*[spec] * _AT_ONCE) if at_once else []
         return spec, burst, [answer for answer in burst if answer.ok] or [session.call(spec)]
+
+    def _key_names(self) -> set[str]:
+        """Return the placeholder that is the key, if the key is in the path."""
+        return {self.rule.key.at} if self.rule.key.kind == "path" else set()
+
+    def _new_key(self) -> str:
+        return new_key(self.session, self.operation)
 
     def new_body(self) -> object:
         """Return a body that no other creation has."""
@@ -205,16 +223,24 @@ class _Creation:
             **(parents if isinstance(parents, dict) else {}),
         }
         values = {name: known.get(name, existing.id) for name in self.operation.placeholders}
-        return replace(
+        spec = replace(
             request_to(self.session, self.operation, values),
             identity=existing.owner,
-            headers={**(call.headers if call else {}), self.rule.key: key},
+            headers=call.headers if call else {},
             body=body,
             correlation=correlation,
         )
+        return set_key(self.rule, spec, key)
 
     def identifier(self, answer: Observation) -> object:
-        """Return the id of the resource that an answer to a creation has."""
+        """Return the id of the resource that an answer to a creation has.
+
+        A key in the path, which an answer may repeat, is the same in every answer to it.
+        """
+        if self.rule.key.kind == "path":
+            found = identifier_of(answer, "id", self.kind)
+            sent = carried_key(self.rule.key, answer.exchange)
+            return None if found == sent else found
         return identifier_of(answer, last_placeholder(self.kind), self.kind)
 
     def _check_burst(self, burst: list[Observation], ids: set[str], again: Observation) -> Outcome:
@@ -248,7 +274,8 @@ class _Creation:
     ) -> Iterator[Outcome]:
         """Check that a list shows the resource once."""
         listing, existing = self.kind.operation("list"), self.existing
-        values = body.values() if isinstance(body, dict) else ()
+        own = without_key_value(self.rule, body)
+        values = own.values() if isinstance(own, dict) else ()
         # What other resources have too, such as the id of a parent, does not identify this one.
         known = leaves([existing.body, *existing.values.values()])
         shared: set[object] = {value for _, value in known if isinstance(value, str)}
@@ -303,7 +330,7 @@ class _Creation:
                 creation=first,
             )
             yield SpareResource(resource)
-        key = str(spec.headers[self.rule.key])
+        key = key_of(self.rule, spec) or ""
         if self.rule.mismatch is None:
             reason = "the taxonomy declares no error for one key with two bodies"
             yield Outcome(_MISMATCH, "not_checkable", reason)
@@ -311,7 +338,7 @@ class _Creation:
             yield self._send_mismatch(self.rule.mismatch, spec, first)
         if self.session.stranger(existing.owner) is None:
             yield not_exercised(_ISOLATION, "no identity of another tenant is declared")
-        elif spec.values:
+        elif set(spec.values) - self._key_names():
             reason = f"the path of {self.operation.name} contains a resource of its owner"
             yield not_exercised(_ISOLATION, reason)
         else:
@@ -319,9 +346,12 @@ class _Creation:
 
     def _check_distinct(self, first: Observation, identifier: object) -> Outcome:
         """Check that a different key created a new resource."""
-        if identifier is None or self.existing.id is None:
+        earlier = self.existing.id
+        if self.rule.key.kind == "path":
+            earlier = self.identifier(self.existing.creation)
+        if identifier is None or earlier is None:
             return not_exercised(_DISTINCT, "the answers do not have ids")
-        if identifier != self.existing.id:
+        if identifier != earlier:
             return passed(_DISTINCT)
         message = (
             f"a different key and body returned the same `{self.kind.name}`; expected a new one"
@@ -335,18 +365,18 @@ class _Creation:
         An answer to such a body counts if the service accepts it under a new key, or under this
         one.
         """
-        key, decided = str(spec.headers[self.rule.key]), list[Outcome]()
+        key, decided = key_of(self.rule, spec) or "", list[Outcome]()
         for name, changed in islice(self._bodies_with_one_change(spec.body), _MEMBERS):
             other = self.session.call(self.request(key, changed))
             known = other.ok or other.code == wanted or other.status in (401, 403, 429)
-            if known or self.session.call(self.request(new_key(self.session), changed)).ok:
+            if known or self.session.call(self.request(self._new_key(), changed)).ok:
                 decided.append(self._check_mismatch(wanted, first, other, name))
                 if decided[-1].kind != "passed":
                     return decided[-1]
         if decided:
             return decided[0]
         body = self.new_body()
-        if body != spec.body:
+        if without_key_value(self.rule, body) != without_key_value(self.rule, spec.body):
             return self._check_mismatch(wanted, first, self.session.call(self.request(key, body)))
         reason = f"every creation of `{self.kind.name}` has the same body"
         return not_exercised(
@@ -389,6 +419,8 @@ class _Creation:
     def _is_fixed(self, pointer: str, sent: object) -> bool:
         """Whether a member of the body has to stay as it is: it refers to a resource."""
         call = self.kind.call("create")
+        if self.rule.key.kind == "body" and pointer == self.rule.key.at:
+            return True  # under another key it is another intent
         configured = dict(leaves(call.body)) if call is not None else {}
         written = str(configured.get(pointer, ""))
         created = self.session.knowledge.created.values()
@@ -415,7 +447,7 @@ class _Creation:
         refused for the key.
         """
         stranger = self.session.stranger(self.existing.owner)
-        own = marks(self.session, self.kind, body)
+        own = marks(self.session, self.kind, without_key_value(self.rule, body))
         foreign = self.session.call(replace(self.request(key, self.new_body()), identity=stranger))
         shown = Evidence(first, self.identifier(first), own).is_shown_in(foreign)
         if shown:
@@ -428,7 +460,7 @@ class _Creation:
             return passed(_ISOLATION)
         if foreign.status in (400, 409, 422):
             # The same with an unused key shows whether the service refuses the key or the body.
-            unused = self.request(new_key(self.session), self.new_body())
+            unused = self.request(self._new_key(), self.new_body())
             if self.session.call(replace(unused, identity=stranger)).ok:
                 message = f"the service refused a key because another tenant used it ({foreign})"
                 return failed(_ISOLATION, message, first, foreign, variant="refused")
@@ -470,21 +502,19 @@ def _update_created(session: HttpSession, creation: KeyedCreation) -> Observatio
     operation = next(iter(changes(session, kind)), None)
     if identifier is None or operation is None:
         return None
+    names_item = len(create.placeholders) == len(operation.placeholders)
     parents = creation.spec.values.values()
-    updated = session.call(
-        RequestSpec(
-            operation.method,
-            operation.template,
-            identity=creation.spec.identity,
-            values=dict(zip(operation.placeholders, [*parents, identifier], strict=False)),
-            headers={
-                "If-Match": creation.first.header("ETag"),
-                **fresh_key(session, operation),
-            },
-            body=change_body(session, kind, operation),
-            content_type=content_type(operation),
-        )
+    values = parents if names_item else [*parents, identifier]
+    spec = RequestSpec(
+        operation.method,
+        operation.template,
+        identity=creation.spec.identity,
+        values=dict(zip(operation.placeholders, values, strict=False)),
+        headers={"If-Match": creation.first.header("ETag")},
+        body=change_body(session, kind, operation),
+        content_type=content_type(operation),
     )
+    updated = session.call(renew_key(session, operation, spec))
     return updated if updated.ok else None
 
 
@@ -577,7 +607,9 @@ def _replay_refusal(
         yield not_exercised(_REPLAY, taken)
         return
     creation = _Creation(session, rule, create, taken)
-    spec = creation.request(new_key(session), taken.body, new_id(session.echo, session.tokens))
+    spec = creation.request(
+        new_key(session, create), taken.body, new_id(session.echo, session.tokens)
+    )
     refused = session.call(spec)
     removal = request_to(session, delete, taken.values)
     tag = {"If-Match": taken.creation.header("ETag")}
@@ -624,24 +656,11 @@ def _check_retried(
         return passed(_REPLAY)
     if again.status != refused.status or again.code != refused.code:
         return not_exercised(_REPLAY, message)
-    anew = session.call(creation.request(new_key(session), spec.body))
+    anew = session.call(creation.request(new_key(session, creation.operation), spec.body))
     if not anew.ok:
         return not_exercised(_REPLAY, f"{message}, and {anew} to another key")
     message = f"{message}; expected a success, because refusals are not stored under {rule.key}"
     return failed(_REPLAY, message, *(taken.creation, refused, anew, again), variant="stored")
-
-
-def takes_key(session: HttpSession, rule: Idempotency, operation: ServiceOperation) -> bool:
-    """Whether an operation takes a key: by the document or, if it names the key nowhere, by the
-    methods of the taxonomy.
-    """
-    documented = any(documents_key(rule, other) for other in session.description.operations)
-    return operation.method in rule.methods and (not documented or documents_key(rule, operation))
-
-
-def documents_key(rule: Idempotency, operation: ServiceOperation) -> bool:
-    """Whether the document says that the operation takes a key."""
-    return operation.parameter(rule.key, "header") is not None
 
 
 def send_twice(
@@ -659,17 +678,14 @@ def with_new_key(
     session: HttpSession, rule: Idempotency, operation: ServiceOperation, spec: RequestSpec
 ) -> RequestSpec:
     """Return the request with a key and a correlation id of its own."""
-    return replace(
+    spec = replace(
         spec,
-        headers={rule.key: new_key(session), **spec.headers},
         content_type=content_type(operation),
         correlation=new_id(session.echo, session.tokens),
     )
-
-
-def new_key(session: HttpSession) -> str:
-    """Return a new idempotency key. Services that hold keys to a format want a UUID."""
-    return session.tokens.id("uuid4")
+    # The request of a write names what exists in its path, and has its own header if it has one.
+    keeps = rule.key.kind == "path" or (rule.key.kind == "header" and key_of(rule, spec))
+    return spec if keeps else set_key(rule, spec, new_key(session, operation))
 
 
 def check_refused_key(
@@ -679,7 +695,10 @@ def check_refused_key(
     reason = f"the service answered {refused} to {spec.operation}"
     if refused.status in _MOMENTARY | {403, 404} or refused.status >= 500:
         return not_exercised(_REPLAY, reason)
-    keyless = session.call(replace(spec, headers={**spec.headers, rule.key: None}))
+    bare = without_key(rule, spec)
+    if bare is None:
+        return not_exercised(_REPLAY, reason)
+    keyless = session.call(bare)
     if not keyless.ok:
         return not_exercised(_REPLAY, reason)
     message = f"{reason} with {rule.key}, but {keyless} without it"

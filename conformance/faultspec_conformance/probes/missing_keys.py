@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from faultspec.language.model import Idempotency
 from faultspec.openapi.service import ServiceOperation
-from faultspec_conformance.probes.idempotency import new_key, takes_key
 from faultspec_conformance.probes.replayed_actions import is_replayed_here, request_below
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import (
@@ -17,6 +16,7 @@ from faultspec_conformance.session.fixtures import (
     renew_references,
 )
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.keys import new_key, set_key, takes_key, without_key
 from faultspec_conformance.session.observation import (
     INVALID_INPUT,
     Observation,
@@ -43,7 +43,7 @@ _ABOUT_KEY = frozenset({*INVALID_INPUT, CONFLICT, 428})
 def missing_keys(session: HttpSession) -> Iterator[ProbeResult]:
     """Send each write that takes a key without one."""
     rule = session.taxonomy.idempotency
-    if rule is None or rule.missing is None:
+    if rule is None or rule.missing is None or rule.key.kind == "path":
         return
     asked = 0
     for kind, operation in _writes(session, rule):
@@ -123,12 +123,15 @@ class _Write:
 
     def _send(self, *, keyed: bool) -> Observation | str:
         """Send the write with a key or without, or return why it cannot be sent."""
-        session, spec, key = self.session, self._request(), self.rule.key
+        session, spec, rule = self.session, self._request(), self.rule
         if isinstance(spec, str):
             return spec
-        headers = {**spec.headers, key: new_key(session) if keyed else None}
-        trigger = "" if keyed else f"no {key}"
-        return session.call(replace(spec, headers=headers, trigger=trigger))
+        if keyed:
+            return session.call(set_key(rule, spec, new_key(session, self.operation)))
+        bare = without_key(rule, spec)
+        if bare is None:
+            return f"no {self.operation.name} lacks {rule.key}"
+        return session.call(replace(bare, trigger=f"no {rule.key}"))
 
     def _request(self) -> RequestSpec | str:
         """Return the write as it should succeed, or why there is none."""

@@ -10,6 +10,7 @@ from faultspec.contract.crashes import may_fail
 from faultspec.judge.collector import join_or
 from faultspec.judge.renderings import find_renderings
 from faultspec.language.values import are_equal
+from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import Identity, Parallel, Recipe, Step
 from faultspec_conformance.drivers.http import is_loopback_host
 from faultspec_conformance.probes.limit_scope import ask_outsider, check_scope
@@ -23,8 +24,9 @@ from faultspec_conformance.probes.states import (
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.configured import fill_in_call
 from faultspec_conformance.session.credentials import allows_401, confirm_refusal, refusal
-from faultspec_conformance.session.fixtures import create_named, fresh_key
+from faultspec_conformance.session.fixtures import create_named
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.keys import key_of, renew_key
 from faultspec_conformance.session.observation import (
     Observation,
     Unanswered,
@@ -326,13 +328,13 @@ def _request(
     written = place_path(session.description, call.method, _local_target(session, call.path))
     path = written.partition("?")[0]
     operation = session.operation(call.method, path)
-    return RequestSpec(
+    spec = RequestSpec(
         call.method,
         written,
         identity=session.identity(step.identity),
         values=written_path_values(session, operation, path, saved),
         query=call.query,
-        headers={**fresh_key(session, operation), **call.headers},
+        headers=call.headers,
         body=call.body,
         raw=call.raw.encode() if call.raw is not None else None,
         content_type=content_type(operation),
@@ -342,6 +344,18 @@ def _request(
         may_fail=may_fail(session.taxonomy, code) or (step.status or 0) >= 500,
         may_be_refused=allows_401(session, code) or step.status == 401,
     )
+    return _keep_key(session, operation, spec)
+
+
+def _keep_key(session: HttpSession, operation: ServiceOperation, spec: RequestSpec) -> RequestSpec:
+    """Return the request of a step under the key that it has, else under a new one.
+
+    A key in the path or in a body belongs to what the step says, so none is added there.
+    """
+    rule = session.taxonomy.idempotency
+    if rule is None or rule.key.kind in ("path", "body") or key_of(rule, spec) is not None:
+        return spec
+    return renew_key(session, operation, spec)
 
 
 def _obstacle(session: HttpSession, step: Step, saved: Mapping[str, object]) -> str | None:

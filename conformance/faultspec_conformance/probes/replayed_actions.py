@@ -9,7 +9,6 @@ from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.probes.idempotency import (
     check_refused_key,
     check_replay,
-    documents_key,
     send_twice,
     with_new_key,
 )
@@ -21,6 +20,7 @@ from faultspec_conformance.session.fixtures import (
     renew_references,
 )
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.keys import documents_key
 from faultspec_conformance.session.observation import (
     Observation,
     failed,
@@ -70,7 +70,9 @@ def replays_below(session: HttpSession) -> Iterator[ProbeResult]:
 def is_replayed_here(session: HttpSession, rule: Idempotency, operation: ServiceOperation) -> bool:
     """Whether this turn replays the operation, and no other probe does."""
     creates = _creates(operation)
-    if operation.method not in rule.methods or not (creates or documents_key(rule, operation)):
+    if operation.method not in rule.methods or not (
+        creates or documents_key(session, rule, operation)
+    ):
         return False
     parent = _parent(session, operation)
     if parent is not None:
@@ -78,7 +80,8 @@ def is_replayed_here(session: HttpSession, rule: Idempotency, operation: Service
     # Operations without a kind of resource belong to the turn of the first kind.
     first_turn = not session.kinds or session.kinds[0] in session.turn
     replayed = any(
-        kind.operation("create") == operation and (index == 0 or documents_key(rule, operation))
+        kind.operation("create") == operation
+        and (index == 0 or documents_key(session, rule, operation))
         for index, kind in enumerate(session.kinds)
     )
     return creates and first_turn and not replayed

@@ -22,6 +22,7 @@ from faultspec_conformance.session.fixtures import (
     request_to,
 )
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.keys import renew_key
 from faultspec_conformance.session.observation import (
     INVALID_INPUT,
     KEEPS_RATE,
@@ -157,7 +158,11 @@ def _create_at_once(session: HttpSession, kind: ResourceKind) -> Iterator[Outcom
     values = {name: known.get(name) for name in operation.placeholders}
     answers = session.call_together(
         *(
-            replace(request_to(session, operation, values), identity=first.owner, body=body)
+            renew_key(
+                session,
+                operation,
+                replace(request_to(session, operation, values), identity=first.owner, body=body),
+            )
             for _ in range(_AT_ONCE)
         )
     )
@@ -306,18 +311,20 @@ def _create_again(
     known = first.values_for(operation.template)
     values = {name: known.get(name) for name in operation.placeholders}
     plain = replace(request_to(session, operation, values), identity=first.owner, body=first.body)
+    plain = renew_key(session, operation, plain)
     closed = (
         operation.body is not None
         and session.description.schema(operation.body.schema).get("additionalProperties") is False
     )
     if not isinstance(first.body, dict) or closed:
         return session.call(replace(plain, canaries=(canary,)))
-    body = {**first.body, "contact": canary.value}
+    assert isinstance(plain.body, dict)
+    body = {**plain.body, "contact": canary.value}
     again = session.call(replace(plain, body=body, canaries=(canary,)))
     if again.status not in INVALID_INPUT or again.code in _conflicts(session, first.kind):
         return again
-    fresh = request_to(session, operation, values)
-    return session.call(replace(fresh, identity=first.owner, body=first.body))
+    fresh = replace(request_to(session, operation, values), identity=first.owner, body=first.body)
+    return session.call(renew_key(session, operation, fresh))
 
 
 def _check_refused(

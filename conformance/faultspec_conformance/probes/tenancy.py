@@ -32,6 +32,7 @@ from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import pagination, sampling
 from faultspec_conformance.session.fixtures import body_for, request_to, take_untouched
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.keys import renew_key
 from faultspec_conformance.session.next_pages import Paging, paging_of
 from faultspec_conformance.session.observation import (
     Observation,
@@ -481,7 +482,7 @@ def _check_same_values(
     if not kind.config.unique and "409" not in operation.responses:
         return
     spec = replace(request_to(session, operation), identity=stranger, body=resource.body)
-    answer = session.call(spec)
+    answer = session.call(renew_key(session, operation, spec))
     line = f"the service answered {answer} to {operation.name} with another tenant's values"
     if answer.ok:
         yield passed(_CLAUSE)

@@ -7,6 +7,7 @@ from faultspec.exchange.finding import Level
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.keys import key_of
 from faultspec_conformance.session.observation import (
     Observation,
     failed,
@@ -47,7 +48,7 @@ class Healing:
             yield not_exercised(HEALS, reason)
             return
         rule = self.session.taxonomy.idempotency
-        if rule is not None and rule.refusals == "retried" and spec.headers.get(rule.key):
+        if rule is not None and rule.refusals == "retried" and key_of(rule, spec):
             again = self._send_while_well(spec)
             if isinstance(again, Observation) and again.ok:
                 yield passed(HEALS)

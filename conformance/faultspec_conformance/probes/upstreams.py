@@ -13,7 +13,7 @@ from faultspec.contract.crashes import crash_level
 from faultspec.exchange.finding import Finding, Level
 from faultspec.exchange.model import Exchange, Response, first_header
 from faultspec.language.conditions import ConditionFacts, tested_facts
-from faultspec.language.model import Code, RetryPolicy
+from faultspec.language.model import Code, Idempotency, RetryPolicy
 from faultspec.runtime.retry import Failure
 from faultspec_conformance.config import (
     ABSENT,
@@ -50,6 +50,7 @@ from faultspec_conformance.session.attendance import HEADERS, ONCE
 from faultspec_conformance.session.declared_facts import may_be_repeated
 from faultspec_conformance.session.fixtures import CONFLICT, create_named
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.keys import documents_key, key_of, new_key, set_key, takes_key
 from faultspec_conformance.session.observation import (
     Observation,
     Unanswered,
@@ -260,9 +261,15 @@ class _UpstreamWatch(UpstreamCaller):
         """Return the request, under a new idempotency key if refusals are retried under it."""
         spec, rule = self.request(), self.session.taxonomy.idempotency
         keyed = rule is not None and rule.refusals == "retried" and spec.method in rule.methods
-        if rule is None or not keyed or self.session.knowledge.keyless or rule.key in spec.headers:
+        if rule is None or not keyed or self.session.knowledge.keyless or key_of(rule, spec):
             return spec
-        return replace(spec, headers={**spec.headers, rule.key: self.session.tokens.id("uuid4")})
+        return self._renew_key(rule, spec)
+
+    def _renew_key(self, rule: Idempotency, spec: RequestSpec) -> RequestSpec:
+        operation = self.session.operation(spec.method, spec.path)
+        if rule.key.kind != "header" and not takes_key(self.session, rule, operation):
+            return spec
+        return set_key(rule, spec, new_key(self.session, operation))
 
     def explain_missing(
         self,
@@ -353,8 +360,7 @@ class _UpstreamWatch(UpstreamCaller):
         self.repeatable = again.ok or self.renews
         spec, rule = self.request(), self.session.taxonomy.idempotency
         if rule is not None and spec.method in rule.methods and not self.session.knowledge.keyless:
-            key = {rule.key: self.session.tokens.id("uuid4")}
-            yield from self.check_replay(replace(spec, headers={**spec.headers, **key}))
+            yield from self.check_replay(self._renew_key(rule, spec))
         if spec.body is not ABSENT:
             self.session.try_call(replace(spec, raw=b'{"broken": '))
         if not self.session.identity(self.call.identity).anonymous:
@@ -372,9 +378,10 @@ class _UpstreamWatch(UpstreamCaller):
             name = self.upstream.config.name
             message = f"the replay of {first.exchange.operation} called {name} again"
             operation = self.session.operation(spec.method, spec.path)
-            assert self.session.taxonomy.idempotency is not None
-            keyed = operation.parameter(self.session.taxonomy.idempotency.key, "header") is not None
-            # Without the header in the document, the operation may not take keys.
+            rule = self.session.taxonomy.idempotency
+            assert rule is not None
+            keyed = documents_key(self.session, rule, operation)
+            # Without the key in the document, the operation may not take keys.
             level: Level = "error" if keyed else "warning"
             yield failed(ONCE, message, first, again, level=level, variant="replay")
         else:

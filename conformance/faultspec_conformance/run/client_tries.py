@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from faultspec.contract.keys import carried_key
 from faultspec.exchange.model import Request, first_header
 from faultspec.language.conditions import ConditionFacts
 from faultspec.language.model import Code
@@ -53,7 +54,7 @@ def read_try(session: Session, code: Code, served: Served, sent: Observation) ->
     if (
         rule is not None
         and method in rule.methods
-        and sent.exchange.request_header(rule.key) is not None
+        and carried_key(rule.key, sent.exchange) is not None
     ):
         idempotent = True
     named = taxonomy.retry_policies.get(code.retry or "")

@@ -15,6 +15,7 @@ from pathlib import Path
 from random import Random
 
 from faultspec.contract.clauses import client_clauses
+from faultspec.contract.keys import carried_key
 from faultspec.contract.model import Contract, build_contract
 from faultspec.exchange.finding import Finding, Level
 from faultspec.exchange.model import Exchange, Request, Response
@@ -401,7 +402,7 @@ class _ClientWatch:
         rule = self.session.taxonomy.idempotency
         if rule is None or self.client.request.method not in rule.methods:
             return
-        keys = [observation.exchange.request_header(rule.key) for observation in sent]
+        keys = [carried_key(rule.key, observation.exchange) for observation in sent]
         if keys[0] is None:
             return  # client/unsafe judges retries without a key
         earlier = self.keys.setdefault(keys[0], sent[0])

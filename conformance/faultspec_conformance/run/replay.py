@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from faultspec.contract.keys import carried_key, with_carried_key
 from faultspec.contract.model import Contract
 from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Canary, Exchange, Headers, Request, Response
@@ -184,8 +185,6 @@ def rebuild(finding: Finding, contract: Contract, config: ServiceConfig) -> tupl
     """
     if not finding.evidence:
         raise CannotReplay("the report has no request of this finding")
-    idempotency = contract.taxonomy.idempotency
-    key_header = idempotency.key.lower() if idempotency is not None else ""
     keys: dict[str, str] = {}
     rebuilt = []
     for exchange in finding.evidence:
@@ -197,25 +196,27 @@ def rebuild(finding: Finding, contract: Contract, config: ServiceConfig) -> tupl
             )
         values = _values(config, exchange.identity)
         request = _rebuild_request(exchange.request, values)
-        headers = tuple(
-            (
-                name,
-                keys.setdefault(
-                    value, f'"{uuid.uuid4()}"' if value[:1] == '"' else str(uuid.uuid4())
-                ),
-            )
-            if name.lower() == key_header
-            else (name, value)
-            for name, value in request.headers
-        )
+        request = _renew_key(replace(exchange, request=request), contract, keys).request
+        headers = request.headers
         sent = " ".join((request.target, *(value for _, value in headers))).encode() + request.body
         planted = tuple(
             Canary(kind, word) for word, kind in _CANARIES.items() if word.encode() in sent
         )
-        rebuilt.append(
-            replace(exchange, request=replace(request, headers=headers), forbidden=planted)
-        )
+        rebuilt.append(replace(exchange, request=request, forbidden=planted))
     return tuple(rebuilt)
+
+
+def _renew_key(exchange: Exchange, contract: Contract, keys: dict[str, str]) -> Exchange:
+    """The exchange under a new idempotency key. ``keys``: the new keys by the recorded ones, which
+    it adds to.
+    """
+    rule = contract.taxonomy.idempotency
+    carried = carried_key(rule.key, exchange) if rule is not None else None
+    if rule is None or carried is None:
+        return exchange
+    new = str(uuid.uuid4())
+    key = keys.setdefault(carried, f'"{new}"' if carried[:1] == '"' else new)
+    return with_carried_key(rule.key, exchange, key)
 
 
 def _values(config: ServiceConfig, identity: str | None) -> Mapping[str, str]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, MutableMapping
 
+from faultspec.contract.keys import carried_key
 from faultspec.contract.model import Contract
 from faultspec.language.model import Taxonomy
 from faultspec.runtime.shape import slot_places
@@ -66,5 +67,6 @@ def _may_share(
         return True
     if taxonomy.idempotency is None:
         return False
-    key = one.request_header(taxonomy.idempotency.key)
-    return key is not None and key == other.request_header(taxonomy.idempotency.key)
+    place = taxonomy.idempotency.key
+    key = carried_key(place, one)
+    return key is not None and key == carried_key(place, other)

@@ -14,6 +14,14 @@ from faultspec_conformance.session.configured import fill_in_call, named_kinds
 from faultspec_conformance.session.credentials import authority
 from faultspec_conformance.session.fault_switches import STANDARD
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.keys import (
+    accepts_key,
+    key_of,
+    new_key,
+    renew_key,
+    set_key_in_body,
+    without_key,
+)
 from faultspec_conformance.session.observation import (
     INVALID_INPUT,
     Observation,
@@ -116,18 +124,15 @@ def _make(
                 identity=identity,
                 values=values,
                 query=sent.query if sent else required_query(session, operation),
-                headers={
-                    **fresh_key(session, operation),
-                    **(
-                        sent.headers
-                        if sent
-                        else required_request_headers(session, operation, identity)
-                    ),
-                },
+                headers=sent.headers
+                if sent
+                else required_request_headers(session, operation, identity),
                 body=body,
                 raw=sent.raw.encode() if sent is not None and sent.raw is not None else None,
                 content_type=content_type(operation),
             )
+            if not _has_configured_key(session, spec, call):
+                spec = renew_key(session, operation, spec)
             creation = _create(session, operation, spec)
             if creation.ok:
                 if literal and refusals:
@@ -214,10 +219,12 @@ def _create(session: HttpSession, operation: ServiceOperation, spec: RequestSpec
     """
     refused = session.call(spec)
     rule = session.taxonomy.idempotency
-    if rule is None or not _takes_key(session, operation) or refused.status not in INVALID_INPUT:
+    if rule is None or not accepts_key(session, operation) or refused.status not in INVALID_INPUT:
         return refused
-    headers = {name: value for name, value in spec.headers.items() if name != rule.key}
-    keyless = session.call(replace(spec, headers=headers))
+    bare = without_key(rule, spec)
+    if bare is None:
+        return refused
+    keyless = session.call(bare)
     if not keyless.ok:
         return refused
     session.knowledge.refuse_keys()
@@ -385,7 +392,27 @@ def likely_body(
 
     ``call``: the configured request of the operation.
     """
-    return next(_likely_bodies(session, operation, call))[0]
+    return _keyed_body(session, operation, next(_likely_bodies(session, operation, call))[0])
+
+
+def _keyed_body(session: HttpSession, operation: ServiceOperation, body: object) -> object:
+    """Return a body under a new key if the operation takes the key there."""
+    rule = session.taxonomy.idempotency
+    if rule is None or not accepts_key(session, operation):
+        return body
+    return set_key_in_body(rule, body, new_key(session, operation))
+
+
+def _has_configured_key(
+    session: HttpSession, spec: RequestSpec, call: ConfiguredCall | None
+) -> bool:
+    """Whether the configured request of a creation has a key of its own."""
+    rule = session.taxonomy.idempotency
+    if rule is None or call is None:
+        return False
+    if rule.key.kind == "body":
+        return call.body is not ABSENT and key_of(rule, spec) is not None
+    return rule.key.kind != "path" and key_of(rule, spec) is not None
 
 
 def unlike_example(session: HttpSession, operation: ServiceOperation) -> object:
@@ -394,7 +421,7 @@ def unlike_example(session: HttpSession, operation: ServiceOperation) -> object:
     """
     if operation.body is None:
         return ABSENT
-    return next(_changed_bodies(session, operation))[0]
+    return _keyed_body(session, operation, next(_changed_bodies(session, operation))[0])
 
 
 def body_for(session: HttpSession, operation: ServiceOperation) -> object:
@@ -422,7 +449,7 @@ def request_to(
     call = _filled_head(session, configured)
     caller = session.identity(named.identity if named is not None else None)
     own = {} if call is None else call.headers
-    return RequestSpec(
+    spec = RequestSpec(
         operation.method,
         operation.template,
         identity=caller if named is not None else None,
@@ -433,10 +460,13 @@ def request_to(
         headers={
             **required_request_headers(session, operation, caller),
             **{name: value for name, value in own.items() if name.lower() not in STANDARD},
-            **fresh_key(session, operation),
         },
         content_type=content_type(operation),
     )
+    rule = session.taxonomy.idempotency
+    in_values = rule is not None and rule.key.kind == "path" and values is not None
+    # Values that the caller of this function gives name what exists.
+    return spec if in_values else renew_key(session, operation, spec)
 
 
 def _filled_head(session: HttpSession, call: ConfiguredCall | None) -> ConfiguredCall | None:
@@ -504,18 +534,3 @@ def parent_values(
             return f"{operation.name} needs an existing `{kind.name}`: {parent}"
         values[name] = list(parent.values.values())[-1]
     return values
-
-
-def fresh_key(session: HttpSession, operation: ServiceOperation) -> dict[str, str | None]:
-    """Return the header with a new idempotency key, a UUID, if the operation accepts one; else
-    nothing.
-    """
-    rule = session.taxonomy.idempotency
-    if rule is None or not _takes_key(session, operation):
-        return {}
-    return {rule.key: session.tokens.id("uuid4")}
-
-
-def _takes_key(session: HttpSession, operation: ServiceOperation) -> bool:
-    rule = session.taxonomy.idempotency
-    return rule is not None and operation.method in rule.methods and not session.knowledge.keyless

@@ -12,6 +12,7 @@ from time import time
 from typing import Literal
 
 from faultspec.contract import crashes
+from faultspec.contract.keys import with_carried_key
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import ABOUT_BODY, Canary, Exchange, Request, Response
 from faultspec.judge import judge
@@ -390,13 +391,10 @@ class HttpSession(Session):
 
     def with_new_key(self, asked: Exchange) -> Exchange:
         """The request under another idempotency key, if it has one."""
-        rule, request = self.taxonomy.idempotency, asked.request
-        key = rule.key.lower() if rule is not None else ""
-        headers = tuple(
-            (name, self.tokens.id("uuid4") if name.lower() == key else value)
-            for name, value in request.headers
-        )
-        return replace(asked, request=replace(request, headers=headers))
+        rule = self.taxonomy.idempotency
+        if rule is None:
+            return asked
+        return with_carried_key(rule.key, asked, self.tokens.id("uuid4"))
 
     def call_together(self, *specs: RequestSpec) -> list[Observation]:
         """Send requests at the same time; return their answers in order.

@@ -11,6 +11,7 @@ from faultspec_conformance.config.context import wire_text
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.fault_switches import STANDARD
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.keys import accepts_key, new_key
 from faultspec_conformance.session.observation import list_items
 from faultspec_conformance.session.resources import ResourceKind, refers_to
 
@@ -64,6 +65,10 @@ def likely_values(session: HttpSession, operation: ServiceOperation) -> dict[str
         example = _documented_value(session, parameter)
         if example not in (None, ""):
             values[name] = example
+    rule = session.taxonomy.idempotency
+    if rule is not None and rule.key.kind == "path" and accepts_key(session, operation):
+        # Another request under the key of what exists would be taken for its replay.
+        values[rule.key.at] = new_key(session, operation)
     return values_for(session, operation) | values
 
 

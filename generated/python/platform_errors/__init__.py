@@ -50,6 +50,7 @@ from .retry import (
     POLICIES,
     new_idempotency_key,
     plan_retry,
+    put_idempotency_key,
     start_retry,
 )
 from .wire import (
@@ -100,6 +101,7 @@ __all__ = [
     "new_idempotency_key",
     "parse",
     "plan_retry",
+    "put_idempotency_key",
     "render",
     "start_retry",
     "to_envelope",

@@ -18,6 +18,7 @@ import typing as t
 from collections.abc import Callable, Mapping, Sequence
 
 from ._runtime import ids
+from ._runtime.keys import KeyPlace, put_key
 from ._runtime.retry import (
     Budget,
     Failure,
@@ -43,6 +44,7 @@ __all__ = [
     "ELIGIBLE",
     "ELIGIBLE_WHEN",
     "IDEMPOTENCY_HEADER",
+    "IDEMPOTENCY_KEY_PLACE",
     "KIND_OF",
     "NEVER",
     "POLICIES",
@@ -59,6 +61,7 @@ __all__ = [
     "plan",
     "plan_retry",
     "policy_for",
+    "put_idempotency_key",
     "start",
     "start_retry",
     "succeed",
@@ -149,10 +152,20 @@ NEVER = Policy("never", max_attempts=1)
 IDEMPOTENCY_HEADER = "Idempotency-Key"
 """The request header that makes a write safe to repeat."""
 
+IDEMPOTENCY_KEY_PLACE = KeyPlace("header", "Idempotency-Key")
+"""The place of the key that makes a write safe to repeat."""
+
 
 def new_idempotency_key() -> str:
     """A key for one write; every retry of it has the same key."""
     return ids.new("uuid4")
+
+
+def put_idempotency_key(
+    part: Mapping[str, object], key: str
+) -> dict[str, object]:
+    """A copy of the headers of a request, with the key of the write."""
+    return put_key(IDEMPOTENCY_KEY_PLACE, part, key)
 
 
 def policy_for(

@@ -17,6 +17,7 @@
 // Generated from taxonomy.yaml; do not edit. Regenerate: faultspec compile
 // taxonomy.yaml
 
+import { type KeyPlace, putKey } from "./_runtime/keys.js";
 import {
   type Plan,
   type Policy,
@@ -183,6 +184,20 @@ export const NEVER: Policy = {
  * the same value.
  */
 export const IDEMPOTENCY_HEADER = "Idempotency-Key";
+
+/** The place of the key that makes a write safe to repeat. */
+export const IDEMPOTENCY_KEY_PLACE: KeyPlace = {
+  kind: "header",
+  at: "Idempotency-Key",
+};
+
+/** A copy of the headers of a request, with the key of the write. */
+export function putIdempotencyKey(
+  part: Readonly<Record<string, unknown>>,
+  key: string,
+): Record<string, unknown> {
+  return putKey(IDEMPOTENCY_KEY_PLACE, part, key);
+}
 
 /**
  * Facts of the request. `idempotent`: sending it twice has the effect of sending it

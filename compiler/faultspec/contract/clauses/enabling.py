@@ -103,6 +103,9 @@ LINES: Mapping[str, str] = {
     "the taxonomy has no `idempotency.mismatch`": (
         "idempotency: {key: Idempotency-Key, methods: [POST], mismatch: key_reused}"
     ),
+    "`idempotency.key` is in the path, so no request lacks its key": (
+        "idempotency: {key: Idempotency-Key, methods: [POST], missing: invalid_request}"
+    ),
     "the taxonomy has no `idempotency.missing`": (
         "idempotency: {key: Idempotency-Key, methods: [POST], missing: invalid_request}"
     ),

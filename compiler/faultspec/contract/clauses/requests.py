@@ -153,6 +153,12 @@ CLAUSES = (
         requires=(
             IDEMPOTENCY,
             Requirement(
+                "`idempotency.key` is in the path, so no request lacks its key",
+                lambda taxonomy: (
+                    not taxonomy.idempotency or taxonomy.idempotency.key.kind != "path"
+                ),
+            ),
+            Requirement(
                 "the taxonomy has no `idempotency.missing`",
                 lambda taxonomy: bool(taxonomy.idempotency and taxonomy.idempotency.missing),
             ),

@@ -21,6 +21,7 @@ from faultspec.evolution.rules.operations import is_idempotent
 from faultspec.language.model import Idempotency, Taxonomy, Unknown, UpstreamCode
 from faultspec.language.upstream_failures import UpstreamSays, deciding_row, distinct_failures
 from faultspec.runtime import durations
+from faultspec.runtime.keys import KeyPlace
 
 
 def _section(evolution: Evolution, name: str) -> tuple[Any, Any]:
@@ -33,6 +34,8 @@ def _section(evolution: Evolution, name: str) -> tuple[Any, Any]:
     reads=(
         "Taxonomy.idempotency",
         "Idempotency.key",
+        "KeyPlace.kind",
+        "KeyPlace.at",
         "Idempotency.methods",
         "Idempotency.window",
         "Idempotency.equal",
@@ -60,9 +63,20 @@ def idempotency_key(evolution: Evolution) -> Iterator[Occurrence]:
         yield Occurrence(("idempotency", field), effect, getattr(old, field), getattr(new, field))
 
 
+def _is_same_place(old: KeyPlace, new: KeyPlace) -> bool:
+    """Whether a client puts the key where it did; names of headers have no case."""
+    if old.kind == new.kind == "header":
+        return old.at.lower() == new.at.lower()
+    return old == new
+
+
+def _describe_place(place: KeyPlace) -> str:
+    return f"the header `{place.at}`" if place.kind == "header" else str(place)
+
+
 def _key_effects(old: Idempotency, new: Idempotency) -> Iterator[tuple[str, Effect]]:
-    if old.key.lower() != new.key.lower():
-        message = f"the header with the key is `{new.key}` in place of `{old.key}`"
+    if not _is_same_place(old.key, new.key):
+        message = f"the key is {_describe_place(new.key)} in place of {_describe_place(old.key)}"
         yield "key", Effect("breaking", message, ("clients",))
     for field, label in (
         ("methods", "methods that accept a key"),

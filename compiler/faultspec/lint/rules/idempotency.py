@@ -1,7 +1,10 @@
 """Lint rules about idempotency keys and replays."""
 
+import re
 from collections.abc import Iterator
 
+from faultspec.language.grammar import Path, closest
+from faultspec.language.model import Idempotency, Taxonomy
 from faultspec.lint.rule import Remark, Subject, rule
 
 
@@ -100,3 +103,100 @@ def replay_echo(subject: Subject) -> Iterator[Remark]:
                     (f"`${slot}` is echoed here", ("envelopes", envelope.name, "fields", slot)),
                 )
                 yield Remark(("idempotency", "replay", "equal"), message, hint, related=related)
+
+
+@rule("key-parameter-missing", severity="error")
+def key_parameter_missing(subject: Subject) -> Iterator[Remark]:
+    """If the key is in the path, some route has its placeholder. Routes with `*` may have any.
+
+    Bad::
+
+        surfaces:
+          api: {transport: http, match: {routes: ["PUT /payments/{id}"]},
+              error_when: {status: [4xx, 5xx]}, envelope: error}
+        idempotency: {key: {path: key}, methods: [PUT], mismatch: unspecified}
+        codes:
+          failed: {summary: It failed., http: 500}
+
+    Good::
+
+        surfaces:
+          api: {transport: http, match: {routes: ["PUT /payments/{key}"]},
+              error_when: {status: [4xx, 5xx]}, envelope: error}
+        idempotency: {key: {path: key}, methods: [PUT], mismatch: unspecified}
+        codes:
+          failed: {summary: It failed., http: 500}
+    """
+    rule = subject.taxonomy.idempotency
+    if rule is None or rule.key.kind != "path":
+        return
+    routes = list(_write_routes(subject.taxonomy, rule))
+    names = tuple(dict.fromkeys(name for route in routes for name in _placeholders(route)))
+    open_ended = not routes or any("*" in route for route in routes)
+    if not open_ended and rule.key.at not in names:
+        methods = ", ".join(rule.methods)
+        message = f"no route of {methods} has the placeholder `{{{rule.key.at}}}`"
+        hint = closest(rule.key.at, names) or "put the key into a route, or name its place"
+        yield Remark(("idempotency", "key"), message, hint, on_key=False)
+
+
+@rule("operation-without-key", severity="warning")
+def operation_without_key(subject: Subject) -> Iterator[Remark]:
+    """If the key is in the path, the routes of a write that is declared idempotent have it, since
+    the write is repeated under no other key.
+
+    Bad::
+
+        operations:
+          pay: {match: {routes: ["POST /payments"]}, idempotent: true,
+              errors: {failed: {summary: It failed., http: 500, retriable: true}}}
+        idempotency: {key: {path: key}, methods: [POST], mismatch: unspecified}
+        codes:
+          lost: {summary: It is lost., http: 503}
+
+    Good::
+
+        operations:
+          pay: {match: {routes: ["POST /payments/{key}"]}, idempotent: true,
+              errors: {failed: {summary: It failed., http: 500, retriable: true}}}
+        idempotency: {key: {path: key}, methods: [POST], mismatch: unspecified}
+        codes:
+          lost: {summary: It is lost., http: 503}
+    """
+    rule = subject.taxonomy.idempotency
+    if rule is None or rule.key.kind != "path":
+        return
+    for operation in subject.taxonomy.operations.values():
+        routes = [route for route in operation.match.routes if _takes_key(route, rule)]
+        bare = [
+            route
+            for route in routes
+            if "*" not in route and rule.key.at not in _placeholders(route)
+        ]
+        # PUT and DELETE have one effect however often they are sent (RFC 9110 section 9.2.2).
+        writes = [route for route in bare if route.partition(" ")[0] in ("POST", "PATCH")]
+        if operation.idempotent and writes:
+            message = (
+                f"`{operation.name}` is declared idempotent, but `{writes[0]}` has no"
+                f" `{{{rule.key.at}}}`, which is the key"
+            )
+            hint = "put the key into the route, or write `idempotent: false`"
+            path: Path = ("operations", operation.name, "idempotent")
+            yield Remark(path, message, hint, on_key=False)
+
+
+def _write_routes(taxonomy: Taxonomy, rule: Idempotency) -> Iterator[str]:
+    """The routes of surfaces and operations that may take a key."""
+    matches = [surface.match for surface in taxonomy.surfaces.values()]
+    matches += [operation.match for operation in taxonomy.operations.values()]
+    for match in matches:
+        yield from (route for route in match.routes if _takes_key(route, rule))
+
+
+def _takes_key(route: str, rule: Idempotency) -> bool:
+    method, _, _ = route.rpartition(" ")
+    return not method or method.upper() in rule.methods
+
+
+def _placeholders(route: str) -> list[str]:
+    return re.findall(r"{([^{}]*)}", route)

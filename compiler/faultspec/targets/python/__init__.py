@@ -17,6 +17,7 @@ from faultspec.language.routes import compile_route
 from faultspec.language.spelling import pascal
 from faultspec.runtime import ids
 from faultspec.runtime.checking import Check
+from faultspec.runtime.keys import KeyPlace
 from faultspec.runtime.retry import Policy
 from faultspec.targets import schema as schemas
 from faultspec.targets.decided import identities
@@ -30,7 +31,7 @@ from faultspec.targets.doc_text import (
     plain_policy,
 )
 from faultspec.targets.literals import Verbatim
-from faultspec.targets.model import Model
+from faultspec.targets.model import KEY_PARTS, Model
 from faultspec.targets.python import checks, facts, names, renderings
 from faultspec.targets.python.annotations import Annotations
 from faultspec.targets.python.bare_codes import bare_codes
@@ -163,7 +164,8 @@ class UnknownRow(NamedTuple):
 
 class RetryRows(NamedTuple):
     """``eligible_when``: the rules of each policy that has any. ``kind_of``: the kinds of codes, by
-    policy. ``hints``: the details that are a wait, with their units.
+    policy. ``hints``: the details that are a wait, with their units. ``key_place``: of the
+    idempotency key; ``part``: the part of a request that has it, in words.
     """
 
     policies: tuple[PythonPolicyRow, ...]
@@ -171,7 +173,8 @@ class RetryRows(NamedTuple):
     eligible_when: Mapping[str, object]
     kind_of: Mapping[str, object]
     hints: tuple[tuple[str, str], ...]
-    idempotency_header: str | None
+    key_place: KeyPlace | None
+    part: str
 
 
 class CorrelationRow(NamedTuple):
@@ -277,7 +280,7 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
     imports = _imports(
         base,
         [row.name for row in domains.values()] + [row.name for row in errors],
-        idempotent=bool(taxonomy.idempotency),
+        key=taxonomy.idempotency.key if taxonomy.idempotency else None,
         translates=bool(taxonomy.upstream and taxonomy.upstream.codes),
     )
     unknown = _unknown_row(taxonomy, members, errors)
@@ -454,7 +457,8 @@ def _retry(taxonomy: Taxonomy, members: Members) -> RetryRows:
             if policy.kind_of
         },
         hints=tuple((key.name, key.unit) for key in taxonomy.retry_hints),
-        idempotency_header=taxonomy.idempotency.key if taxonomy.idempotency else None,
+        key_place=taxonomy.idempotency.key if taxonomy.idempotency else None,
+        part=KEY_PARTS[taxonomy.idempotency.key.kind] if taxonomy.idempotency else "",
     )
 
 
@@ -510,7 +514,7 @@ def _first_envelope(taxonomy: Taxonomy, transport: str | None = None) -> str:
 
 
 def _imports(
-    base: str, errors: Sequence[str], *, idempotent: bool, translates: bool
+    base: str, errors: Sequence[str], *, key: KeyPlace | None, translates: bool
 ) -> dict[str, list[str]]:
     """The names that the package re-exports, by module, in the order of import sorters."""
     groups = {
@@ -524,7 +528,8 @@ def _imports(
         ),
         "retry": (
             *("POLICIES", "plan_retry", "start_retry"),
-            *(("IDEMPOTENCY_HEADER", "new_idempotency_key") if idempotent else ()),
+            *(("new_idempotency_key", "put_idempotency_key") if key is not None else ()),
+            *(("IDEMPOTENCY_HEADER",) if key is not None and key.kind == "header" else ()),
         ),
         "wire": ("Rendered", "parse", "render", "to_envelope"),
     }
@@ -550,6 +555,7 @@ def runtime_files(view: PythonView) -> Iterator[tuple[str, Path]]:
         *(() if view.formats else _CODECS),
         *(() if view.localized else ("locales",)),
         *(() if view.sensitive else ("sensitive",)),
+        *(() if view.retry.key_place is not None else ("keys",)),
     }
     for path in sorted(folder.glob("*.py")):
         if path.stem not in unused:

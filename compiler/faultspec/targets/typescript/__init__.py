@@ -7,6 +7,7 @@ from typing import NamedTuple
 import faultspec.runtime
 from faultspec.language.conditions import ConditionalRule, StatusRange, Test
 from faultspec.language.model import Code, Envelope, RetryPolicy, Support, Taxonomy
+from faultspec.runtime.keys import KeyPlace
 from faultspec.runtime.places import body_places
 from faultspec.runtime.retry import Policy
 from faultspec.runtime.shape import Node, Object, Slot, child, slot_places
@@ -24,7 +25,7 @@ from faultspec.targets.doc_text import (
 from faultspec.targets.filters import visible
 from faultspec.targets.literals import Call, Verbatim
 from faultspec.targets.memo import memoize
-from faultspec.targets.model import Model
+from faultspec.targets.model import KEY_PARTS, Model
 from faultspec.targets.python.constructors import allowed_details, flag_key
 from faultspec.targets.python.facts import merge_ranges
 from faultspec.targets.python.names import distinct_codes, enum_members, wire_names
@@ -161,7 +162,8 @@ class TypeScriptView(NamedTuple):
     unknown: str | None
     unknown_facts: object
     unknown_retriable: bool
-    idempotency_header: str | None
+    key_place: KeyPlace | None
+    part: str
     ranges: bool
     entry_ranges: bool
     rule_ranges: bool
@@ -243,7 +245,8 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
         if unknown is None
         else Verbatim(f"FACTS.{unknown}"),
         unknown_retriable=bool(rule and rule.retriable),
-        idempotency_header=taxonomy.idempotency.key if taxonomy.idempotency else None,
+        key_place=taxonomy.idempotency.key if taxonomy.idempotency else None,
+        part=KEY_PARTS[taxonomy.idempotency.key.kind] if taxonomy.idempotency else "",
         ranges=any(_has_range(code) for code in distinct_codes(taxonomy)),
         entry_ranges=any(
             operation is not None and _has_range(code) for operation, code in schemas.live(taxonomy)
@@ -355,6 +358,7 @@ def runtime_files(view: TypeScriptView) -> Iterator[tuple[str, Path]]:
         *(() if view.renderings else ("renderings",)),
         *(() if view.localized else ("locales",)),
         *(() if view.sensitive else ("sensitive",)),
+        *(() if view.key_place is not None else ("keys",)),
     }
     for path in sorted(folder.glob("*.ts")):
         if path.stem not in unused:

@@ -23,6 +23,7 @@ from faultspec_conformance.session.sampling.schemas import (
 from faultspec_conformance.session.sampling.source import ValueSource
 from faultspec_conformance.session.sampling.validity import invalid_members
 from faultspec_conformance.session.sampling.values import (
+    fits_text,
     free_texts,
     has_examples,
     new_text,
@@ -47,6 +48,7 @@ __all__ = [
     "allows_null",
     "broken_constraints",
     "example_of",
+    "fits_text",
     "free_texts",
     "has_examples",
     "invalid_members",

@@ -1,0 +1,191 @@
+"""Payments that are made once under a key, which a request carries in one of four places.
+
+All state belongs to the application that `make_app` returns.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+Place = Literal["header", "path", "query", "body"]
+
+PLACES: tuple[Place, ...] = ("header", "path", "query", "body")
+
+SINS: Mapping[str, str] = {
+    "pays-twice": "a replay makes another payment, and answers with it",
+    "pays-twice-unseen": "a replay makes another payment, and answers as the first time",
+    "accepts-another-body": "another amount under the same key gets the first answer",
+    "compares-the-amount-only": "another note under the same key gets the first answer",
+    "answers-otherwise": "a replay has a member that the first answer lacked",
+    "answers-200": "a replay has the status 200 in place of 201",
+    "needs-no-key": "a payment without a key is made",
+}
+"""The mistakes that `make_app` understands, each with what it does."""
+
+TEXT, COUNT = {"type": "string", "minLength": 1, "maxLength": 60}, {"type": "integer", "minimum": 1}
+
+
+def make_app(place: Place, sin: str = "") -> ASGIApp:
+    """The service with its key in a place, with one mistake or with none."""
+    if sin and sin not in SINS:
+        raise ValueError(f"no such sin: {sin}")
+    payments: list[dict[str, Any]] = []
+    kept: dict[str, tuple[Any, dict[str, Any]]] = {}
+
+    def pay(key: str | None, body: dict[str, Any]) -> dict[str, Any]:
+        made = {"id": f"pay_{len(payments) + 1}", "amount": body["amount"], "note": body["note"]}
+        payments.append(made | ({"key": key} if place == "path" else {}))
+        return payments[-1]
+
+    def key_of(request: Request, body: Mapping[str, Any]) -> str | None:
+        match place:
+            case "header":
+                return request.headers.get("Idempotency-Key")
+            case "path":
+                return str(request.path_params["key"])
+            case "query":
+                return request.query_params.get("request_id")
+        return body.get("client_token")
+
+    async def create(request: Request) -> Response:
+        body = read_body(await request.body(), with_token=place == "body")
+        if isinstance(body, str):
+            return refuse(400, "invalid", body)
+        key = key_of(request, body)
+        if not key:
+            if sin != "needs-no-key":
+                return refuse(400, "key_missing", "a payment needs a key")
+            return JSONResponse(pay(None, body), 201)
+        intent = {name: body[name] for name in ("amount", "note")}
+        if key not in kept:
+            kept[key] = intent, pay(key, body)
+            return JSONResponse(kept[key][1], 201)
+        return replay(key, intent)
+
+    def replay(key: str, intent: dict[str, Any]) -> Response:
+        first, made = kept[key]
+        ignored = {"accepts-another-body": {"amount", "note"}, "compares-the-amount-only": {"note"}}
+        compared = {"amount", "note"} - ignored.get(sin, set())
+        if any(first[name] != intent[name] for name in compared):
+            return refuse(409, "key_reused", "the key is of another payment")
+        if sin.startswith("pays-twice"):
+            another = pay(key, intent)
+            made = another if sin == "pays-twice" else made
+        if sin == "answers-otherwise":
+            made = {**made, "replayed": True}
+        return JSONResponse(made, 200 if sin == "answers-200" else 201)
+
+    async def read(request: Request) -> Response:
+        name = request.path_params["key"]
+        found = (one for one in payments if name in (one["id"], one.get("key")))
+        one = next(found, None)
+        return JSONResponse(one) if one else refuse(404, "absent", "there is no such payment")
+
+    async def show_all(request: Request) -> Response:
+        return JSONResponse({"items": payments})
+
+    async def describe(request: Request) -> Response:
+        return JSONResponse(document(place))
+
+    async def refuse_all(request: Request, refused: Exception) -> Response:
+        assert isinstance(refused, HTTPException)
+        code = {404: "absent", 405: "not_allowed"}.get(refused.status_code, "invalid")
+        answer = refuse(refused.status_code, code, str(refused.detail))
+        answer.headers.update(refused.headers or {})
+        return answer
+
+    item = "/payments/{key}"
+    creates = Route(item, create, methods=["PUT"])
+    if place != "path":
+        creates = Route("/payments", create, methods=["POST"])
+    routes = [
+        creates,
+        Route(item, read, methods=["GET"]),
+        Route("/payments", show_all, methods=["GET"]),
+        Route("/openapi.json", describe),
+    ]
+    return Starlette(routes=joined(routes), exception_handlers={HTTPException: refuse_all})
+
+
+def joined(routes: list[Route]) -> list[Route]:
+    """One route for each path, so that 405 names all of its methods."""
+    found: dict[str, dict[str, Any]] = {}
+    for route in routes:
+        for method in route.methods or ():
+            found.setdefault(route.path, {})[method] = route.endpoint
+
+    def answering(by_method: Mapping[str, Any]) -> Any:
+        async def answer(request: Request) -> Response:
+            response: Response = await by_method[request.method](request)
+            return response
+
+        return answer
+
+    return [Route(path, answering(own), methods=[*own]) for path, own in found.items()]
+
+
+def read_body(content: bytes, *, with_token: bool) -> dict[str, Any] | str:
+    """The members of a payment, or what is wrong with them."""
+    try:
+        body = json.loads(content)
+    except (ValueError, RecursionError):
+        return "the body is not JSON"
+    names = {"amount", "note"} | ({"client_token"} if with_token else set())
+    if not isinstance(body, dict) or set(body) - names:
+        return "the body has other members"
+    amount, note, token = (body.get(name) for name in ("amount", "note", "client_token"))
+    if not isinstance(amount, int) or isinstance(amount, bool) or amount < 1:
+        return "the amount is not a count"
+    if not isinstance(note, str) or not 1 <= len(note) <= 60:
+        return "the note is not a text"
+    if token is not None and (not isinstance(token, str) or not 1 <= len(token) <= 60):
+        return "the token is not a text"
+    return body
+
+
+def refuse(status: int, code: str, message: str) -> Response:
+    """An error of the service."""
+    return JSONResponse({"error": {"code": code, "message": message}}, status)
+
+
+def document(place: Place) -> dict[str, Any]:
+    """The OpenAPI document of the service."""
+    members = {"amount": COUNT, "note": TEXT} | ({"client_token": TEXT} if place == "body" else {})
+    schema = {
+        "type": "object",
+        "required": ["amount", "note"],
+        "properties": members,
+        "additionalProperties": False,
+    }
+    named = {"name": "key", "in": "path", "required": True, "schema": {"type": "string"}}
+    parameters = {
+        "header": [{"name": "Idempotency-Key", "in": "header", "schema": TEXT}],
+        "path": [named],
+        "query": [{"name": "request_id", "in": "query", "schema": TEXT}],
+        "body": [],
+    }
+    create = {
+        "parameters": parameters[place],
+        "requestBody": {"required": True, "content": {"application/json": {"schema": schema}}},
+        "responses": {
+            "200": {"description": "The payment, made before."},
+            "201": {"description": "The payment."},
+        },
+    }
+    done = {"responses": {"200": {"description": "Done."}}}
+    paths: dict[str, Any] = {
+        "/payments": {"get": done},
+        "/payments/{key}": {"get": {**done, "parameters": [named]}},
+    }
+    if place == "path":
+        paths["/payments/{key}"]["put"] = create
+    else:
+        paths["/payments"]["post"] = create
+    return {"openapi": "3.1.0", "info": {"title": "Payments", "version": "1"}, "paths": paths}

@@ -1,0 +1,113 @@
+"""Idempotency keys in headers, paths, queries and bodies of running services."""
+
+from pathlib import Path
+
+import pytest
+
+from faultspec import language
+from faultspec_conformance.config import read_config
+from faultspec_conformance.results.model import Report, Result, exit_code
+from faultspec_conformance.run.service import run
+from faultspec_conformance.session.options import RunOptions
+from miniatures.payments import PLACES, SINS, Place, make_app
+from miniatures.serve import serving
+
+TAXONOMY = """
+faultspec: 1
+taxonomy: {name: payments, version: 1.0.0, title: Payments, owner: payments}
+envelopes:
+  error:
+    media_type: application/json
+    shape: {error: {code: $code, message: $message}}
+    additional: forbid
+surfaces:
+  api: {transport: http, error_when: {status: [4xx, 5xx]}, envelope: error, codes: closed}
+idempotency: {key: KEY, methods: [METHOD], mismatch: key_reused MISSING}
+codes:
+  absent: {summary: Not there, http: 404, retriable: false}
+  not_allowed: {summary: Not so, http: 405, retriable: false}
+  invalid: {summary: Not valid, http: 400, retriable: false}
+  key_missing: {summary: No key, http: 400, retriable: false}
+  key_reused: {summary: Another payment, http: 409, retriable: false}
+"""
+
+CONFIGURATION = """
+target: {http: %s, openapi: /openapi.json}
+resources:
+  payment: {create: {request: CREATE}, read: "GET /payments/{key}", list: GET /payments}
+limits: {writes: true}
+"""
+
+KEYS = {
+    "header": "Idempotency-Key",
+    "path": "{path: key}",
+    "query": "{query: request_id}",
+    "body": "{body: /client_token}",
+}
+
+#: The clause that each mistake breaks.
+BROKEN = {
+    "pays-twice": "idempotency/replay",
+    "pays-twice-unseen": "idempotency/replay",
+    "accepts-another-body": "idempotency/mismatch",
+    "compares-the-amount-only": "idempotency/mismatch",
+    "answers-otherwise": "idempotency/replay",
+    "answers-200": "idempotency/replay",
+    "needs-no-key": "idempotency/required",
+}
+
+
+def taxonomy_of(place: Place) -> str:
+    """The taxonomy of the service with its key in a place."""
+    text = TAXONOMY.replace("KEY", KEYS[place], 1).replace(
+        "METHOD", "PUT" if place == "path" else "POST"
+    )
+    return text.replace(" MISSING", "" if place == "path" else ", missing: key_missing")
+
+
+def judged(folder: Path, place: Place, sin: str = "") -> Result:
+    """The result of a run against the service."""
+    loaded = language.read(taxonomy_of(place), "taxonomy.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    request = '"PUT /payments/{key}"' if place == "path" else "POST /payments"
+    file = folder / "conformance.yaml"
+    with serving(make_app(place, sin)) as base:
+        file.write_text(CONFIGURATION.replace("CREATE", request) % base)
+        config = read_config(str(file), {})
+        assert config.target is not None, config.diagnostics
+        report = run(config.target, loaded.taxonomy, RunOptions(sweep=False))
+    assert isinstance(report, Report)
+    return report.result
+
+
+def kinds_of(result: Result) -> dict[str, str]:
+    """The verdict of each clause about keys."""
+    return {
+        address: clause.verdict
+        for address, clause in result.clauses.items()
+        if address.startswith("idempotency/")
+    }
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_correct_service_passes_wherever_its_key_is(tmp_path: Path, place: Place) -> None:
+    """No finding is made, and replays and other bodies were sent. Without a key in the path no
+    write exists, so the clause of missing keys does not apply there.
+    """
+    result = judged(tmp_path, place)
+    assert [(each.finding.clause, each.finding.message) for each in result.findings] == []
+    assert exit_code(result) == 0
+    kinds = kinds_of(result)
+    assert kinds["idempotency/replay"] == kinds["idempotency/mismatch"] == "passed"
+    assert kinds["idempotency/required"] == ("not_checkable" if place == "path" else "passed")
+
+
+@pytest.mark.parametrize("sin", SINS)
+@pytest.mark.parametrize("place", PLACES)
+def test_each_mistake_is_found_wherever_the_key_is(tmp_path: Path, place: Place, sin: str) -> None:
+    """The clause that a mistake breaks fails, and no other clause does."""
+    if (place, sin) == ("path", "needs-no-key"):
+        pytest.skip("no request lacks a key in its path")
+    result = judged(tmp_path, place, sin)
+    assert {each.finding.clause for each in result.findings} == {BROKEN[sin]}
+    assert exit_code(result) == 1
