@@ -43,7 +43,7 @@ BARE = Exchange(Request("PUT", "/shops?page=1", (JSON,), b"{}"), Response(201), 
 def test_a_request_under_another_key_carries_it_and_is_otherwise_the_same(
     place: KeyPlace, key: str
 ) -> None:
-    """The new key is read back, the first one restores the request, and other places keep theirs."""
+    """The new key is read back, the first one restores the request, and other places stay."""
     changed = with_carried_key(place, CARRYING, key)
     assert carried_key(place, changed) == key
     assert {each: carried_key(each, changed) for each in PLACES if each != place} == {
