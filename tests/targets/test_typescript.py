@@ -5,6 +5,7 @@ Node and npm have to be there. The compiler and prettier are installed once a ma
 ``.cache``.
 """
 
+import copy
 import importlib
 import itertools
 import json
@@ -22,6 +23,8 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from faultspec.language import load, read
 from faultspec.language.model import Taxonomy
@@ -35,6 +38,7 @@ from paths import ROOT
 from runtime.test_runtime_retry import OUTCOMES, VECTORS, failure_of
 from support import wire_shapes as shapes
 from support.evolving import REPLACEMENTS, shop
+from support.examples import examples
 from support.npm import installed
 from support.once import build_once
 from systems.test_five_systems import SEEDS, SHOWN, SYSTEMS, changed
@@ -297,6 +301,14 @@ operations:
   Put: {codes: [ThrottlingException], errors: {TooLarge: {summary: Too large., http: 400}}}
 """
 
+#: Requests that carry an idempotency key, in each place.
+KEYED = {
+    "header": "Idempotency-Key",
+    "path": "{path: payment-key}",
+    "query": "{query: request_id}",
+    "body": "{body: /client/a~1b/~0__proto__}",
+}
+
 NUMERIC = """
 faultspec: 1
 taxonomy: {name: numeric, version: 1.0.0}
@@ -305,6 +317,17 @@ surfaces: {api: {transport: http, envelope: error, codes: closed}}
 codes:
   busy: {wire: 1001, summary: Too busy., http: 503}
 """
+
+
+def keyed(place: str) -> Taxonomy | None:
+    """A taxonomy whose idempotency key is in a place."""
+    return read(
+        f"faultspec: 1\ntaxonomy: {{name: keyed_{place}, version: 1.0.0}}\n"
+        "envelopes: {error: {shape: {code: $code}}}\n"
+        f"idempotency: {{key: {KEYED[place]}, methods: [PUT]}}\n"
+        "codes: {failed: {summary: It failed., http: 500, retriable: true}}\n",
+        f"keyed_{place}.yaml",
+    ).taxonomy
 
 
 class Compiled(NamedTuple):
@@ -341,6 +364,7 @@ def every_taxonomy() -> Mapping[str, Taxonomy]:
     found["numbered"] = read(NUMBERED, "numbered.yaml").taxonomy
     found["plain_first"] = read(PLAIN_FIRST, "plain_first.yaml").taxonomy
     found["numeric"] = read(NUMERIC, "numeric.yaml").taxonomy
+    found |= {f"keyed_{place}": keyed(place) for place in KEYED}
     found["shop"] = shop()
     found |= {f"shape_{shape}": shapes.taxonomy(shape) for shape in shapes.SHAPES}
     taxonomies = {name: each for name, each in found.items() if each is not None}
@@ -1574,3 +1598,68 @@ def test_ailerons_tool_message_is_drawn(compiled: Compiled) -> None:
         "content": short,
     }
     assert "audit_id" not in unknown["text"][0]["content"]
+
+
+def nested(inner: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
+    """Lists and objects, the latter with members that a pointer may pass."""
+    members = st.sampled_from(("client", "a/b", "~__proto__", "__proto__", "constructor", "amount"))
+    return st.lists(inner, max_size=2) | st.dictionaries(members, inner, max_size=4)
+
+
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=3), nested, max_leaves=6
+)
+
+
+@pytest.mark.parametrize("place", KEYED)
+def test_both_set_the_key_of_a_request_alike(compiled: Compiled, place: str) -> None:
+    """TypeScript puts a key where Python does, whatever the part of the request holds: other cases
+    of a header, no object on the way to a member, names of JavaScript's prototypes. The part stays
+    as it was, and the key is read back from the place.
+    """
+    name = f"keyed_{place}"
+    taxonomy = compiled.taxonomies[name]
+    assert taxonomy.idempotency is not None
+    python = compiled.python(name)
+    at = taxonomy.idempotency.key.at
+    names = st.sampled_from((at, at.upper(), at.lower(), "client", "__proto__", "x"))
+    parts: list[dict[str, Any]] = [{}]
+
+    @examples(150)
+    @given(st.dictionaries(names, VALUES, max_size=4))
+    def collect(part: dict[str, Any]) -> None:
+        parts.append(part)
+
+    collect()
+    wanted = []
+    for part in parts:
+        before = copy.deepcopy(part)
+        wanted.append(python.put_idempotency_key(part, "k-1"))
+        assert part == before
+        found: Any = wanted[-1]
+        for step in ("client", "a/b", "~__proto__") if place == "body" else (at,):
+            found = found[step]
+        assert found == "k-1"
+    module = compiled.module(name)
+    questions = [
+        {"module": module, "ask": "call", "name": "putIdempotencyKey", "args": [part, "k-1"]}
+        for part in parts
+    ]
+    for part, found, expected in zip(parts, compiled.ask(questions), wanted, strict=True):
+        assert found == expected, part
+
+
+@pytest.mark.parametrize("place", KEYED)
+def test_both_say_where_the_key_is(compiled: Compiled, place: str) -> None:
+    """The place is a value of both packages; the name of the header only where there is one."""
+    name = f"keyed_{place}"
+    python = importlib.import_module(f"{compiled.python(name).__name__}.retry")
+    at = "/client/a~1b/~0__proto__" if place == "body" else KEYED[place].strip("{}").split(": ")[-1]
+    questions = [
+        {"module": compiled.module(name, "retry"), "ask": "value", "name": constant}
+        for constant in ("IDEMPOTENCY_KEY_PLACE", "IDEMPOTENCY_HEADER")
+    ]
+    header = at if place == "header" else None
+    assert compiled.ask(questions) == [{"kind": place, "at": at}, header]
+    assert tuple(python.IDEMPOTENCY_KEY_PLACE) == (place, at)
+    assert getattr(python, "IDEMPOTENCY_HEADER", None) == header

@@ -8,7 +8,7 @@ the operations are first marked, and then get their responses:
 * ``x-error-surface-<name>``: the routes of a surface cover the operation. Routes without ``*`` are
   found by their path. Others are listed in ``x-unmapped-routes``, and the service's document sets
   the mark itself;
-* ``x-idempotency-key`` marks the parameters of the path, the query and headers that are the key;
+* ``x-idempotency-key`` is the place of the key in requests of operations that accept one;
 * for each surface, in order, and each status one action adds the response, if the surface is the
   first to claim it and the document has no response for that status.
 
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from faultspec.language.carriers import uses_envelope
 from faultspec.language.conditions import StatusRange
-from faultspec.language.model import Match, Operation, Surface, Taxonomy
+from faultspec.language.model import Idempotency, Match, Operation, Surface, Taxonomy
 from faultspec.language.spelling import pascal
 from faultspec.targets import openapi
 from faultspec.targets import schema as schemas
@@ -128,16 +128,28 @@ def _matches_everything(match: Match) -> bool:
 
 
 def _key_marks(taxonomy: Taxonomy) -> Iterator[Json]:
-    """Mark the parameters that are the idempotency key. Schemas of bodies lie behind references,
-    which JSONPath does not follow.
+    """Mark the operations that accept the idempotency key with its place. A filter cannot read the
+    placeholders of a path, so those come from the taxonomy's routes.
     """
     rule = taxonomy.idempotency
-    if rule is None or rule.key.kind == "body":
+    if rule is None:
         return
-    named = f"@.in == '{rule.key.kind}' && @.name == {_text(rule.key.at)}"
-    for method in rule.methods:
-        target = f"$.paths.*.{method.lower()}.parameters[?({named})]"
-        yield {"target": target, "update": {"x-idempotency-key": True}}
+    routes = [f"{method} /**" for method in rule.methods]
+    if rule.key.kind == "path":
+        routes = list(dict.fromkeys(_routes_with_key(taxonomy, rule)))
+    for route in routes:
+        mark = {"in": rule.key.kind, "at": rule.key.at}
+        yield {"target": _paths(route), "update": {"x-idempotency-key": mark}}
+
+
+def _routes_with_key(taxonomy: Taxonomy, rule: Idempotency) -> Iterator[str]:
+    matches = [surface.match for surface in _http(taxonomy)]
+    matches += [operation.match for operation in taxonomy.operations.values()]
+    for route in (route for match in matches for route in match.routes):
+        method, _, path = route.rpartition(" ")
+        if "{" + rule.key.at + "}" in path and "*" not in path:
+            methods = [method.upper()] if method else rule.methods
+            yield from (f"{each} {path}" for each in methods if each in rule.methods)
 
 
 def _marks(taxonomy: Taxonomy) -> Iterator[Json]:

@@ -161,9 +161,7 @@ def new_idempotency_key() -> str:
     return ids.new("uuid4")
 
 
-def put_idempotency_key(
-    part: Mapping[str, object], key: str
-) -> dict[str, object]:
+def put_idempotency_key(part: Mapping[str, object], key: str) -> dict[str, object]:
     """A copy of the headers of a request, with the key of the write."""
     return put_key(IDEMPOTENCY_KEY_PLACE, part, key)
 
