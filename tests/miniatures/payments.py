@@ -3,6 +3,7 @@
 All state belongs to the application that `make_app` returns.
 """
 
+import asyncio
 import json
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -26,8 +27,13 @@ SINS: Mapping[str, str] = {
     "answers-otherwise": "a replay has a member that the first answer lacked",
     "answers-200": "a replay has the status 200 in place of 201",
     "needs-no-key": "a payment without a key is made",
+    "pays-twice-at-once": "equal requests that come while the first is written make payments too",
+    "pays-once-for-all-keys": "every other key gets the first payment",
 }
 """The mistakes that `make_app` understands, each with what it does."""
+
+_WRITING = 0.05
+"""Seconds between the look for a key and the payment, in which equal requests come."""
 
 TEXT, COUNT = {"type": "string", "minLength": 1, "maxLength": 60}, {"type": "integer", "minimum": 1}
 
@@ -65,7 +71,11 @@ def make_app(place: Place, sin: str = "") -> ASGIApp:
             return JSONResponse(pay(None, body), 201)
         intent = {name: body[name] for name in ("amount", "note")}
         if key not in kept:
-            kept[key] = intent, pay(key, body)
+            if sin == "pays-twice-at-once":
+                await asyncio.sleep(_WRITING)
+            paid = sin == "pays-once-for-all-keys" and bool(kept)
+            made = next(iter(kept.values()))[1] if paid else pay(key, body)
+            kept[key] = intent, made
             return JSONResponse(kept[key][1], 201)
         return replay(key, intent)
 
