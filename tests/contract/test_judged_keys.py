@@ -404,6 +404,10 @@ LAWS: Mapping[str, str] = {
     "retry_policies.eligible_when": "tests/language/test_conditions.py",
     "upstream": "tests/probes/test_upstreams.py",
     "upstream.codes": "tests/probes/test_upstream_codes.py",
+    **{
+        f"idempotency.key.{place}": "tests/systems/test_key_places.py"
+        for place in ("header", "path", "query", "body")
+    },
     "idempotency.refusals": "tests/probes/test_refused_replays.py",
 }
 """Tests of relations that depend on a key and on those below it, where no sin shows it."""

@@ -39,7 +39,7 @@ limits: {writes: true}
 """
 
 KEYS = {
-    "header": "Idempotency-Key",
+    "header": "{header: Idempotency-Key}",
     "path": "{path: key}",
     "query": "{query: request_id}",
     "body": "{body: /client_token}",
