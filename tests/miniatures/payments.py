@@ -35,7 +35,11 @@ SINS: Mapping[str, str] = {
 _WRITING = 0.05
 """Seconds between the look for a key and the payment, in which equal requests come."""
 
-TEXT, COUNT = {"type": "string", "minLength": 1, "maxLength": 60}, {"type": "integer", "minimum": 1}
+LONGEST = 60
+"""Characters of a key, a note and a token."""
+
+TEXT = {"type": "string", "minLength": 1, "maxLength": LONGEST}
+COUNT = {"type": "integer", "minimum": 1}
 
 
 def make_app(place: Place, sin: str = "") -> ASGIApp:
@@ -69,6 +73,8 @@ def make_app(place: Place, sin: str = "") -> ASGIApp:
             if sin != "needs-no-key":
                 return refuse(400, "key_missing", "a payment needs a key")
             return JSONResponse(pay(None, body), 201)
+        if len(key) > LONGEST:
+            return refuse(400, "invalid", "the key is too long")
         intent = {name: body[name] for name in ("amount", "note")}
         if key not in kept:
             if sin == "pays-twice-at-once":
@@ -153,9 +159,9 @@ def read_body(content: bytes, *, with_token: bool) -> dict[str, Any] | str:
     amount, note, token = (body.get(name) for name in ("amount", "note", "client_token"))
     if not isinstance(amount, int) or isinstance(amount, bool) or amount < 1:
         return "the amount is not a count"
-    if not isinstance(note, str) or not 1 <= len(note) <= 60:
+    if not isinstance(note, str) or not 1 <= len(note) <= LONGEST:
         return "the note is not a text"
-    if token is not None and (not isinstance(token, str) or not 1 <= len(token) <= 60):
+    if token is not None and (not isinstance(token, str) or not 1 <= len(token) <= LONGEST):
         return "the token is not a text"
     return body
 
@@ -174,7 +180,7 @@ def document(place: Place) -> dict[str, Any]:
         "properties": members,
         "additionalProperties": False,
     }
-    named = {"name": "key", "in": "path", "required": True, "schema": {"type": "string"}}
+    named = {"name": "key", "in": "path", "required": True, "schema": TEXT}
     parameters = {
         "header": [{"name": "Idempotency-Key", "in": "header", "schema": TEXT}],
         "path": [named],
