@@ -5,9 +5,10 @@ import json
 
 import pytest
 
+from faultspec.exchange.sensitive import MASK
 from faultspec_conformance.config import Identity, is_credential, secret_of
 from faultspec_conformance.sanitize.decoded import decode_secrets
-from faultspec_conformance.sanitize.masking import MASK, build_masking
+from faultspec_conformance.sanitize.masking import build_masking
 
 WORD = "${ALICE_AUTHORIZATION}"
 

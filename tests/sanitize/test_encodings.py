@@ -15,8 +15,9 @@ from urllib.parse import quote
 
 import pytest
 
+from faultspec.exchange.sensitive import MASK
 from faultspec_conformance.sanitize.effort import Effort
-from faultspec_conformance.sanitize.masking import MASK, build_masking
+from faultspec_conformance.sanitize.masking import build_masking
 
 SECRET = "Zx9+qT/4mW=vR7pLk2sD"
 

@@ -22,6 +22,7 @@ from faultspec import language
 from faultspec.contract.model import Contract, build_contract
 from faultspec.exchange.finding import Finding, Judgement
 from faultspec.exchange.model import Exchange, Request, Response
+from faultspec.exchange.sensitive import MASK
 from faultspec.judge import judge
 from faultspec.language.values import shorten, show
 from faultspec_conformance.config import Identity
@@ -41,7 +42,7 @@ from faultspec_conformance.results.model import (
 from faultspec_conformance.run import service as running
 from faultspec_conformance.sanitize.effort import Effort
 from faultspec_conformance.sanitize.encodings import unescape_layers
-from faultspec_conformance.sanitize.masking import MASK, Masking, build_masking
+from faultspec_conformance.sanitize.masking import Masking, build_masking
 from faultspec_conformance.sanitize.traffic_secrets import mask_answered, mask_recorded
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation

@@ -2,7 +2,9 @@
 
 import pytest
 
+from faultspec.contract.model import build_contract
 from faultspec.exchange.model import Exchange, Request, Response
+from faultspec.exchange.sensitive import SensitivePlaces
 from faultspec.language import read
 from faultspec.runtime.checking import Check, refuse
 from faultspec_conformance.sanitize.effort import Effort
@@ -22,7 +24,7 @@ def test_sensitive_values_are_masked(media_type: str, body: str, values: list[st
     """Floats, elements and parameters with a sensitive name are masked as texts are."""
     response = Response(400, (("Content-Type", media_type),), body.encode())
     exchange = Exchange(Request("GET", "/"), response)
-    masking = mask_answered([exchange], Effort(5), frozenset({"amount", "iban"}))
+    masking = mask_answered([exchange], Effort(5), SensitivePlaces(frozenset({"amount", "iban"})))
     for value in values:
         assert value not in masking.text(f"the value is {value}.")
 
@@ -36,7 +38,7 @@ def test_slots_can_be_sensitive() -> None:
     )
     taxonomy = read(text, "t.yaml").taxonomy
     assert taxonomy is not None
-    assert "person" in taxonomy.sensitive_members
+    assert "person" in build_contract(taxonomy).sensitive.names
 
 
 @pytest.mark.parametrize("value", ["PINSECRET", 98765, {"x": "PINSECRET"}])

@@ -13,8 +13,10 @@ from urllib.parse import parse_qs
 from faultspec.contract.clauses import Clause, service_clauses
 from faultspec.contract.judgement_cache import JudgementCache, build_cache
 from faultspec.contract.renderings import RenderingForm, compile_renderings
+from faultspec.contract.sensitive_places import find_sensitive_places
 from faultspec.exchange.body import read, resolve
 from faultspec.exchange.model import Exchange, Request, Response
+from faultspec.exchange.sensitive import NOWHERE_SENSITIVE, SensitivePlaces
 from faultspec.language.conditions import StatusRange
 from faultspec.language.model import (
     IMPLIED,
@@ -154,7 +156,8 @@ class Contract:
     be sent. ``slots``: by envelope, the schema of each slot, whatever the code. ``names``:
     patterns of internal names. ``renderings``: the forms of errors as text. ``places``: by
     envelope, the places of slots that are not only where the picture has them. ``text_types``: by
-    envelope, the types of slots in bodies that have only texts.
+    envelope, the types of slots in bodies that have only texts. ``sensitive``: the places of values
+    that no message and no report shows.
 
     ``cache``: the only mutable part. It holds header rules, harmless texts and, after
     ``with_cache``, judgements of sound errors.
@@ -173,6 +176,7 @@ class Contract:
     renderings: tuple[RenderingForm, ...] = ()
     places: Mapping[str, Places] = field(default_factory=dict)
     text_types: Mapping[str, Mapping[str, Check]] = field(default_factory=dict)
+    sensitive: SensitivePlaces = NOWHERE_SENSITIVE
     cache: JudgementCache = field(default_factory=JudgementCache, repr=False)
 
     def numbering_in(self, envelope: Envelope) -> Numbering:
@@ -270,6 +274,7 @@ def build_contract(taxonomy: Taxonomy) -> Contract:
         text_types={
             name: slot_types(taxonomy, envelope) for name, envelope in taxonomy.envelopes.items()
         },
+        sensitive=find_sensitive_places(taxonomy),
     )
 
 

@@ -167,7 +167,7 @@ def _judge_body(
         also = None if body.problem == "is empty" else media_type_problem(findings, claim)
         findings.add(
             "envelope/json",
-            f"the body {body.problem}{f', and {also}' if also else ''}; "
+            f"the body {findings.describe_unread(body)}{f', and {also}' if also else ''}; "
             f"expected the envelope `{envelope.name}`",
             pointer="",
             source=envelope.source,

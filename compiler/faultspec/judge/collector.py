@@ -1,13 +1,19 @@
 """The results of judging one exchange: findings, and the clauses that it exercised."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from faultspec.contract.model import Contract
-from faultspec.exchange.body import kind_of_body
+from faultspec.exchange.body import DecodedBody, kind_of_body
 from faultspec.exchange.finding import Finding, Judgement, Level
 from faultspec.exchange.model import Exchange
+from faultspec.exchange.sensitive import MASK
+from faultspec.judge.masked_body import mask_body
 from faultspec.language.model import NOWHERE, Source
-from faultspec.language.values import ValueProblem
+from faultspec.language.values import ValueProblem, show
+
+#: The name of a member in the problem of a body.
+_NAME = re.compile("`.*`", re.DOTALL)
 
 LISTED = 4
 """Places that one message names before it says "and others"."""
@@ -83,9 +89,14 @@ class FindingCollector:
     ) -> None:
         """Record that a clause is broken; its origin is ``source``, else that of the clause.
 
-        ``variant``: which of several mistakes broke it.
+        ``variant``: which of several mistakes broke it. Names inside a sensitive value are masked
+        in the pointer, and where the message quotes it.
         """
         self._exercised.add(clause)
+        if pointer is not None and self.contract.sensitive:
+            masked = self.contract.sensitive.mask_pointer(pointer)
+            message = message.replace(quote_pointer(pointer), quote_pointer(masked))
+            pointer = masked
         known = self.contract.clauses.get(clause)
         finding = Finding(
             clause=clause,
@@ -142,18 +153,38 @@ class FindingCollector:
         level: Level | None = None,
     ) -> None:
         """Record a problem of the value at the pointer ``at``, by default with its own severity."""
+        sensitive, pointer = self.contract.sensitive, at + problem.pointer
+        # The message of an imported schema quotes objects with all that is in them.
+        hides = sensitive.covers(pointer) or (bool(sensitive) and problem.keyword == "imported")
         self.add_at(
             clause,
-            at + problem.pointer,
-            problem.problem,
+            pointer,
+            problem.without_value if hides else problem.problem,
             source=source,
             level=level or problem.severity,
         )
 
+    def show(self, value: object, pointer: str) -> str:
+        """A value for a sentence, or a mask if the pointer to it is sensitive."""
+        return MASK if self.contract.sensitive.covers(pointer) else show(value)
+
+    def describe_unread(self, body: DecodedBody) -> str:
+        """Why a body cannot be read. Where values may be sensitive, it quotes no name of the body:
+        the name may be inside one.
+        """
+        problem = body.problem or ""
+        hides = self.contract.sensitive and problem.startswith("repeats the member")
+        return _NAME.sub(f"`{MASK}`", problem) if hides else problem
+
+    def quote_places(self, pointers: Sequence[str]) -> str:
+        """Pointers as the subject of a sentence, without names inside sensitive values."""
+        return quote_pointers([*map(self.contract.sensitive.mask_pointer, pointers)])
+
     def kind_of_body(self) -> str:
         """The kind of the body of the exchange, which names one of several causes."""
         media_type = next(iter(self.lines("content-type")), None)
-        return kind_of_body(media_type, self.exchange.response.body)
+        masked = mask_body(self.exchange.response.body, media_type, self.contract.sensitive)
+        return kind_of_body(media_type, masked.content)
 
     def has(self, clauses: Iterable[str], pointer: str | None) -> bool:
         """Whether one of the clauses is broken at the pointer."""

@@ -7,7 +7,8 @@ from math import ceil, isfinite
 from typing import NamedTuple
 
 from faultspec.exchange.finding import Level
-from faultspec.judge.collector import LISTED, FindingCollector, quote_pointers
+from faultspec.exchange.sensitive import MASK
+from faultspec.judge.collector import LISTED, FindingCollector
 from faultspec.judge.match_envelope import ErrorReading
 from faultspec.judge.slots import value_problems
 from faultspec.language import header_syntax
@@ -133,7 +134,8 @@ def _judge_registered(findings: FindingCollector, error: ErrorReading, details: 
         if places:
             findings.add(
                 "details/registered",
-                f"{quote_pointers(places)} not registered; declare each key under `detail_keys`",
+                f"{findings.quote_places(places)} not registered; declare each key under "
+                "`detail_keys`",
                 pointer=places[0] if len(places) == 1 else at,
                 source=(field or error.envelope).source,
                 level="error" if strictness == "forbid" else "warning",
@@ -161,14 +163,16 @@ def _judge_repeated_headers(findings: FindingCollector, details: _Details) -> No
         if agrees is None:
             continue
         findings.exercise("details/validator")
+        pointer = child(details.at, key.name)
         if not agrees:
-            problem = f"the header `{key.equals_header}` is {_quote_validator(header)}"
+            hides = findings.contract.sensitive.covers(pointer)
+            sent = MASK if hides else _quote_validator(header)
+            problem = f"the header `{key.equals_header}` is {sent}"
         elif findings.status == 412 and isinstance(value, str) and _was_sent(findings, header):
             problem = "the request sent this validator in If-Match, and the service refused it"
         else:
             continue
-        predicate = f"is {show(value)}; {problem}"
-        pointer = child(details.at, key.name)
+        predicate = f"is {findings.show(value, pointer)}; {problem}"
         findings.add_at("details/validator", pointer, predicate, source=key.source)
 
 
@@ -187,15 +191,17 @@ def _judge_retry_hints(findings: FindingCollector, details: _Details) -> None:
             continue
         findings.exercise("details/validator")
         given = f"the header `Retry-After` is {header}"
+        pointer = child(details.at, key.name)
+        shown = findings.show(value, pointer)
         slack = 1 if is_moment else 0  # the date of the answer is a whole second
         if seconds < 0:
-            predicate = f"is {show(value)}, which asks not to try again; {given}"
+            predicate = f"is {shown}, which asks not to try again; {given}"
         elif abs(int(header) - ceil(seconds)) > slack:
             unit = f" {key.unit}" if isinstance(value, int | float) else ""
-            predicate = f"is {show(value)}{unit}, a wait of {seconds:g} s; {given}"
+            wait = MASK if shown == MASK else f"{seconds:g}"
+            predicate = f"is {shown}{unit}, a wait of {wait} s; {given}"
         else:
             continue
-        pointer = child(details.at, key.name)
         findings.add_at("details/validator", pointer, predicate, source=key.source)
 
 

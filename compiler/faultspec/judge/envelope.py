@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from faultspec.contract.model import Claim
 from faultspec.judge.code import judge_code, judge_code_status, judge_missing_code
-from faultspec.judge.collector import LISTED, FindingCollector, quote_pointer, quote_pointers
+from faultspec.judge.collector import LISTED, FindingCollector, quote_pointer
 from faultspec.judge.details import judge_details
 from faultspec.judge.facts import facts_of
 from faultspec.judge.language import judge_language
@@ -24,8 +24,7 @@ from faultspec.judge.slots import (
     judge_types,
 )
 from faultspec.language.model import Envelope, Operation
-from faultspec.language.values import show
-from faultspec.runtime.extraction import Extraction
+from faultspec.runtime.extraction import Extraction, Mismatch
 from faultspec.runtime.nodes import Array, slot_places, walk
 
 
@@ -115,12 +114,9 @@ def _judge_error(findings: FindingCollector, error: ErrorReading) -> ErrorReadin
 def _report_shape(
     findings: FindingCollector, envelope: Envelope, read: Extraction, at: str
 ) -> None:
-    parts = [
-        f"{quote_pointer(at + each.path)} is {show(each.got)}, expected {each.expected}"
-        for each in read.mismatched
-    ]
+    parts = [_describe_mismatch(findings, at + each.path, each) for each in read.mismatched]
     if read.missing:
-        parts.append(f"{quote_pointers([at + pointer for pointer in read.missing])} missing")
+        parts.append(f"{findings.quote_places([at + pointer for pointer in read.missing])} missing")
     more = f", and {len(parts) - LISTED} more" if len(parts) > LISTED else ""
     places = [*(mismatch.path for mismatch in read.mismatched), *read.missing]
     findings.add(
@@ -133,6 +129,14 @@ def _report_shape(
     )
 
 
+def _describe_mismatch(findings: FindingCollector, pointer: str, mismatch: Mismatch) -> str:
+    sensitive = findings.contract.sensitive
+    quoted = quote_pointer(sensitive.mask_pointer(pointer))
+    # A slot that is in several places is expected to have the value that it has elsewhere.
+    expected = f", expected {mismatch.expected}" if not sensitive.covers(pointer) else ""
+    return f"{quoted} is {findings.show(mismatch.got, pointer)}{expected}"
+
+
 def _judge_additional(
     findings: FindingCollector, envelope: Envelope, places: list[str], at: str
 ) -> None:
@@ -140,7 +144,7 @@ def _judge_additional(
     if places:
         findings.add(
             "envelope/additional",
-            f"{quote_pointers(places)} not part of the envelope `{envelope.name}`",
+            f"{findings.quote_places(places)} not part of the envelope `{envelope.name}`",
             pointer=places[0] if len(places) == 1 else at,
             source=envelope.source,
             level="error" if envelope.additional == "forbid" else "warning",

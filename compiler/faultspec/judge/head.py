@@ -24,7 +24,7 @@ def judge_unread_error(
     if body.readable and findings.exchange.request.method.upper() != "HEAD":
         return None
     for clause in () if body.readable else _IN_BODY:
-        findings.undecide(clause, f"the body {body.problem}")
+        findings.undecide(clause, f"the body {findings.describe_unread(body)}")
     if claim.surface.reason is None and (not body.readable or findings.lines("content-type")):
         judge_media_type(findings, claim)
     context = context_of(findings.exchange, findings.status, operation, body)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from faultspec.contract.clauses import header_address
+from faultspec.exchange.sensitive import MASK
 from faultspec.judge.collector import FindingCollector, quote_pointer
 from faultspec.judge.match_envelope import ErrorReading, status_of
 from faultspec.language import formats, header_syntax
@@ -135,7 +136,8 @@ def _judge_form(
 ) -> bool:
     """Judge the value of a header by one rule; whether it is broken."""
     clause = header_address(rule.name)
-    shown_value = f"`{rule.name}` is {show(value)}"
+    hides = rule.name.lower() in findings.contract.sensitive.headers
+    shown_value = f"`{rule.name}` is {MASK if hides else show(value)}"
     problem = formats.format_problem(rule.format, value) or _problem_in_context(
         findings, rule, value
     )
@@ -143,7 +145,7 @@ def _judge_form(
         findings.add(clause, f"{shown_value}: {problem}", source=rule.source)
         return True
     for wrong in check_header_text(rule, value, findings.contract.terms):
-        message = f"`{rule.name}` {wrong.problem}"
+        message = f"`{rule.name}` {wrong.without_value if hides else wrong.problem}"
         findings.add(clause, message, source=rule.source)
         return True
     if not rule.token:
@@ -253,8 +255,8 @@ def _judge_equal(findings: FindingCollector, error: ErrorReading, repetition: _R
     if len(set(lines)) == 1 and lines[0] != text:
         findings.add(
             clause,
-            f"the header `{header}` is {show(lines[0])} and {quote_pointer(pointer)} is "
-            f"{show(value)}; expected equal values",
+            f"the header `{header}` is {findings.show(lines[0], pointer)} and "
+            f"{quote_pointer(pointer)} is {findings.show(value, pointer)}; expected equal values",
             pointer=pointer,
             source=source,
         )

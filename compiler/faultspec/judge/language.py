@@ -6,7 +6,6 @@ from faultspec.judge.collector import FindingCollector
 from faultspec.judge.match_envelope import ErrorReading
 from faultspec.language.model import Code
 from faultspec.language.pictures import fill_message
-from faultspec.language.values import show
 from faultspec.runtime.locales import find_locale
 
 
@@ -30,9 +29,10 @@ def judge_language(findings: FindingCollector, error: ErrorReading, code: Code) 
     for name, text in others.items():
         if text is not None and fill_message(text, known) == message:
             whose = "the default message" if name == "default" else f"the message in `{name}`"
+            shown = findings.show(message, error.where.get("message", ""))
             findings.add(
                 "code/language",
-                f"the message is {show(message)}, {whose} of `{code.name}`; expected that in "
+                f"the message is {shown}, {whose} of `{code.name}`; expected that in "
                 f"`{locale}`, as `Content-Language: {tags[0]}` says",
                 pointer=error.where.get("message"),
                 source=code.source,

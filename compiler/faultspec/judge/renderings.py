@@ -15,6 +15,7 @@ from faultspec.contract.renderings import (
 )
 from faultspec.exchange.body import read
 from faultspec.exchange.model import Exchange
+from faultspec.exchange.sensitive import MASK, SensitivePlaces
 from faultspec.judge.code import one_of
 from faultspec.judge.collector import FindingCollector, quote_pointer
 from faultspec.judge.match_envelope import ErrorReading
@@ -54,6 +55,7 @@ class _RenderingComparison:
     """A value compared with a picture."""
 
     form: RenderingForm
+    sensitive: SensitivePlaces
     values: dict[str, tuple[object, str]] = field(default_factory=dict)
     problems: list[tuple[str, str]] = field(default_factory=list)
     constants: int = 0
@@ -113,10 +115,9 @@ class _RenderingComparison:
         """Add the value of a parameter; another value of it is a problem."""
         known = self.values.setdefault(name, (value, at))
         if known[0] != value:
-            predicate = (
-                f"has the `{name}` {show(value)}; {quote_pointer(known[1])} has {show(known[0])}"
-            )
-            self.problems.append((at, predicate))
+            shown, other = (_show(self.sensitive, name, one) for one in (value, known[0]))
+            where = quote_pointer(known[1])
+            self.problems.append((at, f"has the `{name}` {shown}; {where} has {other}"))
 
 
 def judge_renderings(
@@ -129,7 +130,7 @@ def judge_renderings(
         findings.exercise(CLAUSE)
         source = reading.form.rendering.source
         name = reading.form.rendering.name
-        problems = [*reading.problems, *_disagreements(reading, error)]
+        problems = [*reading.problems, *_disagreements(findings.contract, reading, error)]
         for pointer, predicate in problems[:1]:
             findings.add(
                 CLAUSE,
@@ -195,7 +196,7 @@ def _read(
     picture = form.rendering.picture
     if type(picture) is not type(value):
         return None
-    comparison = _RenderingComparison(form)
+    comparison = _RenderingComparison(form, contract.sensitive)
     if not comparison.fits(picture, value, at):
         return None
     plain = comparison.values.get("code", (None, ""))[0]
@@ -253,7 +254,8 @@ def _wrong_values(
             next(check_value(schema, form, contract.terms, ids.FORMATS), None) is None
             for form in _readings(value)
         ):
-            yield at, f"has the `{name}` {show(value)}, which the taxonomy does not allow"
+            shown = _show(contract.sensitive, name, value)
+            yield at, f"has the `{name}` {shown}, which the taxonomy does not allow"
         allowed: tuple[object, ...] = ()
         if name == "boundary":
             allowed = code.boundaries
@@ -261,7 +263,8 @@ def _wrong_values(
             allowed = (code.retriable.fixed,)
         if allowed and not any(form in allowed for form in _readings(value)):
             expected = one_of([str(term) for term in allowed])
-            yield at, f"has the `{name}` {show(value)}; `{code.name}` requires {expected}"
+            shown = _show(contract.sensitive, name, value)
+            yield at, f"has the `{name}` {shown}; `{code.name}` requires {expected}"
 
 
 def _schema(contract: Contract, code: Code, name: str) -> Schema | None:
@@ -288,7 +291,7 @@ def _readings(value: object) -> Iterator[object]:
 
 
 def _disagreements(
-    reading: RenderingReading, error: ErrorReading | None
+    contract: Contract, reading: RenderingReading, error: ErrorReading | None
 ) -> Iterator[tuple[str, str]]:
     """The values that the error of the same answer has otherwise."""
     if error is None:
@@ -300,4 +303,10 @@ def _disagreements(
         if own is None or name in reading.form.rendering.given or isinstance(own, dict | list):
             continue
         if not any(are_equal(form, own) for form in _readings(value)):
-            yield reading.at, f"has the `{name}` {show(value)}; the error has {show(own)}"
+            shown, others = (_show(contract.sensitive, name, one) for one in (value, own))
+            yield reading.at, f"has the `{name}` {shown}; the error has {others}"
+
+
+def _show(sensitive: SensitivePlaces, name: str, value: object) -> str:
+    """The value of a parameter for a sentence, or a mask if the parameter is sensitive."""
+    return MASK if sensitive.hides(name.removeprefix("details.")) else show(value)

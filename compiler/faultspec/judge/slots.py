@@ -8,7 +8,7 @@ from faultspec.judge.facts import why_undecided
 from faultspec.judge.match_envelope import ErrorReading, is_inside_text, shares_status, status_of
 from faultspec.language.conditions import ConditionFacts
 from faultspec.language.model import Code, Constant, Schema, Source
-from faultspec.language.values import ValueProblem, are_equal, check_value, show, spell
+from faultspec.language.values import ValueProblem, are_equal, check_value, spell
 from faultspec.runtime import ids
 from faultspec.runtime.nodes import child
 
@@ -54,7 +54,8 @@ def judge_status_slot(findings: FindingCollector, error: ErrorReading) -> None:
         findings.add_at(
             "envelope/status",
             error.where["status"],
-            f"is {show(value)}; the status of the response is {findings.status}",
+            f"is {findings.show(value, error.where['status'])}; the status of the response is "
+            f"{findings.status}",
             source=error.envelope.source,
         )
 
@@ -79,7 +80,8 @@ def judge_fixed_slots(findings: FindingCollector, error: ErrorReading, code: Cod
             findings.add_at(
                 "boundary/allowed",
                 pointer,
-                f"is {show(value)}; `{code.name}` requires {one_of(list(map(spell, values)))}",
+                f"is {findings.show(value, pointer)}; `{code.name}` requires "
+                f"{one_of(list(map(spell, values)))}",
                 source=code.source,
             )
 
@@ -116,7 +118,8 @@ def judge_retry_flag(
             findings.add_at(
                 "retriable/agrees",
                 pointer,
-                f"is {show(value)}; `{code.name}` is {verdict}, expected {show(expected)}",
+                f"is {findings.show(value, pointer)}; `{code.name}` is {verdict}, expected "
+                f"{findings.show(expected, pointer)}",
                 source=source if source.statements else code.source,
             )
 
@@ -134,7 +137,7 @@ def judge_actions(findings: FindingCollector, error: ErrorReading, code: Code) -
             findings.add_at(
                 "actions/agree",
                 pointer,
-                f"is {show(action)}; `{code.name}` allows {one_of(code.actions)}",
+                f"is {findings.show(action, pointer)}; `{code.name}` allows {one_of(code.actions)}",
                 source=code.source,
             )
     flag = next((flag for flag in _retry_flags(findings, error) if flag[0] is True), None)

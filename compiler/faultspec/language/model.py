@@ -176,15 +176,6 @@ class Schema(NamedTuple):
         for member in self.properties.values():
             yield from member.schema.nested_schemas()
 
-    def sensitive_names(self, name: str) -> "Iterator[str]":
-        """The names of the sensitive members in a member of this name, and its own."""
-        if self.sensitive:
-            yield name
-        if self.items is not None:
-            yield from self.items.sensitive_names(name)
-        for inner, member in self.properties.items():
-            yield from member.schema.sensitive_names(inner)
-
 
 _TEXT = Schema(types=("string",))
 
@@ -955,23 +946,6 @@ class Taxonomy(NamedTuple):
     def implied_schema(self, slot: str) -> Schema | None:
         """The schema of a slot without a field; None if it allows any value."""
         return _KNOWN_ACTIONS if slot == "actions" and self.actions else IMPLIED.get(slot)
-
-    @property
-    def sensitive_members(self) -> frozenset[str]:
-        """The names of members whose values are for the caller only."""
-        members = [
-            (name, member.schema)
-            for code in self.every_code()
-            for name, member in code.details.items()
-        ]
-        members += [(key.name, key.schema) for key in self.detail_keys.values()]
-        members += [
-            (place.path.rpartition("/")[2], field.schema)
-            for envelope in self.envelopes.values()
-            for field in envelope.fields.values()
-            for place in slot_places(envelope.shape).get(field.slot, ())
-        ]
-        return frozenset(name for top, schema in members for name in schema.sensitive_names(top))
 
     def located_codes(self) -> Iterator[tuple[tuple[str, ...], Code]]:
         """Every code, live or not, with its path: shared codes, then those of each operation."""

@@ -17,6 +17,7 @@ from faultspec.exchange.expressions import (
     search,
     slowness,
 )
+from faultspec.exchange.sensitive import MASK
 from faultspec.language import formats
 from faultspec.language.header_syntax import parse_scalar
 from faultspec.language.model import Constant, HeaderRule, Schema, Taxonomy, Term
@@ -35,13 +36,20 @@ class ValueProblem(NamedTuple):
 
     `problem` is a predicate of the place: "is 3; expected a string". `keyword` is the broken key
     of the schema; or `missing` or `forbidden` for a member, `imported` for a breach of an imported
-    schema, and `unusable` if that schema could not be applied.
+    schema, and `unusable` if that schema could not be applied. `quoted` is the part of `problem`
+    that has text of the value.
     """
 
     path: tuple[Step, ...]
     problem: str
     keyword: str
     severity: Literal["error", "warning"] = "error"
+    quoted: str | None = None
+
+    @property
+    def without_value(self) -> str:
+        """The problem with a mask in place of the value."""
+        return self.problem if self.quoted is None else self.problem.replace(self.quoted, MASK, 1)
 
     @property
     def pointer(self) -> str:
@@ -183,7 +191,9 @@ def _check_number(schema: Schema, value: float, path: tuple[Step, ...]) -> Itera
 def _value_problem(
     path: tuple[Step, ...], value: object, wanted: str, keyword: str
 ) -> ValueProblem:
-    return ValueProblem(path, f"is {show(value)}; expected {wanted}", keyword)
+    shown = show(value)
+    quoted = shown if isinstance(value, str | bool | int | float) else None
+    return ValueProblem(path, f"is {shown}; expected {wanted}", keyword, quoted=quoted)
 
 
 #: The type names of the values of a class that do not depend on the value.
@@ -300,11 +310,12 @@ def _check_imported(schema: Any, value: Any, path: tuple[Step, ...]) -> Iterator
     except Exception as error:
         reason = f"{type(error).__name__}: {shorten(str(error))}"
         problem = f"cannot be checked by the imported schema: {reason}"
-        yield ValueProblem(path, problem, "unusable")
+        yield ValueProblem(path, problem, "unusable", quoted=reason)
         return
     for breach in errors:
-        problem = f"breaks `{breach.validator}` of the imported schema: {shorten(breach.message)}"
-        yield ValueProblem((*path, *breach.absolute_path), problem, "imported")
+        reason = shorten(breach.message)
+        problem = f"breaks `{breach.validator}` of the imported schema: {reason}"
+        yield ValueProblem((*path, *breach.absolute_path), problem, "imported", quoted=reason)
 
 
 def _check_pattern(validator: Any, pattern: str, value: Any, _: Any) -> Iterator[Any]:

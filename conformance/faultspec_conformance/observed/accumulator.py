@@ -90,7 +90,7 @@ class Accumulator:
         self._folds = crashes == "error" and self._selects(CLAUSE)
         self._operations = OperationNames(description)
         self._echo = echo_rule(contract.taxonomy)
-        self._sensitive = contract.taxonomy.sensitive_members
+        self._sensitive = contract.sensitive
         self._wires = frozenset(
             code.wire
             for code in contract.taxonomy.shared_live_codes()

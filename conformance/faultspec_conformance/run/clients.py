@@ -130,9 +130,7 @@ def judge_clients(
         coverage={code: _explain(coverage) for code, coverage in result.coverage.items()},
     )
     return Report(
-        mask_result(
-            build_session_masking(session), result, session.contract.taxonomy.sensitive_members
-        ),
+        mask_result(build_session_masking(session), result, session.contract.sensitive),
         base="",
         only=options.only,
         source=target.path,

@@ -16,6 +16,7 @@ from faultspec.contract.keys import carried_key, with_carried_key
 from faultspec.contract.model import Contract
 from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Canary, Exchange, Headers, Request, Response
+from faultspec.exchange.sensitive import MASK, SensitivePlaces
 from faultspec.judge import judge
 from faultspec.openapi.service import Description
 from faultspec_conformance.config import ServiceConfig
@@ -26,7 +27,7 @@ from faultspec_conformance.drivers.processes import StartFailed
 from faultspec_conformance.reports.data import LONGEST, SHOWN
 from faultspec_conformance.results.model import ReportedFinding
 from faultspec_conformance.run.service import create_driver
-from faultspec_conformance.sanitize.masking import MASK, build_masking
+from faultspec_conformance.sanitize.masking import build_masking
 from faultspec_conformance.sanitize.traffic_secrets import mask_answered
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Unanswered
@@ -114,8 +115,7 @@ def replay(
                 raise CannotReplay(answer.reason)
             answer = replace(exchange, response=Response(None))
         answered.append(answer)
-    sensitive = contract.taxonomy.sensitive_members
-    return _mask(_decide(reported, contract, answered), config, sensitive)
+    return _mask(_decide(reported, contract, answered), config, contract.sensitive)
 
 
 def _decide(reported: ReportedFinding, contract: Contract, answered: Sequence[Exchange]) -> Replay:
@@ -156,7 +156,7 @@ def _only(reported: ReportedFinding, again: Finding) -> ReportedFinding:
     return replace(reported, finding=again, count=1, examples=())
 
 
-def _mask(found: Replay, config: ServiceConfig, sensitive: frozenset[str]) -> Replay:
+def _mask(found: Replay, config: ServiceConfig, sensitive: SensitivePlaces) -> Replay:
     """The replay without secrets: those of the configuration, of logins, and those that the service
     shows.
     """

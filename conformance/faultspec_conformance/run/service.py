@@ -362,7 +362,7 @@ def _build_report(
     )
     hidden = build_session_masking(session)
     return Report(
-        mask_result(hidden, result, session.contract.taxonomy.sensitive_members),
+        mask_result(hidden, result, session.contract.sensitive),
         base=hidden.text(base),
         only=options.only,
         source=session.config.path,

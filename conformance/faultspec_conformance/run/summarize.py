@@ -8,6 +8,7 @@ from datetime import date
 from faultspec.contract import crashes
 from faultspec.contract.clauses import Clause, is_chosen
 from faultspec.exchange.finding import Finding, Judgement
+from faultspec.exchange.sensitive import SensitivePlaces
 from faultspec.judge.renderings import find_renderings
 from faultspec_conformance.drivers import LoggedRequest
 from faultspec_conformance.results.code_coverage import coverable_codes, covered_code
@@ -373,12 +374,14 @@ def provokable(session: Session) -> Iterator[Note]:
             yield Note(f"{recipe.code} is declared {declared}, and was observed")
 
 
-def mask_result(hidden: Masking, result: Result, sensitive: frozenset[str]) -> Result:
+def mask_result(hidden: Masking, result: Result, sensitive: SensitivePlaces) -> Result:
     """Return the masked result: without the secrets of the run and without those that the service
-    gave away. ``sensitive``: names of members that the taxonomy declares as such.
+    gave away. ``sensitive``: the places that the taxonomy declares as such.
     """
     effort = Effort(_MASKING)
-    masked = replace(hidden, effort=effort).result(replace(result, findings=()))
+    masked = replace(hidden, effort=effort, sensitive=sensitive).result(
+        replace(result, findings=())
+    )
     findings = tuple(
         (hidden | mask_answered(exchanges, effort, sensitive)).mask_finding(reported)
         for reported in result.findings

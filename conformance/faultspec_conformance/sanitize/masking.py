@@ -7,11 +7,13 @@ report.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from faultspec.exchange.finding import Finding
-from faultspec.exchange.model import Exchange, Headers
+from faultspec.exchange.model import Exchange, Headers, Request, Response, first_header
+from faultspec.exchange.sensitive import MASK, NOWHERE_SENSITIVE, SensitivePlaces
+from faultspec.judge.masked_body import mask_body, mask_members
 from faultspec_conformance.config import CREDENTIALS, Identity
 from faultspec_conformance.results.model import ClauseResult, Coverage, ReportedFinding, Result
 from faultspec_conformance.results.waivers import Waiver
@@ -23,9 +25,6 @@ from faultspec_conformance.sanitize.encodings import (
     find_value,
     unescape_layers,
 )
-
-#: The replacement of a secret that has no name.
-MASK = "***"
 
 #: Response headers that hold credentials.
 _COOKIES = frozenset({"set-cookie", "set-cookie2"})
@@ -66,12 +65,15 @@ class Masking:
 
     ``unsearched``: messages with more secrets than can be masked, which are hidden whole.
     ``effort``: the time for masking; when it is spent, all messages and texts are hidden. None: no
-    limit.
+    limit. ``sensitive``: the places in bodies and headers of answers that are masked whatever stands
+    there; ``recorded``: in requests too, which the suite did not make up.
     """
 
     secrets: tuple[tuple[str, str], ...] = ()
     unsearched: frozenset[Message] = frozenset()
     effort: Effort | None = field(default=None, compare=False)
+    sensitive: SensitivePlaces = NOWHERE_SENSITIVE
+    recorded: bool = False
 
     def __or__(self, other: "Masking") -> "Masking":
         """Mask the secrets of both; the replacements of this one come first."""
@@ -79,13 +81,15 @@ class Masking:
             _sort_secrets({**dict(other.secrets), **dict(self.secrets)}),
             unsearched=self.unsearched | other.unsearched,
             effort=self.effort or other.effort,
+            sensitive=self.sensitive or other.sensitive,
+            recorded=self.recorded or other.recorded,
         )
 
     def text(self, text: str) -> str:
         """The text without secrets, and without the beginning of one where the text is
         truncated.
         """
-        return self._mask(text, whole=False)
+        return self._mask(mask_members(text, self.sensitive), whole=False)
 
     def body(self, body: bytes) -> bytes:
         """The body without secrets. Blanks replace the part that no report shows, so the size
@@ -152,8 +156,10 @@ class Masking:
     def exchange(self, exchange: Exchange) -> Exchange:
         """The exchange without secrets, and without its list of forbidden values."""
         request, response = exchange.request, exchange.response
-        request_headers, request_body = self._message(request.headers, request.body)
-        headers, body = self._message(response.headers, response.body)
+        request_headers, request_body = self._message(
+            request.headers, request.body, by_place=self.recorded
+        )
+        headers, body = self._message(response.headers, response.body, by_place=True)
         return replace(
             exchange,
             request=replace(
@@ -169,15 +175,51 @@ class Masking:
             forbidden=(),
         )
 
-    def _message(self, headers: Headers, body: bytes) -> Message:
+    def _message(self, headers: Headers, body: bytes, *, by_place: bool) -> Message:
         is_late = self.effort is not None and self.effort.is_spent()
         if not is_late and (headers, body) not in self.unsearched:
-            return self.headers(headers), self.body(body)
+            shown = self.headers(headers)
+            if not by_place:
+                return shown, self.body(body)
+            media_type = first_header(headers, "content-type")
+            content = mask_body(body, media_type, self.sensitive).content
+            return tuple(map(self._mask_place, shown)), self.body(content)
         if self.effort is not None:
             self.effort.late += is_late
             self.effort.hidden += not is_late
         fields = ("…", f"{len(headers)} header fields, which are not shown")
         return (fields,), MASK.encode()[: len(body)].ljust(len(body))
+
+    def _hides(self, headers: Headers, body: bytes) -> bool:
+        media_type = first_header(headers, "content-type")
+        return mask_body(body, media_type, self.sensitive).hidden is not None
+
+    def _mask_place(self, header: tuple[str, str]) -> tuple[str, str]:
+        return (header[0], MASK) if header[0].lower() in self.sensitive.headers else header
+
+    def _message_of(self, finding: Finding) -> str:
+        """The message of a finding without sensitive values that are too short to be masked in every
+        text: as a text in quotes, and at a sensitive place also as a number.
+        """
+        message = finding.message
+        if finding.pointer is not None:
+            shown = self.sensitive.mask_pointer(finding.pointer)
+            message = message.replace(f"`{finding.pointer}`", f"`{shown}`")
+        short = sorted(filter(_is_short, self._values_of(finding)), key=len, reverse=True)
+        if not short:
+            return message
+        words = "|".join(map(re.escape, short))
+        message = re.sub(rf"([\"'])(?:{words})\1", rf"\1{MASK}\1", message)
+        if not self.sensitive.covers(finding.pointer):
+            return message
+        return re.sub(rf"(?<![\w.`/-])(?:{words})(?![\w`/])", MASK, message)
+
+    def _values_of(self, finding: Finding) -> Iterator[str]:
+        """The sensitive values in the evidence of a finding."""
+        for exchange in finding.evidence if self.sensitive else ():
+            yield from sensitive_values(exchange.response, self.sensitive)
+            if self.recorded:
+                yield from sensitive_values(exchange.request, self.sensitive)
 
     def finding(self, finding: Finding) -> Finding:
         """The finding without secrets. Its message quotes nothing of a message that is hidden."""
@@ -190,11 +232,12 @@ class Masking:
         is_late = self.effort is not None and self.effort.is_spent()
         hidden = messages if is_late else messages & self.unsearched
         masking = replace(self, unsearched=frozenset(hidden))
+        hidden |= {((), body) for headers, body in messages if self._hides(headers, body)}
         return replace(
             finding,
-            message=self.text(_without_quotes(finding.message, hidden)),
+            message=self.text(_without_quotes(self._message_of(finding), hidden)),
             operation=self._mask_optional(finding.operation),
-            pointer=self._mask_optional(finding.pointer),
+            pointer=self._mask_optional(self._mask_pointer(finding.pointer)),
             evidence=tuple(map(masking.exchange, finding.evidence)),
         )
 
@@ -259,11 +302,25 @@ class Masking:
             reason=self._mask_optional(coverage.reason),
         )
 
+    def _mask_pointer(self, pointer: str | None) -> str | None:
+        return pointer if pointer is None else self.sensitive.mask_pointer(pointer)
+
     def _mask_all(self, texts: Iterable[str]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(map(self.text, texts)))
 
     def _mask_optional(self, text: str | None) -> str | None:
         return text if text is None else self.text(text)
+
+
+def sensitive_values(side: Request | Response, sensitive: SensitivePlaces) -> Iterator[str]:
+    """The texts at the sensitive places of a request or an answer."""
+    media_type = first_header(side.headers, "content-type")
+    yield from mask_body(side.body, media_type, sensitive).values
+    yield from (value for name, value in side.headers if name.lower() in sensitive.headers)
+
+
+def _is_short(value: str) -> bool:
+    return 0 < len(value) < _SHORTEST
 
 
 def _without_quotes(text: str, hidden: Iterable[Message]) -> str:

@@ -10,16 +10,17 @@ from itertools import islice
 from urllib.parse import parse_qsl, urlsplit
 
 from faultspec.exchange.body import is_too_deep, steps
-from faultspec.exchange.model import Exchange, Headers
+from faultspec.exchange.model import Exchange, Headers, Response
+from faultspec.exchange.sensitive import MASK, NOWHERE_SENSITIVE, SensitivePlaces
 from faultspec.leaks import detect
 from faultspec_conformance.config import CREDENTIALS
 from faultspec_conformance.sanitize.effort import Effort, Exhausted
 from faultspec_conformance.sanitize.masking import (
     FIELDS,
-    MASK,
     Masking,
     Message,
     build_masking,
+    sensitive_values,
 )
 from faultspec_conformance.session.observation import leaves
 
@@ -58,29 +59,30 @@ _FORM = 4096
 
 
 def mask_recorded(
-    exchanges: Iterable[Exchange], sensitive: frozenset[str] = frozenset()
+    exchanges: Iterable[Exchange], sensitive: SensitivePlaces = NOWHERE_SENSITIVE
 ) -> Masking:
     """A masking of whatever looks like a secret or an email address in recorded exchanges.
 
-    ``sensitive``: names of members that the taxonomy declares as sensitive.
+    ``sensitive``: the places that the taxonomy declares as such.
     """
     recorded = [*exchanges]
     messages = [
         (side.headers, side.body) for one in recorded for side in (one.request, one.response)
     ]
     targets = (text for one in recorded for text in _target_secrets(one.request.target))
-    return _mask(messages, targets, Effort(_SECONDS), sensitive)
+    masking = _mask(messages, targets, Effort(_SECONDS), sensitive)
+    return replace(masking, recorded=True)
 
 
 def mask_answered(
     exchanges: Iterable[Exchange],
     effort: Effort | None = None,
-    sensitive: frozenset[str] = frozenset(),
+    sensitive: SensitivePlaces = NOWHERE_SENSITIVE,
 ) -> Masking:
     """The same for exchanges of a run, whose requests hold known secrets only.
 
-    ``effort``: the time for this and for other exchanges; default: for these. ``sensitive``: names
-    of members that the taxonomy declares as sensitive.
+    ``effort``: the time for this and for other exchanges; default: for these. ``sensitive``: the
+    places that the taxonomy declares as such.
     """
     messages = [(one.response.headers, one.response.body) for one in exchanges]
     return _mask(messages, (), effort or Effort(_SECONDS), sensitive)
@@ -90,7 +92,7 @@ def _mask(
     messages: Iterable[Message],
     further: Iterable[str],
     effort: Effort,
-    sensitive: frozenset[str],
+    sensitive: SensitivePlaces,
 ) -> Masking:
     """A masking of the secrets in messages, as far as they are few and found in time. Others are
     hidden whole.
@@ -107,7 +109,7 @@ def _mask(
         except Exhausted:
             unsearched.add(message)
     masking = build_masking((), ((text, MASK) for text in found if text))
-    return replace(masking, unsearched=frozenset(unsearched), effort=effort)
+    return replace(masking, unsearched=frozenset(unsearched), effort=effort, sensitive=sensitive)
 
 
 def _target_secrets(target: str) -> Iterator[str]:
@@ -121,7 +123,7 @@ def _target_secrets(target: str) -> Iterator[str]:
 
 
 def _message_secrets(
-    headers: Headers, body: bytes, effort: Effort, sensitive: frozenset[str]
+    headers: Headers, body: bytes, effort: Effort, sensitive: SensitivePlaces
 ) -> Iterator[str]:
     for name, value in headers[:FIELDS]:
         if name.lower() in CREDENTIALS or _SECRET_NAME.search(name):
@@ -129,6 +131,8 @@ def _message_secrets(
         elif name.lower().startswith("set-cookie"):
             yield value.partition(";")[0].partition("=")[2]
         yield from _detect(value)
+    effort.check()
+    yield from sensitive_values(Response(None, headers, body), sensitive)
     effort.check()
     text = body[:_SEARCHED].decode("utf-8", "replace")
     yield from _detect(text)
@@ -141,13 +145,13 @@ def _message_secrets(
             yield from _named_parameters(text[:_FORM], sensitive)
         yield from _named_elements(text, sensitive)
     else:
-        yield from _named_members(members, effort, sensitive)
+        yield from _named_members(members, effort)
 
 
-def _quoted_members(text: str, sensitive: frozenset[str]) -> Iterator[str]:
+def _quoted_members(text: str, sensitive: SensitivePlaces) -> Iterator[str]:
     """The values of secret members in JSON that is truncated, or in lines or events of JSON."""
     for match in _MEMBER.finditer(text):
-        if match["name"] in sensitive or _SECRET_NAME.search(match["name"]):
+        if sensitive.hides(match["name"]) or _SECRET_NAME.search(match["name"]):
             yield match["number"] or match["text"]
 
 
@@ -163,27 +167,25 @@ def _detect(text: str) -> Iterator[str]:
         yield text[leak.start : leak.end]
 
 
-def _named_parameters(query: str, sensitive: frozenset[str] = frozenset()) -> Iterator[str]:
+def _named_parameters(query: str, sensitive: SensitivePlaces = NOWHERE_SENSITIVE) -> Iterator[str]:
     for name, value in parse_qsl(query):
-        if name in sensitive or _SECRET_NAME.search(name):
+        if sensitive.hides(name) or _SECRET_NAME.search(name):
             yield value
 
 
-def _named_elements(text: str, sensitive: frozenset[str]) -> Iterator[str]:
+def _named_elements(text: str, sensitive: SensitivePlaces) -> Iterator[str]:
     """The texts of elements of XML with a secret name."""
     for match in _ELEMENT.finditer(text):
-        if match["name"] in sensitive or _SECRET_NAME.search(match["name"]):
+        if sensitive.hides(match["name"]) or _SECRET_NAME.search(match["name"]):
             yield unescape(match["text"])
             yield match["text"]
 
 
-def _named_members(body: object, effort: Effort, sensitive: frozenset[str]) -> Iterator[str]:
+def _named_members(body: object, effort: Effort) -> Iterator[str]:
     for pointer, value in leaves(body):
         effort.check()
         names = [name for name in steps(pointer) if not name.isdigit()]
-        is_secret = names and (
-            _SECRET_NAME.search(names[-1]) is not None or not sensitive.isdisjoint(names)
-        )
+        is_secret = names and _SECRET_NAME.search(names[-1]) is not None
         if is_secret and isinstance(value, str | int | float) and not isinstance(value, bool):
             yield str(value)
         if isinstance(value, str):

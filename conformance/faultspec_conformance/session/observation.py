@@ -10,6 +10,7 @@ from faultspec.contract.model import Contract
 from faultspec.exchange.body import has_too_many_values, is_too_deep, resolve
 from faultspec.exchange.finding import Finding, Judgement, Level
 from faultspec.exchange.model import Exchange
+from faultspec.judge.masked_body import mask_answer
 from faultspec.judge.read_slots import read_slots
 from faultspec.runtime.nodes import child
 from faultspec_conformance.drivers import NoAnswer
@@ -253,9 +254,10 @@ def error_details(contract: Contract, observation: Observation) -> Mapping[str, 
 
 
 def summary_line(contract: Contract, observation: Observation) -> str:
-    """Return an answer in one line: its status, code and message."""
-    message = slot_value(contract, observation, "message")
-    body = observation.exchange.response.body.decode("utf-8", "replace")
+    """Return an answer in one line: its status, code and message, without sensitive values."""
+    masked = replace(observation, exchange=mask_answer(observation.exchange, contract.sensitive))
+    message = slot_value(contract, masked, "message")
+    body = masked.exchange.response.body.decode("utf-8", "replace")
     text = " ".join((message if isinstance(message, str) else body).split())
     # The ellipsis also shows the masking that the text may end within a secret.
     text = _shorten(text, _QUOTED)
