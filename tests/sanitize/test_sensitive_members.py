@@ -29,6 +29,6 @@ def test_sensitive_members_are_masked_and_others_are_not() -> None:
         shown = masking.exchange(exchange).response.body.decode()
         assert "plain-words" not in shown
         assert "Annabel" in shown
-        assert ("quiet-words" in shown) == (content != text)
+        assert "quiet-words" not in shown
     assert "plain-words" in mask_recorded([exchange]).text("plain-words")
     assert "plain-words" not in mask_recorded([exchange], sensitive).text("plain-words")

@@ -240,7 +240,7 @@ def run(contract: Contract, exchange: Exchange, value: str) -> dict[str, str]:
 
 
 def quoted(name: str, values: tuple[str, object, str]) -> str:
-    """What a probe quotes of a body: a sensitive value, if it could read one."""
+    """A sensitive value, if a probe could read one in the body."""
     return values[0] if FORMS[name][4] or name == "CBOR" else "nothing"
 
 
@@ -413,9 +413,11 @@ def test_a_message_that_quotes_a_detail_is_masked() -> None:
     shown = mask_body(b'{"message": "Pin 12 of 123", "pin": "12", "n": 12}', None, places).content
     assert shown == b'{"message": "Pin *** of 123", "pin": "***", "n": 12}'
     assert contract_of().sensitive.quoted is False
-    said = TAXONOMY.replace("summary: It was declined.", 'summary: S., message: "Pin ${pin}"')
+    with_message = TAXONOMY.replace(
+        "summary: It was declined.", 'summary: S., message: "Pin ${pin}"'
+    )
     taxonomy = read(
-        said.replace("MEDIA", "application/json").replace("SHAPE", SHAPE), "t.yaml"
+        with_message.replace("MEDIA", "application/json").replace("SHAPE", SHAPE), "t.yaml"
     ).taxonomy
     assert taxonomy is not None
     assert build_contract(taxonomy).sensitive.quoted

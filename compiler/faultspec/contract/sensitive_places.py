@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from faultspec.exchange.body import steps
-from faultspec.exchange.sensitive import SensitivePlaces, fold_name
+from faultspec.exchange.sensitive import SensitivePlaces, fold_member
 from faultspec.language.model import Envelope, Schema, Taxonomy
 from faultspec.runtime.nodes import Array, Node, Object, slot_places
 
@@ -32,15 +32,15 @@ def find_sensitive_places(taxonomy: Taxonomy) -> SensitivePlaces:
     repeated = {
         key.equals_header.lower()
         for key in taxonomy.detail_keys.values()
-        if key.equals_header is not None and fold_name(key.name) in map(fold_name, names)
+        if key.equals_header is not None and fold_member(key.name) in map(fold_member, names)
     }
     return SensitivePlaces(
-        names=frozenset(fold_name(name) for name in names if name),
+        names=frozenset(fold_member(name) for name in names if name),
         declared=frozenset(declared),
         headers=frozenset({*_slot_headers(taxonomy), *repeated}),
         whole="" in names,
-        quoted=not {fold_name(name) for name in _quoted_names(taxonomy)}.isdisjoint(
-            map(fold_name, names)
+        quoted=not {fold_member(name) for name in _quoted_names(taxonomy)}.isdisjoint(
+            map(fold_member, names)
         ),
     )
 
@@ -86,11 +86,11 @@ def _name_at(shape: Node, pointer: str) -> str:
     for step in steps(pointer):
         if not isinstance(node, Array) and not step.startswith("#"):
             name = step
-        node = _inside(node, step)
+        node = _find_inner(node, step)
     return name
 
 
-def _inside(node: Node | None, step: str) -> Node | None:
+def _find_inner(node: Node | None, step: str) -> Node | None:
     if isinstance(node, Array):
         return node.item
     if isinstance(node, Object):

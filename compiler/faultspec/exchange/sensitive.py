@@ -24,7 +24,7 @@ digit."""
 class SensitivePlaces:
     """Where bodies and answers have sensitive values.
 
-    ``names``: of members, folded (``fold_name``). ``declared``: names of members that are declared
+    ``names``: of members, folded (``fold_member``). ``declared``: names of members that are declared
     below a sensitive one; these names may be shown. ``headers``: of answers, in lower case.
     ``whole``: a body may be such a value as a whole. ``quoted``: declared texts, such as messages,
     quote sensitive values.
@@ -44,12 +44,12 @@ class SensitivePlaces:
         """Whether the value of a member with this name is sensitive. A name may have the steps to a
         member, as in forms.
         """
-        return bool(self.names) and any(fold_name(step) in self.names for step in _steps_of(name))
+        return bool(self.names) and any(fold_member(step) in self.names for step in _steps_of(name))
 
     def mask_name(self, name: str) -> str:
         """A name without the steps inside a sensitive value, such as `details[accounts][*]`."""
         found = [*_STEP.finditer(name)]
-        ends = (step.end() for step in found if fold_name(step[0]) in self.names)
+        ends = (step.end() for step in found if fold_member(step[0]) in self.names)
         end = next(ends, len(name))
         inside = [step[0] for step in found if step.start() >= end]
         if self.declared.issuperset(inside):
@@ -68,7 +68,7 @@ class SensitivePlaces:
             return pointer
         masked, is_inside = "", self.whole
         for step in steps(pointer):
-            known = not is_inside or step in self.declared or fold_name(step) in self.names
+            known = not is_inside or step in self.declared or fold_member(step) in self.names
             masked = child(masked, self.mask_name(step) if known else _ANY)
             is_inside = is_inside or self.hides(step)
         return masked
@@ -90,7 +90,7 @@ def _steps_of(name: str) -> Iterable[str]:
     return (name, *_STEP.findall(name)) if _STEP.fullmatch(name) is None else (name,)
 
 
-def fold_name(name: str) -> str:
+def fold_member(name: str) -> str:
     """A name without case and separators: `cardNumber`, `card_number` and `@card-number` are one.
 
     A name of nothing but separators stays as it is.

@@ -75,16 +75,16 @@ class MaskedBody(NamedTuple):
 
 
 def mask_body(body: bytes, media_type: str | None, places: SensitivePlaces) -> MaskedBody:
-    """Mask the sensitive values of a body, or hide it where they cannot be told apart."""
+    """Mask the sensitive values of a body, or hide the body if no format reads it."""
     if not places or not body:
         return MaskedBody(body)
     if places.whole:
         return _hide("it may be a sensitive value as a whole")
-    walk = _Walk(places)
+    walk = _BodyReading(places)
     found = walk.mask_bytes(body, media_type)
     short = [value for value in walk.values if len(value) < _SHORT]
     if places.quoted and short and isinstance(found, bytes):
-        found = _Walk(places, quoted=_words(short)).mask_bytes(body, media_type)
+        found = _BodyReading(places, quoted=_words(short)).mask_bytes(body, media_type)
     if not isinstance(found, bytes):
         return _hide(found)
     return MaskedBody(found, tuple(dict.fromkeys(walk.values)))
@@ -148,7 +148,7 @@ def _words(values: list[str]) -> re.Pattern[str]:
 
 
 @dataclass(slots=True)
-class _Walk:
+class _BodyReading:
     """One reading of a body. ``values``: the sensitive ones so far. ``quoted``: the values that are
     masked in other texts too. ``depth``: the texts around this one.
     """
@@ -223,7 +223,7 @@ class _Walk:
         if beginning[:1] in ("{", "[", "<") or beginning == "data:":
             inner = None
             if self.depth < _DEEPEST_TEXT:
-                deeper = _Walk(self.places, self.values, self.quoted, self.depth + 1)
+                deeper = _BodyReading(self.places, self.values, self.quoted, self.depth + 1)
                 inner = deeper.mask_text(text)
             if inner is not None:
                 return inner
@@ -402,7 +402,7 @@ def _read_text(body: bytes) -> str | None:
 class _JsonScan:
     """The masking of a text that is JSON. The text between and outside sensitive values stays."""
 
-    def __init__(self, walk: _Walk) -> None:
+    def __init__(self, walk: _BodyReading) -> None:
         self.walk = walk
         self.out: list[str] = []
         self.read = 0
@@ -416,7 +416,7 @@ class _JsonScan:
         for match in _TOKEN.finditer(text):
             token = match[0]
             if match.start() > _SCANNED:
-                return self.cut(text, match.start())
+                return self.end_at(text, match.start())
             if self.depth:
                 self.skip(token, match.end())
             elif token in "{[":
@@ -441,7 +441,7 @@ class _JsonScan:
                 hides = False
         return "".join([*self.out, text[self.read :]])
 
-    def cut(self, text: str, at: int) -> str:
+    def end_at(self, text: str, at: int) -> str:
         """The text up to an offset, and blanks."""
         shown = "" if self.depth else text[self.read : at]
         return "".join([*self.out, shown, " " * (len(text) - at)])
