@@ -174,7 +174,7 @@ FORMS: Mapping[str, tuple[str, str, str, Callable[[object], bytes], bool]] = {
     "events": ("http", "text/event-stream", SHAPE, events, True),
     "XML": ("http", "application/xml", XML_SHAPE, xml, True),
     "cut XML": ("http", "application/xml", XML_SHAPE, lambda one: xml(one)[:-9], False),
-    "CBOR": ("http", "application/cbor", SHAPE, write_cbor, True),  # in messages; the body is in base64
+    "CBOR": ("http", "application/cbor", SHAPE, write_cbor, True),  # body: base64
     "form": ("http", "application/x-www-form-urlencoded", SHAPE, form, True),
     "YAML": ("http", "application/yaml", SHAPE, lambda one: json.dumps(one, indent=1).replace('"', "").encode(), False),
     "UTF-16": ("http", "application/json", SHAPE, lambda one: json.dumps(one).encode("utf-16"), False),
@@ -276,7 +276,7 @@ PLACES = SensitivePlaces(frozenset({"pin", "accounts", "cardnumber"}))
 @given(at=st.integers(0, 400), value=VALUES.filter(lambda text: len(text) > 3), name=VALUES)
 @examples(500)
 def test_json_is_masked_wherever_it_ends(at: int, value: str, name: str) -> None:
-    """The beginning of JSON is shown up to its end, without sensitive values or their beginnings."""
+    """The beginning of JSON is shown to its end, without sensitive values or their beginnings."""
     whole = {
         "code": 'a\\b é \U0001f600 " ',
         "accounts": {f"x{name}": [value, {"y": value}]},
@@ -407,8 +407,8 @@ def test_a_body_that_is_a_slot_is_hidden() -> None:
 
 
 def test_a_message_that_quotes_a_detail_is_masked() -> None:
-    """Where a declared message quotes a sensitive detail, a short value of it is masked as a word in
-    all texts of the body."""
+    """Where a declared message quotes a sensitive detail, a short value of it is masked as a word
+    in all texts of the body."""
     places = SensitivePlaces(frozenset({"pin"}), quoted=True)
     shown = mask_body(b'{"message": "Pin 12 of 123", "pin": "12", "n": 12}', None, places).content
     assert shown == b'{"message": "Pin *** of 123", "pin": "***", "n": 12}'

@@ -24,10 +24,10 @@ digit."""
 class SensitivePlaces:
     """Where bodies and answers have sensitive values.
 
-    ``names``: of members, folded (``fold_member``). ``declared``: names of members that are declared
-    below a sensitive one; these names may be shown. ``headers``: of answers, in lower case.
-    ``whole``: a body may be such a value as a whole. ``quoted``: declared texts, such as messages,
-    quote sensitive values.
+    ``names``: of members, folded (``fold_member``). ``declared``: names of members that are
+    declared below a sensitive one; these names may be shown. ``headers``: of answers, in lower
+    case. ``whole``: a body may be such a value as a whole. ``quoted``: declared texts, such as
+    messages, quote sensitive values.
     """
 
     names: frozenset[str] = frozenset()

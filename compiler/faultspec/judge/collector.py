@@ -57,6 +57,7 @@ class FindingCollector:
         self.status = exchange.response.status
         self.code: str | None = None
         self._lines: dict[str, list[str]] | None = None
+        self._kind_of_body: str | None = None
         self._exercised: set[str] = set()
         self._undecided: dict[str, str] = {}
         self._findings: dict[tuple[object, ...], Finding] = {}
@@ -181,10 +182,15 @@ class FindingCollector:
         return quote_pointers([*map(self.contract.sensitive.mask_pointer, pointers)])
 
     def kind_of_body(self) -> str:
-        """The kind of the body of the exchange, which names one of several causes."""
-        media_type = next(iter(self.lines("content-type")), None)
-        masked = mask_body(self.exchange.response.body, media_type, self.contract.sensitive)
-        return kind_of_body(media_type, masked.content)
+        """The kind of the body of the exchange, which names one of several causes.
+
+        Only findings need it: masking takes as long as the rest of a judgement.
+        """
+        if self._kind_of_body is None:
+            media_type = next(iter(self.lines("content-type")), None)
+            masked = mask_body(self.exchange.response.body, media_type, self.contract.sensitive)
+            self._kind_of_body = kind_of_body(media_type, masked.content)
+        return self._kind_of_body
 
     def has(self, clauses: Iterable[str], pointer: str | None) -> bool:
         """Whether one of the clauses is broken at the pointer."""

@@ -272,7 +272,7 @@ class _BodyReading:
         return masked[: len(masked) - len(end) + shared] + text[len(known) :]
 
     def mask_lines(self, text: str) -> str | None:
-        """JSON lines, of which the last may be cut. From the first line that is broken on, all are hidden."""
+        """JSON lines, of which the last may be cut. All are hidden from the first broken one on."""
         lines = text.split("\n")
         written = [line for line in lines if line.strip(_BLANKS)]
         if len(written) < 2 or any(line.lstrip(_BLANKS)[0] not in "{[" for line in written):
@@ -340,8 +340,8 @@ class _BodyReading:
 
 
 def _complete_json(text: str) -> tuple[int, str] | None:
-    """The characters to leave out at the end of a text, and those that then make it JSON; None if it
-    is not the beginning of JSON.
+    """The characters to leave out at the end of a text, and those that then make it JSON; None if
+    it is not the beginning of JSON.
     """
     if text.lstrip(_BLANKS)[:1] not in ("{", "[") or len(text) > _COMPLETED:
         return None
@@ -407,7 +407,6 @@ class _JsonScan:
         self.out: list[str] = []
         self.read = 0
         self.is_object: list[bool] = []
-        self.hidden_at = -1
         self.depth = 0
 
     def mask(self, text: str) -> str:
@@ -421,7 +420,7 @@ class _JsonScan:
                 self.skip(token, match.end())
             elif token in "{[":
                 if hides:
-                    self.hidden_at, self.depth, hides = match.start(), 1, False
+                    self.depth, hides = 1, False
                     self.out += [text[self.read : match.start()], f'"{MASK}"']
                     continue
                 self.is_object.append(token == "{")

@@ -65,8 +65,8 @@ class Masking:
 
     ``unsearched``: messages with more secrets than can be masked, which are hidden whole.
     ``effort``: the time for masking; when it is spent, all messages and texts are hidden. None: no
-    limit. ``sensitive``: the places in bodies and headers of answers that are masked whatever stands
-    there; ``recorded``: in requests too, which the suite did not make up.
+    limit. ``sensitive``: the places in bodies and headers of answers that are masked whatever
+    stands there; ``recorded``: in requests too, which the suite did not make up.
     """
 
     secrets: tuple[tuple[str, str], ...] = ()
@@ -198,8 +198,8 @@ class Masking:
         return (header[0], MASK) if header[0].lower() in self.sensitive.headers else header
 
     def _message_of(self, finding: Finding) -> str:
-        """The message of a finding without sensitive values that are too short to be masked in every
-        text: as a text in quotes, and at a sensitive place also as a number.
+        """The message of a finding without sensitive values that are too short to be masked in
+        every text: as a text in quotes, and at a sensitive place also as a number.
         """
         message = finding.message
         if finding.pointer is not None:
