@@ -5,6 +5,7 @@ report.
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import date
 from functools import cache
 from urllib.parse import urlencode
@@ -18,7 +19,7 @@ from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Exchange, Headers, Request, Response
 from faultspec.exchange.sensitive import MASK, SensitivePlaces
 from faultspec.judge import judge
-from faultspec.judge.masked_body import mask_body
+from faultspec.judge.masked_body import MaskedBody, mask_body
 from faultspec.language import read
 from faultspec.runtime.cbor_codec import write_cbor
 from faultspec.runtime.xml_codec import write_xml
@@ -268,6 +269,41 @@ def test_no_report_depends_on_a_sensitive_value(
         assert shown == reports(contract, second, quoted(name, other))
     assert (VISIBLE in shown["json"]) == is_visible
     assert MASK in shown["json"]
+
+
+def count_maskings(monkeypatch: pytest.MonkeyPatch, exchange: Exchange) -> tuple[int, int]:
+    """The findings of a judgement, and the bodies that it masked."""
+    masked: list[bytes] = []
+
+    def count(body: bytes, media_type: str | None, places: SensitivePlaces) -> MaskedBody:
+        masked.append(body)
+        return mask_body(body, media_type, places)
+
+    monkeypatch.setattr("faultspec.judge.collector.mask_body", count)
+    findings = judge(contract_of(exchange.response.headers[0][1]), exchange).findings
+    return len(findings), len(masked)
+
+
+def test_the_judge_masks_a_body_once_and_only_for_findings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Masking takes as long as a judgement. Sound answers, which are most, do without it."""
+    details = {"pin": True, "amount": False, "cards": [{"card_number": True}], "limit": True}
+    sound = {"code": "declined", "message": "It was declined.", "details": details}
+    exchange = exchange_of("JSON", sound)
+    exchange = replace(exchange, response=replace(exchange.response, status=402))
+    assert count_maskings(monkeypatch, exchange) == (0, 0)
+    broken = exchange_of("JSON lines", {"details": details})
+    findings, masked = count_maskings(monkeypatch, broken)
+    assert findings > 1
+    assert masked == 1
+
+
+def test_a_report_masks_a_body_once_for_a_finding() -> None:
+    """The message, the headers and the body of the evidence are masked by one reading of it."""
+    exchange = exchange_of("JSON", error("x", 1, "y"))
+    mask_body.cache_clear()
+    (finding, *_) = judge(contract_of(), exchange).findings
+    mask_answered([exchange], None, PLACES).finding(finding)
+    assert mask_body.cache_info().misses == 1
 
 
 PLACES = SensitivePlaces(frozenset({"pin", "accounts", "cardnumber"}))

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import accumulate, takewhile
 from typing import NamedTuple
 from urllib.parse import quote_plus, unquote_plus
@@ -74,6 +75,7 @@ class MaskedBody(NamedTuple):
     hidden: str | None = None
 
 
+@lru_cache(maxsize=4)  # the sides of one or two exchanges: several parts of a finding need each
 def mask_body(body: bytes, media_type: str | None, places: SensitivePlaces) -> MaskedBody:
     """Mask the sensitive values of a body, or hide the body if no format reads it."""
     if not places or not body:
