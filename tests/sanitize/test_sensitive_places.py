@@ -271,6 +271,26 @@ def test_no_report_depends_on_a_sensitive_value(
     assert MASK in shown["json"]
 
 
+@pytest.mark.parametrize("name", FORMS)
+@given(one=st.tuples(VALUES, NUMBERS, VALUES), other=st.tuples(VALUES, NUMBERS, VALUES))
+@examples(60, steady=3, phases=NO_SHRINKING)
+def test_no_finding_of_the_judge_depends_on_a_sensitive_value(
+    name: str, one: tuple[str, object, str], other: tuple[str, object, str]
+) -> None:
+    """Messages, pointers and variants are the same without the masking of reports: a library's
+    callers have the judge alone.
+    """
+    _, media, shape, _, _ = FORMS[name]
+    first, second = (
+        [
+            replace(each, evidence=(), message=_PLACE.sub("column *", each.message))
+            for each in judge(contract_of(media, shape), exchange_of(name, error(*values))).findings
+        ]
+        for values in (one, other)
+    )
+    assert first == second
+
+
 def count_maskings(monkeypatch: pytest.MonkeyPatch, exchange: Exchange) -> tuple[int, int]:
     """The findings of a judgement, and the bodies that it masked."""
     masked: list[bytes] = []

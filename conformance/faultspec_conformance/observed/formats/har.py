@@ -52,7 +52,8 @@ def _read_entry(entry: object, place: str) -> Item:
     status = parse_status(written)
     if status is None:
         # Browsers write 0 if a request was blocked or interrupted.
-        reason = f"the status is {written!r}: the request got no answer"
+        shown = written if type(written) is int else "not a number"
+        reason = f"the status is {shown}: the request got no answer"
         return Skipped(place, reason, broken=False)
     if rest.get("_fromCache"):
         return Skipped(place, "the answer came from the browser's cache", broken=False)

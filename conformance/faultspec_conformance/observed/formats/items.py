@@ -10,11 +10,20 @@ from typing import Any, BinaryIO, NamedTuple
 import yaml
 from yaml.composer import Composer
 from yaml.constructor import SafeConstructor
+from yaml.error import MarkedYAMLError
+from yaml.reader import ReaderError
 from yaml.resolver import Resolver
 
+from faultspec.exchange.sensitive import MASK
 from faultspec.source import MAX_DEPTH, MAX_NODES
+from faultspec_conformance.observed.formats.record import describe_error
 
 _SPACE = re.compile(r"[ \t\r\n]*")
+
+#: What PyYAML quotes, but for signs of the grammar: it has the form of Python.
+_QUOTED = re.compile(
+    r"""(?<!\w)(?:'(?![,:?\[\]{}-]')[^'\\]*(?:\\.[^'\\]*)*(?:'|\Z)|"[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z))"""
+)
 
 _DECODE = json.JSONDecoder().raw_decode
 
@@ -237,7 +246,7 @@ def yaml_items(stream: BinaryIO, *names: str) -> Iterator[ListedItem]:
     except (yaml.YAMLError, UnicodeDecodeError, _TooLarge) as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark is not None else line
-        problem = f"the rest cannot be read: {_first_line(error)}"
+        problem = f"the rest cannot be read: {_describe(error)}"
         yield ListedItem(line, None, problem, ends=True)
 
 
@@ -251,7 +260,7 @@ def _next_item(loader: _Loader, line: int) -> ListedItem:
     try:
         return ListedItem(line, loader.construct_document(node))
     except _UNREADABLE as error:
-        return ListedItem(line, None, f"it cannot be read: {_first_line(error)}")
+        return ListedItem(line, None, f"it cannot be read: {_describe(error)}")
 
 
 class _Measure:
@@ -316,5 +325,12 @@ def _inner_nodes(node: yaml.Node) -> Iterable[yaml.Node]:
             return ()
 
 
-def _first_line(error: Exception) -> str:
-    return str(getattr(error, "problem", None) or error).partition("\n")[0]
+def _describe(error: Exception) -> str:
+    """Why YAML cannot be read, without the texts of it that PyYAML quotes."""
+    if isinstance(error, _TooLarge):
+        return str(error)
+    if isinstance(error, ReaderError):
+        return str(error.reason)
+    if isinstance(error, MarkedYAMLError):
+        return _QUOTED.sub(MASK, str(error.problem).partition("\n")[0])
+    return describe_error(error)

@@ -4,7 +4,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -27,6 +27,16 @@ _MASK = re.compile(
     r"\W*(?:filtered|redacted|masked|hidden|removed|sanitized|scrubbed|dummy|x{3,})\W*|\*{2,}|",
     re.IGNORECASE,
 )
+
+#: What errors of the parsing mean. The first class that an error has counts.
+_CAUSES: Mapping[type[Exception], str] = {
+    RecursionError: "it is nested too deeply",
+    LookupError: "a member is missing",
+    TypeError: "a value has a type that the format does not have",
+    ArithmeticError: "a number is out of range",
+    UnicodeError: "a text has bytes or characters that no encoding has",
+    Exception: "a value has a form that the format does not have",
+}
 
 #: Bytes of a decompressed body that are read. The errors of an API are smaller.
 _DECOMPRESSED = 64 * 1024 * 1024
@@ -63,7 +73,14 @@ def skip_unreadable(place: str, build: Callable[[], Item]) -> Item:
     try:
         return build()
     except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError) as error:
-        return Skipped(place, f"it cannot be read: {type(error).__name__}: {error}")
+        return Skipped(place, f"it cannot be read: {describe_error(error)}")
+
+
+def describe_error(error: Exception) -> str:
+    """Why a record cannot be read, without the text of the error: it may quote sensitive values and
+    secrets, whose places in the record are unknown.
+    """
+    return next(text for kind, text in _CAUSES.items() if isinstance(error, kind))
 
 
 def recorded_exchange(
