@@ -741,7 +741,7 @@ def test_a_rate_is_kept(taxonomy: Taxonomy) -> None:
     clock = Clock()
     with serving(noting(Orders(Unhurried()).app(), seen, clock)) as url:
         report = judge_http(
-            target(url, rate=20.0, writes=False, seconds=0.8),
+            target(url, rate=2.0, writes=False, seconds=8.0),
             taxonomy,
             RunOptions(sweep=False),
             {},
@@ -751,9 +751,9 @@ def test_a_rate_is_kept(taxonomy: Taxonomy) -> None:
     times = [when for when, *_ in seen]
     assert len(times) > 10
     assert all(
-        later - sooner == pytest.approx(1 / 20) for sooner, later in itertools.pairwise(times)
+        later - sooner == pytest.approx(1 / 2) for sooner, later in itertools.pairwise(times)
     )
-    assert times[-1] - times[0] < 0.8
+    assert times[-1] - times[0] < 8.0
     assert any(
         "seconds" in judgement.reason
         for judgement in report.result.clauses.values()
