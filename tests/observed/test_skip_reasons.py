@@ -30,7 +30,7 @@ WORDS = st.text("qxzQXZ", min_size=1, max_size=12)
 
 
 def fail(read_value: Callable[[str], object], value: str) -> Callable[[], Item]:
-    """What builds an item from a value that cannot be read."""
+    """A function that builds an item from a value that cannot be read."""
 
     def build() -> Item:
         read_value(value)
@@ -119,10 +119,10 @@ def test_no_note_about_a_skipped_record_has_its_values(
     taxonomy = read(CONTRACT, "t.yaml").taxonomy
     assert taxonomy is not None
     path: Path = tmp_path_factory.mktemp("recordings") / name
-    said = []
+    reports = []
     for value in pair:
         path.write_text(FILES[name](f"x{value}"), "utf-8")
         result = audit([str(path)], build_contract(taxonomy)).result
-        said.append((result.notes, result.not_run))
-    assert said[0] == said[1]
-    assert any(map(any, said))
+        reports.append((result.notes, result.not_run))
+    assert reports[0] == reports[1]
+    assert any(map(any, reports))

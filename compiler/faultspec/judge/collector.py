@@ -8,7 +8,7 @@ from faultspec.exchange.body import DecodedBody, kind_of_body
 from faultspec.exchange.finding import Finding, Judgement, Level
 from faultspec.exchange.model import Exchange
 from faultspec.exchange.sensitive import MASK
-from faultspec.judge.masked_body import mask_body
+from faultspec.judge.masked_body import mask_body, mask_members
 from faultspec.language.model import NOWHERE, Source
 from faultspec.language.values import ValueProblem, show
 
@@ -160,14 +160,22 @@ class FindingCollector:
         self.add_at(
             clause,
             pointer,
-            problem.without_value if hides else problem.problem,
+            problem.without_value if hides else mask_members(problem.problem, sensitive),
             source=source,
             level=level or problem.severity,
         )
 
     def show(self, value: object, pointer: str) -> str:
-        """A value for a sentence, or a mask if the pointer to it is sensitive."""
-        return MASK if self.contract.sensitive.covers(pointer) else show(value)
+        """A value for a sentence, or a mask if the pointer to it is sensitive. A text may hold a
+        body, which is masked by place.
+        """
+        sensitive = self.contract.sensitive
+        if sensitive.covers(pointer):
+            return MASK
+        if sensitive and isinstance(value, str):
+            masked = mask_body(value.encode("utf-8", "surrogatepass"), None, sensitive)
+            value = masked.content.decode("utf-8", "surrogatepass")
+        return show(value)
 
     def describe_unread(self, body: DecodedBody) -> str:
         """Why a body cannot be read. Where values may be sensitive, it quotes no name of the body:
