@@ -9,6 +9,7 @@ import json
 import subprocess
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,11 @@ def taken_in(imported: ImportedTaxonomy) -> Taxonomy:
     return loaded.taxonomy
 
 
+def of_failures(path: Path) -> Taxonomy:
+    """A taxonomy without its idempotency key: a part of requests, of which nothing is imported."""
+    return replace(taxonomy(path), idempotency=None)
+
+
 def bytes_of(document: Any) -> str:
     """A document as the target writes it."""
     return json.dumps(document["components"], indent=2, ensure_ascii=False)
@@ -97,7 +103,7 @@ def test_what_was_exported_comes_back_to_the_byte(path: Path, dialect: str) -> N
     """Law 4: export(import(export(t))) = export(t), and nothing of the components is reported as
     lost.
     """
-    document = exported(taxonomy(path), dialect)
+    document = exported(of_failures(path), dialect)
     imported = openapi.read(document)
     again = exported(taken_in(imported), dialect)
     assert again["info"]["title"] == document["info"]["title"]
@@ -114,7 +120,7 @@ def test_what_was_exported_comes_back_to_the_byte(path: Path, dialect: str) -> N
 @pytest.mark.parametrize("path", OTHERS, ids=lambda path: path.stem)
 def test_what_was_exported_comes_back(path: Path, dialect: str) -> None:
     """Law 4 for taxonomies that use every construct; the order of members may differ."""
-    document = exported(taxonomy(path), dialect)
+    document = exported(of_failures(path), dialect)
     assert (
         exported(taken_in(openapi.read(document)), dialect)["components"] == document["components"]
     )
