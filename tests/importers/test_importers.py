@@ -9,7 +9,6 @@ import json
 import subprocess
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -89,7 +88,7 @@ def taken_in(imported: ImportedTaxonomy) -> Taxonomy:
 
 def of_failures(path: Path) -> Taxonomy:
     """A taxonomy without its idempotency key: a part of requests, of which nothing is imported."""
-    return replace(taxonomy(path), idempotency=None)
+    return taxonomy(path)._replace(idempotency=None)
 
 
 def bytes_of(document: Any) -> str:
