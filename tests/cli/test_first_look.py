@@ -189,3 +189,22 @@ def test_a_draft_needs_a_source(arguments: tuple[str, ...], reason: str, tmp_pat
     assert done.returncode == 2
     assert reason in done.stderr
     assert [each.name for each in tmp_path.iterdir()] == ["empty.json"]
+
+
+@pytest.mark.parametrize(
+    ("server", "target"),
+    [
+        ("https://api.library.example", "http://127.0.0.1:8080"),
+        ("http://localhost:9000/v1", "http://localhost:9000"),
+    ],
+)
+def test_a_drafted_configuration_aims_at_this_machine(
+    server: str, target: str, tmp_path: Path
+) -> None:
+    """Of the servers in a document only one on this machine is taken."""
+    document = {**library().openapi(), "servers": [{"url": server}]}
+    (tmp_path / "openapi.json").write_text(json.dumps(document))
+    assert faultspec("init", cwd=tmp_path).returncode == 0
+    done = faultspec("init", "conformance", "--openapi", "openapi.json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert f'target: {{http: "{target}"' in (tmp_path / "conformance.yaml").read_text()

@@ -36,3 +36,12 @@ def test_a_route_with_many_free_parts_is_fast(pattern: str) -> None:
     began = time.process_time()
     compile_route(pattern).claims("GET", ["/a" * 2000 + "!", "/" + "a" * 4000 + "!"])
     assert time.process_time() - began < 2
+
+
+def test_braces_that_never_close_are_read_in_one_pass() -> None:
+    """An open brace ends the search of the one before it: twice the route, twice the steps."""
+    began = time.process_time()
+    route = compile_route("/" + "{a." * 20_000)
+    assert time.process_time() - began < 2
+    assert route.path.fullmatch("/" + "{a." * 20_000)
+    assert compile_route("/{a{b}").path.fullmatch("/{a1")

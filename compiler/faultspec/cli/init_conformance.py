@@ -13,7 +13,7 @@ from faultspec.cli.init import print_refusal
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.diagnostics.printers import text
 
-#: The address in the draft if the document has none. A person edits it.
+#: The address in the draft if the document names none on this machine. A person edits it.
 _HERE = "http://127.0.0.1:8080"
 
 
@@ -30,7 +30,10 @@ _HERE = "http://127.0.0.1:8080"
     help="The taxonomy to judge by.",
 )
 @click.option(
-    "--http", metavar="URL", help="The address of the service; default: that of the document."
+    "--http",
+    metavar="URL",
+    help="The address of the service; default: a server of the document on this machine, else "
+    "http://127.0.0.1:8080.",
 )
 def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
     """Draft FILE (default: conformance.yaml) from a service's OpenAPI document.
@@ -106,7 +109,11 @@ def relative_path(file: Path, path: str) -> str:
 
 
 def _address(openapi: str, http: str | None, document: object) -> tuple[str, str]:
-    """The address of the service, and the path of its document from there."""
+    """The address of the service, and the path of its document from there. Of the servers in the
+    document only one on this machine counts: a draft aims at no other host by itself.
+    """
+    from faultspec_conformance.drivers.http import is_loopback_host
+
     if re.match(r"https?://", openapi):
         parts = urlsplit(openapi)
         origin = f"{parts.scheme}://{parts.netloc}"
@@ -119,7 +126,8 @@ def _address(openapi: str, http: str | None, document: object) -> tuple[str, str
         url = server.get("url") if isinstance(server, dict) else None
         if isinstance(url, str) and re.fullmatch(r"https?://[^{}\s]+", url):
             parts = urlsplit(url)
-            return f"{parts.scheme}://{parts.netloc}", openapi
+            if is_loopback_host(parts.hostname or ""):
+                return f"{parts.scheme}://{parts.netloc}", openapi
     return _HERE, openapi
 
 

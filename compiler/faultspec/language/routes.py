@@ -23,7 +23,7 @@ def compile_route(pattern: str) -> Route:
     ``{param}`` is a segment, ``*`` anything within a segment, ``**`` any number of segments.
     """
     method, space, path = pattern.rpartition(" ")
-    pieces = [piece for piece in re.split(r"(/\*\*|\*\*|\*|\{[^}/]*\})", path) if piece]
+    pieces = [piece for piece in re.split(r"(/\*\*|\*\*|\*|\{[^{}/]*\})", path) if piece]
     regex = write_plain(pieces) if _is_fast(pieces) else _write_leftmost(pieces)
     return Route(method.strip().upper() if space else None, re.compile(regex, re.DOTALL))
 
