@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from faultspec_conformance.config import ServiceConfig
     from faultspec_conformance.results.model import Report, Shard
     from faultspec_conformance.results.waivers import Waiver
-    from faultspec_conformance.session.options import Event
+    from faultspec_conformance.session.options import Event, RunOptions, Unreachable
 
 
 #: The taxonomy of a folder without a project file.
@@ -139,7 +139,6 @@ def command(
     from faultspec_conformance.reports.reading import latest_report
     from faultspec_conformance.results.waivers import waivers_in_force
     from faultspec_conformance.run.clients import judge_clients
-    from faultspec_conformance.run.first_look import look
     from faultspec_conformance.run.lost import cut_report, empty_report
     from faultspec_conformance.run.service import run
     from faultspec_conformance.sanitize.masking import build_masking
@@ -196,7 +195,7 @@ def command(
             options, announce=announce, keep=lambda report: keep(FORMATS["json"](report))
         )
         report = (
-            look(config, announced)
+            _look(config, announced)
             if loaded.learned
             else (judge_clients if watching else run)(config, loaded.taxonomy, announced)
         )
@@ -396,11 +395,12 @@ def load_url(
     url: str, headers: Sequence[str], openapi: str | None, taxonomy_path: str | None
 ) -> _Loaded:
     """The inputs for a URL. Raises Refused and BadParameter."""
+    config = configure_url(url, headers, openapi)
+    if _has_taxonomy(taxonomy_path):
+        return _Loaded(config, (), reporting.load_taxonomy(taxonomy_path))
     from faultspec_conformance.learning.first import any_body
 
-    taxonomy = reporting.load_taxonomy(taxonomy_path) if _has_taxonomy(taxonomy_path) else None
-    config = configure_url(url, headers, openapi)
-    return _Loaded(config, (), taxonomy or any_body(), learned=taxonomy is None)
+    return _Loaded(config, (), any_body(), learned=True)
 
 
 def configure_url(url: str, headers: Sequence[str], openapi: str | None) -> "ServiceConfig":
@@ -420,6 +420,13 @@ def configure_url(url: str, headers: Sequence[str], openapi: str | None) -> "Ser
         openapi_file=openapi if is_file else None,
         identities={"caller": caller} if fields else {},
     )
+
+
+def _look(config: "ServiceConfig", options: "RunOptions") -> "Report | Unreachable":
+    # A run with a taxonomy needs no importer.
+    from faultspec_conformance.run.first_look import look
+
+    return look(config, options)
 
 
 def _has_taxonomy(path: str | None) -> bool:
