@@ -28,10 +28,6 @@ if TYPE_CHECKING:
     from faultspec_conformance.session.options import Event, RunOptions, Unreachable
 
 
-#: The taxonomy of a folder without a project file.
-_USUAL = "taxonomy.yaml"
-
-
 @click.command(name="conform")
 @click.argument("target", required=False, metavar="[CONFIG|URL]")
 @click.option(
@@ -396,8 +392,9 @@ def load_url(
 ) -> _Loaded:
     """The inputs for a URL. Raises Refused and BadParameter."""
     config = configure_url(url, headers, openapi)
-    if _has_taxonomy(taxonomy_path):
-        return _Loaded(config, (), reporting.load_taxonomy(taxonomy_path))
+    path = reporting.find_taxonomy() if taxonomy_path is None else taxonomy_path
+    if path is not None:
+        return _Loaded(config, (), reporting.load_taxonomy(path))
     from faultspec_conformance.learning.first import any_body
 
     return _Loaded(config, (), any_body(), learned=True)
@@ -427,11 +424,6 @@ def _look(config: "ServiceConfig", options: "RunOptions") -> "Report | Unreachab
     from faultspec_conformance.run.first_look import look
 
     return look(config, options)
-
-
-def _has_taxonomy(path: str | None) -> bool:
-    """Whether there is a taxonomy: the named one, the project's, or taxonomy.yaml here."""
-    return path is not None or reporting.load_project() is not None or Path(_USUAL).is_file()
 
 
 def _parse_header(header: str) -> tuple[str, str]:

@@ -85,7 +85,7 @@ def taxonomy(file: str, source: str | None, headers: tuple[str, ...], http: str 
     if source is not None:
         from faultspec.cli.init_from import draft_from
 
-        return draft_from(source, file, headers, http)
+        return draft_from(source, file, headers, http, is_url=is_url)
     schema = (_SCHEMA, json_schema_text())
     return _create(file, "starter.yaml", schema, f"faultspec lint {file}")
 
@@ -110,7 +110,7 @@ def _create(file: str, starter: str, schema: tuple[str, str], following: str) ->
     try:
         if not target.parent.exists():
             target.parent.mkdir(parents=True)
-        _write(target, files("faultspec.cli").joinpath(starter).read_text(encoding="utf-8"))
+        write_new(target, files("faultspec.cli").joinpath(starter).read_text(encoding="utf-8"))
     except FileExistsError:
         return print_refusal(
             "file-exists", "the file exists already", file, "name another, or remove it"
@@ -123,7 +123,7 @@ def _create(file: str, starter: str, schema: tuple[str, str], following: str) ->
     name, text_of_schema = schema
     beside = target.parent / name
     try:
-        _write(beside, text_of_schema)
+        write_new(beside, text_of_schema)
         click.echo(str(beside))
     except FileExistsError:
         click.echo(f"{beside}: kept as it is", err=True)
@@ -134,7 +134,8 @@ def _create(file: str, starter: str, schema: tuple[str, str], following: str) ->
     return 0
 
 
-def _write(path: Path, content: str) -> None:
+def write_new(path: Path, content: str) -> None:
+    """Write a file that does not exist. Raises OSError: FileExistsError if it does."""
     with path.open("x", encoding="utf-8", newline="\n") as out:
         out.write(content)
 

@@ -13,8 +13,8 @@ from faultspec.cli.init import print_refusal
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.diagnostics.printers import text
 
-#: The address in the draft if the document names none on this machine. A person edits it.
-_HERE = "http://127.0.0.1:8080"
+HERE = "http://127.0.0.1:8080"
+"""The address in a draft if the document names none on this machine. A person edits it."""
 
 
 @click.command(name="conformance")
@@ -128,7 +128,7 @@ def _address(openapi: str, http: str | None, document: object) -> tuple[str, str
             parts = urlsplit(url)
             if is_loopback_host(parts.hostname or ""):
                 return f"{parts.scheme}://{parts.netloc}", openapi
-    return _HERE, openapi
+    return HERE, openapi
 
 
 def _read(path: str) -> str | Diagnostic:

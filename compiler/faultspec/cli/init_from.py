@@ -1,6 +1,5 @@
 """``faultspec init --from``: draft a taxonomy, a conformance file and a project file."""
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -9,18 +8,14 @@ from urllib.parse import urlsplit
 import click
 
 from faultspec.cli.extra import require_conformance
-from faultspec.cli.init import print_refusal
-from faultspec.cli.init_conformance import relative_path
+from faultspec.cli.init import print_refusal, write_new
+from faultspec.cli.init_conformance import HERE, relative_path
 from faultspec.cli.reporting import print_error
 from faultspec.language.schema import json_schema_text, schema_text
 
 if TYPE_CHECKING:
     from faultspec.openapi.service import Description
     from faultspec_conformance.learning.answers import ErrorAnswer
-
-#: The address in the drafted configuration, unless the command line names one. The servers of a
-#: document are not taken: a draft aims at nothing but this machine.
-_HERE = "http://127.0.0.1:8080"
 
 _PROJECT = """\
 # yaml-language-server: $schema=project.schema.json
@@ -38,9 +33,11 @@ class _Source(NamedTuple):
     openapi: str | None
 
 
-def draft_from(source: str, file: str, headers: Sequence[str], http: str | None) -> int:
+def draft_from(
+    source: str, file: str, headers: Sequence[str], http: str | None, *, is_url: bool
+) -> int:
     """Draft FILE, and beside it conformance.yaml, faultspec.yaml and their schemas. Returns the
-    exit code. Nothing is overwritten.
+    exit code. Nothing is overwritten. ``is_url``: the source is a service, not a document.
     """
     require_conformance()
     from faultspec.cli.schemas import PROJECT_SCHEMA, project_schema
@@ -53,13 +50,12 @@ def draft_from(source: str, file: str, headers: Sequence[str], http: str | None)
 
     target = Path(file)
     folder = target.parent
-    written = [target, folder / "conformance.yaml", folder / "faultspec.yaml"]
-    for path in written:
+    configuration, project = folder / "conformance.yaml", folder / "faultspec.yaml"
+    for path in (target, configuration, project):
         if path.exists():
             return print_refusal(
                 "file-exists", "the file exists already", str(path), "name another, or remove it"
             )
-    is_url = re.match(r"https?://", source) is not None
     found = _explore(source, headers) if is_url else _read(source, http, target)
     if found is None:
         return 2
@@ -79,11 +75,10 @@ def draft_from(source: str, file: str, headers: Sequence[str], http: str | None)
         openapi=found.openapi,
         taxonomy_path=target.name,
     )
-    project = _PROJECT.format(taxonomy=target.name, conformance="conformance.yaml")
     contents = {
         target: text,
-        written[1]: conformance,
-        written[2]: project,
+        configuration: conformance,
+        project: _PROJECT.format(taxonomy=target.name, conformance=configuration.name),
         folder / "faultspec.schema.json": json_schema_text(),
         folder / PROJECT_SCHEMA: schema_text(project_schema()),
     }
@@ -117,7 +112,8 @@ def _read(path: str, http: str | None, target: Path) -> _Source | None:
         return None
     assert description is not None  # a path was given
     place = relative_path(target, path)
-    return _Source(description, (), (http or _HERE).rstrip("/"), place)
+    # The servers of the document are not taken: a draft aims at nothing but this machine.
+    return _Source(description, (), (http or HERE).rstrip("/"), place)
 
 
 def _write_all(contents: Mapping[Path, str]) -> int:
@@ -125,8 +121,7 @@ def _write_all(contents: Mapping[Path, str]) -> int:
     for path, text in contents.items():
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("x", encoding="utf-8", newline="\n") as out:
-                out.write(text)
+            write_new(path, text)
         except FileExistsError:
             click.echo(f"{path}: kept as it is", err=True)
         except OSError as error:

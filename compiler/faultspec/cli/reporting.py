@@ -26,6 +26,9 @@ COULD_NOT = 2
 #: The exit code of an interrupted command: 128 + SIGINT.
 INTERRUPTED = 130
 
+#: The taxonomy of a folder without a project file.
+_USUAL = "taxonomy.yaml"
+
 #: Bytes of the largest report that is read. It has each finding with its evidence.
 _REPORT_BYTES = 128 * 1024 * 1024
 
@@ -88,24 +91,32 @@ def load_project() -> "Project | None":
     return found.project
 
 
+def find_taxonomy(how: str = "with --taxonomy FILE") -> str | None:
+    """The taxonomy of the project, else taxonomy.yaml of the working directory; None if there is
+    neither. ``how``: in which way the command line names another. Raises UsageError if the project
+    has several others, Refused for errors.
+    """
+    from faultspec.cli.project import declared_taxonomies
+
+    project = load_project()
+    declared = declared_taxonomies(project)
+    if _USUAL in declared:
+        declared = (_USUAL,)
+    if len(declared) > 1:
+        raise click.UsageError(f"name one taxonomy {how}: {', '.join(declared)}")
+    return declared[0] if project is not None or Path(declared[0]).is_file() else None
+
+
 def load_taxonomy(path: str | None, how: str = "with --taxonomy FILE") -> "Taxonomy":
     """Load a taxonomy; None is the one of the project, else taxonomy.yaml of the working directory.
     ``how``: in which way the command line names another. Raises UsageError if the project has
     several others or if taxonomy.yaml is missing, Refused for errors.
     """
-    from faultspec.cli.project import declared_taxonomies
     from faultspec.language import load
 
+    path = find_taxonomy(how) if path is None else path
     if path is None:
-        project = load_project()
-        declared = declared_taxonomies(project)
-        if "taxonomy.yaml" in declared:
-            declared = ("taxonomy.yaml",)
-        if len(declared) > 1:
-            raise click.UsageError(f"name one taxonomy {how}: {', '.join(declared)}")
-        if project is None and not Path(declared[0]).is_file():
-            raise click.UsageError(f"{declared[0]} is missing here; name the taxonomy {how}")
-        path = declared[0]
+        raise click.UsageError(f"{_USUAL} is missing here; name the taxonomy {how}")
     loaded = load(path)
     errors = (diagnostic for diagnostic in loaded.diagnostics if diagnostic.severity == "error")
     print_diagnostics(errors, loaded.sources)
