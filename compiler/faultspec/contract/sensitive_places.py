@@ -1,11 +1,11 @@
 """The sensitive places of a taxonomy: details, registered keys, and slots of envelopes."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from faultspec.exchange.body import steps
 from faultspec.exchange.sensitive import SensitivePlaces, fold_member
-from faultspec.language.model import Envelope, Schema, Taxonomy
+from faultspec.language.model import Code, Envelope, Schema, Taxonomy
 from faultspec.runtime.nodes import Array, Node, Object, slot_places
 
 #: A parameter of a text, by its name or its path.
@@ -21,6 +21,7 @@ def find_sensitive_places(taxonomy: Taxonomy) -> SensitivePlaces:
         place for envelope in taxonomy.envelopes.values() for place in _slot_members(envelope)
     ]
     names = {name for top, schema in members for name in _sensitive_names(top, schema)}
+    folded = frozenset(fold_member(name) for name in names if name)
     declared = {
         name
         for _, schema in members
@@ -32,22 +33,19 @@ def find_sensitive_places(taxonomy: Taxonomy) -> SensitivePlaces:
     repeated = {
         key.equals_header.lower()
         for key in taxonomy.detail_keys.values()
-        if key.equals_header is not None and fold_member(key.name) in map(fold_member, names)
+        if key.equals_header is not None and fold_member(key.name) in folded
     }
     return SensitivePlaces(
-        names=frozenset(fold_member(name) for name in names if name),
+        names=folded,
         declared=frozenset(declared),
         headers=frozenset({*_slot_headers(taxonomy), *repeated}),
         whole="" in names,
-        quoted=not {fold_member(name) for name in _quoted_names(taxonomy)}.isdisjoint(
-            map(fold_member, names)
-        ),
+        quoted=not folded.isdisjoint(map(fold_member, _quoted_names(taxonomy, codes))),
     )
 
 
-def _quoted_names(taxonomy: Taxonomy) -> Iterator[str]:
+def _quoted_names(taxonomy: Taxonomy, codes: Iterable[Code]) -> Iterator[str]:
     """The names of the details that messages and renderings quote."""
-    codes = [*taxonomy.every_code(), *(code for _, code in taxonomy.variants())]
     texts = [text for code in codes for text in (code.message, *code.messages.values())]
     texts += [str(rendering.picture) for rendering in taxonomy.renderings.values()]
     for text in filter(None, texts):

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from faultspec.exchange.body import steps
+from faultspec.runtime import sensitive
 from faultspec.runtime.nodes import child
 
-MASK = "***"
+MASK = sensitive.MASK
 """The replacement of a sensitive value."""
 
 _ANY = "*"
