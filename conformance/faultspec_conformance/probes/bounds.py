@@ -7,9 +7,11 @@ accepted: a service may have reasons that no document can express.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from faultspec.openapi.nodes import Json
 from faultspec.openapi.service import OperationParameter, ServiceOperation
+from faultspec.runtime.nodes import child
 from faultspec_conformance.config.context import wire_text
 from faultspec_conformance.probes.named_inputs import names_another_input
 from faultspec_conformance.probes.operations import json_writes
@@ -103,13 +105,13 @@ def _bodies(session: HttpSession, operation: ServiceOperation) -> Iterator[Allow
     first = ordinary_request(session, operation)
     node = sampling.merge_all_of(session.description.document, operation.body.schema)
     for found in sampling.values_at_bounds(session.source, operation.body.schema, first.body):
+        if _is_key_at(session, operation, reduce(child, found.path, "")):
+            continue
         spec, inside = (
             None if value is None else _with_body(ordinary_request(session, operation), value)
             for value in (found, found.neighbour)
         )
         assert spec is not None
-        if _is_key_at(session, operation, "".join(f"/{step}" for step in found.path)):
-            continue
         names = [str(one) for one in found.path if isinstance(one, str)]
         name = f"`{names[-1]}`" if names else "the body"
         yield AllowedInput(

@@ -187,7 +187,7 @@ class _Creation:
             yield from self._check_list(spec.body, first, again)
         yield from self._check_other_uses(spec, first)
         later = replace(spec, body=self.new_body())
-        later = set_key(self.rule, later, new_key(session, self.operation))
+        later = set_key(self.rule, later, self._new_key())
         yield KeyedCreation(later, session.call(later), session.driver.elapsed)
 
     def _send_first(
@@ -197,9 +197,7 @@ class _Creation:
         and those that created something; a refusal if none did.
         """
         session = self.session
-        spec = self.request(
-            new_key(session, self.operation), self.new_body(), new_id(session.echo, session.tokens)
-        )
+        spec = self.request(self._new_key(), self.new_body(), new_id(session.echo, session.tokens))
         burst = session.call_together(*[spec] * _AT_ONCE) if at_once else []
         return spec, burst, [answer for answer in burst if answer.ok] or [session.call(spec)]
 

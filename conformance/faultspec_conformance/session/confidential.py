@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from faultspec.exchange.body import replace_value
+from faultspec.exchange.body import replace_value, steps
 from faultspec.exchange.model import Canary
 from faultspec.leaks import find_planted
 from faultspec.openapi.nodes import Json, sequence
@@ -80,10 +80,9 @@ class ConfidentialValues:
     def _schema_at(self, schema: object, pointer: str) -> Json:
         """Return the schema of a place in a body; empty if the document has none."""
         node = sampling.only_branch(self.description.document, schema)
-        for name in pointer.split("/")[1:]:
+        for name in steps(pointer):
             inner = _members(self.description.document, node)
-            plain = name.replace("~1", "/").replace("~0", "~")
-            found = node.get("items") if name.isdigit() else inner.get(plain)
+            found = node.get("items") if name.isdigit() else inner.get(name)
             node = sampling.only_branch(self.description.document, found or {})
         return node
 

@@ -5,7 +5,7 @@ request is, and the same request under another key.
 from collections.abc import Mapping
 from dataclasses import replace
 
-from faultspec.exchange.body import replace_value, resolve
+from faultspec.exchange.body import replace_value, resolve, steps
 from faultspec.language.model import Idempotency
 from faultspec.openapi.nodes import Json
 from faultspec.openapi.service import ServiceOperation
@@ -63,21 +63,20 @@ def _schema_in_body(
 ) -> Json | None:
     document = session.description.document
     node: object = operation.body.schema if operation.body is not None else {}
-    for step in place.at.split("/")[1:]:
+    for name in steps(place.at):
         members = sampling.properties_of(sampling.merge_all_of(document, node))
-        name = step.replace("~1", "/").replace("~0", "~")
         if name not in members:
             return None
         node = members[name]
     return sampling.merge_all_of(document, node)
 
 
-def new_key(session: HttpSession, operation: ServiceOperation | None = None) -> str:
+def new_key(session: HttpSession, operation: ServiceOperation) -> str:
     """Return a new idempotency key: a UUID, or a text that the schema of the key allows if it does
     not allow a UUID.
     """
     key, rule = session.tokens.id("uuid4"), session.taxonomy.idempotency
-    if rule is None or operation is None or rule.key.kind == "header":
+    if rule is None or rule.key.kind == "header":
         return key
     schema = schema_of_key(session, rule.key, operation) or {}
     node = sampling.merge_all_of(session.description.document, schema)
@@ -143,8 +142,7 @@ def without_key_value(rule: Idempotency, body: object) -> object:
 
 
 def _without_member(body: object, pointer: str) -> object:
-    outer, _, last = pointer.rpartition("/")
-    name = last.replace("~1", "/").replace("~0", "~")
+    outer, name = pointer.rpartition("/")[0], steps(pointer)[-1]
     found, holder = resolve(body, outer)
     if not found or not isinstance(holder, dict):
         return body
