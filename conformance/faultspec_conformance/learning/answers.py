@@ -84,17 +84,8 @@ def _is_alike(one: object, other: object, levels: int = _COMPARED) -> bool:
     return one is None or other is None or _type(one) == _type(other)
 
 
-def _type(value: object) -> str:
-    match value:
-        case bool():
-            return "boolean"
-        case int() | float():
-            return "number"
-        case str():
-            return "string"
-        case list():
-            return "array"
-    return "object"
+def _type(value: object) -> type:
+    return float if type(value) is int else type(value)
 
 
 def _infer_schema(group: Sequence[ErrorAnswer]) -> Mapping[str, Any]:

@@ -1,14 +1,15 @@
 """An OpenAPI document that has the observed errors of its service as examples."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from http import HTTPStatus
+from itertools import chain, count, islice
 from typing import Any
 
 from faultspec.openapi.nodes import Json, mapping
 from faultspec.openapi.reader import resolve
 from faultspec.openapi.service import Description
+from faultspec.targets.model import phrase
 from faultspec_conformance.learning.answers import BodyShape, ErrorAnswer
 
 #: The path and the operationId of the answers whose operation no document describes.
@@ -45,15 +46,10 @@ def _add_schemas(document: dict[str, Any], shapes: Sequence[BodyShape]) -> list[
     """Add the inferred schemas to the components. Returns their names."""
     components = document["components"] = dict(mapping(document.get("components")))
     schemas = components["schemas"] = dict(mapping(components.get("schemas")))
-    names = list(_free_names(schemas, len(shapes)))
+    candidates = chain(("Error",), (f"Error{number}" for number in count(2)))
+    names = [*islice((name for name in candidates if name not in schemas), len(shapes))]
     schemas.update(zip(names, (shape.schema for shape in shapes), strict=True))
     return names
-
-
-def _free_names(taken: Iterable[str], number: int) -> Iterator[str]:
-    candidates = ("Error", *(f"Error{index}" for index in range(2, number + 2 + len(set(taken)))))
-    free = [name for name in candidates if name not in set(taken)]
-    yield from free[:number]
 
 
 def _operation(paths: dict[str, Any], base: str, answer: ErrorAnswer) -> dict[str, Any]:
@@ -65,8 +61,8 @@ def _operation(paths: dict[str, Any], base: str, answer: ErrorAnswer) -> dict[st
     operation = described.get(method.lower()) if isinstance(described, dict) else None
     if isinstance(operation, dict):
         return operation
-    elsewhere = paths.setdefault(_ELSEWHERE, {"get": {"operationId": ELSEWHERE_ID}})
-    found: dict[str, Any] = elsewhere["get"]
+    elsewhere: dict[str, Any] = paths.setdefault(_ELSEWHERE, {})
+    found: dict[str, Any] = elsewhere.setdefault("get", {"operationId": ELSEWHERE_ID})
     return found
 
 
@@ -76,7 +72,7 @@ def _add_example(
     responses = operation["responses"] = dict(mapping(operation.get("responses")))
     status = str(answer.status)
     response = responses[status] = dict(resolve(document, responses.get(status)))
-    response.setdefault("description", _phrase(answer.status))
+    response.setdefault("description", phrase(answer.status) or f"Status {answer.status}")
     content = response["content"] = dict(mapping(response.get("content")))
     media = content[answer.media_type] = dict(mapping(content.get(answer.media_type)))
     if not media.get("schema"):
@@ -90,10 +86,3 @@ def _add_example(
 
 def _is_of(example: object, body: object) -> bool:
     return isinstance(example, Mapping) and example.get("value") == body
-
-
-def _phrase(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return f"Status {status}"
