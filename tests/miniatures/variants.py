@@ -6,7 +6,7 @@ import itertools
 import json
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from starlette.types import ASGIApp
@@ -25,9 +25,10 @@ class Variant:
     apply: Wrapper
 
 
-def varied(variant: Variant, *, clock: Callable[[], float] = time.time) -> ASGIApp:
-    """A fresh service that behaves in this way."""
-    return variant.apply(make_app(clock=clock))
+def varied(name: str, *, clock: Callable[[], float]) -> ASGIApp:
+    """A fresh service that behaves in the way of this name."""
+    apply = next(each.apply for each in _variants(clock) if each.name == name)
+    return apply(make_app(clock=clock))
 
 
 def _read_only(name: str, value: Callable[[], object]) -> Wrapper:
@@ -119,13 +120,13 @@ def _linked(asked: Asked, answer: Answer) -> Answer:
     return answer.with_json({**body, "total": total, "next": following})
 
 
-def _all() -> tuple[Variant, ...]:
+def _variants(clock: Callable[[], float]) -> tuple[Variant, ...]:
     turns = itertools.count()
     # fmt: off
     return (
         Variant("as-it-is", "nothing is different", lambda app: app),
-        Variant("read-at", "a representation says when it was read", _read_only("fetched", time.time)),
-        Variant("read-at-seconds", "a representation says the second in which it was read", _read_only("fetched", lambda: time.strftime("%FT%TZ", time.gmtime()))),
+        Variant("read-at", "a representation says when it was read", _read_only("fetched", clock)),
+        Variant("read-at-seconds", "a representation says the second in which it was read", _read_only("fetched", lambda: time.strftime("%FT%TZ", time.gmtime(clock())))),
         Variant("counts-reads", "a representation counts how often it was read", _read_only("views", lambda: next(turns))),
         Variant("weak-etags", "validators are weak", _weak),
         Variant("accepted", "a creation is accepted, 202", on(lambda _, answer: replace(answer, status=202), path="/notebooks", method="POST", status=201, every=True)),
@@ -145,4 +146,4 @@ def _all() -> tuple[Variant, ...]:
     # fmt: on
 
 
-VARIANTS: Mapping[str, Variant] = {each.name: each for each in _all()}
+VARIANTS = tuple(each.name for each in _variants(time.time))

@@ -61,3 +61,12 @@ def test_without_a_stated_wait_nothing_is_concluded() -> None:
     with pytest.raises(Unanswered, match="without Retry-After"):
         session.call(RequestSpec("GET", "/x"))
     assert verdicts(session) == []
+
+
+def test_a_wait_beyond_the_end_of_the_run_ends_the_probe() -> None:
+    """A read that is repeated without its wait shows a write that is not yet stored as lost."""
+    session = session_with([200, 200])
+    read = session.call(RequestSpec("GET", "/x"))
+    with pytest.raises(Unanswered, match="seconds left to wait") as caught:
+        session.wait(session.driver.limits.seconds + 1, after=read)
+    assert caught.value.no_answer.kind == "budget"

@@ -9,12 +9,12 @@ from miniatures.variants import VARIANTS, varied
 from support.kill_matrix import NOTEBOOKS, judge, served, taxonomy
 
 
-@pytest.mark.parametrize("name", list(VARIANTS))
+@pytest.mark.parametrize("name", VARIANTS)
 def test_a_service_that_behaves_otherwise_trips_nothing(name: str) -> None:
     """Neither a failure nor a warning, and nothing that could not run; but its document describes
     only the way of the notebooks.
     """
-    opened = served(NOTEBOOKS, ENVIRONMENT, lambda _, clock: varied(VARIANTS[name], clock=clock))
+    opened = served(NOTEBOOKS, ENVIRONMENT, lambda _, clock: varied(name, clock=clock))
     with opened(None, False) as (target, connect):
         result = judge(target, taxonomy("notebooks"), connect)
     found = [(each.finding.clause, each.finding.message) for each in result.findings]

@@ -201,7 +201,8 @@ class _Lifetime:
 
     def settle(self) -> None:
         """Wait until reads show what was written."""
-        self.session.driver.pause(max(_TICK, self.session.config.limits.settle))
+        seconds = max(_TICK, self.session.config.limits.settle)
+        self.session.wait(seconds, after=self.resource.creation)
 
     def list_pages(self) -> list[Observation]:
         """Return the pages of the list that should show the resource; empty if it cannot be

@@ -109,7 +109,7 @@ def _check_lookup(reader: _Reader, failure: Observation, id: str) -> Iterator[Ou
     slot, session = reader.lookup.slot, reader.session
     answer = reader.read(id, reader.reader_of(failure))
     if answer is not None and not _shows_record(answer):
-        session.driver.pause(max(_DELAY, session.driver.limits.settle))
+        session.wait(max(_DELAY, session.driver.limits.settle), after=answer)
         answer = reader.read(id, reader.reader_of(failure))
     if answer is None:
         yield not_exercised(RESOLVES, "a look-up got no answer")

@@ -376,8 +376,11 @@ class _Cycle:
         if not differing:
             return differing
         first = self.get()
-        self.session.driver.pause(_TICK)
-        return differing - differing_pointers(first.json, self.get().json)
+        self.session.wait(_TICK, after=first)
+        again = self.get()
+        if not (first.ok and again.ok):  # then no two reads tell what changes by itself
+            return frozenset()
+        return differing - differing_pointers(first.json, again.json)
 
 
 def _delete_stale(

@@ -84,7 +84,7 @@ class ReadableTarget:
         if found is None:
             return passed(REFUSED) if after else not_exercised(REFUSED, "no read")
         if after[-1].ok:  # a value that changes by itself is not an effect
-            self.session.driver.pause(_TICK)
+            self.session.wait(_TICK, after=after[-1])
             again = self.show()
             if not again or not again[-1].ok or self._difference(after, again) is not None:
                 return not_exercised(REFUSED, f"{self.read.name} changes by itself")

@@ -426,7 +426,7 @@ def _create_again(
         if shown is None:
             return passed(_CLAUSE)
         if turn == 0:
-            session.driver.pause(_TICK)
+            session.wait(_TICK, after=answer)
             if _find_new(after, _read_pages(session, watched)) is not None:
                 return not_exercised(_CLAUSE, f"{listing} has new items without a request")
         evidence = [before[0], shown, answer]
@@ -602,7 +602,7 @@ def _changing_pointers(
     if isinstance(resource, str):
         return frozenset()
     first = _read_resource(session, resource)
-    session.driver.pause(_TICK)
+    session.wait(_TICK, after=first)
     return differing_pointers(first.json, _read_resource(session, resource).json)
 
 

@@ -374,7 +374,7 @@ class _Writes:
         """Check that the resource can be read, and its list after an accepted write."""
         after = self._get(resource)
         if after.status in GONE and write.ok:
-            self.session.driver.pause(self.session.config.limits.settle)
+            self.session.wait(self.session.config.limits.settle, after=after)
             after = self._get(resource)
         listing = self.kind.operation("list")
         if after.ok and write.ok and listing is not None and listing.method == "GET":

@@ -122,7 +122,7 @@ def _check_many(
         if not lost:
             return passed(COMPLETE)
         if is_first:
-            session.driver.pause(max(_TICK, session.config.limits.settle))
+            session.wait(max(_TICK, session.config.limits.settle), after=answer)
     evidence = [answer, *pages[-1:]]
     results = list_items(answer.json)
     if len(results) >= len(items):  # a list may leave out the end of many items

@@ -242,6 +242,14 @@ class HttpSession(Session):
         reason += f", Retry-After {after}" if after else ", without Retry-After"
         return Unanswered(NoAnswer(request, "limited", reason))
 
+    def wait(self, seconds: float, *, after: Observation) -> None:
+        """Wait before a read is repeated. Raises Unanswered if the run has not so much time left:
+        a read without the wait decides nothing.
+        """
+        if not self.driver.pause(seconds):
+            reason = f"the run has no {seconds:g} seconds left to wait"
+            raise Unanswered(NoAnswer(after.exchange.request, "budget", reason))
+
     def try_call(self, spec: RequestSpec) -> Observation | NoAnswer:
         """Send a request like `call`; return a missing answer instead of raising."""
         try:
