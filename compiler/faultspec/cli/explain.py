@@ -8,6 +8,7 @@ import click
 
 from faultspec.cli.files import UserFile, user_files
 from faultspec.cli.project import declared_taxonomies, find_project
+from faultspec.cli.project_rules import project_rules
 from faultspec.contract.clauses import CLAUSES, Clause, client_clauses, service_clauses
 from faultspec.contract.clauses.enabling import enabling_lines
 from faultspec.diagnostics.model import Path
@@ -23,7 +24,7 @@ from faultspec.language.examples import EXAMPLES
 from faultspec.language.grammar import closest
 from faultspec.language.model import Code, Override, Ruling, Taxonomy
 from faultspec.language.pictures import fill_message
-from faultspec.lint import RULES, LintRule, links, sizes, suppressions
+from faultspec.lint import RULES, LintRule, links, sizes, style, suppressions
 from faultspec.project import FILE
 from faultspec.runtime import shape
 from faultspec.source import CODES as SOURCE_CODES
@@ -62,7 +63,10 @@ def command(name: str, path: str | None) -> int:
             unreadable.append(file)
         else:
             taxonomies.append(loaded.taxonomy)
-    explanations = _explanations(taxonomies)
+    more = project_rules(project)
+    unreadable += [FILE] if more.diagnostics else []
+    own = (rule for rule in more.rules if rule.id not in style.CODES)
+    explanations = [*_explanations(taxonomies), *((rule.id, _rule(rule)) for rule in own)]
     names = (name, *_written_addresses(name))
     found = [text for known, text in explanations if known in names]
     if found:
@@ -105,7 +109,8 @@ def _explanations(taxonomies: Sequence[Taxonomy]) -> list[tuple[str, Iterable[st
             (construct.address, _file_key(file, construct))
             for construct in reference.constructs(file.grammar).values()
         ]
-    conditions = {**SOURCE_CODES, **CODES, **suppressions.CODES, **sizes.CODES, **links.CODES}
+    conditions = {**SOURCE_CODES, **CODES, **suppressions.CODES, **sizes.CODES}
+    conditions |= {**style.CODES, **links.CODES}
     found += [(code, _diagnostic(code, condition)) for code, condition in conditions.items()]
     return found
 

@@ -10,6 +10,7 @@ from faultspec import source
 from faultspec.cli.extra import require_conformance
 from faultspec.cli.printing import print_in_format
 from faultspec.cli.project import declared_taxonomies, find_project
+from faultspec.cli.project_rules import project_rules
 from faultspec.diagnostics import printers
 from faultspec.diagnostics.formats.escaping import escape_line
 from faultspec.diagnostics.model import Diagnostic
@@ -63,6 +64,10 @@ def command(
         print_in_format(around.diagnostics, around.sources, style, text_to_stdout=True)
         return 2
     project = None if around is None else around.project
+    more = project_rules(project)
+    if around is not None and more.diagnostics:
+        print_in_format(more.diagnostics, around.sources, style, text_to_stdout=True)
+        return 2
     severities = {} if project is None else project.severities
     loaded = [load(path) for path in dict.fromkeys(taxonomies or declared_taxonomies(project))]
     if fix:
@@ -71,7 +76,7 @@ def command(
     found = [
         diagnostic
         for taxonomy in loaded
-        for diagnostic in with_severities(check(taxonomy, date.today()), severities)
+        for diagnostic in with_severities(check(taxonomy, date.today(), more.rules), severities)
     ]
     if links:
         found += _dead_links(loaded)

@@ -9,7 +9,7 @@ from faultspec.contract.judged_keys import HEADERS, JUDGED, NOT_JUDGED
 from faultspec.diagnostics import printers
 from faultspec.docs.evolution import evolution_page
 from faultspec.language import read, reference, schema
-from faultspec.lint import RULES, LintRule, links, lint, sizes, suppressions
+from faultspec.lint import RULES, LintRule, links, lint, sizes, style, suppressions
 from faultspec.lint.rule import EXAMPLE_DAY, complete_example
 
 
@@ -59,14 +59,14 @@ To suppress a rule, write a comment with a reason on the line of the key or abov
 
 The [project file](project.md) changes the severity of a rule for all taxonomies, or silences it.
 
-Three things have no rule: suppressions without a reason or an effect, the number of codes, and
-links:
+These diagnostics have no example: suppressions without a reason or an effect, the number of codes,
+the style of the project, and links:
 """
 
 
 def page() -> str:
     """The page of the lint rules, in Markdown."""
-    conditions = {**suppressions.CODES, **sizes.CODES, **links.CODES}
+    conditions = {**suppressions.CODES, **sizes.CODES, **style.CODES, **links.CODES}
     return "\n".join(
         (
             _INTRODUCTION,

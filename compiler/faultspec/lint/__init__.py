@@ -7,7 +7,7 @@ from faultspec.diagnostics.model import Diagnostic, sort_diagnostics
 from faultspec.language import LoadedTaxonomy, Partial
 from faultspec.language.grammar import bounded_suggestions
 from faultspec.language.model import Taxonomy
-from faultspec.lint import sizes, suppressions
+from faultspec.lint import sizes, style, suppressions
 from faultspec.lint.rule import LintRule, Remark, Subject
 from faultspec.lint.rules import BY_ID, RULES
 from faultspec.source import Document
@@ -18,11 +18,13 @@ LOCAL = tuple(rule for rule in RULES if rule.local)
 
 
 @bounded_suggestions()
-def check(loaded: LoadedTaxonomy, today: date | None = None) -> tuple[Diagnostic, ...]:
+def check(
+    loaded: LoadedTaxonomy, today: date | None = None, more: Iterable[LintRule] = ()
+) -> tuple[Diagnostic, ...]:
     """All diagnostics of a taxonomy that was read: its errors, and what the rules report.
 
     Of constructs with an error, the rules report nothing. ``today``: decides which sunsets are
-    over; None: that is not checked.
+    over; None: that is not checked. ``more``: rules of the project beside the shipped ones.
     """
     taxonomy, partial = loaded.taxonomy or loaded.draft, loaded.partial
     if loaded.document is None:
@@ -34,7 +36,7 @@ def check(loaded: LoadedTaxonomy, today: date | None = None) -> tuple[Diagnostic
     broken = partial.broken if partial is not None else frozenset()
     found = tuple(
         diagnostic
-        for diagnostic in lint(loaded.document, taxonomy, today=today)
+        for diagnostic in lint(loaded.document, taxonomy, (*RULES, *more), today)
         if diagnostic.pointer not in errors
         and not any(diagnostic.pointer[: len(path)] == path for path in broken)
     )
@@ -48,10 +50,10 @@ def lint(
     today: date | None = None,
 ) -> tuple[Diagnostic, ...]:
     """The diagnostics of the rules for a sound document, in document order and not suppressed."""
-    subject = Subject(taxonomy, document.data, today)
+    subject, rules = Subject(taxonomy, document.data, today), tuple(rules)
     remarks = [(rule, remark) for rule in rules for remark in rule.check(subject)]
     found = [*_diagnostics(document, remarks), *sizes.check_size(document, taxonomy)]
-    return sort_diagnostics(_drop_suppressed(document, found))
+    return sort_diagnostics(_drop_suppressed(document, found, rules))
 
 
 def _lint_sound_parts(document: Document, partial: Partial) -> tuple[Diagnostic, ...]:
@@ -91,17 +93,21 @@ def _diagnostics(
     ]
 
 
-def _drop_suppressed(document: Document, found: list[Diagnostic]) -> Iterator[Diagnostic]:
-    """`found` without what comments suppress, in the document and in the bases below it.
+def _drop_suppressed(
+    document: Document, found: list[Diagnostic], rules: Iterable[LintRule] = ()
+) -> Iterator[Diagnostic]:
+    """`found` without what comments suppress, in the document and in the bases below it. ``rules``:
+    those that ran beside the shipped ones.
 
     Faulty suppressions are reported for the document only; those of a base are reported where the
     base itself is checked.
     """
     layer: Document | None = document
+    known = (*BY_ID, *sizes.CODES, *style.CODES, *(rule.id for rule in rules))
     while layer is not None:
         own = [diagnostic for diagnostic in found if diagnostic.path == layer.path]
         written = suppressions.find(layer)
-        for diagnostic in suppressions.apply(own, written, layer.path, (*BY_ID, *sizes.CODES)):
+        for diagnostic in suppressions.apply(own, written, layer.path, known):
             if layer is document or diagnostic in own:
                 yield diagnostic
         layer = layer.base

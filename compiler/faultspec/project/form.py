@@ -1,6 +1,17 @@
 """The grammar of `faultspec.yaml`: its keys and their values."""
 
-from faultspec.language.grammar import Choice, Either, Flag, Key, Many, Named, Nothing, Record, Text
+from faultspec.language.grammar import (
+    Choice,
+    Either,
+    Flag,
+    Integer,
+    Key,
+    Many,
+    Named,
+    Nothing,
+    Record,
+    Text,
+)
 
 #: Relative, with `/` on every platform, so that the file means the same on every machine.
 _PATH = Text(
@@ -27,6 +38,34 @@ _TAXONOMY = Record(
         "ledger": Key(_PATH, "The ledger of the changes that `faultspec diff` accepts."),
     },
 )
+_LONGEST = Key(Integer(1), "The most characters.")
+_NAMES = Record(
+    "a style of names",
+    {
+        "pattern": Key(
+            Text(), "A regular expression of the whole name, such as `[a-z]+(_[a-z]+)*`."
+        ),
+        "longest": _LONGEST,
+    },
+)
+_TEXTS = Record("a style of texts", {"longest": _LONGEST})
+_STYLE = Record(
+    "the style of the project",
+    {
+        **{
+            names: Key(_NAMES, f"The names of {what}.")
+            for names, what in (
+                ("codes", "codes, shared and of operations"),
+                ("details", "details"),
+                ("operations", "operations"),
+                ("domains", "domains"),
+                ("boundaries", "boundaries"),
+            )
+        },
+        "summary": Key(_TEXTS, "The summaries of codes."),
+        "message": Key(_TEXTS, "The messages of codes, in every language."),
+    },
+)
 PROJECT = Record(
     "the project file",
     {
@@ -38,6 +77,16 @@ PROJECT = Record(
         "lint": Key(
             Named(Choice(("error", "warning", "note", "off"))),
             "The severity of lint rules, by the id of the rule. `off` silences the rule.",
+        ),
+        "style": Key(
+            _STYLE,
+            "The style of names and texts, which `faultspec lint` checks: `name-style` and "
+            "`text-length`.",
+        ),
+        "rules": Key(
+            Many(Text(r"[A-Za-z0-9][A-Za-z0-9._-]*", "the name of an entry point"), 1),
+            "Lint rules of installed packages: names of entry points of the group "
+            "`faultspec.lint`. `faultspec lint` and `explain` import them.",
         ),
         "against": Key(
             Text(r"[^\s-]\S*", "a git revision, such as `main` or `origin/main`"),

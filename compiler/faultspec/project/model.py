@@ -44,13 +44,16 @@ class Project:
     """The settings of a project file. Paths are relative to its folder, and `locate` makes them
     relative to the working directory.
 
-    ``severities``: by the id of a lint rule. ``against``: the git revision that a diff compares
-    with. ``gitattributes``: a compile marks its folders as generated.
+    ``severities``: by the id of a lint rule. ``style``: the limits of names and of texts, as
+    written. ``rules``: the entry points of lint rules of other packages. ``against``: the git
+    revision that a diff compares with. ``gitattributes``: a compile marks its folders as generated.
     """
 
     document: Document = field(repr=False)
     taxonomies: tuple[ProjectTaxonomy, ...]
     severities: Mapping[str, RuleSeverity] = field(default_factory=dict)
+    style: Mapping[str, Mapping[str, str | int]] = field(default_factory=dict)
+    rules: tuple[str, ...] = ()
     against: str | None = None
     conformance: tuple[str, ...] = ()
     gitattributes: bool = False

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from faultspec.diagnostics.model import Diagnostic, sort_diagnostics
 from faultspec.diagnostics.model import Path as Place
+from faultspec.exchange.expressions import expression_problem, slowness
 from faultspec.language import grammar
 from faultspec.language.prune import prune
 from faultspec.project.form import PROJECT
@@ -70,6 +71,8 @@ def parse_project(document: Document) -> LoadedProject:
         document,
         taxonomies=_with_ledger(tuple(_taxonomies(data.get("taxonomies", [_TAXONOMY]))), data),
         severities=dict(data.get("lint", {})),
+        style=dict(data.get("style", {})),
+        rules=tuple(data.get("rules", ())),
         against=data.get("against"),
         conformance=tuple([names] if isinstance(names, str) else names),
         gitattributes=data.get("gitattributes", False),
@@ -287,15 +290,17 @@ def _unknown_names(loaded: LoadedProject) -> Iterator[Diagnostic]:
     if project is None:
         return
     document = project.document
-    if project.severities:  # the rules are imported only if the file names one
-        from faultspec.lint import BY_ID, sizes, suppressions
-
-        rules = (*BY_ID, *suppressions.CODES, *sizes.CODES)
-        for rule in project.severities:
-            if rule not in rules:
-                hint = grammar.closest(rule, rules) or "`docs/lint.md` lists the rules"
-                message = f"`{rule}` is not a lint rule"
-                yield document.diagnostic("unknown-rule", message, ("lint", rule), hint=hint)
+    if not project.rules:  # only `lint` and `explain` import the rules of other packages
+        yield from find_unknown_rules(project)
+    for kind, limits in project.style.items():
+        pattern = str(limits.get("pattern", ""))
+        problem = expression_problem(pattern)
+        problem = slowness(pattern) if problem is None else f"is not an expression: {problem}"
+        if problem is not None:
+            message = f"`{pattern}` {problem}"
+            place: Place = ("style", kind, "pattern")
+            hint = "write an expression of Python without nested repetitions"
+            yield document.diagnostic("bad-pattern", message, place, key=False, hint=hint)
     for index, taxonomy in enumerate(project.taxonomies):
         for place, target in _written_targets(project, index):
             known = _known_targets(project, taxonomy)
@@ -304,6 +309,20 @@ def _unknown_names(loaded: LoadedProject) -> Iterator[Diagnostic]:
                 message = f"`{target}` is not a target"
                 on_key = isinstance(place[-1], str)
                 yield document.diagnostic("unknown-target", message, place, key=on_key, hint=hint)
+
+
+def find_unknown_rules(project: Project, others: Iterable[str] = ()) -> Iterator[Diagnostic]:
+    """The rules with a severity that do not exist. ``others``: the ids of rules of packages."""
+    if not project.severities:  # the rules are imported only if the file names one
+        return
+    from faultspec.lint import BY_ID, sizes, style, suppressions
+
+    rules = (*BY_ID, *suppressions.CODES, *sizes.CODES, *style.CODES, *others)
+    for rule in project.severities:
+        if rule not in rules:
+            hint = grammar.closest(rule, rules) or "`docs/lint.md` lists the rules"
+            message = f"`{rule}` is not a lint rule"
+            yield project.document.diagnostic("unknown-rule", message, ("lint", rule), hint=hint)
 
 
 def _written_targets(project: Project, index: int) -> Iterator[tuple[Place, str]]:

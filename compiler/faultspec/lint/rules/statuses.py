@@ -127,6 +127,39 @@ def _is_recognised_by_body(taxonomy: Taxonomy, path: Path, code: Code) -> bool:
     return bool(surfaces) and all(map(is_recognised_by_body, surfaces))
 
 
+#: Statuses of a client's error that a service may cause: timing and load (RFC 9110, 15.5).
+_SHARED_STATUSES = (408, 421, 425, 429)
+
+
+@rule("fault-against-status", severity="warning")
+def fault_against_status(subject: Subject) -> Iterator[Remark]:
+    """The side whose fault a code is fits its status (RFC 9110, 15): 4xx the caller, 5xx the
+    service or a dependency.
+
+    Bad::
+
+        codes:
+          broken: {summary: A part is broken., http: 400, fault: service}
+
+    Good::
+
+        codes:
+          broken: {summary: A part is broken., http: 503, fault: service}
+    """
+    for path, code in subject.live_codes():
+        fault, status = code.support.fault, code.http.default
+        if fault is None or status is None or status < 400 or status in _SHARED_STATUSES:
+            continue
+        if (fault == "caller") != (status < 500):
+            side = "the client" if status < 500 else "the server"
+            message = f"`{code.name}` is the fault of the {fault}, but {status} says: of {side}"
+            yield Remark(
+                subject.first_written(path, "fault", "http"),
+                message,
+                "use a status of 500 or above" if status < 500 else "use a status from 400 to 499",
+            )
+
+
 @rule("ambiguous-status", severity="note")
 def ambiguous_status(subject: Subject) -> Iterator[Remark]:
     """Codes with the same status differ in more than their names.
