@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faultspec.runtime.retry import Failure, Jitter, Phase, Policy, RetryAfterRule, plan, start
+from faultspec.runtime.retry import (
+    Failure,
+    Jitter,
+    Phase,
+    Policy,
+    RetryAfterRule,
+    plan,
+    scale_policy,
+    start,
+)
 from faultspec_conformance.faults.jitter import (
     Wait,
     are_clustered,
@@ -17,7 +26,7 @@ from faultspec_conformance.faults.jitter import (
     explain_narrow_bands,
     suffice,
 )
-from faultspec_conformance.faults.retry_observer import Try, observe_retries, scale_policy
+from faultspec_conformance.faults.retry_observer import Try, observe_retries
 from support.examples import examples
 
 TIMES = st.floats(0.05, 20)

@@ -114,7 +114,10 @@ def _shipped_target(
     )
 
 
-_PYTHON_MODULES = ("__init__", "asgi", "codes", "details", "errors", "retry", "wire")
+_PYTHON_MODULES = (
+    *("__init__", "asgi", "codes", "details", "errors", "retry", "retrying", "wire"),
+    *("clients/__init__", "clients/aiohttp", "clients/httpx", "clients/requests"),
+)
 
 _TYPESCRIPT_MODULES = ("index", "catalog", "codes", "details", "errors", "retry", "wire")
 

@@ -74,27 +74,6 @@ class _Possible(NamedTuple):
     most: float
 
 
-def scale_policy(policy: Policy, scale: float) -> Policy:
-    """The policy with all delays multiplied. `Retry-After` is not scaled: it counts seconds of the
-    server.
-    """
-
-    def times(seconds: float | None) -> float | None:
-        return None if seconds is None else seconds * scale
-
-    phases = tuple(
-        phase._replace(
-            base=phase.base * scale,
-            step=phase.step * scale,
-            max=times(phase.max),
-            for_seconds=times(phase.for_seconds),
-        )
-        for phase in policy.phases
-    )
-    kinds = {name: kind._replace(base=times(kind.base)) for name, kind in policy.kinds.items()}
-    return policy._replace(phases=phases, max_elapsed=times(policy.max_elapsed), kinds=kinds)
-
-
 def observe_retries(policy: Policy, tries: Sequence[Try], *, timed: bool = True) -> RetryReport:
     """Compare all tries of one call with the planner. ``timed`` False: only what must not be sent
     again.

@@ -14,7 +14,7 @@ from faultspec.exchange.finding import Finding, Level
 from faultspec.exchange.model import Exchange, Response, first_header
 from faultspec.language.conditions import ConditionFacts, tested_facts
 from faultspec.language.model import Code, Idempotency, RetryPolicy
-from faultspec.runtime.retry import Failure
+from faultspec.runtime.retry import Failure, scale_policy
 from faultspec_conformance.config import (
     ABSENT,
     NOBODY,
@@ -36,7 +36,6 @@ from faultspec_conformance.faults.retry_observer import (
     Kind,
     Try,
     observe_retries,
-    scale_policy,
 )
 from faultspec_conformance.probes.failed_effects import (
     REFUSED,

@@ -23,7 +23,7 @@ from faultspec.judge import judge
 from faultspec.language.model import Code, Taxonomy
 from faultspec.language.routes import compile_route
 from faultspec.language.values import shorten
-from faultspec.runtime.retry import Policy
+from faultspec.runtime.retry import Policy, scale_policy
 from faultspec_conformance.config import ClientConfig, ServiceConfig
 from faultspec_conformance.drivers import Driver, LoggedRequest
 from faultspec_conformance.drivers.http import SAFE_METHODS
@@ -36,7 +36,6 @@ from faultspec_conformance.faults.retry_observer import (
     Kind,
     RetryReport,
     observe_retries,
-    scale_policy,
 )
 from faultspec_conformance.faults.script import Fault, Script, ScriptProgress
 from faultspec_conformance.faults.server import FaultServer, Served

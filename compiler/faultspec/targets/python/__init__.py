@@ -35,6 +35,7 @@ from faultspec.targets.model import KEY_PARTS, Model
 from faultspec.targets.python import checks, facts, names, renderings
 from faultspec.targets.python.annotations import Annotations
 from faultspec.targets.python.bare_codes import bare_codes
+from faultspec.targets.python.clients import ClientRows, client_rows
 from faultspec.targets.python.constructors import (
     Constructor,
     ConstructorArguments,
@@ -248,6 +249,7 @@ class PythonView(NamedTuple):
     undeclared_key: str | None
     retry: RetryRows
     boundary: BoundaryRows
+    client: ClientRows
     renderings: tuple[renderings.PythonRenderings, ...]
     decided: tuple[DecidedKey, ...]
     supported: bool
@@ -329,6 +331,7 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
             bare=bare_codes(taxonomy, members),
             surfaces=_surfaces(taxonomy),
         ),
+        client=client_rows(taxonomy),
         renderings=renderings.modules(taxonomy),
         decided=decided_keys(taxonomy),
         localized=any(error.messages for error in errors),

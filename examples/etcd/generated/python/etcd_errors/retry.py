@@ -29,6 +29,7 @@ from ._runtime.retry import (
     RetryAfterRule,
     State,
     plan,
+    scale_policy,
     start,
     succeed,
 )
@@ -104,6 +105,7 @@ def plan_retry(
     *,
     idempotent: bool = True,
     kind: str | None = None,
+    scale: float = 1.0,
     now: float | None = None,
     random: Callable[[], float] = _random.random,
 ) -> Plan:
@@ -111,9 +113,12 @@ def plan_retry(
 
     ``idempotent``: sending the request twice has the effect of sending it once, by its
     method or by an idempotency key. ``kind`` selects a special case of the policy, by
-    default that of the error's code. ``now``: seconds since 1970.
+    default that of the error's code. ``scale``: a factor of the delays of the policy,
+    for tests; a ``Retry-After`` is waited in full. ``now``: seconds since 1970.
     """
     policy = policy_for(error)
+    if scale != 1.0:
+        policy = scale_policy(policy, scale)
     headers = {name.lower(): value for name, value in error.headers.items()}
     facts = {**known_facts(error), "operation.idempotent": idempotent}
     rules = ELIGIBLE_WHEN.get(policy.name, ())

@@ -175,6 +175,32 @@ class Plan(NamedTuple):
     explain: tuple[str, ...]
 
 
+def scale_policy(policy: Policy, scale: float) -> Policy:
+    """The policy with all delays multiplied, for tests that save time. `Retry-After` is
+    not scaled: it counts seconds of the server.
+    """
+
+    def times(seconds: float | None) -> float | None:
+        return None if seconds is None else seconds * scale
+
+    phases = tuple(
+        phase._replace(
+            base=phase.base * scale,
+            step=phase.step * scale,
+            max=times(phase.max),
+            for_seconds=times(phase.for_seconds),
+        )
+        for phase in policy.phases
+    )
+    kinds = {
+        name: kind._replace(base=times(kind.base))
+        for name, kind in policy.kinds.items()
+    }
+    return policy._replace(
+        phases=phases, max_elapsed=times(policy.max_elapsed), kinds=kinds
+    )
+
+
 def start(policy: Policy, tokens: float | None = None) -> State:
     """The state after the first try, with a full budget or with the tokens that other
     calls have left.

@@ -1,0 +1,74 @@
+"""Typed errors and retries for aiohttp, from version 3.12 on.
+
+    session = aiohttp.ClientSession(
+        middlewares=[retrying()], raise_for_status=raise_for_error
+    )
+
+The middleware sends again, and the error of the last answer is raised.
+"""
+
+# Generated from examples/keenbench/taxonomy.yaml; do not edit. Regenerate: faultspec
+# compile examples/keenbench/taxonomy.yaml
+
+# mypy: ignore-errors
+# pyright: basic, reportMissingImports=false
+# (aiohttp need not be installed where this package is checked)
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import aiohttp
+
+from ..retrying import (
+    Retries,
+    error_of,
+    is_idempotent,
+    may_be_error,
+    missing_key,
+)
+
+
+async def raise_for_error(response: aiohttp.ClientResponse) -> None:
+    """Raise the error of an answer, if it has one."""
+    if may_be_error(response.status, response.headers):
+        error = error_of(response.status, response.headers, await response.read())
+        if error is not None:
+            raise error
+
+
+def retrying(
+    retries: Retries | None = None,
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+) -> aiohttp.ClientMiddlewareType:
+    """The middleware that sends a request again as the policy of its error says. The
+    last answer is returned, whose error ``raise_for_error`` raises.
+
+    A write that an idempotency key makes safe gets one, if the key is a header. A body
+    that can be read only once is sent once.
+    """
+    shared = Retries() if retries is None else retries
+
+    async def send(
+        request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
+    ) -> aiohttp.ClientResponse:
+        request.headers.update(missing_key(request.method, request.headers))
+        call = shared.begin()
+        while True:
+            response = await handler(request)
+            if not may_be_error(response.status, response.headers):
+                call.succeed()
+                return response
+            error = error_of(response.status, response.headers, await response.read())
+            if error is None:
+                call.succeed()
+                return response
+            if not isinstance(request.body, bytes | aiohttp.BytesPayload):
+                return response  # the body has been read, and cannot be sent again
+            idempotent = is_idempotent(request.method, request.headers)
+            delay = call.fail(error, idempotent=idempotent).delay
+            if delay is None:
+                return response
+            response.release()
+            await sleep(delay)
+
+    return send

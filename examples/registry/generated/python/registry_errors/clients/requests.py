@@ -1,0 +1,86 @@
+"""Typed errors and retries for requests.
+
+    session = requests.Session()
+    session.mount("https://", RetryAdapter())
+    session.hooks["response"].append(raise_for_error)
+
+The adapter sends again, and the hook raises the error of the last answer.
+"""
+
+# Generated from examples/registry/taxonomy.yaml; do not edit. Regenerate: faultspec
+# compile examples/registry/taxonomy.yaml
+
+# mypy: ignore-errors
+# pyright: basic, reportMissingImports=false
+# (requests need not be installed where this package is checked)
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import requests
+from requests.adapters import HTTPAdapter
+
+from ..retrying import (
+    Retries,
+    error_of,
+    is_idempotent,
+    may_be_error,
+    missing_key,
+)
+
+
+def raise_for_error(response: requests.Response, **_: object) -> requests.Response:
+    """Raise the error of an answer; return any other answer. It is a hook for
+    ``response``, too.
+    """
+    if may_be_error(response.status_code, response.headers):
+        error = error_of(response.status_code, response.headers, response.content)
+        if error is not None:
+            raise error
+    return response
+
+
+class RetryAdapter(HTTPAdapter):
+    """Sends a request again as the policy of its error says, and returns the last
+    answer, whose error ``raise_for_error`` raises. Other arguments are those of
+    ``HTTPAdapter``.
+
+    A write that an idempotency key makes safe gets one, if the key is a header. A body
+    that can be read only once is sent once.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        retries: Retries | None = None,
+        sleep: Callable[[float], object] = time.sleep,
+        **others: Any,
+    ) -> None:
+        super().__init__(*args, **others)
+        self.retries = Retries() if retries is None else retries
+        self.sleep = sleep
+
+    def send(
+        self, request: requests.PreparedRequest, *args: Any, **others: Any
+    ) -> requests.Response:
+        """Send a request as often as its errors allow."""
+        request.headers.update(missing_key(request.method or "GET", request.headers))
+        call = self.retries.begin()
+        while True:
+            response = super().send(request, *args, **others)
+            if not may_be_error(response.status_code, response.headers):
+                call.succeed()
+                return response
+            error = error_of(response.status_code, response.headers, response.content)
+            if error is None:
+                call.succeed()
+                return response
+            if not isinstance(request.body, bytes | str | None):
+                return response  # the body has been read, and cannot be sent again
+            idempotent = is_idempotent(request.method or "GET", request.headers)
+            delay = call.fail(error, idempotent=idempotent).delay
+            if delay is None:
+                return response
+            response.close()
+            self.sleep(delay)
