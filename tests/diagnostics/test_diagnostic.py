@@ -112,7 +112,15 @@ def test_order_is_total(found: list[Diagnostic], shuffle: random.Random) -> None
         (each.path, each.span or Span(0, 0, 0, 0), each.code, each.message)
         for each in sort_diagnostics(found)
     ]
-    assert keys == sorted(set(keys))
+    assert keys == sorted(keys)
+    places = [
+        (each.path, each.span or each.pointer, each.code, each.message)
+        for each in sort_diagnostics(found)
+    ]
+    assert set(places) == {
+        (each.path, each.span or each.pointer, each.code, each.message) for each in found
+    }
+    assert len(places) == len(set(places))
 
 
 @given(_found, _found)

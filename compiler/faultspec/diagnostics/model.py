@@ -85,12 +85,14 @@ class Diagnostic:
 
 
 def sort_diagnostics(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Sorted, with one diagnostic of those that have the same file, place, code and message."""
+    """Sorted, with one diagnostic of those that have the same file, place, code and message.
+
+    Where there is no span, the pointer is the place.
+    """
     kept: dict[tuple[object, ...], Diagnostic] = {}
     for diagnostic in sorted(diagnostics):
-        kept.setdefault(
-            (diagnostic.path, diagnostic.span, diagnostic.code, diagnostic.message), diagnostic
-        )
+        place = diagnostic.span or diagnostic.pointer
+        kept.setdefault((diagnostic.path, place, diagnostic.code, diagnostic.message), diagnostic)
     return tuple(kept.values())
 
 

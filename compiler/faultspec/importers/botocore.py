@@ -102,7 +102,7 @@ class _Importer:
     """``codes``: the names of the codes by their wires."""
 
     def __init__(self, model: Json, losses: list[Loss]) -> None:
-        self.reader = DocumentReader(model, losses)
+        self.reader = DocumentReader(model, dict.fromkeys(losses))
         self.lose = self.reader.lose
         self.metadata: Json = model["metadata"]
         self.shapes: Json = model["shapes"]
@@ -147,7 +147,7 @@ class _Importer:
         data["codes"] = codes
         if operations := self._operations():
             data["operations"] = operations
-        return ImportedTaxonomy(assemble(header, data), tuple(dict.fromkeys(self.reader.losses)))
+        return ImportedTaxonomy(assemble(header, data), tuple(self.reader.losses))
 
     def _errors(self) -> list[_ErrorShape]:
         """The error shapes, the first of each wire; `codes` receives their names."""

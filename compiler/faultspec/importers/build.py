@@ -87,7 +87,7 @@ def build_taxonomy(contract: ImportedContract, reader: DocumentReader) -> Import
     written = {name: section for name, section in sections.items() if section}
     return ImportedTaxonomy(
         assemble(header, written),
-        tuple(dict.fromkeys(reader.losses)),
+        tuple(reader.losses),
         _example_pointers(built, plain),
     )
 

@@ -141,6 +141,13 @@ def _coded_bodies(reader: DocumentReader, body: _Alternative, code: str) -> list
         reason = f"one list has {len(wires)} codes; the first {_CODES} are kept"
         reader.lose(body.pointer, "size", reason)
     schema, rules = split_status(body.schema, body.rules, steps(code))
+    kept = [*dict.fromkeys(wires[:_CODES])]
+    # Each code has a copy of the members.
+    if not reader.expansions.spend(len(kept) * len(schema["properties"])):
+        reader.lose(
+            body.pointer, "size", "the document has too many members; its first code is kept"
+        )
+        kept = kept[:1]
     return [
         CodedBody(
             wire=wire,
@@ -149,7 +156,7 @@ def _coded_bodies(reader: DocumentReader, body: _Alternative, code: str) -> list
             ref=body.name if len(wires) == 1 else None,
             rules=rules,
         )
-        for wire in dict.fromkeys(wires[:_CODES])
+        for wire in kept
     ]
 
 

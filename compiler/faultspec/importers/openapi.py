@@ -106,7 +106,7 @@ def _contract(reader: DocumentReader) -> ImportedContract:
         _read_library(reader, contract, components)
     _lose_beside_paths(reader, components, items)
     for family in contract.families:
-        reader.losses.extend(family.losses)
+        reader.add_losses(family.losses)
     return contract
 
 
@@ -149,10 +149,10 @@ def _read_unions(
         if family is not None:
             summary = schema.get("description")
             family.summary = summary if isinstance(summary, str) else None
-            family.losses = attempt.losses
+            family.losses = list(attempt.losses)
             contract.families.append(family)
         elif used is None:
-            reader.losses.extend(attempt.losses)
+            reader.add_losses(attempt.losses)
             reader.lose(pointer, "schema", "no member of its alternatives holds a code")
 
 

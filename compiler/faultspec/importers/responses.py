@@ -225,12 +225,12 @@ def _coded_schema(
     for chosen in _choices(attempt, pointer, union):
         found = _known_or_new(attempt, families, pointer, chosen)
         if found is not None:
-            reader.losses.extend(attempt.losses)
+            reader.add_losses(attempt.losses)
             uncoded = [branch for branch in union.branches if branch not in chosen.branches]
             return _CodedSchema(*found, uncoded=uncoded)
         losses = list(attempt.losses) if losses is None else losses
         attempt.losses.clear()
-    reader.losses.extend([*attempt.losses, *(losses or ())])
+    reader.add_losses([*attempt.losses, *(losses or ())])
     return None
 
 

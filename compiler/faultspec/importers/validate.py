@@ -5,9 +5,9 @@ from copy import deepcopy
 from typing import Any
 
 from faultspec.diagnostics.model import Diagnostic
-from faultspec.importers import Decision, ImportedTaxonomy, Loss, NotImportable
+from faultspec.importers import Data, Decision, ImportedTaxonomy, Loss, NotImportable
 from faultspec.importers.yaml_writer import write_yaml
-from faultspec.language import read
+from faultspec.language import read_without_places
 from faultspec.lint import check
 from faultspec.source import MAX_BYTES, MAX_NODES
 
@@ -26,11 +26,10 @@ def drop_invalid(imported: ImportedTaxonomy) -> ImportedTaxonomy:
     """
     if not _fits(imported.data):
         raise _too_large(f"more than {MAX_NODES:,} keys and values")
-    data, losses = deepcopy(dict(imported.data)), list(imported.losses)
+    data, losses = dict(imported.data), list(imported.losses)
     pointers = dict(imported.examples)
-    for _ in range(_ROUNDS):
-        loaded = read(write_yaml(data), "")
-        remarks = check(loaded)
+    for number in range(_ROUNDS):
+        remarks = _remarks(data)
         errors = [found for found in remarks if found.severity == "error"]
         if not errors:
             unique = tuple(dict.fromkeys(losses))
@@ -38,6 +37,8 @@ def drop_invalid(imported: ImportedTaxonomy) -> ImportedTaxonomy:
         if any(found.code == "file-too-large" for found in errors):
             raise _too_large(f"more than {MAX_BYTES // 1024**2} MiB")
         refused = _refused_examples(errors)
+        if refused and number == 0:
+            data = deepcopy(data)
         for path, reasons in refused.items():
             code: Any = data
             for step in path:
@@ -49,6 +50,28 @@ def drop_invalid(imported: ImportedTaxonomy) -> ImportedTaxonomy:
     place = "/".join(map(str, first.pointer))
     message = f"the imported taxonomy would be invalid at {place}: {first.message}"
     raise NotImportable(first.code, message, hint="please report this document")
+
+
+def _remarks(data: Data) -> list[Diagnostic]:
+    """The diagnostics of the language and of lint, in the order of the data."""
+    indices: dict[int, dict[str, int]] = {}
+
+    def place(remark: Diagnostic) -> list[int]:
+        value: Any = data
+        found = []
+        for step in remark.pointer:
+            if isinstance(value, Mapping) and step in value:
+                if id(value) not in indices:
+                    indices[id(value)] = {key: index for index, key in enumerate(value)}
+                found.append(indices[id(value)][str(step)])
+            elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+                found.append(step)
+            else:
+                break
+            value = value[step]
+        return found
+
+    return sorted(check(read_without_places(write_yaml(data), "")), key=place)
 
 
 def _fits(data: object) -> bool:

@@ -6,7 +6,9 @@
 """
 
 import json
+from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -342,11 +344,87 @@ def foreign_schema_problem(schema: Any) -> tuple[tuple[Step, ...], str] | None:
 
     kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
     try:
-        kind.check_schema(schema)
+        if kind is jsonschema.Draft202012Validator:
+            _check_parts(schema)
+        else:
+            kind.check_schema(schema)
+    except _PartProblem as problem:
+        return problem.place, problem.reason
     except jsonschema.SchemaError as error:
         return tuple(error.absolute_path), error.message
     slow = next(_slow_expressions(schema), None)
     return ((), slow) if slow is not None else None
+
+
+#: The keywords of 2020-12 that have schemas: by name, in a list, or one.
+_BY_NAME = frozenset(
+    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
+)
+_LISTED = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+_ALONE = frozenset(
+    {
+        *("items", "contains", "additionalProperties", "propertyNames", "if", "then", "else"),
+        *("not", "unevaluatedItems", "unevaluatedProperties", "contentSchema"),
+    }
+)
+
+
+#: Characters of a schema that is remembered: with a thousand of them, a megabyte.
+_REMEMBERED = 1_000
+
+
+class _PartProblem(Exception):
+    """A part of a schema is invalid."""
+
+    def __init__(self, place: tuple[Step, ...], reason: str) -> None:
+        super().__init__(reason)
+        self.place = place
+        self.reason = reason
+
+
+def _check_parts(schema: Any) -> None:
+    """Check every schema in a schema without those in it, equal ones once: the library takes
+    milliseconds for each. Raises _PartProblem.
+    """
+    import jsonschema
+
+    waiting: deque[tuple[tuple[Step, ...], Any]] = deque([((), schema)])
+    while waiting:
+        place, part = waiting.popleft()
+        alone = part
+        if isinstance(part, Mapping):
+            alone = dict(part)
+            for path, inner, rest in _inner_schemas(part):
+                alone[path[0]] = rest
+                waiting.append(((*place, *path), inner))
+        text = json.dumps(alone, default=repr)
+        check = _check_part if len(text) <= _REMEMBERED else _check_part.__wrapped__
+        try:
+            check(text)
+        except jsonschema.SchemaError as error:
+            raise _PartProblem((*place, *error.absolute_path), error.message) from None
+
+
+def _inner_schemas(schema: Mapping[str, Any]) -> Iterator[tuple[tuple[Step, ...], Any, Any]]:
+    """The schemas in a schema with their paths, and what may stand for the value of the keyword."""
+    for key, value in schema.items():
+        if key in _ALONE and isinstance(value, Mapping):
+            yield (key,), value, True
+        elif key in _BY_NAME and isinstance(value, Mapping):
+            rest = dict.fromkeys(value, True) if key == "patternProperties" else {}
+            for name, inner in value.items():
+                yield (key, name), inner, rest
+        elif key in _LISTED and isinstance(value, list):
+            for index, inner in enumerate(value):
+                yield (key, index), inner, [True]
+
+
+@lru_cache(maxsize=1024)
+def _check_part(schema: str) -> None:
+    """Check a schema in JSON. Raises SchemaError."""
+    import jsonschema
+
+    jsonschema.Draft202012Validator.check_schema(json.loads(schema))
 
 
 def _slow_expressions(schema: Any) -> Iterator[str]:

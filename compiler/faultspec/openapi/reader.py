@@ -1,6 +1,6 @@
 """Access to the parts of a document by pointer, with a record of unreadable parts."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -9,6 +9,10 @@ from faultspec.openapi.pointers import child, value_at
 
 #: Methods of a path item (OpenAPI 3.1, section 4.8.9), reads first.
 METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE", "TRACE")
+
+#: Schemas that are read with their references replaced, each place once. As many take 150 MB; the
+#: largest taxonomy has fewer.
+_MOST_SCHEMAS = 200_000
 
 #: References that lead to references; a longer chain counts as a circle.
 _CHAIN = 32
@@ -71,20 +75,47 @@ def follow(document: Json, value: Any, pointer: str, report: Report) -> tuple[An
     return None, pointer
 
 
+class ExpandedSchema(NamedTuple):
+    """A schema without references, and what it lost."""
+
+    schema: Any
+    losses: tuple[Loss, ...]
+
+
+@dataclass(slots=True)
+class SchemaExpansions:
+    """The schemas of a document that were read, by pointer, so that many references to one cost as
+    much as one. ``left``: how many more are read.
+    """
+
+    known: dict[str, ExpandedSchema] = field(default_factory=dict)
+    left: int = _MOST_SCHEMAS
+
+    def spend(self, count: int) -> bool:
+        """Take so many of those that are left; False if there were too few."""
+        self.left = max(0, self.left - count)
+        return self.left > 0
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentReader:
-    """Reads parts of ``document``. ``losses``: what could not be read so far."""
+    """Reads parts of ``document``. ``losses``: what could not be read so far, each once."""
 
     document: Json
-    losses: list[Loss] = field(default_factory=list)
+    losses: dict[Loss, None] = field(default_factory=dict)
+    expansions: SchemaExpansions = field(default_factory=SchemaExpansions)
 
     def attempt(self) -> "DocumentReader":
         """A reader of the same document with losses of its own, for a reading that may fail."""
-        return DocumentReader(self.document)
+        return DocumentReader(self.document, expansions=self.expansions)
 
     def lose(self, pointer: str, kind: str, reason: str) -> None:
         """Record a loss."""
-        self.losses.append(Loss(pointer, kind, reason))
+        self.losses[Loss(pointer, kind, reason)] = None
+
+    def add_losses(self, losses: Iterable[Loss]) -> None:
+        """Record losses of an attempt."""
+        self.losses.update(dict.fromkeys(losses))
 
     def follow(self, value: Any, pointer: str) -> tuple[Any, str]:
         """The value behind references, with its pointer; None if they lead nowhere."""

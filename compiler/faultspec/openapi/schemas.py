@@ -7,7 +7,7 @@ from typing import Any
 from faultspec.exchange.expressions import slowness
 from faultspec.openapi.nodes import texts
 from faultspec.openapi.pointers import child
-from faultspec.openapi.reader import DocumentReader, is_old
+from faultspec.openapi.reader import DocumentReader, ExpandedSchema, is_old
 
 Data = dict[str, Any]
 
@@ -31,7 +31,14 @@ _LOST = frozenset({"xml", "externalDocs", "$id", "$anchor", "$dynamicAnchor"})
 
 def self_contained(reader: DocumentReader, value: Any, pointer: str) -> Any:
     """The schema at ``pointer`` in 2020-12, with every reference replaced by its target."""
-    return _Expansion(reader).schema(value, pointer, ())
+    value, pointer = reader.follow(value, pointer)
+    found = reader.expansions.known.get(pointer)
+    if found is None:
+        attempt = reader.attempt()
+        schema = _Expansion(attempt).schema(value, pointer, ())
+        found = reader.expansions.known[pointer] = ExpandedSchema(schema, tuple(attempt.losses))
+    reader.add_losses(found.losses)
+    return found.schema
 
 
 @dataclass(slots=True)
@@ -53,7 +60,7 @@ class _Expansion:
             self.reader.lose(before, "reference", "the schema contains itself; it is cut here")
             return {}
         self.values += 1
-        if len(above) >= _DEEPEST or self.values > _LARGEST:
+        if len(above) >= _DEEPEST or self.values > _LARGEST or not self.reader.expansions.spend(1):
             reason = "the schema is too large once its references are followed; it is cut here"
             self.reader.lose(before, "size", reason)
             return {}

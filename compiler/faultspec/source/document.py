@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -48,6 +48,12 @@ class Document:
     base: "Document | None" = field(default=None, repr=False)
     moved: Mapping[Path, Path] = field(default_factory=dict, repr=False, compare=False)
 
+    def without_places(self) -> "Document":
+        """The document without its text and the nodes of its parse, which take three quarters of
+        its memory. Its diagnostics have a pointer, and no span.
+        """
+        return replace(self, text="", _root=None, _children={})
+
     def span(self, path: Path, *, key: bool = True) -> Span:
         """The place of `path`: its key, or with `key=False` its value.
 
@@ -89,7 +95,7 @@ class Document:
             code=code,
             message=message,
             path=layer.path,
-            span=span,
+            span=None if layer._root is None else span,
             severity=severity,
             hint=hint,
             related=related,
