@@ -120,3 +120,84 @@ def test_templates_stay_in_their_folder(project: Path, name: str) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert (project / "out/mine/a.txt").read_text() == "one\n"
+
+
+#: More command lines with `{}` for a file or a folder, written or read.
+PLACES = (
+    *READERS,
+    "compile taxonomy.yaml --out {}",
+    "compile taxonomy.yaml --out out --templates {}",
+    "compile taxonomy.yaml --check --out {}",
+    "conform http://127.0.0.1:9 --openapi {}",
+    "init {}",
+    "init conformance {} --taxonomy taxonomy.yaml",
+    "init --from {}",
+    "import problems {} --out made.yaml",
+    "import proto {}",
+    "import openapi taxonomy.yaml --out {}",
+    "audit log.ndjson --taxonomy taxonomy.yaml --report json={}",
+    "waivers prune {} --report log.ndjson",
+    "diff --base {} taxonomy.yaml",
+    "serve {}",
+)
+
+
+@pytest.mark.parametrize("kind", ["long", "circle"])
+@pytest.mark.parametrize("place", PLACES)
+def test_names_that_no_file_can_have_are_refused(
+    project: Path, place: str, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A name of 400 letters and a link to itself end in a diagnostic."""
+    if kind == "circle":
+        (project / "circle").symlink_to("circle")
+    name = {"long": "9" * 400, "circle": "circle"}[kind]
+    with pytest.raises(SystemExit) as exit_:
+        main([part.format(name) for part in place.split()])
+    shown = capsys.readouterr()
+    assert exit_.value.code in (1, 2)
+    assert "internal-error" not in shown.err + shown.out
+
+
+def test_a_report_to_a_pipe_that_nobody_reads_is_an_error(project: Path) -> None:
+    """The command ends at once, and names the file; the report is on standard output."""
+    os.mkfifo(project / "pipe")
+    arguments = ["audit", "log.ndjson", "--taxonomy", "taxonomy.yaml", "--report", "json=pipe"]
+    done = subprocess.run(
+        [*FAULTSPEC, *arguments], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert done.returncode == 2
+    assert "error[file-unwritable]: pipe:" in done.stderr
+    assert done.stdout
+
+
+def test_a_folder_that_becomes_a_link_during_a_compile_is_a_diagnostic(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whenever the output folder is replaced by a link, the compile ends with exit code 2 or 0."""
+    calls = swapped = 0
+    real = os.path.realpath
+
+    def realpath(path: str, **options: bool) -> str:
+        nonlocal calls
+        calls += 1
+        if calls == swapped and os.path.isdir("out") and not os.path.islink("out"):
+            os.rename("out", "moved")
+            os.symlink("moved", "out")
+        return real(path, **options)
+
+    monkeypatch.setattr(os.path, "realpath", realpath)
+    refused = 0
+    for call in range(1, 40, 3):
+        calls, swapped = 0, call
+        for place in ("out", "moved"):
+            if os.path.islink(place):
+                os.unlink(place)
+        subprocess.run(["rm", "-rf", "out", "moved"], check=True)
+        os.mkdir("out")
+        with pytest.raises(SystemExit) as exit_:
+            main(["compile", "taxonomy.yaml", "--out", "out"])
+        shown = capsys.readouterr()
+        assert exit_.value.code in (0, 2)
+        assert "internal-error" not in shown.err
+        refused += exit_.value.code == 2
+    assert refused

@@ -184,6 +184,15 @@ def finish(work: Callable[[], Any]) -> int:
         # exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        from faultspec.diagnostics.formats.escaping import escape_line
+
+        name = error.filename
+        place = f"{os.fsdecode(name)}: " if isinstance(name, str | bytes) else ""
+        reason = escape_line(f"{place}{error.strerror or error}")
+        click.echo(f"error[file-unusable]: {reason}", err=True)
+        click.echo("  = hint: make sure that the file is there and can be used", err=True)
+        return 2
     except Exception as error:
         if os.environ.get(DEBUG_VARIABLE, "0") not in ("", "0"):
             raise

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -410,7 +409,7 @@ def configure_url(url: str, headers: Sequence[str], openapi: str | None) -> "Ser
         for name, value in fields
     )
     caller = Identity("caller", fields, fields, secrets=secrets)
-    is_file = openapi is not None and Path(openapi).is_file()
+    is_file = openapi is not None and os.path.isfile(openapi)
     return ServiceConfig(
         http=url.rstrip("/"),
         openapi=None if is_file else openapi,

@@ -259,7 +259,7 @@ def _check_absent(out: str | None, force: bool) -> None:
 
 def _schema(out: str | None) -> str | None:
     """The path of the schema for editors from the taxonomy, if it is beside it."""
-    return _SCHEMA if out is not None and Path(out).with_name(_SCHEMA).is_file() else None
+    return _SCHEMA if out is not None and os.path.isfile(Path(out).with_name(_SCHEMA)) else None
 
 
 def _write(text: str, out: str | None, force: bool) -> None:

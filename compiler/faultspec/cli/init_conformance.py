@@ -49,7 +49,7 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
     from faultspec_conformance.run.draft import draft
 
     target = Path(file)
-    if target.exists():
+    if os.path.lexists(target):
         return print_refusal(
             "file-exists", "the file exists already", file, "name another, or remove it"
         )

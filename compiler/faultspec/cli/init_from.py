@@ -1,5 +1,6 @@
 """``faultspec init --from``: draft a taxonomy, a conformance file and a project file."""
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -52,7 +53,7 @@ def draft_from(
     folder = target.parent
     configuration, project = folder / "conformance.yaml", folder / "faultspec.yaml"
     for path in (target, configuration, project):
-        if path.exists():
+        if os.path.lexists(path):
             return print_refusal(
                 "file-exists", "the file exists already", str(path), "name another, or remove it"
             )

@@ -92,8 +92,8 @@ def read_protos(files: Sequence[str], roots: Sequence[str]) -> Protos:
     if not is_installed("grpc_tools"):
         refuse_missing("grpcio-tools", "proto")
     texts = {file: read_document_text(file) for file in files}
-    folders = [Path(root).resolve() for root in roots] or list(
-        dict.fromkeys(_root(Path(file).resolve(), text) for file, text in texts.items())
+    folders = [Path(os.path.realpath(root)) for root in roots] or list(
+        dict.fromkeys(_root(Path(os.path.realpath(file)), text) for file, text in texts.items())
     )
     names: dict[str, str] = {}
     for file in texts:
@@ -141,7 +141,7 @@ def _root(file: Path, text: str) -> Path:
 
 def _name(file: str, folders: Sequence[Path]) -> str:
     """The name by which a file is imported. Raises Unreadable if it is in none of the folders."""
-    path = Path(file).resolve()
+    path = Path(os.path.realpath(file))
     for folder in folders:
         if path.is_relative_to(folder):
             return path.relative_to(folder).as_posix()

@@ -1,8 +1,8 @@
 """``faultspec replay``: send the requests of a finding again."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -147,7 +147,7 @@ def _load(
     """The service and its taxonomy. Raises Refused."""
     path = config or _known_source(report.source)
     if path is not None:
-        if not Path(path).is_file():
+        if not os.path.isfile(path):
             hint = "name the configuration with --config FILE"
             reporting.print_error("file-not-found", f"the file {path} does not exist", hint)
             raise Refused
@@ -175,8 +175,8 @@ def _known_source(source: str | None) -> str | None:
         return None
     project = reporting.load_project()
     listed = [] if project is None else [project.locate(file) for file in project.conformance]
-    wanted = Path(source).resolve()
-    if wanted not in {Path(file).resolve() for file in (_USUAL, *listed)}:
+    wanted = os.path.realpath(source)
+    if wanted not in {os.path.realpath(file) for file in (_USUAL, *listed)}:
         message = f"the report names the configuration {source}, which is read only by --config"
         reporting.print_error("no-replay", escape_line(message), "add --config FILE")
         raise Refused

@@ -104,7 +104,7 @@ def find_taxonomy(how: str = "with --taxonomy FILE") -> str | None:
         declared = (_USUAL,)
     if len(declared) > 1:
         raise click.UsageError(f"name one taxonomy {how}: {', '.join(declared)}")
-    return declared[0] if project is not None or Path(declared[0]).is_file() else None
+    return declared[0] if project is not None or os.path.isfile(declared[0]) else None
 
 
 def load_taxonomy(path: str | None, how: str = "with --taxonomy FILE") -> "Taxonomy":

@@ -1,5 +1,6 @@
 """``faultspec waivers``: add and remove entries of a file of waivers by a report."""
 
+import os
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,7 +44,7 @@ def update_waivers(path: str, report_path: str, flaky: bool) -> int:
 
     try:
         report = reporting.load_report(report_path)
-        loaded = _load(path) if Path(path).exists() else LoadedWaivers()
+        loaded = _load(path) if os.path.lexists(path) else LoadedWaivers()
         change = missing_waivers(report.result, loaded.waivers, date.today(), flaky=flaky)
         text = add_entries(loaded, change.entries)
         _write(path, loaded, text)

@@ -4,6 +4,7 @@
 """
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -122,7 +123,7 @@ def read_part(path: str) -> Json:
 
 def file_url(path: str) -> str:
     """The URL of a file, which the references in it are relative to."""
-    return Path(path).resolve().as_uri()
+    return Path(os.path.realpath(path)).as_uri()
 
 
 def _without_unreadable(data: object) -> object:

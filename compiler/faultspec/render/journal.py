@@ -60,6 +60,10 @@ class Journal:
     undone: bool = False
 
 
+class MovedFolder(ValueError):
+    """The path of a folder is not its real path: a link stands on the way."""
+
+
 def staging_tree(folder: Path, number: str) -> Path:
     """The staged files of a write: new ones in ``new``, and those that they replace in ``old``."""
     return folder / STAGING / number
@@ -103,11 +107,11 @@ def locate_folders(first: Path, journal: Journal) -> list[tuple[Path, FolderMove
 
 def _locate(folder: Path, relative: str) -> Path:
     """The folder that a journal or a pointer in ``folder`` names, as a compile writes it: the
-    shortest way to a real path. Raises ValueError for any other.
+    shortest way to a real path. Raises MovedFolder for any other.
     """
     found = os.path.normpath(folder / relative)
     if relative != os.path.relpath(found, folder) or found != os.path.realpath(found):
-        raise ValueError(relative)
+        raise MovedFolder(found)
     return Path(found)
 
 

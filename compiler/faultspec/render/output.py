@@ -9,6 +9,7 @@ alone. The second kind may lie among the sources of a program: files that are no
 belong to other people, so they are neither reported nor overwritten.
 """
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -84,7 +85,9 @@ def find_drift(
             continue
         if (there := read_text(folder, path)) is not None:
             found.append(Drift(path, "stale", text_diff(path, there, "")))
-    shared = source is not None and source.resolve().is_relative_to(folder.resolve())
+    shared = source is not None and Path(os.path.realpath(source)).is_relative_to(
+        os.path.realpath(folder)
+    )
     for path in () if targets is None else files_below(folder):
         own = "/" in path and _belongs(path, targets)
         searched = own if shared else whole or own or "/" not in path

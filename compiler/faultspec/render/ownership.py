@@ -91,7 +91,8 @@ def refuse_irregular(place: Path) -> None:
 def refuse_outside(folder: Path, path: str) -> None:
     """Refuse a path that a symbolic link leads out of the folder."""
     parent = (folder / path).parent
-    if parent != folder and not parent.resolve().is_relative_to(folder.resolve()):
+    real = Path(os.path.realpath(parent))
+    if parent != folder and not real.is_relative_to(os.path.realpath(folder)):
         raise TargetError(
             Diagnostic(
                 "bad-output-path",

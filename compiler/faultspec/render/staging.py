@@ -1,5 +1,6 @@
 """Writing to several output folders at once: locked, staged, and committed together."""
 
+import errno
 import os
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -11,6 +12,7 @@ from faultspec.diagnostics.model import Diagnostic
 from faultspec.render.journal import (
     FolderMoves,
     Journal,
+    MovedFolder,
     clear,
     complete_moves,
     journal_of,
@@ -101,8 +103,12 @@ class Transaction:
         self._folders = {folder: StagedFolder(folder, self.number) for folder in folders}
 
     def folder(self, path: Path) -> StagedFolder:
-        """One of the locked folders."""
-        return self._folders[_real(path)]
+        """One of the locked folders. Raises OSError if its path leads elsewhere by now."""
+        found = self._folders.get(_real(path))
+        if found is None:
+            message = "the folder was replaced by a link while it was written to"
+            raise OSError(errno.ESTALE, message, os.fspath(path))
+        return found
 
     def commit(self) -> None:
         """Move all files into place, or none. Raises TargetError and OSError."""
@@ -228,6 +234,15 @@ def _os_errors(folders: Iterable[Path]) -> Iterator[None]:
                 error.strerror or str(error),
                 _relative_path(error.filename or next(iter(sorted(folders)), "")),
                 hint="nothing was changed; make sure that the folder can be written to",
+            )
+        ) from error
+    except MovedFolder as error:
+        raise TargetError(
+            Diagnostic(
+                "cannot-write",
+                f"a folder was moved, or a link stands in its place: {_relative_path(str(error))}",
+                _relative_path(next(iter(sorted(folders)), "")),
+                hint="compile again when nothing else changes the folders",
             )
         ) from error
 

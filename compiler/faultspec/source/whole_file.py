@@ -1,6 +1,8 @@
 """Writing a file whole or not at all."""
 
+import errno
 import os
+import select
 import shutil
 from pathlib import Path
 
@@ -12,11 +14,11 @@ def write_whole(path: Path, content: bytes, mode: int | None = None) -> None:
 
     ``mode``: the most permissive mode of the file; None keeps that of an existing file. A
     link stays a link. What is not a regular file, such as a pipe, is written in place and keeps its
-    mode. Raises OSError.
+    mode; a pipe that nobody reads is an error. Raises OSError.
     """
     real = Path(os.path.realpath(path))
-    if real.exists() and not real.is_file():
-        real.write_bytes(content)
+    if os.path.exists(real) and not os.path.isfile(real):
+        _write_in_place(real, content)
         return
     beside = real.with_name(f".{real.name}.{os.getpid()}.new")
     try:
@@ -28,3 +30,21 @@ def write_whole(path: Path, content: bytes, mode: int | None = None) -> None:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+
+
+#: Seconds for which a pipe may be full. Its reader is a process on this machine.
+_PATIENCE = 10
+
+
+def _write_in_place(path: Path, content: bytes) -> None:
+    """Write to a pipe or a device. Raises OSError, also if nobody reads the pipe."""
+    waits = hasattr(os, "O_NONBLOCK")  # not on Windows, which has no pipes among its files
+    file = os.open(path, os.O_WRONLY | (os.O_NONBLOCK if waits else 0))
+    try:
+        left = memoryview(content)
+        while left:
+            if waits and not select.select([], [file], [], _PATIENCE)[1]:
+                raise TimeoutError(errno.ETIMEDOUT, "nobody reads it", str(path))
+            left = left[os.write(file, left) :]
+    finally:
+        os.close(file)

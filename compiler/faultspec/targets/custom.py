@@ -2,6 +2,7 @@
 file it becomes.
 """
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,7 +21,7 @@ def targets_in(folder: Path, shipped: Mapping[str, CompileTarget]) -> dict[str, 
     A subfolder with the name of a shipped target overrides its templates and needs no description.
     A template that is never used is refused: it is misspelled, or in the wrong place.
     """
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise TargetError(
             Diagnostic(
                 "no-templates",
@@ -59,9 +60,9 @@ def targets_in(folder: Path, shipped: Mapping[str, CompileTarget]) -> dict[str, 
 
 def _refuse_links_outside(folder: Path) -> None:
     """Refuse links that lead out of the folder: the text of any file would be generated."""
-    root = folder.resolve()
+    root = Path(os.path.realpath(folder))
     for path in sorted(folder.rglob("*")):
-        if path.is_symlink() and not path.resolve().is_relative_to(root):
+        if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(root):
             raise TargetError(
                 Diagnostic(
                     "bad-template-path",

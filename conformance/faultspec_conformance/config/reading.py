@@ -8,7 +8,6 @@ never exceptions.
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Literal, cast
 from urllib.parse import urlsplit
 
@@ -541,7 +540,7 @@ def _read_openapi(context: ReadingContext, value: object) -> tuple[str | None, t
     if not isinstance(value, str) or value.lower() == "none":
         return None, ()
     text = context.expand(value, place)
-    if re.match(r"https?://", text) or (text.startswith("/") and not Path(text).is_file()):
+    if re.match(r"https?://", text) or (text.startswith("/") and not os.path.isfile(text)):
         return text, ()
     return None, (_read_openapi_file(context, text, place),)
 
@@ -549,7 +548,7 @@ def _read_openapi(context: ReadingContext, value: object) -> tuple[str | None, t
 def _read_openapi_file(context: ReadingContext, text: str, place: Place) -> str:
     """The path of a file of the OpenAPI document, which must exist."""
     file = context.resolve_path(text)
-    if not VARIABLE.search(text) and not Path(file).is_file():
+    if not VARIABLE.search(text) and not os.path.isfile(file):
         message = f"the file `{text}` does not exist"
         hint = (
             "write files beside this one"
