@@ -129,7 +129,7 @@ def command(
     """
     require_conformance()
     from faultspec.contract.clauses import client_clauses, join_patterns, service_clauses
-    from faultspec_conformance.drivers.http import without_credentials
+    from faultspec_conformance.config.addresses import plain_address
     from faultspec_conformance.reports import FORMATS
     from faultspec_conformance.reports.reading import latest_report
     from faultspec_conformance.results.waivers import waivers_in_force
@@ -197,12 +197,10 @@ def command(
         if progress is not ignore_progress:
             click.echo("\r\x1b[K", err=True, nl=False)
         if isinstance(report, Unreachable):
-            hint = (
-                report.hint or f"is the service running at {without_credentials(config.address)}?"
-            )
+            hint = report.hint or f"is the service running at {plain_address(config.address)}?"
             # The reason may quote what a command printed.
             masking = build_masking(config.identities.values(), config.secrets)
-            reporting.print_error("unreachable", masking.text(report.reason), hint)
+            reporting.print_error("unreachable", masking.text(report.reason), masking.text(hint))
             return COULD_NOT
         return finish(report)
 
@@ -402,6 +400,7 @@ def load_url(
 def configure_url(url: str, headers: Sequence[str], openapi: str | None) -> "ServiceConfig":
     """The configuration of a URL, under which nothing is written. Raises BadParameter."""
     from faultspec_conformance.config import Identity, ServiceConfig, secret_of
+    from faultspec_conformance.config.addresses import address_secrets
 
     fields = tuple(map(_parse_header, headers))
     secrets = tuple(
@@ -415,6 +414,10 @@ def configure_url(url: str, headers: Sequence[str], openapi: str | None) -> "Ser
         openapi=None if is_file else openapi,
         openapi_file=openapi if is_file else None,
         identities={"caller": caller} if fields else {},
+        secrets=(
+            *address_secrets(url, query=True),
+            *address_secrets(openapi or "", query=True),
+        ),
     )
 
 
@@ -429,7 +432,9 @@ def _parse_header(header: str) -> tuple[str, str]:
     name, colon, value = header.partition(":")
     is_name = re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name.strip())
     if not colon or not is_name or re.search(r"[\r\n\0]", value):
-        raise click.BadParameter(f"{header!r} is not NAME:VALUE", param_hint="--header")
+        # Without its name, all of it may be a token, so it is not quoted.
+        message = "a header is NAME:VALUE, in one line, and its name has no spaces"
+        raise click.BadParameter(message, param_hint="--header")
     return name.strip(), value.strip()
 
 

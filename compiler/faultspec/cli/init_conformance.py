@@ -68,6 +68,9 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
             "not-openapi", f"the file is not an OpenAPI document: {problem}", openapi, None
         )
     address, place = _address(openapi, http, openapi_3(document).document)
+    address = without_secrets(address)
+    if re.match(r"https?://", openapi):
+        place = without_secrets(place)
     is_url = re.match(r"https?://", openapi) is not None
     description = service.read(
         document,
@@ -101,6 +104,22 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
     click.echo(file)
     click.echo(f"next: check the file, then faultspec conform {file}", err=True)
     return 0
+
+
+def without_secrets(address: str) -> str:
+    """The address as a file has it that is committed: without user, password and query, which a
+    note names.
+    """
+    from faultspec_conformance.config.addresses import plain_address
+
+    plain = plain_address(address)
+    if plain != address:
+        click.echo(
+            f"note: {plain} is written without its user, password and query; add those that it "
+            "needs as ${NAME}",
+            err=True,
+        )
+    return plain
 
 
 def relative_path(file: Path, path: str) -> str:

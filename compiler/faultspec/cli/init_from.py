@@ -10,12 +10,13 @@ import click
 
 from faultspec.cli.extra import require_conformance
 from faultspec.cli.init import print_refusal, write_new
-from faultspec.cli.init_conformance import HERE, relative_path
+from faultspec.cli.init_conformance import HERE, relative_path, without_secrets
 from faultspec.cli.reporting import print_error
 from faultspec.language.schema import json_schema_text, schema_text
 
 if TYPE_CHECKING:
     from faultspec.openapi.service import Description
+    from faultspec_conformance.config import Identity
     from faultspec_conformance.learning.answers import ErrorAnswer
 
 _PROJECT = """\
@@ -26,12 +27,18 @@ conformance: {conformance}
 
 
 class _Source(NamedTuple):
-    """The inputs of a draft. ``openapi``: the place of the document for the configuration."""
+    """The inputs of a draft. ``openapi``: the place of the document for the configuration.
+
+    ``http`` and ``source`` have no secrets: drafts are committed.
+    """
 
     description: "Description"
     answers: tuple["ErrorAnswer", ...]
     http: str
     openapi: str | None
+    source: str
+    identities: tuple["Identity", ...] = ()
+    secrets: tuple[tuple[str, str], ...] = ()
 
 
 def draft_from(
@@ -48,6 +55,7 @@ def draft_from(
     from faultspec_conformance.learning.draft import draft_taxonomy, write_draft
     from faultspec_conformance.learning.sightings import describe_errors
     from faultspec_conformance.run.draft import draft
+    from faultspec_conformance.sanitize.masking import build_masking
 
     target = Path(file)
     folder = target.parent
@@ -66,7 +74,12 @@ def draft_from(
     except NotImportable as problem:
         print_error(problem.code, problem.message, problem.hint or "is this the right service?")
         return 2
-    text = write_draft(imported, found.answers, source, "faultspec.schema.json")
+    masking = build_masking(found.identities, found.secrets)
+    text = write_draft(imported, found.answers, found.source, "faultspec.schema.json")
+    if masking.text(text) != text:
+        message = "the service repeats a secret of the request, so the draft would contain it"
+        print_error("secret-in-draft", message, "draft from a service that does not, or by hand")
+        return 2
     taxonomy = read(text, file).taxonomy
     assert taxonomy is not None  # drop_invalid has read it
     conformance = draft(
@@ -84,23 +97,35 @@ def draft_from(
         folder / PROJECT_SCHEMA: schema_text(project_schema()),
     }
     for note in describe_errors(found.answers, shapes) if is_url else ():
-        click.echo(f"note: {note}", err=True)
+        click.echo(f"note: {masking.text(note)}", err=True)
     return _write_all(contents)
 
 
 def _explore(url: str, headers: Sequence[str]) -> _Source | None:
     """The answers of a service; None after an error was printed."""
     from faultspec.cli.conform import configure_url
+    from faultspec_conformance.config.addresses import plain_address
     from faultspec_conformance.run.first_look import explore, read_explored
+    from faultspec_conformance.sanitize.masking import build_masking
     from faultspec_conformance.session.options import RunOptions, Unreachable
 
     config = configure_url(url, headers, None)
     explored = explore(config, RunOptions())
+    identities = tuple(config.identities.values())
     if isinstance(explored, Unreachable):
-        print_error("unreachable", explored.reason, explored.hint or "is the service running?")
+        masking = build_masking(identities, config.secrets)
+        hint = masking.text(explored.hint or "is the service running?")
+        print_error("unreachable", masking.text(explored.reason), hint)
         return None
-    openapi = urlsplit(explored.description.address).path or None
-    return _Source(explored.description, read_explored(explored), config.http, openapi)
+    return _Source(
+        description=explored.description,
+        answers=read_explored(explored),
+        http=without_secrets(config.http),
+        openapi=urlsplit(explored.description.address).path or None,
+        source=plain_address(url),
+        identities=identities,
+        secrets=config.secrets,
+    )
 
 
 def _read(path: str, http: str | None, target: Path) -> _Source | None:
@@ -114,7 +139,7 @@ def _read(path: str, http: str | None, target: Path) -> _Source | None:
     assert description is not None  # a path was given
     place = relative_path(target, path)
     # The servers of the document are not taken: a draft aims at nothing but this machine.
-    return _Source(description, (), (http or HERE).rstrip("/"), place)
+    return _Source(description, (), without_secrets(http or HERE).rstrip("/"), place, path)
 
 
 def _write_all(contents: Mapping[Path, str]) -> int:

@@ -12,6 +12,7 @@ from faultspec.diagnostics.model import Diagnostic
 from faultspec.diagnostics.model import Path as Place
 from faultspec.language import grammar
 from faultspec.source import UNREADABLE, Document
+from faultspec_conformance.config.addresses import SHORTEST_SECRET
 from faultspec_conformance.config.form import CONFIGURATION
 from faultspec_conformance.config.model import ANONYMOUS, Transport
 
@@ -47,6 +48,7 @@ class ReadingContext:
         self.environment = environment
         self.lost = lost
         self.secrets: list[tuple[str, str]] = []
+        self._expanded: dict[str, str] = {}
         self.diagnostics: list[Diagnostic] = []
         self.identities = _identity_names(document.data)
         self.items: tuple[str, ...] | None = None
@@ -73,8 +75,10 @@ class ReadingContext:
         needs: Iterable[Place] = (),
     ) -> None:
         """Add a diagnostic, unless ``place`` or one of ``needs`` is lost: then it may be a false
-        conclusion.
+        conclusion. It shows no value of the environment.
         """
+        message = self._mask(message)
+        hint = None if hint is None else self._mask(hint)
         if place not in self.lost and not any(need in self.lost for need in needs):
             self.diagnostics.append(
                 self.document.diagnostic(code, message, place, key=key, hint=hint)
@@ -96,9 +100,17 @@ class ReadingContext:
             if not value:
                 message = f"the variable {name} is empty"
                 self.report("empty-variable", place, message, key=False, hint=hint)
+            self._expanded[value] = match[0]
             return value
 
         return VARIABLE.sub(replacement, text)
+
+    def _mask(self, sentence: str) -> str:
+        known = {**self._expanded, **dict(self.secrets)}
+        for value in sorted(known, key=len, reverse=True):
+            if len(value) >= SHORTEST_SECRET:
+                sentence = sentence.replace(value, known[value])
+        return sentence
 
     def expand_body(self, node: Node, place: Place) -> Node:
         """A call with the values of the variables in its query, body and params, which reports

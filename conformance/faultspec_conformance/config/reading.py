@@ -18,6 +18,7 @@ from faultspec.language import grammar
 from faultspec.language.model import Code, Taxonomy
 from faultspec.language.prune import prune
 from faultspec.source import Document, SourceError, load_document
+from faultspec_conformance.config.addresses import address_secrets
 from faultspec_conformance.config.audit import check_audit_lookup, read_audit_lookup
 from faultspec_conformance.config.context import (
     SAVED_NAME,
@@ -493,7 +494,7 @@ def _read_address(context: ReadingContext, where: Node, name: str) -> str:
     place: Place = ("target", name)
     written = str(where.get(name, ""))
     url = context.expand(written, place)
-    context.secrets += _address_credentials(url)
+    context.secrets += address_secrets(url)
     path = written.partition("://")[2].partition("/")[2]  # the host is not a secret
     context.secrets += context.variables([path])
     if url and not VARIABLE.search(url):  # a variable that is left has been reported
@@ -516,15 +517,6 @@ def _check_address(url: str, *, query: bool) -> str | None:
         return f"`{url}` has port 0, which cannot be connected to" if parts.port == 0 else None
     except ValueError as error:  # a port above 65535 or of letters; an unfinished IPv6 address
         return f"`{url}` is not an address: {error}"
-
-
-def _address_credentials(url: str) -> list[tuple[str, str]]:
-    """The user name and the password in an address, which are the only secrets in it."""
-    try:
-        parts = urlsplit(url)
-        return [(part, "***") for part in (parts.username, parts.password) if part]
-    except ValueError:  # `_check_address` reports it
-        return []
 
 
 def _read_openapi(context: ReadingContext, value: object) -> tuple[str | None, tuple[str, ...]]:

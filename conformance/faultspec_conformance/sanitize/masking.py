@@ -15,6 +15,7 @@ from faultspec.exchange.model import Exchange, Headers, Request, Response, first
 from faultspec.exchange.sensitive import MASK, NOWHERE_SENSITIVE, SensitivePlaces
 from faultspec.judge.masked_body import mask_body, mask_members
 from faultspec_conformance.config import CREDENTIALS, Identity
+from faultspec_conformance.config.addresses import SHORTEST_SECRET
 from faultspec_conformance.results.model import ClauseResult, Coverage, ReportedFinding, Result
 from faultspec_conformance.results.waivers import Waiver
 from faultspec_conformance.sanitize.decoded import decode_secrets
@@ -28,9 +29,6 @@ from faultspec_conformance.sanitize.encodings import (
 
 #: Response headers that hold credentials.
 _COOKIES = frozenset({"set-cookie", "set-cookie2"})
-
-#: Shorter values would mask half of every text in which they occur by chance.
-_SHORTEST = 4
 
 #: Bytes of a body that are searched: four times what reports show, so that masks cannot pull more
 #: into view.
@@ -102,7 +100,7 @@ class Masking:
         return shown + b" " * (len(body) - len(searched))
 
     def _mask(self, text: str, *, whole: bool) -> str:
-        if len(text) < _SHORTEST or not self.secrets:
+        if len(text) < SHORTEST_SECRET or not self.secrets:
             return text
         share = _FOR_SENTENCES if len(text) <= _SENTENCE else 1.0
         if self.effort is not None and self.effort.is_spent(share):
@@ -320,7 +318,7 @@ def sensitive_values(side: Request | Response, sensitive: SensitivePlaces) -> It
 
 
 def _is_short(value: str) -> bool:
-    return 0 < len(value) < _SHORTEST
+    return 0 < len(value) < SHORTEST_SECRET
 
 
 def _without_quotes(text: str, hidden: Iterable[Message]) -> str:
@@ -350,7 +348,7 @@ def build_masking(
     # What has a name of its own keeps it: the replacements of earlier pairs win.
     pairs += [(part, MASK) for secret, _ in pairs for part in decode_secrets(secret)]
     return _sort_secrets(
-        {secret: word for secret, word in reversed(pairs) if len(secret) >= _SHORTEST}
+        {secret: word for secret, word in reversed(pairs) if len(secret) >= SHORTEST_SECRET}
     )
 
 
