@@ -393,6 +393,37 @@ def test_an_interrupted_run_writes_its_results_so_far(tmp_path: Path) -> None:
     assert verdicts["retry/recovers"] == "could_not_run"
 
 
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_interrupted_before_its_probes_writes_its_report(
+    tmp_path: Path, end: signal.Signals
+) -> None:
+    """A service that accepts a connection and says nothing is interrupted with a report."""
+    report = tmp_path / "report.json"
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        process = subprocess.Popen(
+            [
+                *PROGRAM,
+                "conform",
+                f"http://127.0.0.1:{listener.getsockname()[1]}",
+                "--seconds",
+                "40",
+                "--report",
+                f"json={report}",
+            ],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        listener.settimeout(60)
+        listener.accept()
+        process.send_signal(end)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "the run was interrupted" in out
+    assert json.loads(report.read_text())["clauses"]
+
+
 def test_an_observed_code_that_was_declared_impossible_is_reported(
     behaving: str, tmp_path: Path
 ) -> None:

@@ -189,10 +189,13 @@ def command(
         announced = replace(
             options, announce=announce, keep=lambda report: keep(FORMATS["json"](report))
         )
-        report = (
-            _look(config, announced)
-            if loaded.learned
-            else (judge_clients if watching else run)(config, loaded.taxonomy, announced)
+        report = _end_with_report(
+            lambda: (
+                _look(config, announced)
+                if loaded.learned
+                else (judge_clients if watching else run)(config, loaded.taxonomy, announced)
+            ),
+            lambda: empty_report(config, loaded.taxonomy, options, clauses),
         )
         if progress is not ignore_progress:
             click.echo("\r\x1b[K", err=True, nl=False)
@@ -209,6 +212,20 @@ def command(
         return finish(cut_report(found, reason))
 
     return supervise(judge, report_loss, isolated=_is_program())
+
+
+def _end_with_report(
+    judge: "Callable[[], Report | Unreachable]", empty: "Callable[[], Report]"
+) -> "Report | Unreachable":
+    """The report of a run, also of one that is interrupted before its probes, as while it looks
+    for the service. ``empty``: the report of a run that found nothing.
+    """
+    from faultspec_conformance.run.lost import cut_report
+
+    try:
+        return judge()
+    except KeyboardInterrupt:
+        return replace(cut_report(empty(), "the run was interrupted"), interrupted=True)
 
 
 def _judge_declared(*, one_only: bool) -> int:

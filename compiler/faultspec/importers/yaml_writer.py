@@ -7,6 +7,9 @@ from collections.abc import Mapping
 #: Columns of a line, as in our examples.
 _WIDTH = 140
 
+#: Characters of a key without a mark before it (YAML 1.2 section 7.4.2 allows 1,024).
+_LONGEST_KEY = 1_000
+
 #: Levels of a section that are always blocks. Below, a value is written on one line if it fits.
 _BLOCKS: Mapping[str, int] = {
     "taxonomy": 1,
@@ -39,6 +42,8 @@ def write_yaml(data: Mapping[str, object], schema: str | None = None) -> str:
 def _entry(key: str, value: object, indent: int, levels: int) -> list[str]:
     levels = 0 if key == "match" else levels
     lead = f"{' ' * indent}{_scalar(key)}:"
+    if len(lead) > _LONGEST_KEY:
+        lead = f"{' ' * indent}? {_scalar(key)}\n{' ' * indent}:"
     if not _has_parts(value):
         return [f"{lead} {_flow(value)}"]
     if levels <= 0 and len(line := f"{lead} {_flow(value)}") <= _WIDTH:
@@ -67,11 +72,16 @@ def _block(value: object, indent: int, levels: int) -> list[str]:
 
 def _flow(value: object) -> str:
     if isinstance(value, Mapping):
-        members = (f"{_scalar(key)}: {_flow(inner)}" for key, inner in value.items())
+        members = (f"{_flow_key(key)}: {_flow(inner)}" for key, inner in value.items())
         return "{" + ", ".join(members) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_flow, value)) + "]"
     return _scalar(value)
+
+
+def _flow_key(key: object) -> str:
+    written = _scalar(key)
+    return written if len(written) <= _LONGEST_KEY else f"? {written} "
 
 
 def _scalar(value: object) -> str:

@@ -71,8 +71,24 @@ def circle(
     """The names from `start` by `following` and `successors` until `start` again; empty if it
     does not come again.
     """
-    names = [start]
+    names = {start: None}
     while following is not None and following not in names:
-        names.append(following)
+        names[following] = None
         following = successors.get(following)
     return tuple(names) if following == start else ()
+
+
+def names_in_circles(successors: Mapping[str, str | None]) -> frozenset[str]:
+    """The names that a walk along the successors comes back to, each looked at once."""
+    seen: dict[str, str] = {}
+    found: set[str] = set()
+    for start in successors:
+        walk: list[str] = []
+        name: str | None = start
+        while name is not None and name not in seen:
+            seen[name] = start
+            walk.append(name)
+            name = successors.get(name)
+        if name is not None and seen[name] == start:
+            found.update(walk[walk.index(name) :])
+    return frozenset(found)

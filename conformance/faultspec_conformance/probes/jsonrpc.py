@@ -165,12 +165,14 @@ def ids_of_failures(session: RpcSession) -> Iterator[Outcome]:
     """Repeat the last call whose answer had a declared code, with ids of two types."""
     for observation in reversed(session.observations.exchanges):
         asked = parse_body(observation.exchange.request.body)
-        if observation.code is None or not isinstance(asked, dict) or "id" not in asked:
+        if observation.code is None or not isinstance(asked, dict):
             continue
+        if "id" not in asked or not isinstance(asked.get("method"), str):
+            continue  # a probe of a malformed call
         identity = session.identity(observation.exchange.identity)
         params = asked.get("params", ABSENT)
         for id in (f"id-{session.tokens.hex(4)}", 0):
-            session.call(str(asked["method"]), params, identity=identity, id=id)
+            session.call(asked["method"], params, identity=identity, id=id)
         break
     yield from ()
 

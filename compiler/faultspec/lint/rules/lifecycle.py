@@ -5,8 +5,11 @@ from collections.abc import Iterator, Mapping
 
 from faultspec.diagnostics.model import Path
 from faultspec.language.model import Constant, Term
-from faultspec.lint.places import circle
+from faultspec.lint.places import circle, names_in_circles
 from faultspec.lint.rule import Remark, Subject, rule
+
+#: Names of a circle that a message shows; a circle of all codes would make it as long as the file.
+_SHOWN = 8
 
 
 @rule("dead-reference", severity="error")
@@ -203,10 +206,14 @@ def replacement_circle(subject: Subject) -> Iterator[Remark]:
           broken: {summary: It is broken., http: 500}
     """
     successors = {code.name: code.replaced_by for _, code in subject.codes()}
+    inside = names_in_circles(successors)
     for path, code in subject.codes():
+        if code.name not in inside and code.replaced_by == successors[code.name]:
+            continue
         names = circle(code.name, code.replaced_by, successors)
         if names:
-            chain = " → ".join((*names, code.name))
+            shown = names if len(names) <= _SHOWN else (*names[:_SHOWN], "…")
+            chain = " → ".join((*shown, code.name))
             message = f"the replacements of `{code.name}` lead back to it: {chain}"
             hint = "end the chain at a live code"
             yield Remark((*path, "replaced_by"), message, hint, on_key=False)
