@@ -139,7 +139,13 @@ def _read(path: str, http: str | None, target: Path) -> _Source | None:
     assert description is not None  # a path was given
     place = relative_path(target, path)
     # The servers of the document are not taken: a draft aims at nothing but this machine.
-    return _Source(description, (), without_secrets(http or HERE).rstrip("/"), place, path)
+    return _Source(
+        description=description,
+        answers=(),
+        http=without_secrets(http or HERE).rstrip("/"),
+        openapi=place,
+        source=path,
+    )
 
 
 def _write_all(contents: Mapping[Path, str]) -> int:

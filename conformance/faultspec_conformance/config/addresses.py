@@ -12,7 +12,7 @@ in which they occur by chance.
 """
 
 _WORD = "***"
-"""What stands for a secret of an address in reports."""
+"""The replacement of a secret of an address in reports."""
 
 
 def address_secrets(url: str, *, query: bool = False) -> list[tuple[str, str]]:
