@@ -1,6 +1,7 @@
 """The body of an error, judged as one envelope with one error or a list of them."""
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Sequence
 
 from faultspec.contract.model import Claim
 from faultspec.judge.code import judge_code, judge_code_status, judge_missing_code
@@ -23,7 +24,7 @@ from faultspec.judge.slots import (
     judge_status_slot,
     judge_types,
 )
-from faultspec.language.model import Envelope, Operation
+from faultspec.language.model import Code, Envelope, Operation
 from faultspec.runtime.extraction import Extraction, Mismatch
 from faultspec.runtime.nodes import Array, slot_places, walk
 
@@ -55,9 +56,9 @@ def judge_envelope(
     items = errors_in(read)
     codes = [
         find_code(findings.contract, envelope, operation, item.slots.get("code"))
-        for item in items
-        if read.others
+        for item in (items if read.others else ())
     ]
+    beside = _codes_beside(codes) if codes else [()] * len(items)
     for index, item in enumerate(items):
         if read.more and ("code" in item.slots or _lists_codes(envelope)):
             findings.code = None  # that of the item before does not hold for this one
@@ -72,7 +73,7 @@ def judge_envelope(
                 where=where,
                 operation=operation,
                 protocol=match.protocol,
-                beside=(*codes[:index], *codes[index + 1 :]),
+                beside=beside[index],
             ),
         )
         if not errors and read.fits and "code" not in item.slots and not envelope.shows_code:
@@ -83,6 +84,20 @@ def judge_envelope(
         findings.code = first.code.name if first.code is not None else None
         first = first._replace(others=tuple(others))
     return first
+
+
+def _codes_beside(codes: Sequence[Code | None]) -> list[tuple[Code | None, ...]]:
+    """For each code of a list the codes of the others, each once: a list may have 10,000 errors."""
+    times = Counter(map(id, codes))
+    distinct = {id(code): code for code in codes}
+    every = tuple(distinct.values())
+    rest = {
+        key: every
+        if times[key] > 1
+        else tuple(code for other, code in distinct.items() if other != key)
+        for key in distinct
+    }
+    return [rest[id(code)] for code in codes]
 
 
 def _judge_error(findings: FindingCollector, error: ErrorReading) -> ErrorReading:

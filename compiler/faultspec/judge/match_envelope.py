@@ -81,7 +81,8 @@ class ErrorReading(NamedTuple):
 
     ``at``: the place of its envelope. ``where``: the places of its slots. Both point into the whole
     body. ``code``: its declared code. ``protocol``: it is an error of the carrying protocol.
-    ``beside``: the codes of the other errors of its list, None where one is not declared.
+    ``beside``: the codes of the other errors of its list, each once, None for one that is not
+    declared.
     ``others``: those errors, if it is the first of them.
     """
 
