@@ -18,6 +18,7 @@ from faultspec.evolution.examples import EXAMPLES as EVOLUTION_EXAMPLES
 from faultspec.evolution.rule import EvolutionRule
 from faultspec.evolution.rules import RULES as EVOLUTION_RULES
 from faultspec.language import load, reference
+from faultspec.language.carriers import http_carriers
 from faultspec.language.catalog import CODES
 from faultspec.language.constructs import DOCUMENT
 from faultspec.language.examples import EXAMPLES
@@ -208,6 +209,12 @@ def _code(taxonomy: Taxonomy, code: Code, path: Path, address: str) -> Iterator[
     if rules:
         yield from ("", "  headers:")
         yield from (f"    {rule.name}: {rule.presence}" for rule in rules)
+    for surface in http_carriers(taxonomy, code, of_operation=path[0] == "operations"):
+        own = surface.headers if surface is not None else ()
+        there = [rule for rule in own if rule.applies(code.name, status)]
+        if surface is not None and there:
+            yield from ("", f"  headers on `{surface.name}`:")
+            yield from (f"    {rule.name}: {rule.presence}" for rule in there)
     yield from _instance(taxonomy, code)
 
 

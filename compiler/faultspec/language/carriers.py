@@ -46,6 +46,22 @@ def carriers(taxonomy: Taxonomy, code: Code, *, of_operation: bool) -> tuple[Env
     return tuple(taxonomy.envelopes[name] for name in names or taxonomy.envelopes)
 
 
+def http_carriers(
+    taxonomy: Taxonomy, code: Code, *, of_operation: bool
+) -> tuple[Surface | None, ...]:
+    """The surfaces over HTTP that may carry a code, for their header rules; None alone if there are
+    none.
+    """
+    found = [
+        surface
+        for surface in taxonomy.surfaces.values()
+        if surface.transport == "http"
+        and surface.envelopes
+        and reaches(surface, code, of_operation=of_operation)
+    ]
+    return tuple(found) or (None,)
+
+
 def shares_code_place(envelope: Envelope, protocol: Envelope) -> bool:
     """Whether an envelope and its protocol's errors have their code in the same place.
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from faultspec.diagnostics.model import Severity
 from faultspec.language import formats, header_syntax, values
-from faultspec.language.carriers import carriers
+from faultspec.language.carriers import carriers, http_carriers
 from faultspec.language.grammar import GrammarProblem, Path
 from faultspec.language.model import (
     IMPLIED,
@@ -42,7 +42,13 @@ def check_examples(
                 yield from _check_slots(example, at, envelopes, vocabularies)
                 yield from _check_facts(code, example, at)
             yield from _check_status(code, example, at)
-            yield from _check_headers(code, example, at, taxonomy.headers)
+            surfaces = http_carriers(taxonomy, code, of_operation=path[0] == "operations")
+            # An example is an answer of one of the surfaces.
+            problems = (
+                list(_check_headers(code, example, at, (*taxonomy.headers, *theirs)))
+                for theirs in (surface.headers if surface else () for surface in surfaces)
+            )
+            yield from min(problems, key=len)
 
 
 def _strictness(envelopes: Iterable[Envelope]) -> Strictness:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from faultspec.diagnostics.model import Path
-from faultspec.language.carriers import carriers, reaches
+from faultspec.language.carriers import carriers, http_carriers, reaches
 from faultspec.language.model import Code, Envelope, RetryPolicy, Surface, Taxonomy
 from faultspec.runtime.nodes import slot_places
 
@@ -16,6 +16,11 @@ def occurs_on(surface: Surface, path: Path, code: Code) -> bool:
 def surfaces_of(taxonomy: Taxonomy, path: Path, code: Code) -> list[Surface]:
     """The surfaces on which the code at `path` may occur."""
     return [surface for surface in taxonomy.surfaces.values() if occurs_on(surface, path, code)]
+
+
+def http_surfaces_of(taxonomy: Taxonomy, path: Path, code: Code) -> tuple[Surface | None, ...]:
+    """The surfaces over HTTP that may carry the code at `path`; None alone if there are none."""
+    return http_carriers(taxonomy, code, of_operation=path[0] == "operations")
 
 
 def envelopes_of(taxonomy: Taxonomy, path: Path, code: Code) -> tuple[Envelope, ...]:

@@ -99,7 +99,9 @@ def idempotency_sources(taxonomy: Taxonomy) -> tuple[Source, ...]:
 
 def retry_after_sources(taxonomy: Taxonomy) -> tuple[Source, ...]:
     """The rules for ``Retry-After`` that hold by status."""
-    return tuple(rule.source for rule in taxonomy.headers if rule.name.lower() == "retry-after")
+    surfaces = (rule for surface in taxonomy.surfaces.values() for rule in surface.headers)
+    rules = (*taxonomy.headers, *surfaces)
+    return tuple(rule.source for rule in rules if rule.name.lower() == "retry-after")
 
 
 def echo_sources(taxonomy: Taxonomy) -> tuple[Source, ...]:

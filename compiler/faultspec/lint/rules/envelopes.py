@@ -382,6 +382,11 @@ def echo_contradiction(subject: Subject) -> Iterator[Remark]:
         (("headers", header.name), header) for header in subject.taxonomy.headers
     ]
     rules += [
+        (("surfaces", surface.name, "headers", header.name), header)
+        for surface in subject.taxonomy.surfaces.values()
+        for header in surface.headers
+    ]
+    rules += [
         ((*path, "headers", header.name), header)
         for path, code in subject.live_codes()
         for header in code.headers

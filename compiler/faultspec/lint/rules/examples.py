@@ -1,11 +1,11 @@
 """Lint rules about the examples of codes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from faultspec.diagnostics.model import Path
 from faultspec.language.conditions import ConditionFacts
-from faultspec.language.model import Code, Envelope, Example
-from faultspec.lint.places import envelopes_of
+from faultspec.language.model import Code, Envelope, Example, HeaderRule
+from faultspec.lint.places import envelopes_of, http_surfaces_of
 from faultspec.lint.rule import Remark, Subject, rule
 from faultspec.lint.rules.headers import REQUEST_ONLY
 from faultspec.runtime.nodes import slot_places
@@ -112,24 +112,32 @@ def example_without_header(subject: Subject) -> Iterator[Remark]:
     """
     for path, code in subject.live_codes():
         for where, example in subject.examples(path, code):
-            rules = subject.taxonomy.header_rules(code, example.status or code.http.default)
+            status = example.status or code.http.default
+            # An example is an answer of one of the surfaces.
+            surfaces = http_surfaces_of(subject.taxonomy, path, code)
+            found = (subject.taxonomy.header_rules(code, status, surface) for surface in surfaces)
             if "headers" not in subject.mapping_at(*where):
-                rules = tuple(header for header in rules if header in code.headers)
-            # The last rule for a header decides. `request-header` reports those of requests.
-            decisive = {header.name.lower(): header for header in rules}
-            shown = {name.lower() for name in example.headers}
-            missing = [
-                f"`{header.name}`"
-                for name, header in decisive.items()
-                if header.presence == "required" and not header.equals and not header.constant
-                if name not in shown and name not in REQUEST_ONLY
-            ]
+                found = (tuple(rule for rule in rules if rule in code.headers) for rules in found)
+            missing = min((_missing_headers(example, rules) for rules in found), key=len)
             if missing:
                 message = (
                     f"the example lacks {', '.join(missing)}, which every `{code.name}` answer has"
                 )
                 hint = "add it under `headers:` of the example, or do not require it"
                 yield Remark(where, message, hint)
+
+
+def _missing_headers(example: Example, rules: Iterable[HeaderRule]) -> list[str]:
+    """The required headers that an example lacks, as code."""
+    # The last rule for a header decides. `request-header` reports those of requests.
+    decisive = {header.name.lower(): header for header in rules}
+    shown = {name.lower() for name in example.headers}
+    return [
+        f"`{header.name}`"
+        for name, header in decisive.items()
+        if header.presence == "required" and not header.equals and not header.constant
+        if name not in shown and name not in REQUEST_ONLY
+    ]
 
 
 @rule("example-contradicts-flag", severity="error", local=True)

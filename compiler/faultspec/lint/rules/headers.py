@@ -1,10 +1,11 @@
 """Lint rules about headers."""
 
 from collections.abc import Iterable, Iterator
-from itertools import combinations
+from itertools import combinations, product
 
 from faultspec.diagnostics.model import Path, Remedy
-from faultspec.language.model import HeaderRule
+from faultspec.language.model import Code, HeaderRule, Surface
+from faultspec.lint.places import http_surfaces_of
 from faultspec.lint.rule import Remark, Subject, rule
 
 #: Headers that RFC 9110 requires of a status.
@@ -55,6 +56,20 @@ def header_contradiction(subject: Subject) -> Iterator[Remark]:
         for one, other in combinations(carried, 2):
             if other in own:
                 yield from _value_contradiction((*path, "headers", other.name), one, other)
+        for surface in http_surfaces_of(subject.taxonomy, path, code):
+            yield from _contradictions_with_surface(path, code, surface, own)
+
+
+def _contradictions_with_surface(
+    path: Path, code: Code, surface: Surface | None, own: tuple[HeaderRule, ...]
+) -> Iterator[Remark]:
+    """Rules of a code that contradict those of a surface that carries it."""
+    theirs = [rule for rule in (surface.headers if surface else ()) if rule.names(code.name)]
+    for wanted, refused in (*_contradictions(own, theirs), *_contradictions(theirs, own)):
+        name = refused.name if refused in own else wanted.name
+        yield _contradiction((*path, "headers", name), wanted, refused)
+    for one, other in product(theirs, own):
+        yield from _value_contradiction((*path, "headers", other.name), one, other)
 
 
 def _groups_of_surfaces(subject: Subject) -> Iterator[tuple[Path, tuple[HeaderRule, ...]]]:
@@ -319,7 +334,7 @@ def header_spelling(subject: Subject) -> Iterator[Remark]:
 
 @rule("retry-after-missing", severity="warning")
 def retry_after_missing(subject: Subject) -> Iterator[Remark]:
-    """A 429 answer carries `Retry-After` (RFC 6585, section 4).
+    """A 429 answer carries `Retry-After` (RFC 6585, section 4), on every surface.
 
     Bad::
 
@@ -334,11 +349,18 @@ def retry_after_missing(subject: Subject) -> Iterator[Remark]:
           limited: {summary: Too many requests., http: 429}
     """
     for path, code in subject.live_codes():
-        carried = any(
-            header.name.lower() == "retry-after" and header.presence in ("required", "expected")
-            for header in subject.taxonomy.header_rules(code, 429)
-        )
-        if code.http.allows(429) and not carried:
-            message = f"`{code.name}` travels as 429 without Retry-After"
+        carrying = http_surfaces_of(subject.taxonomy, path, code)
+        bare = [
+            surface
+            for surface in carrying
+            if not any(
+                header.name.lower() == "retry-after" and header.presence in ("required", "expected")
+                for header in subject.taxonomy.header_rules(code, 429, surface)
+            )
+        ]
+        if code.http.allows(429) and bare:
+            names = ", ".join(f"`{surface.name}`" for surface in bare if surface is not None)
+            where = f" on {names}" if len(bare) < len(carrying) else ""
+            message = f"`{code.name}` travels as 429 without Retry-After{where}"
             hint = "add `headers: {Retry-After: {on: 429}}`"
             yield Remark(subject.first_written(path, "http"), message, hint)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from faultspec.diagnostics.model import Path
 from faultspec.language.model import Code, RetryPolicy
-from faultspec.lint.places import codes_of_policy, may_have_detail
+from faultspec.lint.places import codes_of_policy, http_surfaces_of, may_have_detail
 from faultspec.lint.rule import Remark, Subject, rule
 from faultspec.runtime.retry import Policy
 
@@ -203,12 +203,14 @@ def retry_after_ignored(subject: Subject) -> Iterator[Remark]:
         policy = taxonomy.retry_policies.get(code.retry or "")
         if policy is None or policy.policy.retry_after.honor or not code.http.statuses:
             continue
+        there = http_surfaces_of(taxonomy, path, code)
+        of_surfaces = (rule for surface in there if surface is not None for rule in surface.headers)
         required = any(
             header.name.lower() == "retry-after"
             and header.presence == "required"
             and header.names(code.name)
             and all(map(header.spans, code.http.allowed_statuses()))
-            for header in (*taxonomy.headers, *code.headers)
+            for header in (*taxonomy.headers, *of_surfaces, *code.headers)
         )
         if required:
             message = (
