@@ -405,9 +405,12 @@ LAWS: Mapping[str, str] = {
     "upstream": "tests/probes/test_upstreams.py",
     "upstream.codes": "tests/probes/test_upstream_codes.py",
     **{
-        f"idempotency.key.{place}": "tests/systems/test_key_places.py"
+        f"{key}.{place}": "tests/systems/test_key_places.py"
+        for key in ("idempotency.key", "surfaces.idempotency_key", "operations.idempotency_key")
         for place in ("header", "path", "query", "body")
     },
+    "surfaces.idempotency_key": "tests/systems/test_key_places.py",
+    "operations.idempotency_key": "tests/systems/test_key_places.py",
     "idempotency.refusals": "tests/probes/test_refused_replays.py",
 }
 """Tests of relations that depend on a key and on those below it, where no sin shows it."""

@@ -22,6 +22,7 @@ CALLS = frozenset(
         *("stranger", "operation", "identity", "canary", "requested_wait", "is_from_server"),
         *("claims_errors", "waits", "throttled_error", "make_values", "with_new_key"),
         *("inbound", "new_id", "schemas", "samples"),
+        "key_rule",
         # They wait, or start a new session of the protocol, as a request does.
         *("linger", "reset", "wait"),
     }

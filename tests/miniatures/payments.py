@@ -1,6 +1,7 @@
 """Payments that are made once under a key, which a request carries in one of four places.
 
-All state belongs to the application that `make_app` returns.
+Payments and keys belong to their tenant. Creations with the header `X-Fault` fail. All state
+belongs to the application that `make_app` or `make_branches` returns.
 """
 
 import asyncio
@@ -12,7 +13,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
 Place = Literal["header", "path", "query", "body"]
@@ -29,6 +30,9 @@ SINS: Mapping[str, str] = {
     "needs-no-key": "a payment without a key is made",
     "pays-twice-at-once": "equal requests that come while the first is written make payments too",
     "pays-once-for-all-keys": "every other key gets the first payment",
+    "shares-keys": "a key of another tenant gets its payment",
+    "refuses-foreign-keys": "a key that another tenant has used is refused",
+    "pays-and-fails": "a payment that fails by the switch is made, and made again by its repetition",
 }
 """The mistakes that `make_app` understands, each with what it does."""
 
@@ -47,12 +51,17 @@ def make_app(place: Place, sin: str = "") -> ASGIApp:
     if sin and sin not in SINS:
         raise ValueError(f"no such sin: {sin}")
     payments: list[dict[str, Any]] = []
-    kept: dict[str, tuple[Any, dict[str, Any]]] = {}
+    owners: dict[str, str] = {}
+    kept: dict[tuple[str, str], tuple[Any, dict[str, Any]]] = {}
 
-    def pay(key: str | None, body: dict[str, Any]) -> dict[str, Any]:
+    def pay(tenant: str, key: str | None, body: dict[str, Any]) -> dict[str, Any]:
         made = {"id": f"pay_{len(payments) + 1}", "amount": body["amount"], "note": body["note"]}
         payments.append(made | ({"key": key} if place == "path" else {}))
+        owners[made["id"]] = tenant
         return payments[-1]
+
+    def of(tenant: str) -> list[dict[str, Any]]:
+        return [one for one in payments if owners[one["id"]] == tenant]
 
     def key_of(request: Request, body: Mapping[str, Any]) -> str | None:
         match place:
@@ -68,31 +77,42 @@ def make_app(place: Place, sin: str = "") -> ASGIApp:
         body = read_body(await request.body(), with_token=place == "body")
         if isinstance(body, str):
             return refuse(400, "invalid", body)
-        key = key_of(request, body)
+        key, tenant = key_of(request, body), tenant_of(request)
         if not key:
             if sin != "needs-no-key":
                 return refuse(400, "key_missing", "a payment needs a key")
-            return JSONResponse(pay(None, body), 201)
+            return JSONResponse(pay(tenant, None, body), 201)
         if len(key) > LONGEST:
             return refuse(400, "invalid", "the key is too long")
+        if request.headers.get("X-Fault"):
+            if sin == "pays-and-fails":
+                pay(tenant, key, body)
+            return refuse(503, "unavailable", "the bank does not answer")
+        if sin == "refuses-foreign-keys" and {one for one, used in kept if used == key} - {tenant}:
+            return refuse(409, "key_reused", "the key is of another payment")
+        return await pay_once((tenant if sin != "shares-keys" else "", key), tenant, body)
+
+    async def pay_once(key: tuple[str, str], tenant: str, body: dict[str, Any]) -> Response:
         intent = {name: body[name] for name in ("amount", "note")}
         if key not in kept:
             if sin == "pays-twice-at-once":
                 await asyncio.sleep(_WRITING)
             paid = sin == "pays-once-for-all-keys" and bool(kept)
-            made = next(iter(kept.values()))[1] if paid else pay(key, body)
+            made = next(iter(kept.values()))[1] if paid else pay(tenant, key[1], body)
             kept[key] = intent, made
             return JSONResponse(kept[key][1], 201)
-        return replay(key, intent)
+        if sin == "shares-keys" and owners[kept[key][1]["id"]] != tenant:
+            return JSONResponse(kept[key][1], 201)
+        return replay(key, tenant, intent)
 
-    def replay(key: str, intent: dict[str, Any]) -> Response:
+    def replay(key: tuple[str, str], tenant: str, intent: dict[str, Any]) -> Response:
         first, made = kept[key]
         ignored = {"accepts-another-body": {"amount", "note"}, "compares-the-amount-only": {"note"}}
         compared = {"amount", "note"} - ignored.get(sin, set())
         if any(first[name] != intent[name] for name in compared):
             return refuse(409, "key_reused", "the key is of another payment")
-        if sin.startswith("pays-twice"):
-            another = pay(key, intent)
+        if sin in ("pays-twice", "pays-twice-unseen"):
+            another = pay(tenant, key[1], intent)
             made = another if sin == "pays-twice" else made
         if sin == "answers-otherwise":
             made = {**made, "replayed": True}
@@ -100,12 +120,13 @@ def make_app(place: Place, sin: str = "") -> ASGIApp:
 
     async def read(request: Request) -> Response:
         name = request.path_params["key"]
-        found = (one for one in payments if name in (one["id"], one.get("key")))
+        own = of(tenant_of(request))
+        found = (one for one in own if name in (one["id"], one.get("key")))
         one = next(found, None)
         return JSONResponse(one) if one else refuse(404, "absent", "there is no such payment")
 
     async def show_all(request: Request) -> Response:
-        return JSONResponse({"items": payments})
+        return JSONResponse({"items": of(tenant_of(request))})
 
     async def describe(request: Request) -> Response:
         return JSONResponse(document(place))
@@ -128,6 +149,34 @@ def make_app(place: Place, sin: str = "") -> ASGIApp:
         Route("/openapi.json", describe),
     ]
     return Starlette(routes=joined(routes), exception_handlers={HTTPException: refuse_all})
+
+
+def tenant_of(request: Request) -> str:
+    """The tenant of the caller: their token."""
+    return request.headers.get("Authorization", "")
+
+
+def make_branches(sins: Mapping[Place, str]) -> ASGIApp:
+    """One service with a branch for each place of the key, such as `/query/payments`; each branch
+    may have a mistake.
+    """
+    apps = {place: make_app(place, sins.get(place, "")) for place in PLACES}
+
+    async def describe(request: Request) -> Response:
+        paths = {
+            f"/{place}{path}": operations
+            for place in PLACES
+            for path, operations in document(place)["paths"].items()
+        }
+        return JSONResponse({**document("header"), "paths": paths})
+
+    async def refuse_all(request: Request, refused: Exception) -> Response:
+        assert isinstance(refused, HTTPException)
+        return refuse(refused.status_code, "absent", str(refused.detail))
+
+    mounts = [Mount(f"/{place}", app) for place, app in apps.items()]
+    routes = [Route("/openapi.json", describe), *mounts]
+    return Starlette(routes=routes, exception_handlers={HTTPException: refuse_all})
 
 
 def joined(routes: list[Route]) -> list[Route]:

@@ -127,3 +127,61 @@ def test_the_overlay_marks_operations_that_accept_the_key(place: str, version: s
         for node in jsonpath_rfc9535.find(action["target"], service(version))
     ]
     assert len(by_query) == len(marked)
+
+
+OWN = """
+faultspec: 1
+taxonomy: {name: branches, version: 1.0.0}
+envelopes: {error: {media_type: application/json, shape: {code: $code}}}
+operations:
+  refund: {match: {routes: ["PUT /payments/{key}"]}, idempotency_key: {path: key}}
+surfaces:
+  old: {transport: http, error_when: {status: [4xx, 5xx]}, envelope: error, codes: closed,
+        match: {routes: [/payments]}, idempotency_key: {body: /token}}
+  api: {transport: http, error_when: {status: [4xx, 5xx]}, envelope: error, codes: closed}
+idempotency: {key: Idempotency-Key, methods: [PUT, POST]}
+codes:
+  lost: {summary: No key, http: 400, retriable: false}
+"""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_places_of_surfaces_and_operations_are_marked(version: str) -> None:
+    """Each operation has the place that counts for it, and components say whose place they are."""
+    taxonomy = read(OWN, "taxonomy.yaml").taxonomy
+    assert taxonomy is not None
+    overlay = rendered("overlay", f"openapi-{version}.overlay.json", taxonomy)
+    found = apply_overlay(service(version), overlay)
+    validate(found)
+    marks = {
+        (path, method): found["paths"][path][method]["x-idempotency-key"]
+        for path in found["paths"]
+        for method in METHODS[:2]
+    }
+    header = {"in": "header", "at": "Idempotency-Key"}
+    body = {"in": "body", "at": "/token"}
+    assert marks == {
+        ("/payments", "put"): body,
+        ("/payments", "post"): body,
+        ("/payments/{key}", "put"): {"in": "path", "at": "key"},
+        ("/payments/{key}", "post"): header,
+    }
+    document = rendered("openapi", f"openapi-{version}.json", taxonomy)
+    validate(document)
+    components = document["components"]
+    methods = ["PUT", "POST"]
+    assert {
+        name: each["x-idempotency-key"]
+        for section in ("parameters", "schemas")
+        for name, each in components[section].items()
+        if "x-idempotency-key" in each
+    } == {
+        "IdempotencyKey": {**header, "methods": methods},
+        "IdempotencyKeyBody": {**body, "methods": methods, "surfaces": ["old"]},
+        "IdempotencyKeyPath": {
+            "in": "path",
+            "at": "key",
+            "methods": methods,
+            "operations": ["refund"],
+        },
+    }

@@ -146,6 +146,11 @@ JUDGED: Mapping[str, tuple[str, ...]] = {
     "idempotency.key.path": _REPLAY,
     "idempotency.key.query": _REPLAY,
     "idempotency.key.body": _REPLAY,
+    **{
+        f"{holder}.idempotency_key{kind}": _REPLAY
+        for holder in ("surfaces", "operations")
+        for kind in ("", ".header", ".path", ".query", ".body")
+    },
     "idempotency.methods": _REPLAY,
     "idempotency.replay": _REPLAY,
     "idempotency.replay.equal": _REPLAY,

@@ -53,7 +53,7 @@ class Traits(NamedTuple):
     ``words``: every text of the taxonomy. ``lengths``: the bounds on lengths. ``kept``: members
     whose text is compared with a header. ``raw``: headers whose values are parsed. ``opaque``:
     headers of which only format and equality count. ``dated``: the day of an answer decides.
-    ``key``: the place of the idempotency key in requests.
+    ``keys``: the places of idempotency keys in requests.
     """
 
     words: frozenset[str]
@@ -64,7 +64,7 @@ class Traits(NamedTuple):
     raw: frozenset[str]
     opaque: frozenset[str]
     dated: bool
-    key: KeyPlace | None
+    keys: tuple[KeyPlace, ...]
 
 
 @dataclass(slots=True)
@@ -147,7 +147,7 @@ def _traits(taxonomy: Taxonomy) -> Traits | None:
         raw=raw,
         opaque=(headers.repeated | {rule.name.lower() for rule in headers.rules}) - raw,
         dated=any(code.sunset is not None for code in taxonomy.every_code()),
-        key=taxonomy.idempotency.key if taxonomy.idempotency is not None else None,
+        keys=taxonomy.key_places,
     )
 
 
@@ -249,7 +249,7 @@ def cache_key(
         response.status,
         exchange.identity is None,
         "authorization" in request_headers or "cookie" in request_headers,
-        traits.key is not None and carried_key(traits.key, exchange) is not None,
+        *(carried_key(place, exchange) is not None for place in traits.keys),
         exchange.lacks,
         (exchange.idempotent, exchange.authenticated),
         date,

@@ -23,6 +23,7 @@ from faultspec.language.model import (
     Code,
     Envelope,
     HeaderRule,
+    Idempotency,
     Match,
     Operation,
     Schema,
@@ -157,7 +158,8 @@ class Contract:
     patterns of internal names. ``renderings``: the forms of errors as text. ``places``: by
     envelope, the places of slots that are not only where the picture has them. ``text_types``: by
     envelope, the types of slots in bodies that have only texts. ``sensitive``: the places of values
-    that no message and no report shows.
+    that no message and no report shows. ``has_own_keys``: whether some surface or operation has its
+    idempotency keys at a place of its own.
 
     ``cache``: the only mutable part. It holds header rules, harmless texts and, after
     ``with_cache``, judgements of sound errors.
@@ -177,6 +179,7 @@ class Contract:
     places: Mapping[str, Places] = field(default_factory=dict)
     text_types: Mapping[str, Mapping[str, Check]] = field(default_factory=dict)
     sensitive: SensitivePlaces = NOWHERE_SENSITIVE
+    has_own_keys: bool = False
     cache: JudgementCache = field(default_factory=JudgementCache, repr=False)
 
     def numbering_in(self, envelope: Envelope) -> Numbering:
@@ -208,11 +211,20 @@ class Contract:
         """The declared operation of requests with this name: ``METHOD /template`` on HTTP, else
         the name of a method or tool.
         """
-        method, _, template = name.partition(" ")
-        request = Request(method, template or name)
-        return self.operation(
-            Exchange(request, Response(None), route=template or None, operation=name)
+        return self.operation(_named_exchange(name))
+
+    def key_rule(self, exchange: Exchange) -> Idempotency | None:
+        """The rule about idempotency keys, with their place in this request."""
+        if not self.has_own_keys:
+            return self.taxonomy.idempotency
+        claim = self.claim(exchange)
+        return self.taxonomy.key_rule(
+            claim.surface if claim is not None else None, self.operation(exchange)
         )
+
+    def key_rule_of(self, name: str) -> Idempotency | None:
+        """The same for requests with this name: ``METHOD /template``."""
+        return self.key_rule(_named_exchange(name))
 
     def headers(
         self, code: Code | None, status: int, surface: Surface | None
@@ -275,6 +287,7 @@ def build_contract(taxonomy: Taxonomy) -> Contract:
             name: slot_types(taxonomy, envelope) for name, envelope in taxonomy.envelopes.items()
         },
         sensitive=find_sensitive_places(taxonomy),
+        has_own_keys=any(taxonomy.own_key_places()),
     )
 
 
@@ -328,6 +341,12 @@ def compile_match(match: Match) -> Matcher:
 
 
 _MATCH_ALL = Matcher((), (), (), ())
+
+
+def _named_exchange(name: str) -> Exchange:
+    method, _, template = name.partition(" ")
+    request = Request(method, template or name)
+    return Exchange(request, Response(None), route=template or None, operation=name)
 
 
 def paths_of(exchange: Exchange) -> tuple[str, ...]:

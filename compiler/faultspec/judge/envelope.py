@@ -112,7 +112,7 @@ def _judge_error(findings: FindingCollector, error: ErrorReading) -> ErrorReadin
         facts = facts_of(
             findings.exchange,
             error.operation,
-            keys=findings.contract.taxonomy.idempotency,
+            keys=findings.contract.key_rule(findings.exchange),
             status=status_of(error, findings.status),
             details=error.value("details"),
         )

@@ -48,7 +48,7 @@ def judge_unread_error(
         facts = facts_of(
             findings.exchange,
             operation,
-            keys=findings.contract.taxonomy.idempotency,
+            keys=findings.contract.key_rule(findings.exchange),
             status=findings.status,
             details=None,
         )

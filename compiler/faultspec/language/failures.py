@@ -8,6 +8,7 @@ from faultspec.language.carriers import reaches
 from faultspec.language.conditions import ConditionalRule, Retriable, StatusRange
 from faultspec.language.constructs.failures import GRPC
 from faultspec.language.grammar import Path, closest
+from faultspec.language.key_places import read_own_key_place
 from faultspec.language.model import (
     Code,
     Constant,
@@ -511,4 +512,5 @@ class CodeReader:
             },
             summary=data.get("summary"),
             source=scope.source(data.get("source"), path),
+            key=read_own_key_place(scope, data, path),
         )

@@ -378,7 +378,8 @@ class Surface(NamedTuple):
     ``success``: members of every success, by pointer. ``bad_items``: the details key with the bad
     items of a batch that fails as a whole. ``default_status``: the HTTP status of codes without
     one. ``repeats``: the surface whose errors are repeated here, in ``sink``. ``headers``: the
-    rules for its answers, which come after those of the taxonomy.
+    rules for its answers, which come after those of the taxonomy. ``key``: the place of its
+    idempotency keys, if it is another.
     """
 
     name: str
@@ -404,6 +405,7 @@ class Surface(NamedTuple):
     source: Source = NOWHERE
     default_status: int | None = None
     headers: tuple["HeaderRule", ...] = ()
+    key: KeyPlace | None = None
 
     def closes(self, wire: object) -> bool:
         """Whether only declared codes are allowed among those with this value."""
@@ -565,7 +567,8 @@ class Operation(NamedTuple):
     """An operation, with codes of its own, identified by (operation, code).
 
     ``wire``: its name in messages. ``codes``: the shared codes that it lists. ``variants``: those
-    of them that differ here in their statuses, details or facts.
+    of them that differ here in their statuses, details or facts. ``key``: the place of its
+    idempotency keys, if it is another than that of its surface.
     """
 
     name: str
@@ -577,6 +580,7 @@ class Operation(NamedTuple):
     summary: str | None = None
     source: Source = NOWHERE
     variants: Mapping[str, Code] = EMPTY
+    key: KeyPlace | None = None
 
     @property
     def has_own_codes(self) -> bool:
@@ -932,6 +936,32 @@ class Taxonomy(NamedTuple):
     profile: Literal["rfc9110"] | None = None
     extensible: tuple[str, ...] = ()
     overrides: Mapping[str, Override] = EMPTY
+
+    @property
+    def key_places(self) -> tuple[KeyPlace, ...]:
+        """Every place of idempotency keys, the general one first; none if there are no keys."""
+        if self.idempotency is None:
+            return ()
+        own = (key for _, key in self.own_key_places())
+        return tuple(dict.fromkeys((self.idempotency.key, *own)))
+
+    def own_key_places(self) -> Iterator[tuple[Surface | Operation, KeyPlace]]:
+        """The surfaces, then the operations, that have keys at a place of their own."""
+        for surface in self.surfaces.values():
+            if surface.key is not None:
+                yield surface, surface.key
+        for operation in self.operations.values():
+            if operation.key is not None:
+                yield operation, operation.key
+
+    def key_rule(self, surface: Surface | None, operation: Operation | None) -> Idempotency | None:
+        """The rule about idempotency keys, with their place in requests of an operation on a
+        surface.
+        """
+        place = operation.key if operation is not None else None
+        place = place or (surface.key if surface is not None else None)
+        rule = self.idempotency
+        return rule if rule is None or place is None else rule._replace(key=place)
 
     @property
     def flag_keys(self) -> tuple[str, ...]:

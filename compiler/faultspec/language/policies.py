@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from typing import get_args
 
 from faultspec.language.constructs.policies import DETECTORS
 from faultspec.language.grammar import Path
+from faultspec.language.key_places import read_key_place
 from faultspec.language.model import (
     Alert,
     AlertRise,
@@ -25,7 +25,6 @@ from faultspec.language.schemas import read_members
 from faultspec.language.scope import Data, Known, Scope, placed_items, word_tuple
 from faultspec.language.wire import check_method, read_condition_rules
 from faultspec.runtime import retry
-from faultspec.runtime.keys import KeyPlace, KeyPlaceKind
 
 
 def read_retry_policy(scope: Scope, name: str, data: Data) -> RetryPolicy:
@@ -123,13 +122,13 @@ def read_idempotency(scope: Scope, data: Data) -> Idempotency:
     missing: str | None = data.get("missing", "unspecified")
     if missing not in ("unspecified", "accepted"):
         missing = scope.refer(str(missing), scope.names("codes"), "code", (*path, "missing"))
-    if missing != "unspecified" and _is_in_path(data["key"]):
+    if missing != "unspecified" and _is_only_in_paths(scope, data["key"]):
         message = "the key is in the path, so no request lacks it"
         hint = "remove `missing`: without the key a request has another route"
         scope.report((*path, "missing"), "contradiction", message, hint, on_key=True)
         missing = "unspecified"
     return Idempotency(
-        key=_read_key_place(scope, data["key"], (*path, "key")),
+        key=read_key_place(scope, data["key"], (*path, "key")),
         methods=methods,
         window=scope.duration(data, "window", path, positive=True),
         equal=tuple(replay.get("equal", ("status", "body"))),
@@ -142,25 +141,11 @@ def read_idempotency(scope: Scope, data: Data) -> Idempotency:
     )
 
 
-#: The parts of a request that may carry the key.
-_KEY_PLACES: tuple[KeyPlaceKind, ...] = get_args(KeyPlaceKind)
-
-
-def _is_in_path(key: object) -> bool:
-    return isinstance(key, Mapping) and "path" in key
-
-
-def _read_key_place(scope: Scope, key: str | Data, path: Path) -> KeyPlace:
-    """The place of the key; a record that does not name exactly one is reported."""
-    if isinstance(key, str):
-        return KeyPlace("header", key)
-    named = [kind for kind in _KEY_PLACES if kind in key]
-    if len(named) != 1 and not scope.is_touched(path):
-        message = f"the key has {len(named) or 'no'} places, and exactly one is expected"
-        hint = "write one of `header`, `path`, `query` and `body`"
-        scope.report(path, "bad-key-place", message, hint, on_key=True)
-    kind: KeyPlaceKind = next(iter(named), "header")
-    return KeyPlace(kind, key.get(kind, "Idempotency-Key"))
+def _is_only_in_paths(scope: Scope, key: object) -> bool:
+    """Whether the key is in the path, on every surface and in every operation."""
+    holders = (*scope.section("surfaces").values(), *scope.section("operations").values())
+    own = (each["idempotency_key"] for each in holders if "idempotency_key" in each)
+    return all(isinstance(place, Mapping) and "path" in place for place in (key, *own))
 
 
 def _read_upstream_codes(scope: Scope, data: Data, path: Path) -> tuple[UpstreamCode, ...]:

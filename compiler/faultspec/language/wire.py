@@ -7,6 +7,7 @@ from faultspec.language.conditions import ConditionalRule, StatusRange, Test
 from faultspec.language.constructs.parts import STATUS_KEY
 from faultspec.language.constructs.wire import ENVELOPE
 from faultspec.language.grammar import Path, closest
+from faultspec.language.key_places import read_own_key_place
 from faultspec.language.model import (
     Batch,
     DetailMember,
@@ -260,12 +261,17 @@ def _read_surface(scope: Scope, name: str, data: Data) -> Surface:
         headers=read_header_rules(
             scope, data.get("headers", {}), (*path, "headers"), default_on=ERROR_STATUSES
         ),
+        key=read_own_key_place(scope, data, path),
     )
 
 
 def _check_surface_keys(scope: Scope, name: str, data: Data) -> None:
     path: Path = ("surfaces", name)
-    for key, lacks in (("default_status", "statuses"), ("headers", "response headers")):
+    for key, lacks in (
+        ("default_status", "statuses"),
+        ("headers", "response headers"),
+        ("idempotency_key", "idempotency keys"),
+    ):
         if key in data and data["transport"] != "http":
             message = f"surface `{name}` is not on HTTP, and has no {lacks}"
             scope.report((*path, key), "misplaced-key", message, "remove it", on_key=True)

@@ -9,8 +9,8 @@ from functools import cached_property
 from http import HTTPStatus
 from typing import NamedTuple
 
-from faultspec.language.model import Code, DetailMember, Taxonomy, Term
-from faultspec.runtime.keys import KeyPlaceKind
+from faultspec.language.model import Code, DetailMember, Operation, Surface, Taxonomy, Term
+from faultspec.runtime.keys import KeyPlace, KeyPlaceKind
 from faultspec.targets import schema as schemas
 from faultspec.targets.memo import memoize
 
@@ -23,6 +23,31 @@ KEY_PARTS: Mapping[KeyPlaceKind, str] = {
     "body": "members of the body",
 }
 """The parts of a request that may carry its idempotency key, in words."""
+
+
+class OwnKeys(NamedTuple):
+    """The places of the idempotency keys of surfaces and of operations that have their own, by
+    name.
+    """
+
+    surfaces: Mapping[str, KeyPlace]
+    operations: Mapping[str, KeyPlace]
+
+
+def own_keys(taxonomy: Taxonomy) -> OwnKeys | None:
+    """The places that are not that of all requests; None if there are none."""
+    rule, found = taxonomy.idempotency, list(taxonomy.own_key_places())
+    if rule is None or not found:
+        return None
+    return OwnKeys(
+        {holder.name: key for holder, key in found if isinstance(holder, Surface)},
+        {holder.name: key for holder, key in found if isinstance(holder, Operation)},
+    )
+
+
+def key_parts(taxonomy: Taxonomy) -> str:
+    """The parts of requests that have the idempotency key, in words; empty if there is no key."""
+    return " or the ".join(dict.fromkeys(KEY_PARTS[place.kind] for place in taxonomy.key_places))
 
 
 class DetailRow(NamedTuple):

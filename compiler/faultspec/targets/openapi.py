@@ -14,7 +14,18 @@ from typing import NamedTuple
 
 from faultspec.language.conditions import StatusRange
 from faultspec.language.formats import FORMATS
-from faultspec.language.model import Code, Envelope, Example, Field, HeaderRule, Schema, Taxonomy
+from faultspec.language.model import (
+    Code,
+    Envelope,
+    Example,
+    Field,
+    HeaderRule,
+    Idempotency,
+    Operation,
+    Schema,
+    Surface,
+    Taxonomy,
+)
 from faultspec.language.pictures import fill_message
 from faultspec.language.spelling import pascal
 from faultspec.language.values import check_value
@@ -77,7 +88,7 @@ def components(taxonomy: Taxonomy) -> Json:
         "responses": {},
         "headers": {},
         "examples": {},
-        **_key_component(taxonomy),
+        **_key_components(taxonomy),
     }
     names = component_names(taxonomy)
     for envelope in taxonomy.envelopes.values():
@@ -120,20 +131,38 @@ def components(taxonomy: Taxonomy) -> Json:
     return {section: each for section, each in found.items() if each}
 
 
-def _key_component(taxonomy: Taxonomy) -> Mapping[str, Json]:
-    """The parameter with the idempotency key; the schema of a member that is the key in bodies."""
-    rule = taxonomy.idempotency
-    if rule is None:
-        return {}
+def _key_components(taxonomy: Taxonomy) -> Mapping[str, Json]:
+    """The parameters with the idempotency key; schemas of members that are the key in bodies."""
+    found: dict[str, dict[str, Json]] = {}
+    taken = {pascal(code.name) for _, code in schemas.live(taxonomy)}
+    for place in taxonomy.key_places:
+        own = [holder for holder, key in taxonomy.own_key_places() if key == place]
+        whose = {
+            section: names
+            for section, kind in (("surfaces", Surface), ("operations", Operation))
+            if (names := [holder.name for holder in own if isinstance(holder, kind)])
+        }
+        rule = taxonomy.idempotency
+        assert rule is not None  # else no place is known
+        general = place == rule.key
+        name = "IdempotencyKey" if general else f"IdempotencyKey{pascal(place.kind)}"
+        section, component = _key_component(rule._replace(key=place), {} if general else whose)
+        of_section = found.setdefault(section, {})
+        others = taken if section == "schemas" else set()
+        of_section[take_unique(name, others | set(of_section))] = component
+    return found
+
+
+def _key_component(rule: Idempotency, whose: Mapping[str, list[str]]) -> tuple[str, Json]:
+    """The section and the component of a place. ``whose``: the surfaces and the operations with it,
+    if it is not that of all.
+    """
     text = "The key of one write: every repetition of the write has the same value."
-    mark = {"in": rule.key.kind, "at": rule.key.at, "methods": list(rule.methods)}
+    mark = {"in": rule.key.kind, "at": rule.key.at, "methods": list(rule.methods), **whose}
     schema = {"type": "string", "minLength": 1}
     if rule.key.kind == "body":
         described = {"description": f"{text} It is `{rule.key.at}` of request bodies."}
-        name = take_unique(
-            "IdempotencyKey", {pascal(code.name) for _, code in schemas.live(taxonomy)}
-        )
-        return {"schemas": {name: {**schema, **described, "x-idempotency-key": mark}}}
+        return "schemas", {**schema, **described, "x-idempotency-key": mark}
     parameter = {
         "name": rule.key.at,
         "in": rule.key.kind,
@@ -143,7 +172,7 @@ def _key_component(taxonomy: Taxonomy) -> Mapping[str, Json]:
         "schema": schema,
         "x-idempotency-key": mark,
     }
-    return {"parameters": {"IdempotencyKey": parameter}}
+    return "parameters", parameter
 
 
 class ComponentNames:

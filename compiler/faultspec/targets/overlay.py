@@ -15,7 +15,7 @@ the operations are first marked, and then get their responses:
 Components are named after the taxonomy, so that their names differ from the document's own.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from faultspec.language.carriers import uses_envelope
@@ -134,20 +134,60 @@ def _key_marks(taxonomy: Taxonomy) -> Iterator[Json]:
     rule = taxonomy.idempotency
     if rule is None:
         return
-    routes = [f"{method} /**" for method in rule.methods]
+    matches = [each.match for each in _http(taxonomy) if each.key is None]
+    matches += [each.match for each in taxonomy.operations.values() if each.key is None]
+    routes = [route for match in matches for route in match.routes]
+    yield from _mark_key(rule, [f"{method} /**" for method in rule.methods], routes)
+    for holder, place in taxonomy.own_key_places():
+        own = rule._replace(key=place)
+        found = (
+            _mark_key(own, list(_split_methods(own, holder.match.routes)))
+            if isinstance(holder, Operation)
+            else _mark_surface_key(own, holder, taxonomy)
+        )
+        for mark in found:
+            # Tools that apply overlays may merge a mark into those of other operations as well.
+            yield {"target": f"{mark['target']}['x-idempotency-key']", "remove": True}
+            yield mark
+
+
+def _mark_surface_key(rule: Idempotency, surface: Surface, taxonomy: Taxonomy) -> Iterator[Json]:
+    if _matches_everything(surface.match):
+        everywhere = [f"{method} /**" for method in rule.methods]
+        operations = [o for o in taxonomy.operations.values() if o.key is None]
+        yield from _mark_key(rule, everywhere, [r for o in operations for r in o.match.routes])
+        return
+    yield from _mark_key(rule, list(_split_methods(rule, surface.match.routes)))
+    if rule.key.kind != "path" and any("*" in route for route in surface.match.routes):
+        for method in map(str.lower, rule.methods):
+            target = f"$.paths[?@.{method}['{_mark(surface)}']].{method}"
+            yield _key_update(rule, target)
+
+
+def _mark_key(
+    rule: Idempotency, everywhere: list[str], routes: Iterable[str] = ()
+) -> Iterator[Json]:
+    """Mark the routes ``everywhere``; if the key is in the path, those of both that have it."""
+    marked = everywhere
     if rule.key.kind == "path":
-        routes = list(dict.fromkeys(_routes_with_key(taxonomy, rule)))
+        marked = list(dict.fromkeys(_split_methods(rule, (*routes, *everywhere))))
+        marked = [route for route in marked if "{" + rule.key.at + "}" in route]
+    for route in marked:
+        target = _paths(route)
+        if target is not None:
+            yield _key_update(rule, target)
+
+
+def _key_update(rule: Idempotency, target: str) -> Json:
+    mark = {"in": rule.key.kind, "at": rule.key.at}
+    return {"target": target, "update": {"x-idempotency-key": mark}}
+
+
+def _split_methods(rule: Idempotency, routes: Iterable[str]) -> Iterator[str]:
+    """The routes of the methods that accept a key, each with one method."""
     for route in routes:
-        mark = {"in": rule.key.kind, "at": rule.key.at}
-        yield {"target": _paths(route), "update": {"x-idempotency-key": mark}}
-
-
-def _routes_with_key(taxonomy: Taxonomy, rule: Idempotency) -> Iterator[str]:
-    matches = [surface.match for surface in _http(taxonomy)]
-    matches += [operation.match for operation in taxonomy.operations.values()]
-    for route in (route for match in matches for route in match.routes):
         method, _, path = route.rpartition(" ")
-        if "{" + rule.key.at + "}" in path and "*" not in path:
+        if "*" not in path:
             methods = [method.upper()] if method else rule.methods
             yield from (f"{each} {path}" for each in methods if each in rule.methods)
 

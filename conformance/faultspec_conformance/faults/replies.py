@@ -108,7 +108,7 @@ def _cases(contract: Contract, request: Request, fault: Fault, validator: str) -
     if code is None or not _is_allowed(code, operation) or len(others) != len(fault.others):
         return
     is_own = _is_own(code, operation)
-    for status in _statuses(code, fault, asked, operation=operation, taxonomy=taxonomy):
+    for status in _statuses(code, fault, asked, operation=operation, contract=contract):
         claim = contract.claim(replace(asked, response=Response(status)))
         if claim is None or not reaches(claim.surface, code, of_operation=is_own):
             continue
@@ -221,16 +221,17 @@ def _credentials(request: Request) -> bool:
 
 
 def _statuses(
-    code: Code, fault: Fault, asked: Exchange, operation: Operation | None, taxonomy: Taxonomy
+    code: Code, fault: Fault, asked: Exchange, operation: Operation | None, contract: Contract
 ) -> tuple[int, ...]:
     """The statuses to try: the requested one, else the one of the code's conditions, else all with
     the default first.
     """
     if fault.status is not None:
-        allowed = code.http.allows(fault.status) or code.name in taxonomy.codes_for(fault.status)
+        claimed = contract.taxonomy.codes_for(fault.status)
+        allowed = code.http.allows(fault.status) or code.name in claimed
         return (fault.status,) if allowed else ()
     chosen = code.http.decide(
-        facts_of(asked, operation, keys=taxonomy.idempotency, status=None, details=None)
+        facts_of(asked, operation, keys=contract.key_rule(asked), status=None, details=None)
     )
     if len(chosen) == 1:
         return chosen
@@ -389,7 +390,7 @@ def _flags(
     facts = facts_of(
         case.asked,
         case.operation,
-        keys=case.contract.taxonomy.idempotency,
+        keys=case.contract.key_rule(case.asked),
         status=case.status,
         details=details,
     )

@@ -96,8 +96,8 @@ def _batch(
         good=[*items, *more],
     )
     good = request(with_items(second, [items[1], first_item(new_body(session, operation, call))]))
-    key = session.taxonomy.idempotency
-    replayed = key is not None and takes_key(session, key, operation)
+    key = session.key_rule(operation)
+    replayed = takes_key(session, operation)
     if key is not None and replayed:
         good = set_key(key, good, new_key(session, operation))
     good = replace(good, correlation=new_id(session.echo, session.tokens))

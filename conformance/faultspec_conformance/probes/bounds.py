@@ -128,7 +128,7 @@ def _is_key_at(session: HttpSession, operation: ServiceOperation, at: str) -> bo
     """Whether a member or parameter is the key of idempotency: a value at its bound, sent once
     more with another body, is not refused for the bound.
     """
-    rule = session.taxonomy.idempotency
+    rule = session.key_rule(operation)
     return rule is not None and accepts_key(session, operation) and rule.key.at == at
 
 
@@ -236,9 +236,9 @@ def is_free_header(session: HttpSession, parameter: OperationParameter) -> bool:
     """Whether a header is input of the operation: no credential, no switch of faults, and nothing
     that HTTP or the taxonomy gives a meaning.
     """
-    name, rule = parameter.name.lower(), session.taxonomy.idempotency
+    name = parameter.name.lower()
     own = {session.echo.header.lower()} if session.echo is not None else set()
-    own |= {rule.key.at.lower()} if rule is not None and rule.key.kind == "header" else set()
+    own |= {key.at.lower() for key in session.taxonomy.key_places if key.kind == "header"}
     own |= {switch.header for switch in session.switches if switch.header is not None}
     free = name not in STANDARD | own and not CREDENTIAL.search(name)
     return parameter.where == "header" and free

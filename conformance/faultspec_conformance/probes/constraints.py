@@ -154,7 +154,7 @@ def _is_key(
     session: HttpSession, operation: ServiceOperation, parameter: OperationParameter
 ) -> bool:
     """Whether a parameter is the idempotency key of an operation."""
-    rule = session.taxonomy.idempotency
+    rule = session.key_rule(operation)
     if rule is None or operation.method not in rule.methods or rule.key.kind != "header":
         return False
     return parameter.where == "header" and parameter.name.lower() == rule.key.at.lower()

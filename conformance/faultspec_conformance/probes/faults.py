@@ -20,7 +20,7 @@ from faultspec_conformance.probes.whole_lists import read_pages
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import body_for, ordinary_request
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.keys import key_of
+from faultspec_conformance.session.keys import key_of, without_key_value
 from faultspec_conformance.session.observation import (
     Observation,
     failed,
@@ -124,7 +124,7 @@ class _Faults:
             return
         again = session.call(plain)
         yield self._check_recovery(code, answer, again, what)
-        rule = session.taxonomy.idempotency
+        rule = session.key_rule(operation)
         if rule is not None and operation.writes and again.ok:
             yield self._check_once(rule, operation, plain, (answer, again))
 
@@ -166,7 +166,7 @@ class _Faults:
             return passed(_RECOVERS)
         if again.status < 500 or again.status == 501:
             return not_exercised(_RECOVERS, f"without the switch, the service answered {again}")
-        rule = self.session.taxonomy.idempotency
+        rule = self.session.contract.key_rule(again.exchange)
         keyed = rule is not None and carried_key(rule.key, again.exchange) is not None
         if again.code == code and keyed and not self._retriable(code):
             reason = f"{code} is stored under the idempotency key, and no retry helps"
@@ -196,7 +196,8 @@ class _Faults:
         kind = next(created, None) if key_of(rule, spec) is not None else None
         listing = kind.operation("list") if kind is not None else None
         others = set(_texts(body_for(session, operation)))
-        text = next((text for text in _texts(spec.body) if text not in others), None)
+        own = _texts(without_key_value(rule, spec.body))
+        text = next((text for text in own if text not in others), None)
         if kind is None or listing is None or text is None:
             reason = f"no list shows how often {operation.name} took effect"
             return not_exercised(_RETRIED, reason)

@@ -110,9 +110,10 @@ def replays(session: HttpSession) -> Iterator[ProbeResult]:
     for index, (kind, operation) in enumerate(creating):
         # The first kind is always tested, the others if they take a key.
         is_first = index == 0 and kind.name == session.kinds[0].name
-        if not (is_first or takes_key(session, rule, operation)):
+        if not (is_first or takes_key(session, operation)):
             continue
-        yield from _Creation(session, rule, operation, created[kind.name]).outcomes()
+        own = session.key_rule(operation) or rule
+        yield from _Creation(session, own, operation, created[kind.name]).outcomes()
     for kind in kinds:
         yield from _change(session, rule, kind)
         yield from _delete(session, rule, kind)
@@ -469,6 +470,7 @@ def late_replays(session: HttpSession) -> Iterator[Outcome]:
     """Replay creations that other requests followed, within the time that keys are kept."""
     rule = session.taxonomy.idempotency
     for creation in session.knowledge.own.keyed if rule is not None else ():
+        rule = session.contract.key_rule(creation.first.exchange)
         assert rule is not None
         seconds = session.driver.elapsed - creation.at
         if not creation.first.ok:
@@ -594,7 +596,7 @@ def _replay_refusal(
     refused again if refusals are stored under their key, else it is handled anew.
     """
     create, delete = kind.operation("create"), kind.operation("delete")
-    if create is None or delete is None or not takes_key(session, rule, create):
+    if create is None or delete is None or not takes_key(session, create):
         return
     if not kind.config.unique:
         reason = f"no `unique` members of `{kind.name}` are declared, so no refusal can be replayed"
@@ -604,6 +606,7 @@ def _replay_refusal(
     if isinstance(taken, str):
         yield not_exercised(_REPLAY, taken)
         return
+    rule = session.key_rule(create) or rule
     creation = _Creation(session, rule, create, taken)
     spec = creation.request(
         new_key(session, create), taken.body, new_id(session.echo, session.tokens)
@@ -665,6 +668,7 @@ def send_twice(
     session: HttpSession, rule: Idempotency, operation: ServiceOperation, spec: RequestSpec
 ) -> Outcome:
     """Send a request twice with one key and one correlation id, and compare the answers."""
+    rule = session.key_rule(operation) or rule
     spec = with_new_key(session, rule, operation, spec)
     first, again = session.call(spec), session.call(spec)
     if first.ok:

@@ -42,12 +42,13 @@ _ABOUT_KEY = frozenset({*INVALID_INPUT, CONFLICT, 428})
 
 def missing_keys(session: HttpSession) -> Iterator[ProbeResult]:
     """Send each write that takes a key without one."""
-    rule = session.taxonomy.idempotency
-    if rule is None or rule.missing is None or rule.key.kind == "path":
+    general = session.taxonomy.idempotency
+    if general is None or general.missing is None:
         return
     asked = 0
-    for kind, operation in _writes(session, rule):
-        if asked < _WRITES:
+    for kind, operation in _writes(session, general):
+        rule = session.key_rule(operation)
+        if asked < _WRITES and rule is not None and rule.key.kind != "path":
             asked += 1
             yield from attempt(_Write(session, rule, kind, operation).outcomes(), CLAUSE)
     if not asked:
@@ -61,10 +62,10 @@ def _writes(
     for kind in session.turn:
         create = kind.operation("create")
         created = create is not None and kind.name in session.knowledge.created
-        if create is not None and created and takes_key(session, rule, create):
+        if create is not None and created and takes_key(session, create):
             yield kind, create
     for operation in session.description.operations:
-        if is_replayed_here(session, rule, operation) and takes_key(session, rule, operation):
+        if is_replayed_here(session, rule, operation) and takes_key(session, operation):
             yield None, operation
 
 

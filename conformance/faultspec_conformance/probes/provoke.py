@@ -352,7 +352,7 @@ def _keep_key(session: HttpSession, operation: ServiceOperation, spec: RequestSp
 
     A key in the path or in a body belongs to what the step says, so none is added there.
     """
-    rule = session.taxonomy.idempotency
+    rule = session.key_rule(operation)
     if rule is None or rule.key.kind in ("path", "body") or key_of(rule, spec) is not None:
         return spec
     return renew_key(session, operation, spec)

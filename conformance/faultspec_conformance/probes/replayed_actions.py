@@ -53,12 +53,10 @@ def replays_below(session: HttpSession) -> Iterator[ProbeResult]:
 
     They may change the item in any way, so only generated traffic comes after them.
     """
-    rule = session.taxonomy.idempotency
-    if rule is None:
-        return
     asked = 0
     for operation in session.description.operations:
-        if not is_replayed_here(session, rule, operation):
+        rule = session.key_rule(operation)
+        if rule is None or not is_replayed_here(session, rule, operation):
             continue
         if asked >= _OTHERS:
             yield Note(f"{operation.name} is not replayed: {_OTHERS} others are")
@@ -70,9 +68,7 @@ def replays_below(session: HttpSession) -> Iterator[ProbeResult]:
 def is_replayed_here(session: HttpSession, rule: Idempotency, operation: ServiceOperation) -> bool:
     """Whether this turn replays the operation, and no other probe does."""
     creates = _creates(operation)
-    if operation.method not in rule.methods or not (
-        creates or documents_key(session, rule, operation)
-    ):
+    if operation.method not in rule.methods or not (creates or documents_key(session, operation)):
         return False
     parent = _parent(session, operation)
     if parent is not None:
@@ -80,8 +76,7 @@ def is_replayed_here(session: HttpSession, rule: Idempotency, operation: Service
     # Operations without a kind of resource belong to the turn of the first kind.
     first_turn = not session.kinds or session.kinds[0] in session.turn
     replayed = any(
-        kind.operation("create") == operation
-        and (index == 0 or documents_key(session, rule, operation))
+        kind.operation("create") == operation and (index == 0 or documents_key(session, operation))
         for index, kind in enumerate(session.kinds)
     )
     return creates and first_turn and not replayed

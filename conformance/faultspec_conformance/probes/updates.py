@@ -7,7 +7,7 @@ from faultspec_conformance.session.configured import fill_in_call
 from faultspec_conformance.session.fixtures import body_for, likely_body
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.inventory import is_whole
-from faultspec_conformance.session.keys import takes_key
+from faultspec_conformance.session.keys import has_key_in_path
 from faultspec_conformance.session.resources import ResourceKind
 
 
@@ -25,11 +25,9 @@ def changes(session: HttpSession, kind: ResourceKind) -> list[ServiceOperation]:
             if operation.method in ("PUT", "PATCH") and shape_of(operation.template) == shape
         ]
     found: dict[tuple[str, str], ServiceOperation] = {}
-    rule = session.taxonomy.idempotency
-    in_path = rule if rule is not None and rule.key.kind == "path" else None
     for operation in operations:
         # A write whose path has the key is a creation: with another body it is refused.
-        if operation is not None and not (in_path and takes_key(session, in_path, operation)):
+        if operation is not None and not has_key_in_path(session, operation):
             found.setdefault((operation.method, shape_of(operation.template)), operation)
     return list(found.values())
 

@@ -47,7 +47,7 @@ class Healing:
             reason = f"{spec.operation} did not succeed twice in a row before the upstream failed"
             yield not_exercised(HEALS, reason)
             return
-        rule = self.session.taxonomy.idempotency
+        rule = self.session.key_rule(self.session.operation(spec.method, spec.path))
         if rule is not None and rule.refusals == "retried" and key_of(rule, spec):
             again = self._send_while_well(spec)
             if isinstance(again, Observation) and again.ok:

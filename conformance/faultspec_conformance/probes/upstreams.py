@@ -258,15 +258,19 @@ class _UpstreamWatch(UpstreamCaller):
 
     def keyed_request(self) -> RequestSpec:
         """Return the request, under a new idempotency key if refusals are retried under it."""
-        spec, rule = self.request(), self.session.taxonomy.idempotency
+        spec = self.request()
+        rule = self._rule_of(spec)
         keyed = rule is not None and rule.refusals == "retried" and spec.method in rule.methods
         if rule is None or not keyed or self.session.knowledge.keyless or key_of(rule, spec):
             return spec
         return self._renew_key(rule, spec)
 
+    def _rule_of(self, spec: RequestSpec) -> Idempotency | None:
+        return self.session.key_rule(self.session.operation(spec.method, spec.path))
+
     def _renew_key(self, rule: Idempotency, spec: RequestSpec) -> RequestSpec:
         operation = self.session.operation(spec.method, spec.path)
-        if rule.key.kind != "header" and not takes_key(self.session, rule, operation):
+        if rule.key.kind != "header" and not takes_key(self.session, operation):
             return spec
         return set_key(rule, spec, new_key(self.session, operation))
 
@@ -357,7 +361,8 @@ class _UpstreamWatch(UpstreamCaller):
         if again.status in _OF_THE_ITEM and self.renew():  # one item allows one such request
             self.renews = self.provoke(FINE)[0].ok
         self.repeatable = again.ok or self.renews
-        spec, rule = self.request(), self.session.taxonomy.idempotency
+        spec = self.request()
+        rule = self._rule_of(spec)
         if rule is not None and spec.method in rule.methods and not self.session.knowledge.keyless:
             yield from self.check_replay(self._renew_key(rule, spec))
         if spec.body is not ABSENT:
@@ -377,9 +382,7 @@ class _UpstreamWatch(UpstreamCaller):
             name = self.upstream.config.name
             message = f"the replay of {first.exchange.operation} called {name} again"
             operation = self.session.operation(spec.method, spec.path)
-            rule = self.session.taxonomy.idempotency
-            assert rule is not None
-            keyed = documents_key(self.session, rule, operation)
+            keyed = documents_key(self.session, operation)
             # Without the key in the document, the operation may not take keys.
             level: Level = "error" if keyed else "warning"
             yield failed(ONCE, message, first, again, level=level, variant="replay")

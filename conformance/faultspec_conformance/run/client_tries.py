@@ -49,7 +49,7 @@ def read_try(session: Session, code: Code, served: Served, sent: Observation) ->
     taxonomy = session.taxonomy
     operation = session.contract.operation(sent.exchange)
     declared = operation.idempotent if operation is not None else None
-    rule, method = taxonomy.idempotency, served.request.method
+    rule, method = session.contract.key_rule(sent.exchange), served.request.method
     idempotent = method in _IDEMPOTENT if declared is None else declared
     if (
         rule is not None

@@ -396,7 +396,7 @@ class _ClientWatch:
 
     def check_keys(self, where: str, sent: Sequence[Observation]) -> Iterator[Outcome]:
         """Whether the tries of a call share one idempotency key, which no other call has."""
-        rule = self.session.taxonomy.idempotency
+        rule = self.session.contract.key_rule(sent[0].exchange)
         if rule is None or self.client.request.method not in rule.methods:
             return
         keys = [carried_key(rule.key, observation.exchange) for observation in sent]

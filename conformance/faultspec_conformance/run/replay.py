@@ -210,7 +210,7 @@ def _renew_key(exchange: Exchange, contract: Contract, keys: dict[str, str]) -> 
     """The exchange under a new idempotency key. ``keys``: the new keys by the recorded ones, which
     it adds to.
     """
-    rule = contract.taxonomy.idempotency
+    rule = contract.key_rule(exchange)
     carried = carried_key(rule.key, exchange) if rule is not None else None
     if rule is None or carried is None:
         return exchange

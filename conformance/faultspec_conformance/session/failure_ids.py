@@ -5,6 +5,7 @@ from collections.abc import Iterator, MutableMapping
 
 from faultspec.contract.keys import carried_key
 from faultspec.contract.model import Contract
+from faultspec.exchange.model import Exchange
 from faultspec.language.model import Taxonomy
 from faultspec.runtime.shape import slot_places
 from faultspec_conformance.results.model import Outcome
@@ -51,13 +52,13 @@ def check_failure_ids(
         if earlier is answer:
             if any(place == slot and other != value for place, other in known):
                 yield passed(_CLAUSE)
-        elif not _may_share(taxonomy, earlier, answer, by_code=slot not in declared):
+        elif not _may_share(contract, earlier, answer, by_code=slot not in declared):
             message = f"two failures have the same `{slot}`: {earlier} and {answer}"
             yield failed(_CLAUSE, message, earlier, answer, variant=slot)
 
 
 def _may_share(
-    taxonomy: Taxonomy, first: Observation, second: Observation, *, by_code: bool
+    contract: Contract, first: Observation, second: Observation, *, by_code: bool
 ) -> bool:
     """Whether two answers may be the same failure: to one request, or to one key."""
     if by_code and first.code == second.code:
@@ -65,8 +66,11 @@ def _may_share(
     one, other = first.exchange, second.exchange
     if (one.request.method, one.request.target) == (other.request.method, other.request.target):
         return True
-    if taxonomy.idempotency is None:
-        return False
-    place = taxonomy.idempotency.key
-    key = carried_key(place, one)
-    return key is not None and key == carried_key(place, other)
+    keys = (_key(contract, each) for each in (one, other))
+    key = next(keys)
+    return key is not None and key == next(keys)
+
+
+def _key(contract: Contract, exchange: Exchange) -> str | None:
+    rule = contract.key_rule(exchange)
+    return carried_key(rule.key, exchange) if rule is not None else None

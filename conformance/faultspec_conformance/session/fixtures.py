@@ -131,7 +131,7 @@ def _make(
                 raw=sent.raw.encode() if sent is not None and sent.raw is not None else None,
                 content_type=content_type(operation),
             )
-            if not _has_configured_key(session, spec, call):
+            if not _has_configured_key(session, operation, spec, call):
                 spec = renew_key(session, operation, spec)
             creation = _create(session, operation, spec)
             if creation.ok:
@@ -218,7 +218,7 @@ def _create(session: HttpSession, operation: ServiceOperation, spec: RequestSpec
     reason.
     """
     refused = session.call(spec)
-    rule = session.taxonomy.idempotency
+    rule = session.key_rule(operation)
     if rule is None or not accepts_key(session, operation) or refused.status not in INVALID_INPUT:
         return refused
     bare = without_key(rule, spec)
@@ -397,17 +397,20 @@ def likely_body(
 
 def _keyed_body(session: HttpSession, operation: ServiceOperation, body: object) -> object:
     """Return a body under a new key if the operation takes the key there."""
-    rule = session.taxonomy.idempotency
+    rule = session.key_rule(operation)
     if rule is None or not accepts_key(session, operation):
         return body
     return set_key_in_body(rule, body, new_key(session, operation))
 
 
 def _has_configured_key(
-    session: HttpSession, spec: RequestSpec, call: ConfiguredCall | None
+    session: HttpSession,
+    operation: ServiceOperation,
+    spec: RequestSpec,
+    call: ConfiguredCall | None,
 ) -> bool:
     """Whether the configured request of a creation has a key of its own."""
-    rule = session.taxonomy.idempotency
+    rule = session.key_rule(operation)
     if rule is None or call is None:
         return False
     if rule.key.kind == "body":
@@ -463,7 +466,7 @@ def request_to(
         },
         content_type=content_type(operation),
     )
-    rule = session.taxonomy.idempotency
+    rule = session.key_rule(operation)
     in_values = rule is not None and rule.key.kind == "path" and values is not None
     # Values that the caller of this function gives name what exists.
     return spec if in_values else renew_key(session, operation, spec)

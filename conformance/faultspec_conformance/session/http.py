@@ -16,6 +16,7 @@ from faultspec.contract.keys import with_carried_key
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import ABOUT_BODY, Canary, Exchange, Request, Response
 from faultspec.judge import judge
+from faultspec.language.model import Idempotency
 from faultspec.openapi.service import Description, ServiceOperation
 from faultspec.runtime import retry_after
 from faultspec_conformance.config import Identity
@@ -397,9 +398,13 @@ class HttpSession(Session):
         outcome = passed(HEADERS) if problem is None else failed(HEADERS, problem, observation)
         self.add_decided(self.driver.latest, [outcome])
 
+    def key_rule(self, operation: ServiceOperation) -> Idempotency | None:
+        """The rule about idempotency keys, with their place in requests of an operation."""
+        return self.contract.key_rule_of(operation.name)
+
     def with_new_key(self, asked: Exchange) -> Exchange:
         """The request under another idempotency key, if it has one."""
-        rule = self.taxonomy.idempotency
+        rule = self.contract.key_rule(asked)
         if rule is None:
             return asked
         return with_carried_key(rule.key, asked, self.tokens.id("uuid4"))

@@ -15,33 +15,39 @@ from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.requests import RequestSpec
 
 
-def takes_key(session: HttpSession, rule: Idempotency, operation: ServiceOperation) -> bool:
+def takes_key(session: HttpSession, operation: ServiceOperation) -> bool:
     """Whether an operation takes a key: by its route if the key is in the path, else by the
     document or, if it names the key nowhere, by the methods of the taxonomy.
     """
-    if operation.method not in rule.methods:
+    rule = session.key_rule(operation)
+    if rule is None or operation.method not in rule.methods:
         return False
-    if documents_key(session, rule, operation):
+    if documents_key(session, operation):
         return True
-    documented = any(
-        documents_key(session, rule, other) for other in session.description.operations
-    )
+    documented = any(documents_key(session, other) for other in session.description.operations)
     return rule.key.kind != "path" and not documented
 
 
-def documents_key(session: HttpSession, rule: Idempotency, operation: ServiceOperation) -> bool:
+def documents_key(session: HttpSession, operation: ServiceOperation) -> bool:
     """Whether the document says that the operation takes a key."""
-    return schema_of_key(session, rule.key, operation) is not None
+    rule = session.key_rule(operation)
+    return rule is not None and schema_of_key(session, rule.key, operation) is not None
 
 
 def accepts_key(session: HttpSession, operation: ServiceOperation) -> bool:
     """Whether an ordinary request of the operation has a key. A header that the document does not
     name does no harm; anything else may be refused.
     """
-    rule = session.taxonomy.idempotency
+    rule = session.key_rule(operation)
     if rule is None or session.knowledge.keyless or operation.method not in rule.methods:
         return False
-    return rule.key.kind == "header" or takes_key(session, rule, operation)
+    return rule.key.kind == "header" or takes_key(session, operation)
+
+
+def has_key_in_path(session: HttpSession, operation: ServiceOperation) -> bool:
+    """Whether an operation takes its key in its path."""
+    rule = session.key_rule(operation)
+    return rule is not None and rule.key.kind == "path" and takes_key(session, operation)
 
 
 def schema_of_key(
@@ -75,7 +81,7 @@ def new_key(session: HttpSession, operation: ServiceOperation) -> str:
     """Return a new idempotency key: a UUID, or a text that the schema of the key allows if it does
     not allow a UUID.
     """
-    key, rule = session.tokens.id("uuid4"), session.taxonomy.idempotency
+    key, rule = session.tokens.id("uuid4"), session.key_rule(operation)
     if rule is None or rule.key.kind == "header":
         return key
     schema = schema_of_key(session, rule.key, operation) or {}
@@ -151,7 +157,7 @@ def _without_member(body: object, pointer: str) -> object:
 
 def renew_key(session: HttpSession, operation: ServiceOperation, spec: RequestSpec) -> RequestSpec:
     """Return the request under a new key if the operation accepts one; else as it is."""
-    rule = session.taxonomy.idempotency
+    rule = session.key_rule(operation)
     if rule is None or not accepts_key(session, operation):
         return spec
     return set_key(rule, spec, new_key(session, operation))

@@ -65,7 +65,7 @@ def likely_values(session: HttpSession, operation: ServiceOperation) -> dict[str
         example = _documented_value(session, parameter)
         if example not in (None, ""):
             values[name] = example
-    rule = session.taxonomy.idempotency
+    rule = session.key_rule(operation)
     if rule is not None and rule.key.kind == "path" and accepts_key(session, operation):
         # Another request under the key of what exists would be taken for its replay.
         values[rule.key.at] = new_key(session, operation)

@@ -104,7 +104,7 @@ LINES: Mapping[str, str] = {
         "idempotency: {key: Idempotency-Key, methods: [POST], mismatch: key_reused}"
     ),
     "`idempotency.key` is in the path, so no request lacks its key": (
-        "idempotency: {key: Idempotency-Key, methods: [POST], missing: invalid_request}"
+        "operations: {pay: {match: {routes: [POST /payments]}, idempotency_key: Idempotency-Key}}"
     ),
     "the taxonomy has no `idempotency.missing`": (
         "idempotency: {key: Idempotency-Key, methods: [POST], missing: invalid_request}"

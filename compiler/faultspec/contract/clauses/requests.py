@@ -155,7 +155,8 @@ CLAUSES = (
             Requirement(
                 "`idempotency.key` is in the path, so no request lacks its key",
                 lambda taxonomy: (
-                    not taxonomy.idempotency or taxonomy.idempotency.key.kind != "path"
+                    not taxonomy.idempotency
+                    or any(place.kind != "path" for place in taxonomy.key_places)
                 ),
             ),
             Requirement(

@@ -43,12 +43,16 @@ def _section(evolution: Evolution, name: str) -> tuple[Any, Any]:
         "Idempotency.mismatch",
         "Idempotency.missing",
         "Idempotency.refusals",
+        "Surface.key",
+        "Operation.key",
     ),
 )
 def idempotency_key(evolution: Evolution) -> Iterator[Occurrence]:
     """Clients repeat writes under a key, for as long as the service remembers it. A service that
     forgets earlier, or returns less, doubles their writes."""
     old, new = _section(evolution, "idempotency")
+    if old is not None and new is not None:
+        yield from _moved_keys(evolution, old, new)
     if old == new:
         return
     if old is None or new is None:
@@ -63,6 +67,18 @@ def idempotency_key(evolution: Evolution) -> Iterator[Occurrence]:
         yield Occurrence(("idempotency", field), effect, getattr(old, field), getattr(new, field))
 
 
+def _moved_keys(evolution: Evolution, old: Idempotency, new: Idempotency) -> Iterator[Occurrence]:
+    """Keys of surfaces and operations that are elsewhere, and not because all keys are."""
+    for section in ("surfaces", "operations"):
+        for path, before, after in evolution.pairs(section):
+            own = before.key or after.key
+            earlier, later = before.key or old.key, after.key or new.key
+            if own is not None and not _is_same_place(earlier, later):
+                message = _describe_move(f"`{after.name}`", earlier, later)
+                effect = Effect("breaking", message, ("clients",))
+                yield Occurrence((*path, "key"), effect, before.key, after.key)
+
+
 def _is_same_place(old: KeyPlace, new: KeyPlace) -> bool:
     """Whether a client puts the key where it did; names of headers have no case."""
     if old.kind == new.kind == "header":
@@ -72,6 +88,10 @@ def _is_same_place(old: KeyPlace, new: KeyPlace) -> bool:
 
 def _describe_place(place: KeyPlace) -> str:
     return f"the header `{place.at}`" if place.kind == "header" else str(place)
+
+
+def _describe_move(whose: str, old: KeyPlace, new: KeyPlace) -> str:
+    return f"the key of {whose} is {_describe_place(new)} in place of {_describe_place(old)}"
 
 
 def _key_effects(old: Idempotency, new: Idempotency) -> Iterator[tuple[str, Effect]]:

@@ -8,6 +8,7 @@ from faultspec.language.constructs.parts import (
     LOCALE,
     MEMBER,
     NAME,
+    OWN_KEY,
     SOURCE_KEY,
     STATUS,
     SUPPORT_KEYS,
@@ -282,6 +283,7 @@ OPERATION = Record(
         "wire": Key(Text(), "The name in messages, such as `fs/readFile`; default the name here."),
         "match": Key(SURFACE.keys["match"].type, "The exchanges of this operation."),
         "idempotent": Key(Flag(), "Whether repeating the request has no further effect."),
+        "idempotency_key": OWN_KEY,
         "codes": Key(
             Either((Many(Text(), 1), Named(Either((Nothing(), _VARIANT)), NAME, least=1))),
             "The shared codes that it may return, default all that its surface allows. In a "

@@ -192,3 +192,28 @@ MEMBER = Record(
         "source": SOURCE_KEY,
     },
 )
+
+_KEY_PLACE = Record(
+    "a place of the key",
+    {
+        "header": Key(HEADER, "The request header with the key."),
+        "path": Key(
+            Text(r"[^{}/]+", "the name of a placeholder, without braces"),
+            "The placeholder of the route with the key, such as `key` of `/payments/{key}`. No "
+            "request lacks such a key, so `missing` is not declared beside it.",
+        ),
+        "query": Key(Text(r".+", "the name of a parameter"), "The query parameter with the key."),
+        "body": Key(
+            Text(r"(/([^~/]|~[01])+)+", "a JSON Pointer such as /client_token (RFC 6901)"),
+            "The member of the request body with the key, by JSON Pointer.",
+        ),
+    },
+)
+
+KEY_PLACE = Either((HEADER, _KEY_PLACE))
+
+OWN_KEY = Key(
+    KEY_PLACE,
+    "The place of the idempotency key in its requests, if it is another than `idempotency.key`. "
+    "That of an operation counts before that of its surface.",
+)

@@ -4,6 +4,7 @@ from faultspec.language.constructs.parts import (
     CONDITION,
     DURATION,
     HEADER,
+    KEY_PLACE,
     MEANING,
     MEMBER,
     NAME,
@@ -147,30 +148,14 @@ RETRY_POLICY = Record(
     },
 )
 
-KEY_PLACE = Record(
-    "a place of the key",
-    {
-        "header": Key(HEADER, "The request header with the key."),
-        "path": Key(
-            Text(r"[^{}/]+", "the name of a placeholder, without braces"),
-            "The placeholder of the route with the key, such as `key` of `/payments/{key}`. No "
-            "request lacks such a key, so `missing` is not declared beside it.",
-        ),
-        "query": Key(Text(r".+", "the name of a parameter"), "The query parameter with the key."),
-        "body": Key(
-            Text(r"(/([^~/]|~[01])+)+", "a JSON Pointer such as /client_token (RFC 6901)"),
-            "The member of the request body with the key, by JSON Pointer.",
-        ),
-    },
-)
-
 IDEMPOTENCY = Record(
     "the idempotency rule",
     {
         "key": Key(
-            Either((HEADER, KEY_PLACE)),
+            KEY_PLACE,
             "The place of the idempotency key in a request: the name of a header, or one of "
-            "`{path: key}`, `{query: request_id}` and `{body: /client_token}`.",
+            "`{path: key}`, `{query: request_id}` and `{body: /client_token}`. Surfaces and "
+            "operations may have another (`idempotency_key`).",
             True,
         ),
         "methods": Key(

@@ -4,6 +4,7 @@ from faultspec.language.constructs.parts import (
     HEADER,
     MEDIA_TYPE,
     NAME,
+    OWN_KEY,
     POINTER,
     SCALAR,
     SCHEMA,
@@ -246,6 +247,7 @@ SURFACE = Record(
             "`foreign`: codes of another namespace, whose shape alone is judged. Or a list of "
             "codes.",
         ),
+        "idempotency_key": OWN_KEY,
         "default_status": Key(
             Integer(100, 599),
             "On HTTP: the status of codes that have none (`http: null`); by default such codes do "

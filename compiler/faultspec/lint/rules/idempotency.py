@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 
 from faultspec.language.grammar import Path, closest
-from faultspec.language.model import Idempotency, Taxonomy
+from faultspec.language.model import Idempotency, Match, Operation, Surface, Taxonomy
+from faultspec.language.routes import compile_route
 from faultspec.lint.rule import Remark, Subject, rule
 
 
@@ -127,17 +128,15 @@ def key_parameter_missing(subject: Subject) -> Iterator[Remark]:
         codes:
           failed: {summary: It failed., http: 500}
     """
-    rule = subject.taxonomy.idempotency
-    if rule is None or rule.key.kind != "path":
-        return
-    routes = list(_write_routes(subject.taxonomy, rule))
-    names = tuple(dict.fromkeys(name for route in routes for name in _placeholders(route)))
-    open_ended = not routes or any("*" in route for route in routes)
-    if not open_ended and rule.key.at not in names:
-        methods = ", ".join(rule.methods)
-        message = f"no route of {methods} has the placeholder `{{{rule.key.at}}}`"
-        hint = closest(rule.key.at, names) or "put the key into a route, or name its place"
-        yield Remark(("idempotency", "key"), message, hint, on_key=False)
+    for path, keys, matches in _declared_places(subject.taxonomy):
+        routes = [route for match in matches for route in match.routes if _takes_key(route, keys)]
+        names = tuple(dict.fromkeys(name for route in routes for name in _placeholders(route)))
+        open_ended = not routes or any("*" in route for route in routes)
+        if keys.key.kind == "path" and not open_ended and keys.key.at not in names:
+            methods = ", ".join(keys.methods)
+            message = f"no route of {methods} has the placeholder `{{{keys.key.at}}}`"
+            hint = closest(keys.key.at, names) or "put the key into a route, or name its place"
+            yield Remark(path, message, hint, on_key=False)
 
 
 @rule("operation-without-key", severity="warning")
@@ -163,10 +162,10 @@ def operation_without_key(subject: Subject) -> Iterator[Remark]:
         codes:
           lost: {summary: It is lost., http: 503}
     """
-    rule = subject.taxonomy.idempotency
-    if rule is None or rule.key.kind != "path":
-        return
     for operation in subject.taxonomy.operations.values():
+        rule = subject.taxonomy.key_rule(_surface_of(subject.taxonomy, operation), operation)
+        if rule is None or rule.key.kind != "path":
+            continue
         routes = [route for route in operation.match.routes if _takes_key(route, rule)]
         bare = [
             route
@@ -180,17 +179,91 @@ def operation_without_key(subject: Subject) -> Iterator[Remark]:
                 f"`{operation.name}` is declared idempotent, but `{writes[0]}` has no"
                 f" `{{{rule.key.at}}}`, which is the key"
             )
-            hint = "put the key into the route, or write `idempotent: false`"
+            hint = (
+                "put the key into the route, write `idempotent: false`, or give the operation the"
+                " place of its own key (`idempotency_key`)"
+            )
             path: Path = ("operations", operation.name, "idempotent")
             yield Remark(path, message, hint, on_key=False)
 
 
-def _write_routes(taxonomy: Taxonomy, rule: Idempotency) -> Iterator[str]:
-    """The routes of surfaces and operations that may take a key."""
-    matches = [surface.match for surface in taxonomy.surfaces.values()]
-    matches += [operation.match for operation in taxonomy.operations.values()]
-    for match in matches:
-        yield from (route for route in match.routes if _takes_key(route, rule))
+@rule("unused-key-place", severity="warning")
+def unused_key_place(subject: Subject) -> Iterator[Remark]:
+    """A place of the key of an operation or a surface is one that some request has: `idempotency`
+    is declared, and a route takes one of its methods.
+
+    Bad::
+
+        operations:
+          pay: {match: {routes: ["PUT /payments/{id}"]}, idempotency_key: {body: /token},
+              errors: {failed: {summary: It failed., http: 500}}}
+        idempotency: {key: Idempotency-Key, methods: [POST], mismatch: unspecified}
+        codes:
+          lost: {summary: It is lost., http: 503}
+
+    Good::
+
+        operations:
+          pay: {match: {routes: ["PUT /payments/{id}"]}, idempotency_key: {body: /token},
+              errors: {failed: {summary: It failed., http: 500}}}
+        idempotency: {key: Idempotency-Key, methods: [POST, PUT], mismatch: unspecified}
+        codes:
+          lost: {summary: It is lost., http: 503}
+    """
+    taxonomy = subject.taxonomy
+    for holder, _ in taxonomy.own_key_places():
+        section = "surfaces" if isinstance(holder, Surface) else "operations"
+        path: Path = (section, holder.name, "idempotency_key")
+        rule, routes = taxonomy.idempotency, holder.match.routes
+        if rule is None:
+            message = f"`{holder.name}` has the place of a key, but there is no `idempotency`"
+            yield Remark(path, message, "add `idempotency:` with the rule about keys, or remove it")
+        elif routes and not any(_takes_key(route, rule) for route in routes):
+            methods = ", ".join(rule.methods)
+            message = f"no route of `{holder.name}` has a method that accepts the key ({methods})"
+            yield Remark(path, message, "add its method to `idempotency.methods`, or remove it")
+
+
+def _declared_places(
+    taxonomy: Taxonomy,
+) -> Iterator[tuple[Path, Idempotency, tuple[Match, ...]]]:
+    """Each declared place of the key as a rule, with its path and the matches of its requests."""
+    general = taxonomy.idempotency
+    if general is None:
+        return
+    surfaces, operations = taxonomy.surfaces.values(), taxonomy.operations.values()
+    rest = [each.match for each in surfaces if each.key is None]
+    rest += [each.match for each in operations if each.key is None]
+    yield ("idempotency", "key"), general, tuple(rest)
+    for holder, place in taxonomy.own_key_places():
+        section = "surfaces" if isinstance(holder, Surface) else "operations"
+        matches = [holder.match]
+        if isinstance(holder, Surface):  # routes of its operations, too
+            matches += [each.match for each in taxonomy.operations.values() if each.key is None]
+        path: Path = (section, holder.name, "idempotency_key")
+        yield path, general._replace(key=place), tuple(matches)
+
+
+def _surface_of(taxonomy: Taxonomy, operation: Operation) -> Surface | None:
+    """The first surface over HTTP that has a route of the operation."""
+    if not operation.match.routes:
+        return None
+    method, _, path = operation.match.routes[0].rpartition(" ")
+    return next(
+        (
+            surface
+            for surface in taxonomy.surfaces.values()
+            if surface.transport == "http"
+            and (
+                not surface.match.routes
+                or any(
+                    compile_route(route).claims(method.upper(), (path,))
+                    for route in surface.match.routes
+                )
+            )
+        ),
+        None,
+    )
 
 
 def _takes_key(route: str, rule: Idempotency) -> bool:
