@@ -314,10 +314,10 @@ def test_pyright_fails_a_match_when_a_code_is_added_or_removed(folder: Path) -> 
 
 @pytest.mark.full
 def test_pyright_accepts_what_is_committed(tmp_path: Path) -> None:
-    """The committed packages pass pyright in its standard mode."""
+    """The committed packages pass pyright in its strict mode."""
     for tree in TREES:
         shutil.copytree(tree / "python", tmp_path / tree.parent.name)
     (tmp_path / "pyrightconfig.json").write_text(
-        json.dumps({"typeCheckingMode": "standard", "pythonVersion": "3.11"})
+        json.dumps({"typeCheckingMode": "strict", "pythonVersion": "3.11"})
     )
     assert pyright(tmp_path) == {}

@@ -309,6 +309,39 @@ KEYED = {
     "body": "{body: /client/a~1b/~0__proto__}",
 }
 
+FORM_LISTS = """
+faultspec: 1
+taxonomy: {name: form_lists, version: 1.0.0}
+detail_keys: {size: {type: integer}, exact: {type: boolean}}
+envelopes:
+  form:
+    media_type: application/x-www-form-urlencoded
+    shape: {error: $code, version: 2, "text?": $message, "...": $details}
+  lines:
+    media_type: application/jsonl
+    shape: {errors: [{code: $code, "text?": $message, "details?": $details}]}
+surfaces:
+  api: {transport: http, error_when: {status: [4xx, 5xx]}, envelope: [form, lines]}
+codes:
+  large: {wire: too-large, summary: Too large., http: 413,
+      details: {"size?": {}, "exact?": {}}}
+  busy: {summary: Busy., http: 503}
+operations:
+  put: {match: {routes: [PUT /x]}, errors: {full: {summary: Full., http: 507}}}
+"""
+
+BRANCHES = """
+faultspec: 1
+taxonomy: {name: branches, version: 1.0.0}
+surfaces:
+  api: {transport: http, envelope: error, idempotency_key: {query: request_id}}
+envelopes: {error: {shape: {code: $code, message: $message}}}
+operations:
+  pay: {match: {routes: [POST /payments]}, idempotency_key: {body: /client/token}}
+idempotency: {key: Idempotency-Key, methods: [POST]}
+codes: {failed: {summary: It failed., http: 500, retriable: true}}
+"""
+
 NUMERIC = """
 faultspec: 1
 taxonomy: {name: numeric, version: 1.0.0}
@@ -365,6 +398,9 @@ def every_taxonomy() -> Mapping[str, Taxonomy]:
     found["plain_first"] = read(PLAIN_FIRST, "plain_first.yaml").taxonomy
     found["numeric"] = read(NUMERIC, "numeric.yaml").taxonomy
     found |= {f"keyed_{place}": keyed(place) for place in KEYED}
+    found["branches"] = read(BRANCHES, "branches.yaml").taxonomy
+    found["formats"] = load(str(ROOT / "tests/taxonomies/formats.yaml")).taxonomy
+    found["form_lists"] = read(FORM_LISTS, "form_lists.yaml").taxonomy
     found["shop"] = shop()
     found |= {f"shape_{shape}": shapes.taxonomy(shape) for shape in shapes.SHAPES}
     taxonomies = {name: each for name, each in found.items() if each is not None}
@@ -1611,6 +1647,118 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 )
 
 
+#: The media types that TypeScript reads, and texts that they may have or not have.
+FORMATS = {
+    "application/json": ['{"code": "busy"}', "{", "7", ""],
+    "application/x-ndjson": [
+        '{"a": 1}\n\n{"error": {"code": "busy"}}\r\n',
+        '{"a": 1}\n{',
+        "\n",
+        "",
+    ],
+    "application/x-www-form-urlencoded": [
+        "error=busy&error_description=Wait+a%20bit",
+        "error=absent&attempt=3",
+        "error=absent&attempt=three&__proto__=x",
+        "error=busy&error=absent",
+        "error=%zz&a=%C3%BC",
+        "error=%ff",
+        "error",
+        "error=\u017c",
+        "error=too-large&version=2&size=12&exact=true&more=1",
+        "error=7&version=2&size=-0",
+        "error=too-large&version=02&size=1.5&exact=yes",
+        "",
+    ],
+    "text/plain": ["busy: Wait", "absent: a\nb\n", "busy:Wait", "busy: Wait\r\n", "", "\n"],
+}
+
+
+def read_alike(compiled: Compiled, name: str, bodies: list[tuple[str | None, str]]) -> None:
+    """Compare both readings of bodies, each with a media type."""
+    python = compiled.python(name)
+    module = compiled.module(name)
+    answers = [
+        {"status": 400, "headers": {} if media_type is None else {"Content-Type": media_type}}
+        for media_type, _ in bodies
+    ]
+    questions = [
+        {"module": module, "ask": "answer", "body": body, "answer": answer}
+        for (_, body), answer in zip(bodies, answers, strict=True)
+    ]
+    found = compiled.ask(questions)
+    for (media_type, body), answer, each in zip(bodies, answers, found, strict=True):
+        expected = python.parse(body.encode("utf-8", "surrogatepass"), **answer)
+        error = each["error"]
+        case = (media_type, body)
+        unknown = type(expected).__name__ == "UnknownError"
+        assert error["known"] is not unknown, case
+        assert error["details"] == dict(expected.details), case
+        if unknown:
+            assert error["originalCode"] == expected.original_code, case
+        else:
+            assert error["code"] == expected.code, case
+            assert error["message"] == expected.message, case
+        assert each["same"], case
+
+
+@pytest.mark.parametrize("name", ["formats", "form_lists"])
+def test_both_read_forms_lines_and_texts_alike(compiled: Compiled, name: str) -> None:
+    """TypeScript finds the code, the message and the details that Python finds, also where a body
+    has another media type than it says, or none.
+    """
+    cases = [
+        (media_type, body)
+        for media_type in (*FORMATS, None)
+        for bodies in FORMATS.values()
+        for body in bodies
+    ]
+    parts = st.sampled_from(
+        ("error", "code", "busy", "absent", "=", "&", "+", "%20", "%e2", ": ", "\n", "\r", '"', "{")
+    )
+    texts = st.lists(parts | st.text(max_size=2), max_size=6).map("".join)
+
+    @examples(200)
+    @given(st.sampled_from([*FORMATS, None]), texts)
+    def collect(media_type: str | None, text: str) -> None:
+        cases.append((media_type, text.encode("utf-8", "replace").decode()))
+
+    collect()
+    # Python decodes JSON that JavaScript does not have: NaN, and numbers that are too long.
+    read_alike(compiled, name, [each for each in cases if "NaN" not in each[1]])
+
+
+def test_a_format_that_is_not_read_gives_no_code(compiled: Compiled) -> None:
+    """XML and CBOR are unknown errors that say so, and keep the body; a body of no format says why
+    it was not read, and one that was read says nothing.
+    """
+    xml = "<Error version='2'><Code>busy</Code><Message>Wait</Message></Error>"
+    bodies = {
+        ("application/xml", xml): "XML is not read in TypeScript",
+        ("application/cbor", "\u00a1"): "CBOR is not read in TypeScript",
+        ("application/x-www-form-urlencoded", "error"): "the body is not a form",
+        ("application/x-ndjson", "{}\n{"): "the body is not JSON in line 2",
+        ("application/json", "{"): "the body is not JSON",
+        ("application/json", '{"code": "none"}'): None,
+        ("text/plain", "none: of ours"): None,
+    }
+    module = compiled.module("formats")
+    questions = [
+        {
+            "module": module,
+            "ask": "answer",
+            "body": body,
+            "answer": {"status": 503, "headers": {"Content-Type": media_type}},
+        }
+        for media_type, body in bodies
+    ]
+    for (case, reason), found in zip(bodies.items(), compiled.ask(questions), strict=True):
+        error = found["error"]
+        assert (error["known"], error["unreadable"]) == (False, reason), case
+        if reason is not None:
+            assert (error["originalCode"], error["raw"]) == (None, case[1]), case
+
+
 @pytest.mark.parametrize("place", KEYED)
 def test_both_set_the_key_of_a_request_alike(compiled: Compiled, place: str) -> None:
     """TypeScript puts a key where Python does, whatever the part of the request holds: other cases
@@ -1647,6 +1795,40 @@ def test_both_set_the_key_of_a_request_alike(compiled: Compiled, place: str) -> 
     ]
     for part, found, expected in zip(parts, compiled.ask(questions), wanted, strict=True):
         assert found == expected, part
+
+
+def test_both_put_the_key_where_an_operation_has_it(compiled: Compiled) -> None:
+    """The places of surfaces and operations are values of both packages, and a key is put at each
+    of them; without one it is put at the general place.
+    """
+    python = importlib.import_module(f"{compiled.python('branches').__name__}.retry")
+    places = {"pay": ("body", "/client/token"), "api": ("query", "request_id")}
+    found = {**python.OPERATION_KEY_PLACES, **python.SURFACE_KEY_PLACES}
+    assert {name: tuple(place) for name, place in found.items()} == places
+    put = python.put_idempotency_key
+    wanted = [
+        put({"amount": 1}, "k"),
+        put({"amount": 1}, "k", python.OPERATION_KEY_PLACES["pay"]),
+        put({"page": "2"}, "k", python.SURFACE_KEY_PLACES["api"]),
+    ]
+    assert wanted == [
+        {"amount": 1, "Idempotency-Key": "k"},
+        {"amount": 1, "client": {"token": "k"}},
+        {"page": "2", "request_id": "k"},
+    ]
+    kinds = [{}, *({"kind": kind, "at": at} for kind, at in places.values())]
+    parts: list[dict[str, Any]] = [{"amount": 1}, {"amount": 1}, {"page": "2"}]
+    module = compiled.module("branches", "retry")
+    questions = [
+        {
+            "module": module,
+            "ask": "call",
+            "name": "putIdempotencyKey",
+            "args": [part, "k", *([kind] if kind else [])],
+        }
+        for part, kind in zip(parts, kinds, strict=True)
+    ]
+    assert compiled.ask(questions) == wanted
 
 
 @pytest.mark.parametrize("place", KEYED)

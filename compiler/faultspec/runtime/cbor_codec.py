@@ -1,3 +1,5 @@
+# pyright: basic
+# `isinstance` tells JSON values apart; to the strict mode their members are unknown.
 """CBOR as a JSON-like value (RFC 8949 section 6.1), read by the package cbor2.
 
 Tags are dropped, byte strings become base64url text, and numbers as keys become text. A

@@ -1,3 +1,5 @@
+# pyright: basic
+# `isinstance` tells JSON values apart; to the strict mode their members are unknown.
 """Bodies by media type: from bytes to a JSON-like value and back, one codec for each
 format.
 

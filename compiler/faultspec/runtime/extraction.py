@@ -1,3 +1,5 @@
+# pyright: basic
+# `isinstance` tells JSON values apart; to the strict mode their members are unknown.
 """Read a body through a shape, taking what can be read and noting what departs."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,5 @@
+# pyright: basic
+# `isinstance` tells JSON values apart; to the strict mode their members are unknown.
 """Errors as text, for readers without an envelope: a picture in which parameters stand.
 
 | written             | means                                                       |

@@ -122,6 +122,36 @@ def _text_seconds(text: str, now: float) -> float | None:
     return min(max(0.0, moment - now), CEILING)
 
 
+def fill_hint(value: object, seconds: float | None, form: str, *, now: float) -> object:
+    """The wait that a body has: `value`, else the seconds in a form: ``s`` or ``ms``, a
+    whole number; ``duration``, such as ``1.5s``; ``date-time`` (RFC 3339).
+    """
+    if value is not None or seconds is None or not 0 <= seconds <= CEILING:
+        return value
+    # Here, so that a service without such values does not pay for them
+    from datetime import UTC, datetime
+    from decimal import ROUND_CEILING, Decimal
+
+    if form == "date-time":
+        moment = datetime.fromtimestamp(-int(-(now + seconds) // 1), UTC)
+        return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    step = Decimal(1) if form == "s" else Decimal("0.001")
+    whole = Decimal(repr(float(seconds))).quantize(step, ROUND_CEILING)
+    if form == "duration":
+        return f"{whole.normalize():f}s"
+    return int(whole * (1000 if form == "ms" else 1))
+
+
+def fill_wait(
+    seconds: float | None, value: object, unit: str, *, now: float
+) -> float | None:
+    """The seconds to wait: `seconds`, else those of a value in the body; None if that
+    asks not to try again.
+    """
+    found = hint_seconds(value, unit, now=now) if seconds is None else seconds
+    return None if found is None or found < 0 else found
+
+
 def render(seconds: float) -> str:
     """A delay as delta-seconds, rounded up, so that who waits that long has waited long
     enough.

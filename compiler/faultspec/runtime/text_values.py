@@ -1,3 +1,5 @@
+# pyright: basic
+# `isinstance` tells JSON values apart; to the strict mode their members are unknown.
 """Values of formats that have only texts, such as XML and forms, as JSON's types."""
 
 import re

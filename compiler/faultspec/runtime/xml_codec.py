@@ -1,3 +1,5 @@
+# pyright: basic
+# `isinstance` tells JSON values apart; to the strict mode their members are unknown.
 """XML as nested objects, and back.
 
 | XML                              | value                                         |

@@ -31,7 +31,7 @@ from faultspec.targets.doc_text import (
     plain_policy,
 )
 from faultspec.targets.literals import Verbatim
-from faultspec.targets.model import KEY_PARTS, Model
+from faultspec.targets.model import Model, OwnKeys, key_parts, own_keys
 from faultspec.targets.python import checks, facts, names, renderings
 from faultspec.targets.python.annotations import Annotations
 from faultspec.targets.python.bare_codes import bare_codes
@@ -166,7 +166,8 @@ class UnknownRow(NamedTuple):
 class RetryRows(NamedTuple):
     """``eligible_when``: the rules of each policy that has any. ``kind_of``: the kinds of codes, by
     policy. ``hints``: the details that are a wait, with their units. ``key_place``: of the
-    idempotency key; ``part``: the part of a request that has it, in words.
+    idempotency key; ``part``: the part of a request that has it, in words. ``own_keys``: other
+    places, by surface and by operation.
     """
 
     policies: tuple[PythonPolicyRow, ...]
@@ -176,6 +177,7 @@ class RetryRows(NamedTuple):
     hints: tuple[tuple[str, str], ...]
     key_place: KeyPlace | None
     part: str
+    own_keys: OwnKeys | None
 
 
 class CorrelationRow(NamedTuple):
@@ -217,6 +219,8 @@ class PythonView(NamedTuple):
     code otherwise. ``supported``: a code says who answers for it; ``owner``: who answers for the
     others. ``localized``: a message has several languages. ``sensitive``: logs mask a detail.
     ``upstream``: the rows of `upstream.codes`. ``succeeded``: a removed code is read as another.
+    ``fills_waits``: the wait of a header and that of a detail are one. ``quotes_tags``: an optional
+    detail is an entity tag.
     """
 
     header: str
@@ -256,6 +260,8 @@ class PythonView(NamedTuple):
     owner: str | None
     placed: bool
     localized: bool
+    fills_waits: bool
+    quotes_tags: bool
     sensitive: bool
     formats: tuple[PythonFormatRow, ...]
     identities: Mapping[str, Mapping[tuple[str | None, str | int], str | int]]
@@ -335,6 +341,12 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
         renderings=renderings.modules(taxonomy),
         decided=decided_keys(taxonomy),
         localized=any(error.messages for error in errors),
+        fills_waits=any(error.arguments.joins_waits for error in errors),
+        quotes_tags=any(
+            header.quoting == "_entity_tag"
+            for error in errors
+            for header in error.arguments.headers
+        ),
         sensitive=any(error.sensitive for error in errors),
         supported=has_support(taxonomy),
         owner=taxonomy.owner,
@@ -461,7 +473,8 @@ def _retry(taxonomy: Taxonomy, members: Members) -> RetryRows:
         },
         hints=tuple((key.name, key.unit) for key in taxonomy.retry_hints),
         key_place=taxonomy.idempotency.key if taxonomy.idempotency else None,
-        part=KEY_PARTS[taxonomy.idempotency.key.kind] if taxonomy.idempotency else "",
+        part=key_parts(taxonomy),
+        own_keys=own_keys(taxonomy),
     )
 
 

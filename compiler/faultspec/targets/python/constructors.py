@@ -5,7 +5,15 @@ itself.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from faultspec.language.model import Code, DetailMember, Envelope, HeaderRule, Presence, Taxonomy
+from faultspec.language.model import (
+    Code,
+    DetailKey,
+    DetailMember,
+    Envelope,
+    HeaderRule,
+    Presence,
+    Taxonomy,
+)
 from faultspec.language.spelling import pascal, snake
 from faultspec.runtime.shape import slot_places
 from faultspec.targets import schema as schemas
@@ -57,7 +65,8 @@ class ConstructorArguments(NamedTuple):
 
     ``details``: by key, the parameter, or the source of the whole. ``nullable``: keys that may be
     None. ``passed``: parameters that are passed under their own name. ``other_facts``: by fact, its
-    parameter. ``retry_after``: the parameter that is the wait.
+    parameter. ``retry_after``: the parameter that is the wait, or the call that finds it.
+    ``joins_waits``: the header and a detail are one wait.
     """
 
     details: Mapping[str, Verbatim] | Verbatim
@@ -66,6 +75,7 @@ class ConstructorArguments(NamedTuple):
     other_facts: Mapping[str, Verbatim]
     retry_after: str | None
     headers: Sequence[HeaderArgument]
+    joins_waits: bool = False
 
 
 class Package(NamedTuple):
@@ -118,6 +128,7 @@ class Constructor:
         self.passed: list[str] = []
         self.other_facts: dict[str, Verbatim] = {}
         self.retry_after: str | None = None
+        self.joins_waits = False
         self.headers: list[HeaderArgument] = []
         #: The parameter of each key of the details.
         self.keys: dict[str, str] = {}
@@ -132,6 +143,7 @@ class Constructor:
         self._add_retriable()
         self._add_other_facts()
         self._add_headers()
+        self._join_waits()
         for slot in package.slots:
             self._add_slot(slot)
         self._add("headers", "Mapping[str, str] | None")
@@ -149,6 +161,7 @@ class Constructor:
             other_facts=self.other_facts,
             retry_after=self.retry_after,
             headers=self.headers,
+            joins_waits=self.joins_waits,
         )
 
     def _require(self, name: str, annotation: str, doc: str = "") -> None:
@@ -317,6 +330,28 @@ class Constructor:
                 return self.keys[key.name] if numeric else None
         return None
 
+    def _join_waits(self) -> None:
+        """Make one wait of the header and of a detail that is a wait: what is not given is that of
+        the other.
+        """
+        hints = (key for key in self.taxonomy.retry_hints if key.name in self.keys)
+        key = next((key for key in hints if key.name not in self.nullable), None)
+        if key is None or self.retry_after != "retry_after" or not isinstance(self.details, dict):
+            return
+        self.joins_waits = True
+        form, name = hint_form(key), self.keys[key.name]
+        header = next(each for each in self.parameters if each.name == "retry_after")
+        index = next(i for i, each in enumerate(self.parameters) if each.name == name)
+        detail = self.parameters[index]
+        if header.mandatory or not detail.mandatory:
+            doc = f"{detail.doc or 'the wait of the body'}; default ``retry_after``"
+            kind = detail.annotation if not detail.mandatory else f"{detail.annotation} | None"
+            self.parameters[index] = ConstructorParameter(name, kind, False, doc=doc)
+            hint = Verbatim(f'_hint({name}, retry_after, "{form}")')
+            self.details = {**self.details, key.name: hint}
+        if not header.mandatory:
+            self.retry_after = f'_wait(retry_after, {name}, "{key.unit}")'
+
     def _derived_headers(self) -> list[HeaderArgument]:
         """The headers that repeat a detail."""
         found = []
@@ -379,6 +414,13 @@ class Constructor:
             self._require(slot.attribute, slot.annotation)
         else:
             self._add(slot.attribute, slot.optional)
+
+
+def hint_form(key: DetailKey) -> str:
+    """The form of a detail that is a wait, as the runtime names it."""
+    if "string" in key.schema.types:
+        return "date-time" if "date-time" in key.schema.format else "duration"
+    return key.unit
 
 
 def allowed_details(code: Code) -> dict[str, DetailMember]:

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import faultspec.runtime
 from faultspec.language.conditions import ConditionalRule, StatusRange, Test
 from faultspec.language.model import Code, Envelope, RetryPolicy, Support, Taxonomy
+from faultspec.language.text_types import text_type
+from faultspec.runtime.checking import Check
 from faultspec.runtime.keys import KeyPlace
 from faultspec.runtime.places import body_places
 from faultspec.runtime.retry import Policy
@@ -25,13 +27,14 @@ from faultspec.targets.doc_text import (
 from faultspec.targets.filters import visible
 from faultspec.targets.literals import Call, Verbatim
 from faultspec.targets.memo import memoize
-from faultspec.targets.model import KEY_PARTS, Model
+from faultspec.targets.model import Model, OwnKeys, key_parts, own_keys
 from faultspec.targets.python.constructors import allowed_details, flag_key
 from faultspec.targets.python.facts import merge_ranges
 from faultspec.targets.python.names import distinct_codes, enum_members, wire_names
 from faultspec.targets.python.wire import (
     DECIDED,
     carried_headers,
+    format_rows,
     has_error_lists,
     has_formats,
     header_of,
@@ -137,10 +140,11 @@ class TypeScriptView(NamedTuple):
     ``places``: those of slots that are not only where the picture has them, by envelope.
     ``decided``: the codes that no member of the body has; ``fallbacks`` those of other statuses;
     ``upstream`` those of failures of upstreams.
-    ``formats``: the bodies of an envelope are not JSON. ``identities``: by envelope, the values of
-    codes that are not their ``wire``. ``lists``: an envelope has a list of errors. ``hints``: the
-    details that are a wait, with their units. ``supported``: a code says who answers for it.
-    ``localized``: a message has several languages. ``sensitive``: logs mask a detail.
+    ``formats``: the bodies of an envelope are not JSON; ``media_types`` by envelope; ``text_types``
+    and ``detail_types``: what texts stand for in slots and details. ``identities``: by envelope,
+    the values of codes that are not their ``wire``. ``lists``: an envelope has a list of errors.
+    ``hints``: the details that are a wait, with their units. ``supported``: a code says who answers
+    for it. ``localized``: a message has several languages. ``sensitive``: logs mask a detail.
     ``succeeded``: a removed code is read as another one. ``by_domain``: the interfaces of the
     errors of each domain.
     """
@@ -164,6 +168,7 @@ class TypeScriptView(NamedTuple):
     unknown_retriable: bool
     key_place: KeyPlace | None
     part: str
+    own_keys: OwnKeys | None
     ranges: bool
     entry_ranges: bool
     rule_ranges: bool
@@ -173,6 +178,9 @@ class TypeScriptView(NamedTuple):
     fallbacks: tuple[Json, ...]
     upstream: tuple[Json, ...]
     formats: bool
+    media_types: Mapping[str, Sequence[str]]
+    text_types: Mapping[str, Mapping[str, Json]]
+    detail_types: Sequence[list[object]]
     supported: bool
     localized: bool
     sensitive: bool
@@ -246,7 +254,8 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
         else Verbatim(f"FACTS.{unknown}"),
         unknown_retriable=bool(rule and rule.retriable),
         key_place=taxonomy.idempotency.key if taxonomy.idempotency else None,
-        part=KEY_PARTS[taxonomy.idempotency.key.kind] if taxonomy.idempotency else "",
+        part=key_parts(taxonomy),
+        own_keys=own_keys(taxonomy),
         ranges=any(_has_range(code) for code in distinct_codes(taxonomy)),
         entry_ranges=any(
             operation is not None and _has_range(code) for operation, code in schemas.live(taxonomy)
@@ -263,6 +272,13 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
         fallbacks=tuple(_fallbacks(taxonomy)),
         upstream=tuple(_upstream_rows(taxonomy, enum)),
         formats=has_formats(taxonomy),
+        media_types={row.name: row.media_types for row in format_rows(taxonomy)},
+        text_types={
+            row.name: {slot: _text_type(check) for slot, check in row.types.items()}
+            for row in format_rows(taxonomy)
+            if row.types
+        },
+        detail_types=list(_detail_types(taxonomy)),
         supported=supported,
         localized=localized,
         sensitive=sensitive,
@@ -341,6 +357,29 @@ def _upstream_rows(taxonomy: Taxonomy, enum: Mapping[str, str]) -> Iterator[Json
             }
 
 
+def _text_type(check: Check) -> Json:
+    """The types that a text may stand for, as the runtime reads them."""
+    members = {name: _text_type(each) for name, each in check.members.items()}
+    return {
+        "types": list(check.types),
+        **({"members": members} if members else {}),
+        **({"items": _text_type(check.items)} if check.items is not None else {}),
+    }
+
+
+def _detail_types(taxonomy: Taxonomy) -> Iterator[list[object]]:
+    """The types of the details of each code, where bodies have only texts."""
+    if all(codec.has_types for one in taxonomy.envelopes.values() for codec in one.codecs):
+        return
+    for operation, code in schemas.live(taxonomy):
+        declared = {key: text_type(member.schema) for key, member in code.details.items()}
+        check = Check(("object",), members=declared)
+        if code.details_schema is not None:
+            check = text_type(code.details_schema)
+        if check.members:
+            yield [code.name, operation, _text_type(check)]
+
+
 def _decided_entry(row: DecidedRow) -> Json:
     return {
         "envelope": row.envelope,
@@ -359,6 +398,7 @@ def runtime_files(view: TypeScriptView) -> Iterator[tuple[str, Path]]:
         *(() if view.localized else ("locales",)),
         *(() if view.sensitive else ("sensitive",)),
         *(() if view.key_place is not None else ("keys",)),
+        *(() if view.formats else ("bodies",)),
     }
     for path in sorted(folder.glob("*.ts")):
         if path.stem not in unused:

@@ -129,7 +129,7 @@ class ErrorBoundary(asgi.ErrorBoundary):
             ),
             correlation=asgi.Correlation(
                 CORRELATION_HEADER,
-                lambda value: ids.matches(CORRELATION_FORMATS, value),
+                _is_correlation_id,
                 lambda: ids.new(CORRELATION_FORMATS[0]),
             ),
             media_type=media_type,
@@ -278,6 +278,10 @@ def _answerable(
         name.lower() in known or not any(status in span for span in on)
         for name, on in FACTS[code].headers
     )
+
+
+def _is_correlation_id(value: str) -> bool:
+    return ids.matches(CORRELATION_FORMATS, value)
 
 
 def _supplied(retry_after: float | None, challenge: str | None) -> Mapping[str, str]:

@@ -991,7 +991,8 @@ def bare(
     }
     error = restored(kind, state)
     if kind.flag_key is not None:
-        error._details = {**known, kind.flag_key: error._flag()}
+        flag = error._flag()  # pyright: ignore[reportPrivateUsage]  # of this module
+        error._details = {**known, kind.flag_key: flag}  # pyright: ignore[reportPrivateUsage]
     return error
 
 
@@ -1014,10 +1015,6 @@ def entity_tag(value: str) -> str:
     return value if re.fullmatch(r'(W/)?"[^"]*"', value) else f'"{value}"'
 
 
-def _entity_tag(value: str | None) -> str | None:
-    return None if value is None else entity_tag(value)
-
-
 def _sendable(headers: Mapping[str, str | None]) -> dict[str, str]:
     """The headers that have a value. Names have no case; the last of a name counts.
 
@@ -1025,13 +1022,14 @@ def _sendable(headers: Mapping[str, str | None]) -> dict[str, str]:
     """
     found: dict[str, tuple[str, str]] = {}
     for name, value in headers.items():
-        if not isinstance(name, str):
+        # A caller need not check its types, and a header of another one is not sent.
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"the name of a header must be a string, not {name!r}")
         if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
             raise ValueError(f"{name!r} is not the name of a header")
         if value is None:
             continue
-        if not isinstance(value, str):
+        if not isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             kind = type(value).__name__
             raise TypeError(f"the header {name} must be a string, not {kind}")
         found[name.lower()] = (name, value)

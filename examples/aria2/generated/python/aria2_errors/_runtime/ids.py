@@ -110,7 +110,7 @@ def _uuid_text(version: int, raw: bytes) -> str:
 
 
 def _digits(number: int, alphabet: str, length: int) -> str:
-    digits = []
+    digits: list[str] = []
     for _ in range(length):
         number, digit = divmod(number, len(alphabet))
         digits.append(alphabet[digit])

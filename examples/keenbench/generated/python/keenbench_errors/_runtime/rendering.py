@@ -1,4 +1,6 @@
 # Copied from faultspec; do not edit
+# pyright: basic
+# `isinstance` tells JSON values apart; to the strict mode their members are unknown.
 """Errors as text, for readers without an envelope: a picture in which parameters stand.
 
 | written             | means                                                       |

