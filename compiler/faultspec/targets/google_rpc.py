@@ -7,12 +7,14 @@ The members of Status are those of google/rpc/status.proto in the JSON mapping o
 errors that clients repeat.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from faultspec.language.constructs.failures import GRPC
 from faultspec.language.model import Code, Taxonomy
 from faultspec.language.pictures import fill_message
 from faultspec.language.values import spell
+from faultspec.runtime import retry_after
 from faultspec.targets import openapi
 from faultspec.targets import schema as schemas
 from faultspec.targets.doc_text import message_template
@@ -26,7 +28,7 @@ _TYPES = "type.googleapis.com/google.rpc."
 _DURATION = r"^[0-9]+(\.[0-9]{1,9})?s$"
 
 #: Seconds of the example of a wait that the code does not tell.
-_WAIT = 1
+_WAIT = 1.0
 
 
 class GoogleRpcView(NamedTuple):
@@ -61,9 +63,9 @@ def _schema(code: Code, taxonomy: Taxonomy) -> Json:
     info = {
         "type": "object",
         "properties": {
-            "@type": {"const": f"{_TYPES}ErrorInfo"},
-            "reason": {"const": str(code.wire)},
-            "domain": {"const": taxonomy.name},
+            "@type": _constant(f"{_TYPES}ErrorInfo"),
+            "reason": _constant(str(code.wire)),
+            "domain": _constant(taxonomy.name),
             "metadata": {
                 "type": "object",
                 "additionalProperties": {"type": "string"},
@@ -75,7 +77,7 @@ def _schema(code: Code, taxonomy: Taxonomy) -> Json:
     retry = {
         "type": "object",
         "properties": {
-            "@type": {"const": f"{_TYPES}RetryInfo"},
+            "@type": _constant(f"{_TYPES}RetryInfo"),
             "retryDelay": {"type": "string", "pattern": _DURATION},
         },
         "required": ["@type", "retryDelay"],
@@ -85,7 +87,7 @@ def _schema(code: Code, taxonomy: Taxonomy) -> Json:
         "description": code.summary,
         "type": "object",
         "properties": {
-            "code": {"const": GRPC[code.grpc or ""]},
+            "code": {"type": "integer", "const": GRPC[code.grpc or ""]},
             "message": {"type": "string"},
             "details": {
                 "type": "array",
@@ -96,6 +98,10 @@ def _schema(code: Code, taxonomy: Taxonomy) -> Json:
         "required": ["code", "message", "details"],
         "additionalProperties": False,
     }
+
+
+def _constant(text: str) -> Json:
+    return {"type": "string", "const": text}
 
 
 def _metadata_names(code: Code) -> list[str]:
@@ -127,7 +133,7 @@ def _example(code: Code, taxonomy: Taxonomy) -> Json:
         for name, value in details.items()
         if isinstance(value, str | int | float)
     }
-    retry = {"@type": f"{_TYPES}RetryInfo", "retryDelay": f"{_WAIT}s"}
+    retry = {"@type": f"{_TYPES}RetryInfo", "retryDelay": _delay(details, taxonomy)}
     return {
         "code": GRPC[code.grpc or ""],
         "message": message,
@@ -141,3 +147,14 @@ def _example(code: Code, taxonomy: Taxonomy) -> Json:
             *([retry] if code.retryable else []),
         ],
     }
+
+
+def _delay(details: Mapping[str, object], taxonomy: Taxonomy) -> object:
+    """The wait that the details of an example have, as a duration. Moments are not known here."""
+    waits = (
+        retry_after.hint_seconds(details.get(key.name), key.unit, now=0)
+        for key in taxonomy.retry_hints
+        if "date-time" not in key.schema.format
+    )
+    found = next((wait for wait in waits if wait is not None and wait >= 0), _WAIT)
+    return retry_after.fill_hint(None, found, "duration", now=0)
