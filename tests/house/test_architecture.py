@@ -211,6 +211,7 @@ def test_the_tests_mirror_the_rooms() -> None:
     """Every folder of tests is named after a room, or is one of the few that concern several."""
     shared = {
         "fixtures",
+        "frameworks",
         "goldens",
         "house",
         "miniatures",

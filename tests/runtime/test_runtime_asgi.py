@@ -14,7 +14,8 @@ from starlette.responses import JSONResponse, PlainTextResponse, StreamingRespon
 from starlette.routing import Route
 
 from faultspec.runtime import ids
-from faultspec.runtime.asgi import Answer, Correlation, ErrorBoundary
+from faultspec.runtime.asgi import AsgiBoundary
+from faultspec.runtime.boundary import Answer, BoundaryPolicy, Correlation
 
 NAMES = {
     404: "not_found",
@@ -70,7 +71,7 @@ def around(app, **given):
         "is_envelope": is_envelope,
         "correlation": CORRELATION,
     }
-    return ErrorBoundary(app, **{**known, **given})
+    return AsgiBoundary(app, BoundaryPolicy(**{**known, **given}))
 
 
 CORRELATION = Correlation(
@@ -583,12 +584,7 @@ async def teapot(request):
 
 
 ROUTES = [Route(f"/{each.__name__}", each) for each in (boom, limited, fine, stream, teapot)]
-OPTIONS = {
-    "render": render,
-    "last_resort": last_resort,
-    "is_envelope": is_envelope,
-    "correlation": CORRELATION,
-}
+POLICY = BoundaryPolicy(render, last_resort, is_envelope, CORRELATION)
 
 
 @pytest.mark.parametrize("place", ["around", "inside", "inside, debug"])
@@ -597,10 +593,10 @@ def test_starlette_s_own_errors_become_envelopes(place):
     middleware, all the same.
     """
     if place == "around":
-        app = ErrorBoundary(Starlette(routes=ROUTES), **OPTIONS)
+        app = AsgiBoundary(Starlette(routes=ROUTES), POLICY)
     else:
         app = Starlette(
-            routes=ROUTES, middleware=[Middleware(ErrorBoundary, **OPTIONS)], debug="debug" in place
+            routes=ROUTES, middleware=[Middleware(AsgiBoundary, POLICY)], debug="debug" in place
         )
     given_id = [("X-Correlation-Id", GIVEN)]
     answers = {

@@ -593,7 +593,7 @@ def test_a_boundary_completes_what_it_answers(bindings: Any) -> None:
     """
     bindings("aileron")
     asgi, runtime = (
-        importlib.import_module(f"aileron_errors.{each}") for each in ("asgi", "_runtime.asgi")
+        importlib.import_module(f"aileron_errors.{each}") for each in ("asgi", "_runtime.boundary")
     )
     problem = runtime.Problem(500, "1", RuntimeError("x"), ())
     named = asgi.answer(problem, complete=lambda error: setattr(error, "audit_id", "audit-1"))

@@ -163,7 +163,7 @@ def test_bindings_of_the_bank_are_typed_and_formatted(folder: Path) -> None:
     """mypy --strict and ruff accept the package."""
     package = folder / "python"
     for command in (
-        ["mypy", "--strict", "bank_errors"],
+        ["mypy", "--strict", "--no-site-packages", "bank_errors"],
         ["ruff", "check", "bank_errors"],
         ["ruff", "format", "--check", "bank_errors"],
     ):

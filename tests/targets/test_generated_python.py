@@ -1016,6 +1016,7 @@ def test_a_slot_may_be_called_whatever_the_package_uses(
         "-m",
         "mypy",
         "--strict",
+        "--no-site-packages",  # no framework is installed; tests/frameworks has those
         "--no-incremental",
         "--cache-dir",
         os.devnull,

@@ -122,7 +122,7 @@ def test_whatever_a_framework_says_the_answer_is_valid(system: str) -> None:
     name, given = SYSTEMS[system]
     package, asgi = importlib.import_module(name), importlib.import_module(f"{name}.asgi")
     rules = build_contract(taxonomy_of(system))
-    envelope = asgi.ErrorBoundary.__init__.__kwdefaults__["envelope"]
+    envelope = asgi.answer.__defaults__[0]
     schema = json.loads(
         (ROOT / system / f"generated/jsonschema/{envelope}.schema.json").read_text()
     )
@@ -170,14 +170,58 @@ def test_what_needs_details_is_answered_as_something_else(caplog: pytest.LogCapt
         return response.status, json.loads(response.body)["code"]
 
     with caplog.at_level(logging.WARNING):
-        assert answered(asgi.ErrorBoundary(bare(409, []))) == (400, "invalid_request")
-    assert "a bare 409 is answered as invalid_request under 400" in caplog.text
+        for _ in range(2):
+            assert answered(asgi.ErrorBoundary(bare(409, []))) == (400, "invalid_request")
+    assert caplog.text.count("a bare 409 is answered as invalid_request under 400") == 1
 
     def choose(problem: Any) -> Any:
         return package.Conflict(existing_id="7") if problem.status == 409 else None
 
     assert answered(asgi.ErrorBoundary(bare(409, []), choose=choose)) == (409, "conflict")
     assert answered(asgi.ErrorBoundary(bare(404, []), choose=choose)) == (404, "not_found")
+
+
+CLAIMED = """
+faultspec: 1
+taxonomy: {name: claimed, version: 1.0.0, title: Several codes claim a status}
+detail_keys: {left: {type: integer}}
+envelopes: {error: {shape: {code: $code, message: $message, details?: $details}}}
+surfaces: {api: {transport: http, envelope: error, codes: closed}}
+fallback:
+  4xx: {code: bad_request, reason: Whatever a framework refuses.}
+codes:
+  bad_request: {summary: No., http: 400, retriable: false}
+  forbidden: {summary: No., http: 403, retriable: false}
+  scope_missing: {summary: No., http: 403, retriable: false}
+  sku_taken: {summary: It exists., http: 409, retriable: false}
+  out_of_stock: {summary: Too few., http: 409, retriable: false, details: {left: {}}}
+  internal_error: {summary: A bug., http: 500, retriable: false}
+undeclared: {becomes: internal_error}
+"""
+
+
+def test_a_status_that_several_codes_claim_is_none_of_them_by_luck(
+    compiled: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A bare 409 is the fallback, and the log says so once; the code named as its status is stands
+    for it. An error that is raised, and one that the service chooses, is itself.
+    """
+    compiled(CLAIMED, "claimed")
+    package, asgi = (importlib.import_module(f"claimed_errors{each}") for each in ("", ".asgi"))
+
+    def answered(app: Any, **options: Any) -> tuple[int | None, str]:
+        response = served(asgi.ErrorBoundary(app, **options)).response
+        return response.status, json.loads(response.body)["code"]
+
+    async def taken(scope: Any, receive: Any, send: Any) -> None:
+        raise package.SkuTaken
+
+    for _ in range(3):
+        assert answered(bare(409, [])) == (400, "bad_request")
+    assert caplog.text.count("a bare 409 is answered as bad_request under 400: several") == 1
+    assert answered(bare(403, [])) == (403, "forbidden")
+    assert answered(taken) == (409, "sku_taken")
+    assert answered(bare(409, []), choose=lambda problem: package.SkuTaken()) == (409, "sku_taken")
 
 
 def test_a_status_keeps_its_meaning_where_only_a_header_is_missing() -> None:

@@ -115,8 +115,14 @@ def _shipped_target(
 
 
 _PYTHON_MODULES = (
-    *("__init__", "asgi", "codes", "details", "errors", "retry", "retrying", "wire"),
+    *("__init__", "asgi", "boundary", "codes", "details", "errors", "openapi", "retry"),
+    *("retrying", "wire", "wsgi"),
     *("clients/__init__", "clients/aiohttp", "clients/httpx", "clients/requests"),
+)
+
+_PYTHON_FRAMEWORKS = (
+    *("__init__", "aiohttp", "django", "drf", "fastapi", "flask", "litestar", "quart"),
+    *("self_test", "starlette"),
 )
 
 _TYPESCRIPT_MODULES = ("index", "catalog", "codes", "details", "errors", "retry", "wire")
@@ -124,14 +130,18 @@ _TYPESCRIPT_MODULES = ("index", "catalog", "codes", "details", "errors", "retry"
 _TARGETS = (
     _shipped_target(
         "python",
-        "an exception per code, parse and render, retries, ASGI boundary; no dependencies",
+        "an exception per code, parse and render, retries, error boundaries; no dependencies",
         *(
             Output(f"{module}.py.jinja", f"{{{{ view.package }}}}/{module}.py")
-            for module in _PYTHON_MODULES
+            for module in (
+                *_PYTHON_MODULES,
+                *(f"frameworks/{framework}" for framework in _PYTHON_FRAMEWORKS),
+            )
         ),
         *(
             Output("renderings.py.jinja", "{{ each.package }}/renderings.py", "view.renderings"),
             Output("py.typed.jinja", "{{ view.package }}/py.typed"),
+            Output("openapi.json.jinja", "{{ view.package }}/openapi.json"),
             Output("ruff.toml.jinja", "ruff.toml"),
         ),
         packaged="package",

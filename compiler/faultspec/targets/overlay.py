@@ -83,7 +83,7 @@ def _document(
         "actions": [
             {
                 "target": "$",
-                "update": {"components": _prefix_components(_used_components(components), prefix)},
+                "update": {"components": prefix_components(_used_components(components), prefix)},
             },
             *_marks(taxonomy),
             *_key_marks(taxonomy),
@@ -385,7 +385,7 @@ def _refers_to_nothing(value: Json) -> bool:
     return type(value) is Fragment and not value.refers
 
 
-def _prefix_components(components: Json, prefix: str) -> Json:
+def prefix_components(components: Json, prefix: str) -> Json:
     """The components and every reference among them, with ``prefix`` before the name."""
     return {
         section: {

@@ -34,7 +34,7 @@ from faultspec.targets.literals import Verbatim
 from faultspec.targets.model import Model, OwnKeys, key_parts, own_keys
 from faultspec.targets.python import checks, facts, names, renderings
 from faultspec.targets.python.annotations import Annotations
-from faultspec.targets.python.bare_codes import bare_codes
+from faultspec.targets.python.bare_codes import bare_codes, general_codes
 from faultspec.targets.python.clients import ClientRows, client_rows
 from faultspec.targets.python.constructors import (
     Constructor,
@@ -45,6 +45,8 @@ from faultspec.targets.python.constructors import (
     missing_facts,
     package_of,
 )
+from faultspec.targets.python.invalid_input import InvalidInputRow, invalid_input
+from faultspec.targets.python.openapi_parts import openapi_parts
 from faultspec.targets.python.wire import (
     DecidedKey,
     PythonEnvelopeRow,
@@ -192,16 +194,19 @@ class CorrelationRow(NamedTuple):
 
 
 class BoundaryRows(NamedTuple):
-    """The ASGI boundary. ``envelope``: the default one of HTTP. ``bare``: by envelope, the codes
-    without details.
+    """The error boundary. ``envelope``: the default one of HTTP. ``bare``: by envelope, the codes
+    without details. ``general``: the codes of statuses that several codes claim.
 
-    ``surfaces``: those that the boundary tells apart, or none.
+    ``surfaces``: those that the boundary tells apart, or none. ``invalid``: the code of input that
+    a framework refuses.
     """
 
     envelope: str
     correlation: CorrelationRow
     bare: Mapping[str, Sequence[Verbatim]]
+    general: Mapping[int, Verbatim]
     surfaces: tuple[object, ...]
+    invalid: InvalidInputRow | None
 
 
 class PythonView(NamedTuple):
@@ -221,6 +226,7 @@ class PythonView(NamedTuple):
     ``upstream``: the rows of `upstream.codes`. ``succeeded``: a removed code is read as another.
     ``fills_waits``: the wait of a header and that of a detail are one. ``quotes_tags``: an optional
     detail is an entity tag.
+    ``openapi``: the parts of `openapi_parts`.
     """
 
     header: str
@@ -267,6 +273,7 @@ class PythonView(NamedTuple):
     identities: Mapping[str, Mapping[tuple[str | None, str | int], str | int]]
     forms: bool
     lists: bool
+    openapi: Mapping[str, object]
 
 
 def view(taxonomy: Taxonomy, model: Model) -> PythonView:
@@ -293,6 +300,7 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
     )
     unknown = _unknown_row(taxonomy, members, errors)
     internal = members.get(_internal(taxonomy) or "")
+    envelope, bare = _first_envelope(taxonomy, "http"), bare_codes(taxonomy, members)
     return PythonView(
         header=model.header,
         title=taxonomy.title,
@@ -332,10 +340,12 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
         undeclared_key=_undeclared_key(taxonomy) if internal else None,
         retry=_retry(taxonomy, members),
         boundary=BoundaryRows(
-            envelope=_first_envelope(taxonomy, "http"),
+            envelope=envelope,
             correlation=_correlation(taxonomy, slots),
-            bare=bare_codes(taxonomy, members),
+            bare=bare,
+            general=general_codes(taxonomy, members),
             surfaces=_surfaces(taxonomy),
+            invalid=invalid_input(taxonomy, members, bare[envelope]),
         ),
         client=client_rows(taxonomy),
         renderings=renderings.modules(taxonomy),
@@ -358,6 +368,7 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
         },
         forms=any(True for _ in taxonomy.variants()),
         lists=lists,
+        openapi=openapi_parts(taxonomy, (error.name for error in errors), model.header),
     )
 
 
@@ -505,9 +516,9 @@ def _has_envelope(surface: Surface) -> bool:
 
 def _surface(surface: Surface) -> object:
     """The call that makes the boundary's row of a surface."""
-    from faultspec.runtime import asgi  # here, since most taxonomies have no such surface
+    from faultspec.runtime import boundary  # here, since most taxonomies have no such surface
 
-    return asgi.BoundarySurface(
+    return boundary.BoundarySurface(
         _has_envelope(surface),
         tuple(method.upper() for method in surface.match.methods),
         tuple(

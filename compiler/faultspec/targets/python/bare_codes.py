@@ -5,8 +5,10 @@ few headers.
 from collections.abc import Mapping
 
 from faultspec.language.model import Code, Envelope, HttpMapping, Taxonomy
+from faultspec.language.spelling import snake
 from faultspec.targets import schema as schemas
 from faultspec.targets.literals import Verbatim
+from faultspec.targets.model import phrase
 
 
 def bare_codes(taxonomy: Taxonomy, members: Mapping[str, Verbatim]) -> dict[str, list[Verbatim]]:
@@ -38,3 +40,53 @@ def _travels(http: HttpMapping) -> bool:
     return bool(http.statuses) and not any(
         fact.startswith("details.") or fact == "cause" for fact in http.reads
     )
+
+
+#: Names that codes of a status have by custom, beside the phrase of the status.
+_CUSTOMARY = {
+    400: ("invalid_request", "invalid_argument", "invalid_input"),
+    401: ("unauthenticated", "authentication_required", "auth_required"),
+    403: ("permission_denied", "access_denied", "not_allowed"),
+    404: ("resource_not_found", "not_found_error"),
+    408: ("timeout",),
+    412: ("failed_precondition",),
+    413: ("payload_too_large", "content_too_large", "body_too_large"),
+    415: ("unsupported_content_type",),
+    422: ("unprocessable_entity", "unprocessable_content", "validation_failed", "validation_error"),
+    429: ("rate_limited", "rate_limit_exceeded", "resource_exhausted"),
+    500: ("internal", "internal_error", "server_error"),
+    501: ("unimplemented",),
+    503: ("unavailable", "dependency_unavailable", "temporarily_unavailable"),
+    504: ("timeout", "deadline_exceeded"),
+}
+
+
+def general_codes(taxonomy: Taxonomy, members: Mapping[str, Verbatim]) -> dict[int, Verbatim]:
+    """For each status that several codes claim equally, the one that a bare status means: the
+    declared fallback, or the code named as the status is. Statuses without one are left out.
+    """
+    found = {}
+    for status in range(400, 600):
+        codes = _nearest(taxonomy, status)
+        if len(codes) < 2:
+            continue
+        fallback = taxonomy.fallback_for(status)
+        if fallback is not None and fallback.code in codes:
+            found[status] = members[fallback.code]
+            continue
+        customary = {snake(phrase(status)), *_CUSTOMARY.get(status, ())}
+        named = [name for name in codes if snake(name) in customary]
+        if len(named) == 1:
+            found[status] = members[named[0]]
+    return found
+
+
+def _nearest(taxonomy: Taxonomy, status: int) -> list[str]:
+    """The codes that may have a status, as far as no other's default is nearer to it."""
+    distances = {
+        code.name: abs((code.http.default or 0) - status)
+        for code in taxonomy.shared_live_codes()
+        if code.http.allows(status)
+    }
+    least = min(distances.values(), default=0)
+    return [name for name, distance in distances.items() if distance == least]

@@ -1,0 +1,61 @@
+"""Every error of a Starlette application leaves in the envelope.
+
+    app = Starlette(routes=routes)
+    install(app)
+
+The boundary stands inside of CORS, so that browsers may read errors. Middleware that is
+added later stands around it: add what may fail before.
+"""
+
+# Generated from examples/alknet/taxonomy.yaml; do not edit. Regenerate: faultspec
+# compile examples/alknet/taxonomy.yaml
+
+# Starlette need not be installed, and its type of middleware names no class.
+# mypy: disable-error-code="import-not-found, comparison-overlap, unused-ignore"
+
+from typing import Unpack
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ..asgi import ErrorBoundary
+from ..boundary import BoundaryOptions, make_policy
+from . import self_test
+
+
+def install(app: Starlette, **options: Unpack[BoundaryOptions]) -> None:
+    """Add the boundary to the middleware of an application. Raises ValueError as
+    ``make_policy`` does, and RuntimeError if the application has served a request.
+    """
+    make_policy(**options)  # a mistake in the options shows here, and not at a request
+    if app.middleware_stack is not None:
+        raise RuntimeError("install the error boundary before the first request")
+    outer = [
+        place
+        for place, middleware in enumerate(app.user_middleware)
+        if middleware.cls is CORSMiddleware
+    ]
+    place = outer[-1] + 1 if outer else 0
+    app.user_middleware.insert(place, Middleware(ErrorBoundary, **options))
+
+
+def check(app: Starlette) -> list[str]:
+    """The parts of the boundary that are not wired, in plain words. Requests are
+    sent in process, without the lifespan of the application.
+    """
+
+    def fail(request: Request) -> Response:
+        self_test.raise_at(request.url.path)
+        return Response()
+
+    routes = app.router.routes
+    mounted = [Route(path, fail) for path in (self_test.RAISING, self_test.CRASHING)]
+    routes[:0] = mounted
+    try:
+        return self_test.find_problems(self_test.ask_asgi(app), raises=True)
+    finally:
+        del routes[: len(mounted)]

@@ -1,0 +1,76 @@
+"""Parts for the OpenAPI document of a service: the responses of an operation that may
+fail with some errors, and the components that they refer to.
+"""
+
+# Generated from examples/kinto/taxonomy.yaml; do not edit. Regenerate: faultspec
+# compile examples/kinto/taxonomy.yaml
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from .errors import KintoError
+
+Document = dict[str, Any]
+
+
+def responses(
+    *errors: type[KintoError],
+) -> dict[int | str, Document]:
+    """The responses of an operation that may fail with these errors, by status. Raises
+    LookupError for a class without a code, and for a code that is not on HTTP.
+    """
+    found: dict[int | str, Document] = {}
+    for error in errors:
+        part = _parts()["errors"].get(error.__name__)
+        if part is None:
+            raise LookupError(f"no HTTP response for {error.__name__}")
+        response = found.setdefault(part["status"], {"description": ""})
+        response["description"] += f"\n\n{part['summary']}"
+        response["description"] = response["description"].strip()
+        headers = {name: {"$ref": ref} for name, ref in part["headers"].items()}
+        response["headers"] = {**response.get("headers", {}), **headers}
+        for media_type in part["media"]:
+            content = response.setdefault("content", {}).setdefault(
+                media_type, {"schema": {"oneOf": []}}
+            )
+            content["schema"]["oneOf"].append(
+                {"$ref": f"#/components/schemas/{part['schema']}"}
+            )
+            for name in part["examples"]:
+                reference = {"$ref": f"#/components/examples/{name}"}
+                content.setdefault("examples", {})[name] = reference
+    return found
+
+
+def add_components(document: Document) -> None:
+    """Add the components to a document that it refers to. Those that it has stay."""
+    known: Document = _parts()["components"]
+    waiting = list(_references(document))
+    while waiting:
+        section, _, name = waiting.pop().partition("/")
+        here = document.setdefault("components", {}).setdefault(section, {})
+        if name not in here and name in known.get(section, {}):
+            here[name] = json.loads(json.dumps(known[section][name]))
+            waiting += _references(here[name])
+
+
+def _references(value: object) -> Iterator[str]:
+    """The components, as ``schemas/Name``, that a part of a document refers to."""
+    if isinstance(value, dict):
+        for member in value.values():
+            yield from _references(member)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _references(item)
+    elif isinstance(value, str) and value.startswith("#/components/"):
+        yield value.removeprefix("#/components/")
+
+
+@cache
+def _parts() -> Document:
+    text = Path(__file__).with_name("openapi.json").read_text(encoding="utf-8")
+    found: Document = json.loads(text)
+    return found

@@ -1,0 +1,348 @@
+"""Laws of the generated modules for frameworks, over real HTTP and the real frameworks.
+
+docs/reference/frameworks.md has the table: `FAULTSPEC_WRITE=1 .venv/bin/python -m pytest -m ""
+tests/frameworks`.
+"""
+
+import importlib.metadata
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import takewhile
+from pathlib import Path
+
+import pytest
+from openapi_spec_validator import validate
+
+from frameworks.shop import LAWS, Shop, failures, running
+from paths import ROOT, TESTS
+from support.command_line import faultspec
+from support.once import build_once, locked
+
+HERE = TESTS / "frameworks"
+PAGE = ROOT / "docs" / "reference" / "frameworks.md"
+ADOPT = ROOT / "docs" / "how-to" / "adopt"
+
+#: The distribution of each shop, and the title of its row.
+SHOPS = {
+    "starlette": ("starlette", "Starlette"),
+    "fastapi": ("fastapi", "FastAPI"),
+    "litestar": ("litestar", "Litestar"),
+    "quart": ("quart", "Quart"),
+    "django_asgi": ("django", "Django, ASGI"),
+    "django_wsgi": ("django", "Django, WSGI"),
+    "drf": ("djangorestframework", "Django REST framework"),
+    "flask": ("flask", "Flask"),
+    "aiohttp": ("aiohttp", "aiohttp"),
+}
+
+#: The previous major version of each, with what it needs in another version than ours. Those that
+#: have no other major version: one of two years ago.
+PREVIOUS = {
+    "starlette": ["starlette==0.52.1"],
+    "fastapi": ["fastapi==0.115.14", "starlette==0.46.2"],
+    "litestar": ["litestar==2.8.3"],
+    "quart": ["quart==0.19.9"],
+    "django_asgi": ["django==4.2.30"],
+    "django_wsgi": ["django==4.2.30"],
+    "drf": ["djangorestframework==3.15.2", "django==4.2.30"],
+    "flask": ["flask==2.3.3", "werkzeug==2.3.8", "flask-cors==4.0.2"],
+    "aiohttp": ["aiohttp==3.9.5"],
+}
+
+#: Laws that a version cannot keep, with the reason.
+LIMITS = {
+    ("litestar", "2.8"): {
+        "framework-made errors": "it names no `Allow` with 405, so that the answer is 400",
+        "HEAD": "the same: HEAD is 405 without `Allow`",
+    }
+}
+
+#: Frameworks without validation of their own: the service raises the error.
+BY_HAND = {"starlette", "quart", "django_asgi", "django_wsgi", "flask", "aiohttp"}
+
+
+@pytest.fixture(scope="session")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the package of the shop's taxonomy."""
+
+    def build(folder: Path) -> None:
+        taxonomy = str(HERE / "shop-taxonomy.yaml")
+        done = faultspec(
+            "compile", "--target", "python", "--out", str(folder), taxonomy, cwd=folder
+        )
+        assert done.returncode == 0, done.stderr
+
+    return build_once(tmp_path_factory, "shop", build) / "python"
+
+
+def previous(framework: str) -> Path:
+    """The folder with the previous version of a framework; skips if pip cannot install it."""
+    wanted = PREVIOUS[framework]
+    folder = ROOT / ".cache" / "frameworks" / "-".join(wanted).replace("==", "-")
+    with locked(folder.with_suffix(".lock")):
+        if not folder.exists():
+            pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target"]
+            if subprocess.run([*pip, folder, *wanted], capture_output=True, check=False).returncode:
+                pytest.skip(f"{', '.join(wanted)} is not in .cache, and pip cannot install it")
+    return folder
+
+
+def broken_laws(framework: str, folders: list[Path], tmp_path: Path) -> dict[str, str]:
+    """The laws that a shop breaks."""
+    with running(framework, folders, tmp_path / "log") as shop:
+        return failures(shop)
+
+
+def short(version: str) -> str:
+    """A version up to its second number."""
+    return ".".join(version.split(".")[:2])
+
+
+def row(framework: str, version: str, broken: dict[str, str]) -> str:
+    """The row of the table."""
+    cells = [
+        "limit" if law in broken else "by hand" if law == "validation" and by_hand else "yes"
+        for law in LAWS
+        for by_hand in [framework in BY_HAND]
+    ]
+    return f"| {SHOPS[framework][1]} {version} | {' | '.join(cells)} |"
+
+
+def keep(framework: str, version: str, broken: dict[str, str]) -> None:
+    """Compare a row with the page, or write it."""
+    wanted = row(framework, version, broken)
+    title = wanted.split(" | ")[0]
+    text = PAGE.read_text(encoding="utf-8")
+    if os.environ.get("FAULTSPEC_WRITE") and wanted not in text:
+        with locked(ROOT / ".cache" / "frameworks.lock"):
+            lines = PAGE.read_text(encoding="utf-8").splitlines()
+            start = next(index for index, line in enumerate(lines) if line.startswith("|---"))
+            rows = list(takewhile(lambda line: line.startswith("|"), lines[start + 1 :]))
+            after = lines[start + 1 + len(rows) :]
+            rows = [line for line in rows if not line.startswith(f"{title} |")] + [wanted]
+            order = [name for _, name in SHOPS.values()]
+            rows.sort(key=lambda line: (_place(line, order), line))
+            PAGE.write_text("\n".join([*lines[: start + 1], *rows, *after]) + "\n", "utf-8")
+    assert wanted in PAGE.read_text(encoding="utf-8"), wanted
+
+
+def _place(line: str, order: list[str]) -> int:
+    return next(index for index, name in enumerate(order) if line.startswith(f"| {name} "))
+
+
+@pytest.mark.parametrize("framework", SHOPS)
+def test_a_shop_keeps_every_law(framework: str, packages: Path, tmp_path: Path) -> None:
+    """In the version that is installed, every law of `shop.py` holds, and the page says so."""
+    broken = broken_laws(framework, [packages], tmp_path)
+    assert broken == {}
+    keep(framework, short(importlib.metadata.version(SHOPS[framework][0])), broken)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("framework", SHOPS)
+def test_a_shop_of_the_previous_version_keeps_every_law(
+    framework: str, packages: Path, tmp_path: Path
+) -> None:
+    """In the previous version too, but for the limits that the page names."""
+    version = short(PREVIOUS[framework][0].partition("==")[2])
+    broken = broken_laws(framework, [previous(framework), packages], tmp_path)
+    assert broken.keys() == LIMITS.get((framework, version), {}).keys(), broken
+    keep(framework, version, broken)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("framework", SHOPS)
+def test_the_suite_finds_nothing_in_a_shop(framework: str, packages: Path, tmp_path: Path) -> None:
+    """`faultspec conform` has no finding."""
+    with running(framework, [packages], tmp_path / "log") as shop:
+        done = faultspec(
+            "conform",
+            str(HERE / "shop.yaml"),
+            "--seed",
+            "1",
+            cwd=tmp_path,
+            environment={"SHOP_URL": f"http://127.0.0.1:{shop.port}"},
+        )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def unwired(packages: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    """The Flask shop whose boundary is not installed."""
+    stub = tmp_path_factory.mktemp("stub") / "shop_errors" / "frameworks"
+    stub.parent.parent.rmdir()
+    shutil.copytree(packages, stub.parent.parent)
+    place = stub / "flask.py"
+    text = place.read_text(encoding="utf-8")
+    place.write_text(text + "\n\ndef install(app, **options):\n    pass\n", "utf-8")
+    with running("flask", [stub.parent.parent], stub / "log") as shop:
+        yield shop
+
+
+@pytest.mark.parametrize("law", sorted(LAWS.keys() - {"streaming", "CORS", "cookies"}))
+def test_each_law_is_broken_without_the_boundary(law: str, unwired: Shop) -> None:
+    """A shop without the boundary breaks each law, but for those that its framework keeps alone."""
+    if law == "cancelled request":
+        pytest.skip("Flask does not notice a client that leaves")
+    with pytest.raises((AssertionError, TypeError, KeyError)):
+        LAWS[law](unwired)
+
+
+def run_python(text: str, packages: Path) -> str:
+    """The output of a program whose path has the package."""
+    done = subprocess.run(
+        [sys.executable, "-c", text],
+        env={**os.environ, "PYTHONPATH": str(packages)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_the_document_of_fastapi_has_the_declared_errors(packages: Path) -> None:
+    """It is valid OpenAPI, without FastAPI's own models of refused input, and asking for it again
+    changes nothing. Names of components begin with that of the taxonomy.
+    """
+    text = run_python(
+        f"""
+import json, runpy
+shop = runpy.run_path({str(HERE / "services" / "fastapi.py")!r})
+first = json.dumps(shop["app"].openapi())
+assert first == json.dumps(shop["app"].openapi())
+print(first)
+""",
+        packages,
+    )
+    document = json.loads(text)
+    validate(document)
+    responses = document["paths"]["/items"]["post"]["responses"]
+    assert set(responses) == {"201", "409", "422"}
+    assert "ShopValidationFailed" in str(responses["422"])
+    assert {"ShopSkuTaken", "ShopOutOfStock"} <= document["components"]["schemas"].keys()
+    assert "HTTPValidationError" not in text
+    assert "ShopOrderClosed" not in text
+
+
+PAGES = sorted(path.stem for path in ADOPT.glob("*.md"))
+
+#: How a page of adoption is checked: the call that has to find no problems. Pages of bare
+#: applications have none.
+CHECKS = {
+    "aiohttp": "print(check(app))",
+    "asgi": "print([])",
+    "django": """
+from django.conf import settings
+import django
+settings.configure(SECRET_KEY="x", ROOT_URLCONF=(), MIDDLEWARE=MIDDLEWARE, SHOP_ERRORS=SHOP_ERRORS)
+django.setup()
+from shop_errors.frameworks.django import check
+print(check())
+""",
+    "drf": """
+from django.conf import settings
+import django
+settings.configure(
+    SECRET_KEY="x", ROOT_URLCONF=(), MIDDLEWARE=MIDDLEWARE, REST_FRAMEWORK=REST_FRAMEWORK
+)
+django.setup()
+from shop_errors.frameworks.django import check
+from rest_framework.settings import api_settings
+api_settings.EXCEPTION_HANDLER
+print(check())
+""",
+    "fastapi": "print(check(app))",
+    "flask": "print(check(app))",
+    "litestar": "print(check(app))",
+    "quart": "print(check(app))",
+    "starlette": "print(check(app))",
+    "wsgi": "print([])",
+}
+
+
+def test_every_framework_has_a_page() -> None:
+    """Each generated module and each bare protocol has a page, and no page is left over."""
+    assert set(CHECKS) == set(PAGES)
+
+
+@pytest.mark.parametrize("page", CHECKS)
+def test_a_page_adopts_in_ten_lines(page: str, packages: Path) -> None:
+    """The first snippet of a page has at most ten lines. Run as it stands, it leaves nothing for
+    the self-test to find.
+    """
+    text = (ADOPT / f"{page}.md").read_text(encoding="utf-8")
+    found = re.search(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    assert len([line for line in found[1].splitlines() if line]) <= 10
+    module = (
+        f"from shop_errors.frameworks.{page} import check\n" if "check(app)" in CHECKS[page] else ""
+    )
+    assert run_python(found[1] + module + CHECKS[page], packages).splitlines()[-1] == "[]"
+
+
+SELF_TESTS = {
+    "aiohttp": "from aiohttp import web; app = web.Application()",
+    "fastapi": "from fastapi import FastAPI; app = FastAPI()",
+    "flask": "from flask import Flask; app = Flask('x')",
+    "litestar": "from litestar import Litestar; app = Litestar()",
+    "quart": "from quart import Quart; app = Quart('x')",
+    "starlette": "from starlette.applications import Starlette; app = Starlette()",
+    "django": """
+from django.conf import settings
+import django
+settings.configure(SECRET_KEY="x", ROOT_URLCONF=(), MIDDLEWARE=[])
+django.setup()
+""",
+}
+
+
+@pytest.mark.parametrize("framework", SELF_TESTS)
+def test_the_self_test_names_an_application_without_its_boundary(
+    framework: str, packages: Path
+) -> None:
+    """In plain words: what was sent, and what came back."""
+    call = "check()" if framework == "django" else "check(app)"
+    printed = run_python(
+        f"{SELF_TESTS[framework]}\nfrom shop_errors.frameworks.{framework} import check\n"
+        f"print(*{call}, sep='\\n')",
+        packages,
+    )
+    assert "an unknown route is answered with 404" in printed
+    assert "the boundary is not installed" in printed
+
+
+def test_the_self_test_names_a_missing_handler(packages: Path) -> None:
+    """With the bare boundary around a framework that answers exceptions itself, the self-test
+    finds that a raised error leaves as another.
+    """
+    printed = run_python(
+        """
+from flask import Flask
+from shop_errors.frameworks.flask import check
+from shop_errors.wsgi import ErrorBoundary
+app = Flask("x")
+app.wsgi_app = ErrorBoundary(app.wsgi_app)
+print(*check(app), sep="\\n")
+""",
+        packages,
+    )
+    assert printed.splitlines()[-1].startswith("a raised ValidationFailed leaves as internal_error")
+
+
+@pytest.mark.full
+def test_the_modules_are_typed(packages: Path) -> None:
+    """mypy --strict accepts them with the frameworks installed; `tests/targets` runs it without."""
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "-p", "shop_errors"],
+        cwd=packages,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
