@@ -1,8 +1,8 @@
 """The decisions of an error boundary, without any I/O: the answer to an error, the
 headers that stay, the correlation id of an exchange.
 
-`asgi` and `wsgi` send the answers. Middleware of a framework makes an `BoundaryExchange` of its
-own, and asks it.
+`asgi` and `wsgi` send the answers. Middleware of a framework makes a `BoundaryExchange`
+of its own, and asks it.
 
 1. The correlation id is read from the request if it is one, and made otherwise; a
    malformed or repeated header is never reflected. It stands in every response, but for

@@ -10,14 +10,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from .errors import PlatformError
+from .boundary import ServiceError
 
 Document = dict[str, Any]
 
 
-def responses(
-    *errors: type[PlatformError],
-) -> dict[int | str, Document]:
+def responses(*errors: type[ServiceError]) -> dict[int | str, Document]:
     """The responses of an operation that may fail with these errors, by status. Raises
     LookupError for a class without a code, and for a code that is not on HTTP.
     """

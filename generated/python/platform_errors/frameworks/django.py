@@ -39,6 +39,8 @@ from ..boundary import (
 )
 from . import self_test
 
+SETTING = "PLATFORM_ERRORS"  # fmt: skip
+
 
 class ErrorBoundary:
     """Middleware, to be the first. Raises ValueError as ``make_policy`` does."""
@@ -48,7 +50,7 @@ class ErrorBoundary:
 
     def __init__(self, get_response: Callable[[Any], Any]) -> None:
         self.get_response = get_response
-        self.policy = make_policy(**getattr(settings, "PLATFORM_ERRORS", {}))
+        self.policy = make_policy(**getattr(settings, SETTING, {}))
         self.is_async = iscoroutinefunction(get_response)
         if self.is_async:
             markcoroutinefunction(self)

@@ -4,7 +4,7 @@ says so.
     app = FastAPI()
     install(app)
 
-    @app.post("/orders", responses=responses(InvalidRequest))
+    @app.post("/orders", responses=responses(...))
     def order() -> None: ...
 
 Input that FastAPI refuses is answered as ``boundary.invalid_input`` says, without the

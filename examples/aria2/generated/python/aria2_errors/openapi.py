@@ -11,14 +11,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from .errors import Aria2Error
+from .boundary import ServiceError
 
 Document = dict[str, Any]
 
 
-def responses(
-    *errors: type[Aria2Error],
-) -> dict[int | str, Document]:
+def responses(*errors: type[ServiceError]) -> dict[int | str, Document]:
     """The responses of an operation that may fail with these errors, by status. Raises
     LookupError for a class without a code, and for a code that is not on HTTP.
     """

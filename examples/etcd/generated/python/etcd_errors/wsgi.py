@@ -1,5 +1,5 @@
-"""The error boundary of a WSGI service: every error behind it is answered in the envelope,
-with a correlation id.
+"""The error boundary of a WSGI service: every error behind it is answered in the
+envelope, with a correlation id.
 
     app = ErrorBoundary(app, body_limit=1_000_000)
 

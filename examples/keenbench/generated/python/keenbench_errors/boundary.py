@@ -1,8 +1,8 @@
 """The answers of an error boundary: the error of a bare status, of an exception, of
 input that a framework refuses. Nothing is sent here.
 
-``asgi`` and ``wsgi`` are middleware for any application, ``frameworks`` has a module for
-each framework. All of them take the options of ``BoundaryOptions``.
+``asgi`` and ``wsgi`` are middleware for any application, ``frameworks`` has a module
+for each framework. All of them take the options of ``BoundaryOptions``.
 
 A framework knows no details. If the code of its status requires some, or several codes
 claim the status, the service chooses the answer:
@@ -64,7 +64,7 @@ __all__ = [
     "status_code",
 ]
 
-ServiceError = KeenbenchError
+ServiceError = KeenbenchError  # fmt: skip
 """The class of every error of this package."""
 
 Choose = Callable[

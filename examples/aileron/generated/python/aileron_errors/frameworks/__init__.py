@@ -1,5 +1,5 @@
-"""One module for each framework, which wires the error boundary into its applications. A
-module needs its framework, and nothing else.
+"""One module for each framework, which wires the error boundary into its applications.
+A module needs its framework, and nothing else.
 """
 
 # Generated from examples/aileron/taxonomy.yaml; do not edit. Regenerate: faultspec

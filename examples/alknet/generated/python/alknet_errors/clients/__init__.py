@@ -1,5 +1,5 @@
-"""Clients of alknet call errors: one module for each library, which it imports. Nothing here is
-imported by the package itself.
+"""Clients of alknet call errors: one module for each library, which it imports.
+Nothing here is imported by the package itself.
 """
 
 # Generated from examples/alknet/taxonomy.yaml; do not edit. Regenerate: faultspec

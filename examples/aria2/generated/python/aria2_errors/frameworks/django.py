@@ -40,6 +40,8 @@ from ..boundary import (
 )
 from . import self_test
 
+SETTING = "ARIA2_ERRORS"  # fmt: skip
+
 
 class ErrorBoundary:
     """Middleware, to be the first. Raises ValueError as ``make_policy`` does."""
@@ -49,7 +51,7 @@ class ErrorBoundary:
 
     def __init__(self, get_response: Callable[[Any], Any]) -> None:
         self.get_response = get_response
-        self.policy = make_policy(**getattr(settings, "ARIA2_ERRORS", {}))
+        self.policy = make_policy(**getattr(settings, SETTING, {}))
         self.is_async = iscoroutinefunction(get_response)
         if self.is_async:
             markcoroutinefunction(self)
