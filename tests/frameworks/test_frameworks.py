@@ -259,6 +259,7 @@ print(check())
 """,
     "fastapi": "print(check(app))",
     "flask": "print(check(app))",
+    "grpc": "print([])",
     "litestar": "print(check(app))",
     "quart": "print(check(app))",
     "starlette": "print(check(app))",

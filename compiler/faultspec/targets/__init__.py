@@ -140,6 +140,9 @@ _TARGETS = (
         ),
         *(
             Output("renderings.py.jinja", "{{ each.package }}/renderings.py", "view.renderings"),
+            Output(
+                "frameworks/grpc.py.jinja", "{{ each.package }}/frameworks/grpc.py", "view.grpc"
+            ),
             Output("py.typed.jinja", "{{ view.package }}/py.typed"),
             Output("openapi.json.jinja", "{{ view.package }}/openapi.json"),
             Output("ruff.toml.jinja", "ruff.toml"),

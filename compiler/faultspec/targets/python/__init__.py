@@ -45,6 +45,7 @@ from faultspec.targets.python.constructors import (
     missing_facts,
     package_of,
 )
+from faultspec.targets.python.grpc import GrpcRows, grpc_rows
 from faultspec.targets.python.invalid_input import InvalidInputRow, invalid_input
 from faultspec.targets.python.openapi_parts import openapi_parts
 from faultspec.targets.python.wire import (
@@ -226,7 +227,7 @@ class PythonView(NamedTuple):
     ``upstream``: the rows of `upstream.codes`. ``succeeded``: a removed code is read as another.
     ``fills_waits``: the wait of a header and that of a detail are one. ``quotes_tags``: an optional
     detail is an entity tag.
-    ``openapi``: the parts of `openapi_parts`.
+    ``openapi``: the parts of `openapi_parts`. ``grpc``: one module, or none.
     """
 
     header: str
@@ -274,6 +275,7 @@ class PythonView(NamedTuple):
     forms: bool
     lists: bool
     openapi: Mapping[str, object]
+    grpc: tuple[GrpcRows, ...]
 
 
 def view(taxonomy: Taxonomy, model: Model) -> PythonView:
@@ -368,6 +370,7 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
         },
         forms=any(True for _ in taxonomy.variants()),
         lists=lists,
+        grpc=grpc_rows(taxonomy, members, names.package(taxonomy.name)),
         openapi=openapi_parts(taxonomy, (error.name for error in errors), model.header),
     )
 

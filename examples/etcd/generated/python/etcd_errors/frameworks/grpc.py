@@ -1,0 +1,224 @@
+"""Every error of a gRPC service leaves as ``google.rpc.Status``, with ``ErrorInfo``.
+
+    server = grpc.server(executor, interceptors=[ErrorInterceptor()])
+
+A raised error of this package is answered as itself, any other exception as an internal
+error. ``context.abort`` stays. It needs ``grpcio`` and ``googleapis-common-protos``.
+"""
+
+# Generated from examples/etcd/taxonomy.yaml; do not edit. Regenerate: faultspec compile
+# examples/etcd/taxonomy.yaml
+
+# The libraries need not be installed, and have no types of their own.
+# mypy: disable-error-code="import-not-found, import-untyped, misc, unused-ignore"
+
+import inspect
+import json
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import grpc
+from google.protobuf import any_pb2, duration_pb2
+from google.rpc import error_details_pb2, status_pb2
+
+from .._runtime import ids
+from .._runtime.boundary import Problem
+from ..boundary import (
+    CORRELATION_FORMATS,
+    CORRELATION_HEADER,
+    Choose,
+    ServiceError,
+)
+from ..codes import ErrorCode
+from ..errors import undeclared
+
+DOMAIN = "etcd"  # fmt: skip
+"""The domain of ``ErrorInfo``."""
+
+STATUSES: Mapping[ErrorCode, int] = {
+    ErrorCode.CANCELLED: 1,
+    ErrorCode.UNKNOWN: 2,
+    ErrorCode.INVALID_ARGUMENT: 3,
+    ErrorCode.DEADLINE_EXCEEDED: 4,
+    ErrorCode.NOT_FOUND: 5,
+    ErrorCode.ALREADY_EXISTS: 6,
+    ErrorCode.PERMISSION_DENIED: 7,
+    ErrorCode.RESOURCE_EXHAUSTED: 8,
+    ErrorCode.FAILED_PRECONDITION: 9,
+    ErrorCode.ABORTED: 10,
+    ErrorCode.OUT_OF_RANGE: 11,
+    ErrorCode.UNIMPLEMENTED: 12,
+    ErrorCode.INTERNAL: 13,
+    ErrorCode.UNAVAILABLE: 14,
+    ErrorCode.DATA_LOSS: 15,
+    ErrorCode.UNAUTHENTICATED: 16,
+}
+"""The numbers of ``google.rpc.Code``; any other code is UNKNOWN."""
+
+_UNKNOWN = 2
+# INTERNAL, UNKNOWN and DATA_LOSS are bugs, whose trace the log has
+_FAULTS = (2, 13, 15)
+# Seconds, of an error that may be repeated and does not say when
+_WAIT = 1.0
+
+_logger = logging.getLogger(__name__)
+
+
+def to_status(error: ServiceError) -> status_pb2.Status:
+    """The ``google.rpc.Status`` of an error: ``ErrorInfo`` with the code and the scalar
+    details, and ``RetryInfo`` if it may be repeated.
+    """
+    metadata = {
+        name: value if isinstance(value, str) else json.dumps(value)
+        for name, value in error.details.items()
+        if isinstance(value, str | int | float)
+    }
+    parts = [
+        error_details_pb2.ErrorInfo(
+            reason=str(error.facts.wire), domain=DOMAIN, metadata=metadata
+        )
+    ]
+    if error.retriable:
+        wait = duration_pb2.Duration()
+        wait.FromNanoseconds(round((error.retry_after or _WAIT) * 1e9))
+        parts.append(error_details_pb2.RetryInfo(retry_delay=wait))
+    details = []
+    for part in parts:
+        packed = any_pb2.Any()
+        packed.Pack(part)
+        details.append(packed)
+    number = STATUSES.get(error.code, _UNKNOWN)
+    return status_pb2.Status(code=number, message=error.message, details=details)
+
+
+class ErrorInterceptor(grpc.ServerInterceptor):
+    """Answers the errors of a server with threads. ``choose`` chooses the answer to an
+    exception that is not an error of this package.
+    """
+
+    def __init__(self, choose: Choose | None = None) -> None:
+        self.choose = choose
+
+    def intercept_service(
+        self, continuation: Callable[[Any], Any], handler_call_details: Any
+    ) -> Any:
+        """The handler of a call, which answers its errors."""
+        handler = continuation(handler_call_details)
+        if handler is None:
+            return None
+        method, behaviour = handler_call_details.method, _behaviour(handler)
+
+        def answer(request: Any, context: Any) -> Any:
+            try:
+                return behaviour(request, context)
+            except Exception as exception:
+                self.abort(method, exception, context)
+                raise
+
+        def answer_many(request: Any, context: Any) -> Iterator[Any]:
+            try:
+                yield from behaviour(request, context)
+            except Exception as exception:
+                self.abort(method, exception, context)
+                raise
+
+        return _handler(handler, answer_many if handler.response_streaming else answer)
+
+    def abort(self, method: str, exception: Exception, context: Any) -> None:
+        """End a call with the error of an exception, unless it has been ended."""
+        if context.code() is None:
+            ending = _ending(method, exception, context, self.choose)
+            context.set_trailing_metadata(ending.metadata)
+            context.abort(ending.code, ending.message)
+
+
+class AsyncErrorInterceptor(grpc.aio.ServerInterceptor):
+    """The same for a server of ``grpc.aio``, whose handlers are coroutines or
+    asynchronous generators.
+    """
+
+    def __init__(self, choose: Choose | None = None) -> None:
+        self.choose = choose
+
+    async def intercept_service(
+        self, continuation: Callable[[Any], Any], handler_call_details: Any
+    ) -> Any:
+        """The handler of a call, which answers its errors."""
+        handler = await continuation(handler_call_details)
+        if handler is None:
+            return None
+        method, behaviour = handler_call_details.method, _behaviour(handler)
+
+        async def answer(request: Any, context: Any) -> Any:
+            try:
+                return await behaviour(request, context)
+            except Exception as exception:
+                await self.abort(method, exception, context)
+                raise
+
+        async def answer_many(request: Any, context: Any) -> AsyncIterator[Any]:
+            try:
+                async for response in behaviour(request, context):
+                    yield response
+            except Exception as exception:
+                await self.abort(method, exception, context)
+                raise
+
+        many = handler.response_streaming and inspect.isasyncgenfunction(behaviour)
+        return _handler(handler, answer_many if many else answer)
+
+    async def abort(self, method: str, exception: Exception, context: Any) -> None:
+        """End a call with the error of an exception, unless it has been ended."""
+        if not isinstance(exception, grpc.aio.AbortError) and not context.code():
+            ending = _ending(method, exception, context, self.choose)
+            context.set_trailing_metadata(ending.metadata)
+            await context.abort(ending.code, ending.message)
+
+
+class _Ending(NamedTuple):
+    code: Any
+    message: str
+    metadata: tuple[tuple[str, str | bytes], ...]
+
+
+def _ending(
+    method: str, exception: Exception, context: Any, choose: Choose | None
+) -> _Ending:
+    name = CORRELATION_HEADER.lower()
+    given = [value for key, value in context.invocation_metadata() if key == name]
+    known = len(given) == 1 and ids.matches(CORRELATION_FORMATS, str(given[0]))
+    correlation_id = str(given[0]) if known else ids.new(CORRELATION_FORMATS[0])
+    error = exception if isinstance(exception, ServiceError) else None
+    if error is None and choose is not None:
+        error = choose(Problem(500, correlation_id, exception, ()))
+    if error is None:
+        error = undeclared(getattr(exception, "original_code", None))
+    status = to_status(error)
+    fault = status.code in _FAULTS
+    _logger.log(
+        logging.ERROR if fault else logging.INFO,
+        "%s failed (correlation id %s)",
+        method,
+        correlation_id,
+        exc_info=exception if fault else None,
+    )
+    code = next(each for each in grpc.StatusCode if each.value[0] == status.code)
+    metadata = (
+        *(tuple(each) for each in context.trailing_metadata() or ()),
+        ("grpc-status-details-bin", status.SerializeToString()),
+        (name, correlation_id),
+    )
+    return _Ending(code, status.message, metadata)
+
+
+def _behaviour(handler: Any) -> Any:
+    ways = ("unary_unary", "unary_stream", "stream_unary", "stream_stream")
+    return next(getattr(handler, way) for way in ways if getattr(handler, way))
+
+
+def _handler(handler: Any, behaviour: Any) -> Any:
+    incoming = "stream" if handler.request_streaming else "unary"
+    outgoing = "stream" if handler.response_streaming else "unary"
+    make = getattr(grpc, f"{incoming}_{outgoing}_rpc_method_handler")
+    return make(behaviour, handler.request_deserializer, handler.response_serializer)
