@@ -15,6 +15,8 @@ from typing import Any, NamedTuple, NoReturn
 
 import click
 
+from faultspec.cli.interruption import end_by_interrupt
+
 
 class Command(NamedTuple):
     """The place of a command (``module:attribute``), and what it does in one line."""
@@ -154,7 +156,13 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit. Errors show a traceback only if ``FAULTSPEC_DEBUG`` is set."""
     gc.set_threshold(_COLLECT_AFTER)
     atexit.register(gc.freeze)  # at exit, Python would collect everything, which ends anyway
-    sys.exit(_run(arguments))
+    sys.exit(finish(lambda: _start(arguments)))
+
+
+def _start(arguments: Sequence[str] | None) -> int:
+    if arguments is None:
+        end_by_interrupt()
+    return _run(arguments)
 
 
 def _run(arguments: Sequence[str] | None) -> int:

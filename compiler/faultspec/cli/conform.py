@@ -2,7 +2,6 @@
 
 import os
 import re
-import signal
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -13,8 +12,9 @@ import click
 
 from faultspec.cli import PROGRAM, reporting
 from faultspec.cli.extra import require_conformance
+from faultspec.cli.interruption import end_by_interrupt
 from faultspec.cli.reporting import COULD_NOT, Refused
-from faultspec.cli.supervision import supervise
+from faultspec.cli.supervision import INTERRUPTION, supervise
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.language.grammar import closest
 
@@ -185,7 +185,8 @@ def command(
             return COULD_NOT
 
     def judge(announce: "Callable[[Event, float], None]", keep: Callable[[str], None]) -> int:
-        _end_by_interrupt()
+        if not isolated:
+            end_by_interrupt()
         announced = replace(
             options, announce=announce, keep=lambda report: keep(FORMATS["json"](report))
         )
@@ -209,9 +210,10 @@ def command(
 
     def report_loss(reason: str, kept: Iterable[str]) -> int:
         found = latest_report(kept) or empty_report(config, loaded.taxonomy, options, clauses)
-        return finish(cut_report(found, reason))
+        return finish(replace(cut_report(found, reason), interrupted=reason == INTERRUPTION))
 
-    return supervise(judge, report_loss, isolated=_is_program())
+    isolated = _is_program()
+    return supervise(judge, report_loss, isolated=isolated)
 
 
 def _end_with_report(
@@ -460,16 +462,6 @@ def _is_program() -> bool:
     on its behalf.
     """
     return click.get_current_context().find_root().obj is PROGRAM
-
-
-def _end_by_interrupt() -> None:
-    """Let SIGTERM (a stopped CI job) and SIGHUP (a closed terminal) end a run as Ctrl-C does: with
-    a report.
-    """
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    hangup = getattr(signal, "SIGHUP", None)  # missing on Windows, ignored under nohup
-    if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:
-        signal.signal(hangup, signal.default_int_handler)
 
 
 def _print_progress(name: str) -> None:

@@ -133,6 +133,8 @@ def _read(path: str, http: str | None, target: Path) -> _Source | None:
     from faultspec.cli.reporting import Refused, load_description
 
     try:
+    if explored.report.interrupted:
+        raise KeyboardInterrupt  # a draft of some answers would look like one of all
         description = load_description(path)
     except Refused:
         return None

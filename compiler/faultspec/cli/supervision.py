@@ -3,6 +3,8 @@
 The run ends by itself at its deadline, and writes its report. A library that computes without end
 and looks for no signal, or a process that the system ends, cannot do that. Then the process that
 waits here ends the run, and writes what the run had kept until then, and that it could not go on.
+
+A signal interrupts the run, which then reports. A second one ends it at once.
 """
 
 import ctypes
@@ -19,6 +21,8 @@ from typing import BinaryIO
 
 import click
 
+from faultspec.cli.interruption import SAME
+
 #: Seconds beyond its limit after which a run is ended.
 _BEYOND = 1.7
 
@@ -27,6 +31,23 @@ _REPORTS = 60.0
 
 #: Bytes that are read at once.
 _CHUNK = 4096
+
+#: Seconds after an interruption until the report is due. Most of it is for code of libraries that
+#: looks for no signal.
+_INTERRUPTED = 10.0
+
+#: The exit code of an interrupted command: 128 + SIGINT.
+_EXIT = 130
+
+INTERRUPTION = "the run was interrupted"
+"""The reason of a loss by a signal."""
+
+_LATE = "the run did not end at its limit of seconds: a library computes without end"
+
+#: The signals that interrupt: Ctrl-C, a stopped CI job, a closed terminal (missing on Windows).
+_SIGNALS = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
 
 #: `PR_SET_PDEATHSIG` of Linux: the signal that a process gets when its parent ends.
 _PARENT_ENDED = 1
@@ -58,14 +79,24 @@ def supervise(work: Work, report_loss: ReportLoss, *, isolated: bool) -> int:
         sys.stdout.flush()
         sys.stderr.flush()
         reader, writer = os.pipe()
+        # A signal waits until both processes know what to do about it.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         child = os.fork()
         if child == 0:
             os.close(reader)
-            _run_child(work, report_loss, writer, kept)
+
+            def interruptible(announce: Announce, keep: Keep) -> int:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+                return work(announce, keep)
+
+            _run_child(interruptible, report_loss, writer, kept)
         os.close(writer)
         with suppress(OSError):
             os.setpgid(child, child)
-        return _Supervisor(child, reader).wait(lambda reason: report_loss(reason, kept.texts()))
+        supervisor = _Supervisor(child, reader)
+        supervisor.catch_signals()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        return supervisor.wait(lambda reason: report_loss(reason, kept.texts()))
 
 
 class _KeptTexts:
@@ -98,6 +129,10 @@ class _KeptTexts:
 def _do(work: Work, report_loss: ReportLoss, announce: Announce, kept: _KeptTexts) -> int:
     try:
         return work(announce, kept.keep)
+    except KeyboardInterrupt as error:
+        # The deadline of a run is a kind of it.
+        reason = INTERRUPTION if type(error) is KeyboardInterrupt else _LATE
+        return report_loss(reason, kept.texts())
     except Exception as error:
         if isinstance(error, click.ClickException | BrokenPipeError) or os.environ.get(
             _DEBUG, "0"
@@ -141,13 +176,16 @@ class _Supervisor:
         self._deadline: float | None = None
         self._service: int | None = None
         self._late = False
+        self._interrupted: float | None = None
+
+    def catch_signals(self) -> None:
+        """Pass signals on from now on."""
+        for number in _SIGNALS:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._pass_on)
 
     def wait(self, report_loss: Callable[[str], int]) -> int:
         """The exit code of the run."""
-        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-            number = getattr(signal, name, None)
-            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-                signal.signal(number, self._pass_on)
         while self._listen():
             if self._deadline is not None and time.monotonic() >= self._deadline:
                 self._late = True
@@ -157,7 +195,7 @@ class _Supervisor:
             return os.WEXITSTATUS(status)
         self._end_service()
         if self._late:
-            reason = "the run did not end at its limit of seconds: a library computes without end"
+            reason = _LATE if self._interrupted is None else INTERRUPTION
         else:
             name = signal.Signals(os.WTERMSIG(status)).name
             reason = f"the process of the run was ended by {name}, perhaps for lack of memory"
@@ -174,7 +212,8 @@ class _Supervisor:
         for line in text.splitlines():
             event, _, number = line.partition(" ")
             if event == "deadline":
-                self._deadline = time.monotonic() + float(number) + _BEYOND
+                deadline = time.monotonic() + float(number) + _BEYOND
+                self._deadline = deadline if self._interrupted is None else self._deadline
             elif event == "report":
                 self._deadline = time.monotonic() + _REPORTS
             elif event == "process":
@@ -182,8 +221,17 @@ class _Supervisor:
         return bool(text)
 
     def _pass_on(self, number: int, frame: FrameType | None) -> None:
-        with suppress(ProcessLookupError):
-            os.kill(self._child, number)
+        now = time.monotonic()
+        if self._interrupted is None:
+            self._interrupted = now
+            due = now + _INTERRUPTED
+            self._deadline = due if self._deadline is None else min(self._deadline, due)
+            with suppress(ProcessLookupError):
+                os.kill(self._child, number)
+        elif now - self._interrupted > SAME:
+            self._end()
+            self._end_service()
+            os._exit(_EXIT)
 
     def _end(self) -> None:
         with suppress(ProcessLookupError, PermissionError):

@@ -1,11 +1,12 @@
 """A run without a taxonomy: learn the shape of the service's errors, then judge by it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from faultspec.exchange.model import Exchange
 from faultspec.openapi.service import Description
 from faultspec_conformance.config import ServiceConfig
-from faultspec_conformance.learning.answers import ErrorAnswer, group_shapes, read_errors
+from faultspec_conformance.learning.answers import BodyShape, ErrorAnswer, group_shapes, read_errors
 from faultspec_conformance.learning.first import OWED, any_body, no_shape, one_shape
 from faultspec_conformance.learning.sightings import describe_errors
 from faultspec_conformance.results.model import Report, Result
@@ -27,6 +28,7 @@ class ExploredService:
     """A service's document and its masked answers, in order, with what they cost.
 
     ``leaking``: the answers that contain more than an error may, which nothing may quote.
+    ``report``: of the exploration itself.
     """
 
     description: Description
@@ -34,6 +36,7 @@ class ExploredService:
     leaking: tuple[bool, ...]
     requests: int
     seconds: float
+    report: Report
 
 
 def look(target: ServiceConfig, options: RunOptions) -> Report | Unreachable:
@@ -45,6 +48,8 @@ def look(target: ServiceConfig, options: RunOptions) -> Report | Unreachable:
         return explored
     answers = read_explored(explored)
     shapes = group_shapes(answers)
+    if explored.report.interrupted:
+        return _describe_first(explored.report, answers, shapes)
     taxonomy = one_shape(shapes[0]) if shapes else None
     limits = target.limits
     rest = replace(
@@ -60,6 +65,13 @@ def look(target: ServiceConfig, options: RunOptions) -> Report | Unreachable:
     )
     if isinstance(judged, Unreachable):
         return judged
+    return _describe_first(judged, answers, shapes)
+
+
+def _describe_first(
+    judged: Report, answers: Sequence[ErrorAnswer], shapes: Sequence[BodyShape]
+) -> Report:
+    """The report with what the answers have in common."""
     notes = (*describe_errors(answers, shapes), *judged.result.notes, _NEXT)
     return replace(judged, result=_without_guesses(replace(judged.result, notes=notes)))
 
@@ -109,6 +121,7 @@ def explore(target: ServiceConfig, options: RunOptions) -> ExploredService | Unr
         leaking=tuple(_leaks(each) for each in seen),
         requests=found.result.requests,
         seconds=found.result.seconds,
+        report=found,
     )
 
 

@@ -86,6 +86,9 @@ _KINDS = 4
 #: but at most half of those that are left.
 _LOOK_BACK = 16
 
+INTERRUPTED = "the run was interrupted"
+"""Why what is left of a run could not run."""
+
 #: Why probes send nothing to some operations.
 _ENDING = "each may end the session of the caller, remove the caller or change credentials"
 
@@ -137,17 +140,21 @@ def judge_http(
         deadline = RunDeadline(driver.remaining)
         options.announce("deadline", driver.remaining)
         session = HttpSession(build_contract(taxonomy), target, driver, Description())
+        done = _Done()
         try:
             with deadline:
                 opened = _open_session(session, started, upstreams, parts.path)
         except DeadlineReached:
             opened = _Opened(session)
             _end_by_deadline(session, "while it read the OpenAPI document")
+        except KeyboardInterrupt:
+            opened = _Opened(session)
+            done.interrupted = True
+            session.observations.end(INTERRUPTED)
         if isinstance(opened, Unreachable):
             return opened
         session, held = opened.session, opened.held
         known = session.contract.clauses
-        done = _Done()
         _keep_reports(session, known, options, base)
         if session.observations.ended is None:
             _run_parts(session, options, deadline, done)
@@ -210,7 +217,7 @@ def _run_parts(
         _end_by_deadline(session, f"during {driver.part or 'the probes'}")
     except KeyboardInterrupt:
         done.interrupted = True
-        session.observations.end("the run was interrupted")
+        session.observations.end(INTERRUPTED)
     driver.limits = limits
     session.description = description
 
@@ -292,7 +299,7 @@ def judge_calls(
                 _end_by_deadline(session, f"during {driver.part}")
             except KeyboardInterrupt:
                 interrupted = True
-                session.observations.end("the run was interrupted")
+                session.observations.end(INTERRUPTED)
             options.announce("report", 0)
     except ImportError as error:
         return Unreachable(
@@ -326,7 +333,7 @@ def build_report(
     """
     session.observations.add(provokable(session))
     if interrupted:
-        session.observations.add([NotRun("the run was interrupted")])
+        session.observations.add([NotRun(INTERRUPTED)])
     return _build_report(session, known, options, base=base, flaky=flaky, interrupted=interrupted)
 
 
