@@ -166,14 +166,18 @@ def _start(arguments: Sequence[str] | None) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    return finish(
-        lambda: cli.main(
+    from faultspec.cli.secrets import masked_output
+
+    def call() -> Any:
+        return cli.main(
             args=None if arguments is None else list(arguments),
             prog_name="faultspec",
             standalone_mode=False,
             obj=PROGRAM if arguments is None else None,
         )
-    )
+
+    with masked_output(sys.argv[1:] if arguments is None else arguments):
+        return finish(call)
 
 
 def finish(work: Callable[[], Any]) -> int:

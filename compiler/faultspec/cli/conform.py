@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from faultspec.cli import PROGRAM, reporting
+from faultspec.cli import PROGRAM, reporting, secrets
 from faultspec.cli.extra import require_conformance
 from faultspec.cli.interruption import end_by_interrupt
 from faultspec.cli.reporting import COULD_NOT, Refused
@@ -136,7 +136,6 @@ def command(
     from faultspec_conformance.run.clients import judge_clients
     from faultspec_conformance.run.lost import cut_report, empty_report
     from faultspec_conformance.run.service import run
-    from faultspec_conformance.sanitize.masking import build_masking
     from faultspec_conformance.session.options import RunOptions, Unreachable, ignore_progress
 
     outputs = reporting.parse_outputs(reports)
@@ -190,21 +189,16 @@ def command(
         announced = replace(
             options, announce=announce, keep=lambda report: keep(FORMATS["json"](report))
         )
-        report = _end_with_report(
-            lambda: (
-                _look(config, announced)
-                if loaded.learned
-                else (judge_clients if watching else run)(config, loaded.taxonomy, announced)
-            ),
-            lambda: empty_report(config, loaded.taxonomy, options, clauses),
+        report = (
+            _look(config, announced)
+            if loaded.learned
+            else (judge_clients if watching else run)(config, loaded.taxonomy, announced)
         )
         if progress is not ignore_progress:
             click.echo("\r\x1b[K", err=True, nl=False)
         if isinstance(report, Unreachable):
             hint = report.hint or f"is the service running at {plain_address(config.address)}?"
-            # The reason may quote what a command printed.
-            masking = build_masking(config.identities.values(), config.secrets)
-            reporting.print_error("unreachable", masking.text(report.reason), masking.text(hint))
+            reporting.print_error("unreachable", report.reason, hint)
             return COULD_NOT
         return finish(report)
 
@@ -214,20 +208,6 @@ def command(
 
     isolated = _is_program()
     return supervise(judge, report_loss, isolated=isolated)
-
-
-def _end_with_report(
-    judge: "Callable[[], Report | Unreachable]", empty: "Callable[[], Report]"
-) -> "Report | Unreachable":
-    """The report of a run, also of one that is interrupted before its probes, as while it looks
-    for the service. ``empty``: the report of a run that found nothing.
-    """
-    from faultspec_conformance.run.lost import cut_report
-
-    try:
-        return judge()
-    except KeyboardInterrupt:
-        return replace(cut_report(empty(), "the run was interrupted"), interrupted=True)
 
 
 def _judge_declared(*, one_only: bool) -> int:
@@ -359,6 +339,7 @@ def load_config(path: str, taxonomy_path: str | None) -> _Loaded:
     from faultspec_conformance.results.waivers import LoadedWaivers, check_waivers, read_waivers
 
     loaded = read_config(path)
+    secrets.remember(loaded.secrets)
     found = list(loaded.diagnostics)
     sources = dict(loaded.sources)
     taxonomy, waivers = None, LoadedWaivers()
@@ -418,25 +399,24 @@ def load_url(
 
 def configure_url(url: str, headers: Sequence[str], openapi: str | None) -> "ServiceConfig":
     """The configuration of a URL, under which nothing is written. Raises BadParameter."""
-    from faultspec_conformance.config import Identity, ServiceConfig, secret_of
-    from faultspec_conformance.config.addresses import address_secrets
+    from faultspec_conformance.config import (
+        Identity,
+        ServiceConfig,
+        find_address_secrets,
+        name_variable,
+        secret_of,
+    )
 
     fields = tuple(map(_parse_header, headers))
-    secrets = tuple(
-        (secret_of(name, value), "${" + name.upper().replace("-", "_") + "}")
-        for name, value in fields
-    )
-    caller = Identity("caller", fields, fields, secrets=secrets)
+    hidden = tuple((secret_of(name, value), name_variable(name)) for name, value in fields)
+    caller = Identity("caller", fields, fields, secrets=hidden)
     is_file = openapi is not None and os.path.isfile(openapi)
     return ServiceConfig(
         http=url.rstrip("/"),
         openapi=None if is_file else openapi,
         openapi_file=openapi if is_file else None,
         identities={"caller": caller} if fields else {},
-        secrets=(
-            *address_secrets(url, query=True),
-            *address_secrets(openapi or "", query=True),
-        ),
+        secrets=(*find_address_secrets(url), *find_address_secrets(openapi or "")),
     )
 
 

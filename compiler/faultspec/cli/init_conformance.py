@@ -3,6 +3,7 @@
 import os
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import click
@@ -10,8 +11,13 @@ import click
 from faultspec import source
 from faultspec.cli.extra import require_conformance
 from faultspec.cli.init import print_refusal
+from faultspec.cli.reporting import check_address
+from faultspec.cli.secrets import mask_draft
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.diagnostics.printers import text
+
+if TYPE_CHECKING:
+    from faultspec_conformance.config.addresses import DraftedAddress
 
 HERE = "http://127.0.0.1:8080"
 """The address in a draft if the document names none on this machine. A person edits it."""
@@ -46,8 +52,12 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
     from faultspec.openapi.closing import describe_cuts
     from faultspec.openapi.swagger import openapi_3
     from faultspec.openapi.text import file_url, parse_leniently
+    from faultspec_conformance.config import draft_address
     from faultspec_conformance.run.draft import draft
 
+    is_url = re.match(r"https?://", openapi) is not None
+    check_address(http, "--http")
+    check_address(openapi if is_url else None, "--openapi")
     target = Path(file)
     if os.path.lexists(target):
         return print_refusal(
@@ -58,7 +68,7 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
         sources = {taxonomy: loaded.document.text} if loaded.document is not None else {}
         click.echo(text(loaded.diagnostics, sources), err=True, nl=False)
         return 2
-    content = _fetch(openapi) if re.match(r"https?://", openapi) else _read(openapi)
+    content = _fetch(openapi) if is_url else _read(openapi)
     if isinstance(content, Diagnostic):
         click.echo(text([content], {}), err=True, nl=False)
         return 2
@@ -68,10 +78,12 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
             "not-openapi", f"the file is not an OpenAPI document: {problem}", openapi, None
         )
     address, place = _address(openapi, http, openapi_3(document).document)
-    address = without_secrets(address)
-    if re.match(r"https?://", openapi):
-        place = without_secrets(place)
-    is_url = re.match(r"https?://", openapi) is not None
+    drafted, document_place = draft_address(address, "SERVICE"), place
+    if re.match(r"https?://", place):
+        of_document = draft_address(place, "OPENAPI")
+        document_place = of_document.text
+        print_drafted(of_document)
+    print_drafted(drafted)
     description = service.read(
         document,
         base=urlsplit(address).path or None,
@@ -82,16 +94,14 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
     written = draft(
         description,
         loaded.taxonomy,
-        http=address,
-        openapi=place
-        if place.startswith(("http://", "https://")) or place != openapi
-        else relative_path(target, openapi),
+        http=drafted.text,
+        openapi=document_place if is_url else relative_path(target, openapi),
         taxonomy_path=relative_path(target, taxonomy),
     )
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("x", encoding="utf-8", newline="\n") as out:
-            out.write(written)
+            out.write(mask_draft(written))
     except FileExistsError:
         return print_refusal(
             "file-exists", "the file exists already", file, "name another, or remove it"
@@ -106,20 +116,16 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
     return 0
 
 
-def without_secrets(address: str) -> str:
-    """The address as a file has it that is committed: without user, password and query, which a
-    note names.
-    """
-    from faultspec_conformance.config.addresses import plain_address
-
-    plain = plain_address(address)
-    if plain != address:
+def print_drafted(address: "DraftedAddress") -> None:
+    """Print a note about the secrets that an address in a draft has lost."""
+    if address.variables:
+        names = " and ".join(address.variables)
         click.echo(
-            f"note: {plain} is written without its user, password and query; add those that it "
-            "needs as ${NAME}",
-            err=True,
+            f"note: the draft takes the user of the address from {names}: set them", err=True
         )
-    return plain
+    if address.left_out:
+        names = ", ".join(f"`{name}`" for name in address.left_out)
+        click.echo(f"note: the draft leaves out the query of the address: {names}", err=True)
 
 
 def relative_path(file: Path, path: str) -> str:

@@ -76,7 +76,6 @@ def command(
     require_conformance()
     from faultspec.contract.model import build_contract
     from faultspec_conformance.run.replay import CannotReplay, connect, replay
-    from faultspec_conformance.sanitize.masking import build_masking
 
     try:
         report = reporting.load_report(report_path)
@@ -91,8 +90,7 @@ def command(
         with connect(contract, service, base or _origin(service)) as send:
             replays = [(found, replay(found, contract, service, send)) for found in findings]
     except CannotReplay as error:
-        masking = build_masking(service.identities.values(), service.secrets)
-        reporting.print_error("no-replay", escape_line(masking.text(str(error))))
+        reporting.print_error("no-replay", escape_line(str(error)))
         return COULD_NOT
     for found, outcome in replays:
         _print(report, found, outcome)
@@ -144,7 +142,8 @@ def _load(
     headers: tuple[str, ...],
     writes: bool,
 ) -> "tuple[ServiceConfig, Taxonomy]":
-    """The service and its taxonomy. Raises Refused."""
+    """The service and its taxonomy. Raises Refused and BadParameter."""
+    reporting.check_address(base, "--base")
     path = config or _known_source(report.source)
     if path is not None:
         if not os.path.isfile(path):

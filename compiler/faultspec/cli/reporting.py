@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from faultspec.cli.secrets import bypass_masks, mask_report
 from faultspec.diagnostics.printers import text
 
 if TYPE_CHECKING:
@@ -145,6 +146,16 @@ def load_description(path: str | None) -> "Description | None":
     return description
 
 
+def check_address(url: str | None, option: str) -> None:
+    """Raise BadParameter for the URL of an option that is not the address of a service."""
+    from faultspec_conformance.session.discovery import address_problem
+
+    unfit = None if url is None else address_problem(url)
+    if unfit is not None:
+        message = f"the URL is not the address of a service: {unfit}"
+        raise click.BadParameter(message, param_hint=option)
+
+
 def parse_outputs(values: tuple[str, ...]) -> list[tuple[str, Path]]:
     """The formats and files of `--report`. Raises BadParameter."""
     found = []
@@ -229,6 +240,7 @@ def write_report(report: "Report", files: list[tuple[str, Path]], format_name: s
     from faultspec_conformance.reports.private_file import write_private
     from faultspec_conformance.results.model import exit_code
 
+    report = mask_report(report)
     written = True
     for name, path in files:
         try:
@@ -240,9 +252,9 @@ def write_report(report: "Report", files: list[tuple[str, Path]], format_name: s
             click.echo(f"wrote {path}", err=True)
     if format_name == "text":
         colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-        click.echo(table(report, colour=colour), nl=False)
+        click.echo(table(report, colour=colour), bypass_masks(sys.stdout), nl=False)
     else:
-        click.echo(PRINTERS[format_name](report), nl=False)
+        click.echo(PRINTERS[format_name](report), bypass_masks(sys.stdout), nl=False)
     if report.interrupted:
         return INTERRUPTED
     return exit_code(report.result) if written else COULD_NOT

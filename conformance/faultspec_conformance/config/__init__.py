@@ -2,12 +2,14 @@
 recipes, limits.
 """
 
+from faultspec_conformance.config.addresses import draft_address, find_address_secrets
 from faultspec_conformance.config.form import CONFIGURATION, METHODS
 from faultspec_conformance.config.model import (
     ABSENT,
     ANONYMOUS,
     CREDENTIALS,
     NOBODY,
+    SHORTEST_SECRET,
     AuditLookup,
     AwaitedState,
     Behaviour,
@@ -34,6 +36,7 @@ from faultspec_conformance.config.model import (
     UpstreamConfig,
     UpstreamFailure,
     is_credential,
+    name_variable,
     secret_of,
 )
 from faultspec_conformance.config.reading import check_config, parse_config, read_config
@@ -45,6 +48,7 @@ __all__ = [
     "CREDENTIALS",
     "METHODS",
     "NOBODY",
+    "SHORTEST_SECRET",
     "AuditLookup",
     "AwaitedState",
     "Behaviour",
@@ -71,7 +75,10 @@ __all__ = [
     "UpstreamConfig",
     "UpstreamFailure",
     "check_config",
+    "draft_address",
+    "find_address_secrets",
     "is_credential",
+    "name_variable",
     "parse_config",
     "read_config",
     "secret_of",

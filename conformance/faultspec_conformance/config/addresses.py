@@ -1,31 +1,116 @@
-"""The secrets in an address, also in one that is not an address."""
+"""The secrets in an address: user name, password and the values of its query."""
 
 import re
-from urllib.parse import unquote
+from collections.abc import Iterator
+from typing import NamedTuple
+from urllib.parse import unquote, unquote_plus
 
-_USER = re.compile(r"^([^/?#]*//)([^?#]*)@")
-_QUERY = re.compile(r"\?([^#]*)")
+from faultspec.exchange.sensitive import MASK
+from faultspec_conformance.config.context import VARIABLE
+from faultspec_conformance.config.model import is_credential
 
-SHORTEST_SECRET = 4
-"""Characters of the shortest secret that is masked. Shorter values would mask half of every text
-in which they occur by chance.
-"""
+ADDRESS = re.compile(r"(https?:)//(\S*)", re.IGNORECASE)
+"""An address in a text."""
 
-_WORD = "***"
-"""The replacement of a secret of an address in reports."""
+#: What precedes the path of an address. A port that is none belongs to a password with a `/`.
+_AUTHORITY = re.compile(r"[^/?#@]*:(?!\d{1,5}(?:[/?#]|$))\S*@|[^/?#]*@")
+
+#: A user name or a value that texts have by chance.
+_ORDINARY = re.compile(r"[A-Za-z]{1,16}|[\d.,:-]{1,10}|v\d+")
 
 
-def address_secrets(url: str, *, query: bool = False) -> list[tuple[str, str]]:
-    """The user name and the password in an address, as they are written and decoded, each with its
-    replacement in reports. ``query``: those of its query as well.
-    """
-    user, asked = _USER.search(url), _QUERY.search(url)
-    found = [*user[2].partition(":")[::2]] if user else []
-    if query and asked:
-        found += [each.partition("=")[2] or each for each in re.split("[&;]", asked[1])]
-    return [(text, _WORD) for each in found if each for text in {each: 0, unquote(each): 0}]
+class AddressParts(NamedTuple):
+    """An address without its secrets, and these. ``query``: its parameters, as they are written."""
+
+    bare: str
+    user: str
+    password: str
+    query: tuple[str, ...]
+
+
+def split_address(url: str) -> AddressParts:
+    """The parts of an address, which may be no valid one."""
+    scheme, slashes, rest = url.partition("://")
+    found = _AUTHORITY.match(rest)
+    user, _, password = (found[0][:-1] if found else "").partition(":")
+    location, _, query = rest[found.end() if found else 0 :].partition("#")[0].partition("?")
+    parameters = tuple(filter(None, re.split("[&;]", query)))
+    return AddressParts(f"{scheme}{slashes}{location}", user, password, parameters)
 
 
 def plain_address(url: str) -> str:
     """An address without user name, password, query and fragment."""
-    return re.split(r"[?#]", _USER.sub(r"\1", url))[0]
+    return split_address(url).bare
+
+
+def find_address_secrets(url: str) -> Iterator[tuple[str, str]]:
+    """The secrets of an address, each with its replacement: as they are written, and decoded. A
+    word such as `admin` or `json` is one only beside its password or its name.
+    """
+    parts = split_address(url)
+    texts = [parts.user, parts.password]
+    if parts.password and _ORDINARY.fullmatch(parts.user):
+        texts[0] = f"{parts.user}:{parts.password}"
+    for text in texts:
+        yield from ((each, MASK) for each in (text, unquote(text)) if _is_value(each))
+    for parameter in parts.query:
+        name, equals, value = parameter.partition("=")
+        value = value if equals else name
+        if not _is_value(value):
+            continue
+        if _ORDINARY.fullmatch(value) and not is_credential(unquote_plus(name)):
+            yield parameter, f"{name}={MASK}" if equals else MASK
+        else:
+            yield from ((each, MASK) for each in (value, unquote(value), unquote_plus(value)))
+
+
+def _is_value(text: str) -> bool:
+    """Whether a text is a value and not a variable, which is reported as missing."""
+    return bool(text) and VARIABLE.fullmatch(text) is None
+
+
+def find_written_secrets(text: str) -> Iterator[tuple[str, str]]:
+    """The secrets of the addresses and of the headers with credentials in a text."""
+    for found in ADDRESS.finditer(text):
+        yield from find_address_secrets(found[0])
+    for header in _HEADER.finditer(text):
+        value = (header[2] or header[3] or header[4] or "").strip()
+        if is_credential(header[1]) and value and "${" not in value:
+            yield value, MASK
+            yield from ((word, MASK) for word in value.split()[1:])
+
+
+#: A header and its value, as a line, an argument or a mapping of YAML has them.
+_HEADER = re.compile(
+    r"([A-Za-z][\w-]*)[\"']?[ \t]*:[ \t]*(?!//)(?:\"([^\"\r\n]*)|'([^'\r\n]*)|([^\r\n{}[,\"']+))"
+)
+
+
+class DraftedAddress(NamedTuple):
+    """An address for a file that is shared. ``variables``: what it takes from the environment.
+    ``left_out``: the names of the query that it lacks.
+    """
+
+    text: str
+    variables: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+
+def draft_address(url: str, name: str) -> DraftedAddress:
+    """An address with `${NAME_USER}` and `${NAME_PASSWORD}` in place of user name and password, and
+    without its query.
+    """
+    parts = split_address(url)
+    written: list[str] = []
+    variables: list[str] = []
+    for text, what in ((parts.user, "USER"), (parts.password, "PASSWORD")):
+        is_variable = VARIABLE.fullmatch(text) is not None
+        if text and not is_variable:
+            variables.append(f"{name}_{what}")
+        written.append(text if is_variable or not text else "${" + f"{name}_{what}" + "}")
+    user, password = written
+    caller = user + (f":{password}" if password else "")
+    scheme, slashes, location = parts.bare.partition("://")
+    left_out = tuple(dict.fromkeys(each.partition("=")[0] for each in parts.query))
+    address = f"{scheme}{slashes}{caller}{'@' if caller else ''}{location}"
+    return DraftedAddress(address, (*variables,), left_out)

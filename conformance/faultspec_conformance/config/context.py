@@ -12,9 +12,8 @@ from faultspec.diagnostics.model import Diagnostic
 from faultspec.diagnostics.model import Path as Place
 from faultspec.language import grammar
 from faultspec.source import UNREADABLE, Document
-from faultspec_conformance.config.addresses import SHORTEST_SECRET
 from faultspec_conformance.config.form import CONFIGURATION
-from faultspec_conformance.config.model import ANONYMOUS, Transport
+from faultspec_conformance.config.model import ANONYMOUS, SHORTEST_SECRET, Transport
 
 #: A name in capitals is a variable of the environment, so that the file need not contain secrets.
 VARIABLE = re.compile(r"\$\{([A-Z][A-Z0-9_]*)\}")

@@ -71,6 +71,17 @@ def secret_of(header: str, value: str) -> str:
     return value.partition(" ")[2].strip() or value
 
 
+SHORTEST_SECRET = 4
+"""Characters of the shortest secret that is masked. Shorter values would mask half of every text
+in which they occur by chance.
+"""
+
+
+def name_variable(name: str) -> str:
+    """The variable in place of a secret, by the name of what has it."""
+    return "${" + re.sub(r"\W", "_", name).upper() + "}"
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """A caller. ``shown``: its headers as the file has them, with ``${NAME}`` in place of values.
@@ -529,7 +540,8 @@ class LoadedConfig:
     """A configuration and its diagnostics. ``target`` is None if any diagnostic is an error.
 
     ``draft``: what could be read in spite of errors; it serves further checks, not a run.
-    ``sources``: the text by file name, for printers that show the line.
+    ``sources``: the text by file name, for printers that show the line. ``secrets``: what
+    diagnostics must not show, each with its replacement.
     """
 
     document: Document | None
@@ -537,3 +549,4 @@ class LoadedConfig:
     diagnostics: tuple[Diagnostic, ...]
     draft: ServiceConfig | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
+    secrets: tuple[tuple[str, str], ...] = ()

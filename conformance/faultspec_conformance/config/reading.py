@@ -18,7 +18,10 @@ from faultspec.language import grammar
 from faultspec.language.model import Code, Taxonomy
 from faultspec.language.prune import prune
 from faultspec.source import Document, SourceError, load_document
-from faultspec_conformance.config.addresses import address_secrets
+from faultspec_conformance.config.addresses import (
+    find_address_secrets,
+    find_written_secrets,
+)
 from faultspec_conformance.config.audit import check_audit_lookup, read_audit_lookup
 from faultspec_conformance.config.context import (
     SAVED_NAME,
@@ -28,6 +31,7 @@ from faultspec_conformance.config.context import (
     child_mapping,
     children,
     header_texts,
+    texts_in,
 )
 from faultspec_conformance.config.form import CONFIGURATION
 from faultspec_conformance.config.logins import read_login_request
@@ -52,6 +56,7 @@ from faultspec_conformance.config.model import (
     UpstreamConfig,
     UpstreamFailure,
     is_credential,
+    name_variable,
     secret_of,
 )
 from faultspec_conformance.config.recipes import (
@@ -81,8 +86,10 @@ def read_config(path: str, environment: Mapping[str, str] = os.environ) -> Loade
     except SourceError as error:
         if error.document is not None:
             return parse_config(error.document, environment, error.diagnostics)
-        sources = {} if error.text is None else {path: error.text}
-        return LoadedConfig(None, None, error.diagnostics, sources=sources)
+        text = error.text or ""
+        sources = {} if error.text is None else {path: text}
+        secrets = (*find_written_secrets(text),)
+        return LoadedConfig(None, None, error.diagnostics, sources=sources, secrets=secrets)
 
 
 def parse_config(
@@ -106,6 +113,11 @@ def parse_config(
         diagnostics=diagnostics,
         draft=target,
         sources={document.path: document.text},
+        secrets=(
+            *target.secrets,
+            *(pair for caller in target.identities.values() for pair in caller.secrets),
+            *find_written_secrets(document.text),
+        ),
     )
 
 
@@ -249,6 +261,7 @@ def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
     faults = tuple(_read_faults(context, data.get("faults", [])))
     limits = _read_limits(context, child_mapping(data, "limits"))
     taxonomy, waivers = data.get("taxonomy"), data.get("waivers")
+    context.secrets += context.variables([str(taxonomy)])
     waivers_path = context.document.path if waivers else None
     if isinstance(waivers, str):
         waivers_path = context.resolve_path(waivers)
@@ -494,12 +507,13 @@ def _read_address(context: ReadingContext, where: Node, name: str) -> str:
     place: Place = ("target", name)
     written = str(where.get(name, ""))
     url = context.expand(written, place)
-    context.secrets += address_secrets(url)
+    context.secrets += find_address_secrets(url)
     path = written.partition("://")[2].partition("/")[2]  # the host is not a secret
     context.secrets += context.variables([path])
     if url and not VARIABLE.search(url):  # a variable that is left has been reported
         message = _check_address(url, query=name != "http")
         if message is not None:
+            context.secrets += context.variables([written])  # which may be no address at all
             hint = "write http://HOST:PORT, such as http://127.0.0.1:8080"
             context.report("bad-value", place, message, key=False, hint=hint)
     return url
@@ -524,6 +538,7 @@ def _read_openapi(context: ReadingContext, value: object) -> tuple[str | None, t
     empty.
     """
     place: Place = ("target", "openapi")
+    context.secrets += context.variables(text for _, text in texts_in(value, place))
     if isinstance(value, list):
         texts = [context.expand(each, (*place, number)) for number, each in enumerate(value)]
         return None, tuple(
@@ -532,6 +547,7 @@ def _read_openapi(context: ReadingContext, value: object) -> tuple[str | None, t
     if not isinstance(value, str) or value.lower() == "none":
         return None, ()
     text = context.expand(value, place)
+    context.secrets += find_address_secrets(text)
     if re.match(r"https?://", text) or (text.startswith("/") and not os.path.isfile(text)):
         return text, ()
     return None, (_read_openapi_file(context, text, place),)
@@ -562,8 +578,7 @@ def _read_identity(context: ReadingContext, name: str, node: Node) -> Identity:
     secrets = context.variables(written.values())
     for key, value in headers.items():
         if is_credential(key) and not _is_filled_in(written[key]):
-            variable = "${" + f"{name}-{key}".upper().replace("-", "_") + "}"
-            secrets.append((secret_of(key, value), variable))
+            secrets.append((secret_of(key, value), name_variable(f"{name}-{key}")))
     login = read_login_request(context, node, headers, place) if "login" in node else None
     tenant = None
     if node.get("tenant") is not None:

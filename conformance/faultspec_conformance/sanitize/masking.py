@@ -14,8 +14,7 @@ from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Exchange, Headers, Request, Response, first_header
 from faultspec.exchange.sensitive import MASK, NOWHERE_SENSITIVE, SensitivePlaces
 from faultspec.judge.masked_body import mask_body, mask_members
-from faultspec_conformance.config import CREDENTIALS, Identity
-from faultspec_conformance.config.addresses import SHORTEST_SECRET
+from faultspec_conformance.config import CREDENTIALS, SHORTEST_SECRET, Identity
 from faultspec_conformance.results.model import ClauseResult, Coverage, ReportedFinding, Result
 from faultspec_conformance.results.waivers import Waiver
 from faultspec_conformance.sanitize.decoded import decode_secrets
@@ -64,7 +63,8 @@ class Masking:
     ``unsearched``: messages with more secrets than can be masked, which are hidden whole.
     ``effort``: the time for masking; when it is spent, all messages and texts are hidden. None: no
     limit. ``sensitive``: the places in bodies and headers of answers that are masked whatever
-    stands there; ``recorded``: in requests too, which the suite did not make up.
+    stands there; ``recorded``: in requests too, which the suite did not make up. ``again``: what
+    is masked has been masked before, so its headers have no unknown credentials.
     """
 
     secrets: tuple[tuple[str, str], ...] = ()
@@ -72,6 +72,7 @@ class Masking:
     effort: Effort | None = field(default=None, compare=False)
     sensitive: SensitivePlaces = NOWHERE_SENSITIVE
     recorded: bool = False
+    again: bool = False
 
     def __or__(self, other: "Masking") -> "Masking":
         """Mask the secrets of both; the replacements of this one come first."""
@@ -81,6 +82,7 @@ class Masking:
             effort=self.effort or other.effort,
             sensitive=self.sensitive or other.sensitive,
             recorded=self.recorded or other.recorded,
+            again=self.again and other.again,
         )
 
     def text(self, text: str) -> str:
@@ -142,6 +144,8 @@ class Masking:
         stays.
         """
         masked = self.text(value)
+        if self.again:
+            return masked
         if name.lower() in _COOKIES:
             return re.sub(r"=[^;]*", f"={MASK}", masked, count=1)
         if name.lower() not in CREDENTIALS or masked != value or not value:
