@@ -416,6 +416,44 @@ def test_an_application_that_answers_nothing_is_an_error():
     assert call(app).code == "internal_error"
 
 
+def test_an_application_that_answers_nothing_to_a_client_that_left_is_left_alone(caplog):
+    """It noticed the end of the connection; nothing is answered, and nothing is logged."""
+
+    async def app(scope, receive, send):
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    async def receive():
+        return {"type": "http.disconnect"}
+
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
+    asyncio.run(around(app)(scope, receive, send))
+    assert sent == []
+    assert not caplog.records
+
+
+def test_a_noted_exception_decides_the_answer_of_its_status_alone(caplog):
+    """A framework that answers an exception by itself, and a handler that says which it was. Under
+    another status the response speaks for itself.
+    """
+
+    def noting(status, under):
+        async def app(scope, receive, send):
+            scope["error_boundary"].note(RateLimitedError(), under)
+            await replies(status, [TEXT], b"No")(scope, receive, send)
+
+        return app
+
+    assert call(noting(500, 500)).code == "rate_limited"
+    assert call(noting(400, 400)).code == "rate_limited"
+    assert call(noting(404, 500)).code == "not_found"
+
+
 @pytest.mark.parametrize(
     "app", [replies(404, [TEXT], b"Not Found"), replies(404, [TEXT]), raises(ValueError("x"))]
 )
