@@ -151,7 +151,7 @@ def test_only_some_clauses(behaving: str) -> None:
             ("conform", "http://127.0.0.1:9", "--taxonomy", "nowhere.yaml"),
             "there is no such file",
         ),
-        (("conform", "http://127.0.0.1:9", "--header", "no colon"), "is not NAME:VALUE"),
+        (("conform", "http://127.0.0.1:9", "--header", "no colon"), "a header is NAME:VALUE"),
         (("conform", CONFIG, "--header", "A: b"), "need a URL"),
         (("conform",), "Missing argument"),
         (("init", "conformance", "--openapi", "nowhere.json"), "there is no such file"),

@@ -288,7 +288,9 @@ def test_no_secret_leaves_a_command(
     assert done.stdout + done.stderr, "a command says something"
 
 
-@pytest.mark.parametrize("name", ["conform scheme", "init lines", "conform port", "two", "list"])
+@pytest.mark.parametrize(
+    "name", ["forgotten --header", "open quote", "conform port", "two", "list"]
+)
 def test_the_exit_is_what_masks(
     name: str, echo: str, given_report: tuple[str, str], tmp_path: Path
 ) -> None:
