@@ -166,7 +166,7 @@ def test_a_call_that_the_service_ends_itself_stays(channel: Any) -> None:
 
 
 def test_a_stream_ends_with_the_error(channel: Any) -> None:
-    """What was sent before has arrived."""
+    """The messages before the error have arrived."""
     call = channel.unary_stream("/Shop/many")(b"x", metadata=[("x-request-id", GIVEN)], timeout=20)
     assert next(call) == b"one"
     with pytest.raises(grpc.RpcError):
