@@ -177,7 +177,7 @@ def test_an_undeclared_error_of_a_list_is_unknown(package: Any) -> None:
 
 def test_the_boundary_sends_all_errors(package: Any) -> None:
     """An exception with others is answered with all of them."""
-    from faultspec.runtime.asgi import Problem
+    from faultspec.runtime.boundary import Problem
 
     asgi = importlib.import_module("lists_errors.asgi")
     raised = package.Invalid(

@@ -103,13 +103,12 @@ BARE: Mapping[EnvelopeName, Sequence[ErrorCode]] = {
 
 NOTHING: Mapping[str, str] = {}
 
-GENERAL: Mapping[int, ErrorCode] = {
-    400: ErrorCode.INVALID_REQUEST,
-    403: ErrorCode.FORBIDDEN,
-    409: ErrorCode.CONFLICT,
-    503: ErrorCode.DEPENDENCY_UNAVAILABLE,
-}
+GENERAL: dict[int, ErrorCode] = {}
 """Of the statuses that several codes claim, those that one of the codes stands for."""
+GENERAL[400] = ErrorCode.INVALID_REQUEST  # fmt: skip
+GENERAL[403] = ErrorCode.FORBIDDEN  # fmt: skip
+GENERAL[409] = ErrorCode.CONFLICT  # fmt: skip
+GENERAL[503] = ErrorCode.DEPENDENCY_UNAVAILABLE  # fmt: skip
 
 # Characters; a name that a client made up could be as long as its request
 _LONGEST_FIELD = 200

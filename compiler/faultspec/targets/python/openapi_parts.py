@@ -33,18 +33,18 @@ def openapi_parts(taxonomy: Taxonomy, exceptions: Iterable[str], header: str) ->
         schema = names.schema(envelope, operation, code)
         examples = next(iter(response["content"].values())).get("examples", {})
         own = [name for name in examples if name.removeprefix(schema).isdecimal() or name == schema]
+        place = "#/components/headers/"
+        headers = {
+            name: each["$ref"].replace(place, f"{place}{prefix}")
+            for name, each in response.get("headers", {}).items()
+        }
         errors[exception] = {
             "status": code.http.default,
             "summary": code.summary,
             "schema": f"{prefix}{schema}",
             "examples": [f"{prefix}{name}" for name in own],
             "media": list(envelope.media_types),
-            "headers": {
-                name: each["$ref"].replace(
-                    "#/components/headers/", f"#/components/headers/{prefix}"
-                )
-                for name, each in response.get("headers", {}).items()
-            },
+            **({"headers": headers} if headers else {}),
         }
     return {
         "description": header,

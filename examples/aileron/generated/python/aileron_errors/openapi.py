@@ -28,8 +28,8 @@ def responses(*errors: type[ServiceError]) -> dict[int | str, Document]:
         response = found.setdefault(part["status"], {"description": ""})
         response["description"] += f"\n\n{part['summary']}"
         response["description"] = response["description"].strip()
-        headers = {name: {"$ref": ref} for name, ref in part["headers"].items()}
-        response["headers"] = {**response.get("headers", {}), **headers}
+        for name, reference in part.get("headers", {}).items():
+            response.setdefault("headers", {})[name] = {"$ref": reference}
         for media_type in part["media"]:
             content = response.setdefault("content", {}).setdefault(
                 media_type, {"schema": {"oneOf": []}}
@@ -38,8 +38,8 @@ def responses(*errors: type[ServiceError]) -> dict[int | str, Document]:
                 {"$ref": f"#/components/schemas/{part['schema']}"}
             )
             for name in part["examples"]:
-                reference = {"$ref": f"#/components/examples/{name}"}
-                content.setdefault("examples", {})[name] = reference
+                example = {"$ref": f"#/components/examples/{name}"}
+                content.setdefault("examples", {})[name] = example
     return found
 
 

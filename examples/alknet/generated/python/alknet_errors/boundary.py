@@ -99,10 +99,9 @@ BARE: Mapping[EnvelopeName, Sequence[ErrorCode]] = {
 
 NOTHING: Mapping[str, str] = {}
 
-GENERAL: Mapping[int, ErrorCode] = {
-    500: ErrorCode.INTERNAL,
-}
+GENERAL: dict[int, ErrorCode] = {}
 """Of the statuses that several codes claim, those that one of the codes stands for."""
+GENERAL[500] = ErrorCode.INTERNAL  # fmt: skip
 
 # Characters; a name that a client made up could be as long as its request
 _LONGEST_FIELD = 200

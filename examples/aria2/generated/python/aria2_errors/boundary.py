@@ -86,7 +86,7 @@ BARE: Mapping[EnvelopeName, Sequence[ErrorCode]] = {
 
 NOTHING: Mapping[str, str] = {}
 
-GENERAL: Mapping[int, ErrorCode] = {}
+GENERAL: dict[int, ErrorCode] = {}
 """Of the statuses that several codes claim, those that one of the codes stands for."""
 
 # Characters; a name that a client made up could be as long as its request

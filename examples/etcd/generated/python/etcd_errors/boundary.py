@@ -130,11 +130,10 @@ exchange counts.
 
 NOTHING: Mapping[str, str] = {}
 
-GENERAL: Mapping[int, ErrorCode] = {
-    400: ErrorCode.INVALID_ARGUMENT,
-    500: ErrorCode.INTERNAL,
-}
+GENERAL: dict[int, ErrorCode] = {}
 """Of the statuses that several codes claim, those that one of the codes stands for."""
+GENERAL[400] = ErrorCode.INVALID_ARGUMENT  # fmt: skip
+GENERAL[500] = ErrorCode.INTERNAL  # fmt: skip
 
 # Characters; a name that a client made up could be as long as its request
 _LONGEST_FIELD = 200

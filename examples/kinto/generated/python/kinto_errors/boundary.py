@@ -130,7 +130,7 @@ exchange counts.
 
 NOTHING: Mapping[str, str] = {}
 
-GENERAL: Mapping[int, ErrorCode] = {}
+GENERAL: dict[int, ErrorCode] = {}
 """Of the statuses that several codes claim, those that one of the codes stands for."""
 
 # Characters; a name that a client made up could be as long as its request
