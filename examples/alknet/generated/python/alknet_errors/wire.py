@@ -322,7 +322,7 @@ def _header(headers: Mapping[str, str], name: str) -> str | None:
 
 
 def _members(value: object) -> dict[str, object]:
-    """The members of an object, or of the only object in a list; none of other values."""
+    """The members of an object, or of the only object in a list; none of others."""
     if isinstance(value, list):
         items = t.cast(Sequence[object], value)
         value = items[0] if len(items) == 1 else None
