@@ -5,6 +5,7 @@ module may import.
 import ast
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -358,3 +359,9 @@ def test_what_reads_results_sends_nothing(name: str) -> None:
     """Reports of a run are made, merged and compared without anything that could start one."""
     rooms = {each.partition(".")[0] for each in reached(name, set())}
     assert not rooms & {"run", "session", "drivers", "probes", "config"}
+
+
+def test_no_two_files_of_tests_have_one_name() -> None:
+    """pytest imports a file of tests by its name alone, and refuses the second of a name."""
+    names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
