@@ -1,3 +1,5 @@
+# pyright: basic
+# `isinstance` tells JSON values apart; to the strict mode their members are unknown.
 """The place of the idempotency key in a request."""
 
 from collections.abc import Mapping

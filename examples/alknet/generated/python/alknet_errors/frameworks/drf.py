@@ -13,6 +13,8 @@ the input itself.
 
 # The framework need not be installed, and has no types of its own.
 # mypy: disable-error-code="import-not-found, import-untyped, unused-ignore"
+# pyright: basic, reportMissingImports=false, reportGeneralTypeIssues=false
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false
 
 from collections.abc import Iterator
 from typing import Any

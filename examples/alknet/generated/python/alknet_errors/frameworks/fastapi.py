@@ -17,6 +17,8 @@ Middleware that is added later stands around it: add what may fail before.
 
 # FastAPI need not be installed, and `openapi` is made to be replaced.
 # mypy: disable-error-code="import-not-found, method-assign, unused-ignore"
+# pyright: basic, reportMissingImports=false, reportGeneralTypeIssues=false
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false
 
 from collections.abc import Callable, Sequence
 from typing import Any, Unpack

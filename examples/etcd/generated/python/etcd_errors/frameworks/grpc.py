@@ -11,6 +11,8 @@ error. ``context.abort`` stays. It needs ``grpcio`` and ``googleapis-common-prot
 
 # The libraries need not be installed, and have no types of their own.
 # mypy: disable-error-code="import-not-found, import-untyped, misc, unused-ignore"
+# pyright: basic, reportMissingImports=false, reportGeneralTypeIssues=false
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false
 
 import inspect
 import json

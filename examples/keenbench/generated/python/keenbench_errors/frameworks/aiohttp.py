@@ -12,6 +12,8 @@ never reaches the application, and is answered by the server.
 
 # aiohttp need not be installed.
 # mypy: disable-error-code="import-not-found, unused-ignore"
+# pyright: basic, reportMissingImports=false, reportGeneralTypeIssues=false
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false
 
 import asyncio
 from collections.abc import Awaitable, Callable

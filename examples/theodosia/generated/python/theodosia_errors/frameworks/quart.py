@@ -14,6 +14,8 @@ responses (CORS, cookies) stay.
 # scopes know no keys of middleware.
 # mypy: disable-error-code="import-not-found, method-assign, assignment, unused-ignore"
 # mypy: disable-error-code="arg-type, literal-required"
+# pyright: basic, reportMissingImports=false, reportGeneralTypeIssues=false
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false
 
 from typing import Unpack
 
