@@ -17,6 +17,7 @@ A raised error of this package is answered as itself. The setting
 # mypy: disable-error-code="import-not-found, import-untyped, unused-ignore"
 # pyright: basic, reportMissingImports=false, reportGeneralTypeIssues=false
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportCallIssue=false
 
 import sys
 from collections.abc import Awaitable, Callable

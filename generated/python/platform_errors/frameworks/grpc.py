@@ -12,6 +12,7 @@ error. ``context.abort`` stays. It needs ``grpcio`` and ``googleapis-common-prot
 # mypy: disable-error-code="import-not-found, import-untyped, misc, unused-ignore"
 # pyright: basic, reportMissingImports=false, reportGeneralTypeIssues=false
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportCallIssue=false
 
 import inspect
 import json

@@ -14,6 +14,7 @@ answered as ``boundary.invalid_input`` says, without the input itself.
 # mypy: disable-error-code="import-not-found, arg-type, assignment, unused-ignore"
 # pyright: basic, reportMissingImports=false, reportGeneralTypeIssues=false
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportCallIssue=false
 
 from collections.abc import Callable, Sequence
 from typing import Any, Unpack

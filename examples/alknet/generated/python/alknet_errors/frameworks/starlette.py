@@ -14,6 +14,7 @@ added later stands around it: add what may fail before.
 # mypy: disable-error-code="import-not-found, comparison-overlap, unused-ignore"
 # pyright: basic, reportMissingImports=false, reportGeneralTypeIssues=false
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportCallIssue=false
 
 from typing import Unpack
 

@@ -11,7 +11,9 @@ The middleware sends again, and the error of the last answer is raised.
 # examples/etcd/taxonomy.yaml
 
 # mypy: ignore-errors
-# pyright: basic, reportMissingImports=false
+# pyright: basic, reportMissingImports=false, reportGeneralTypeIssues=false
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportCallIssue=false
 # (aiohttp need not be installed where this package is checked)
 
 import asyncio

@@ -19,6 +19,7 @@ Middleware that is added later stands around it: add what may fail before.
 # mypy: disable-error-code="import-not-found, method-assign, unused-ignore"
 # pyright: basic, reportMissingImports=false, reportGeneralTypeIssues=false
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportCallIssue=false
 
 from collections.abc import Callable, Sequence
 from typing import Any, Unpack

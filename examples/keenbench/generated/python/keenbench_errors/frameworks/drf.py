@@ -15,6 +15,7 @@ the input itself.
 # mypy: disable-error-code="import-not-found, import-untyped, unused-ignore"
 # pyright: basic, reportMissingImports=false, reportGeneralTypeIssues=false
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportCallIssue=false
 
 from collections.abc import Iterator
 from typing import Any

@@ -16,6 +16,7 @@ responses (CORS, cookies) stay.
 # mypy: disable-error-code="arg-type, literal-required"
 # pyright: basic, reportMissingImports=false, reportGeneralTypeIssues=false
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportCallIssue=false
 
 from typing import Unpack
 

@@ -14,6 +14,7 @@ never reaches the application, and is answered by the server.
 # mypy: disable-error-code="import-not-found, unused-ignore"
 # pyright: basic, reportMissingImports=false, reportGeneralTypeIssues=false
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportCallIssue=false
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -14,6 +14,7 @@ responses (CORS, cookies) stay.
 # mypy: disable-error-code="import-not-found, method-assign, assignment, unused-ignore"
 # pyright: basic, reportMissingImports=false, reportGeneralTypeIssues=false
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportCallIssue=false
 
 from typing import Unpack
 
