@@ -8,7 +8,7 @@ statuses.
 # Generated from examples/alknet/taxonomy.yaml; do not edit. Regenerate: faultspec
 # compile examples/alknet/taxonomy.yaml
 
-# The facts that callers give an error are no part of its interface.
+# Functions of this module set the facts that callers give an error.
 # pyright: reportPrivateUsage=false
 
 import json
