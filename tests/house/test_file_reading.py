@@ -24,7 +24,6 @@ OPENERS = {
     "compiler/faultspec/cli/import_.py": "it writes a new file",
     "compiler/faultspec/cli/protos.py": "what protoc writes, in a folder of its own",
     "compiler/faultspec/cli/init.py": "it writes a new file, and reads those of the package",
-    "compiler/faultspec/cli/init_conformance.py": "it writes a new file",
     "conformance/faultspec_conformance/drivers/stdio.py": "the output of a process",
     "conformance/faultspec_conformance/observed/formats/__init__.py": "recordings of any size, "
     "which are read in pieces; it refuses pipes and devices",

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import click
 
-from faultspec.cli.interruption import end_by_interrupt
+from faultspec.cli.interruption import INTERRUPTED, end_by_interrupt
 
 
 class Command(NamedTuple):
@@ -66,9 +66,6 @@ COMMANDS: Mapping[str, Command] = {
         "faultspec.cli.demo:command", "Judge the orders service, without and with a defect."
     ),
 }
-
-#: The exit code of a process that SIGINT ended: 128 + 2.
-INTERRUPTED = 130
 
 #: New containers between two runs of the garbage collector. With the default of 700, a tenth of a
 #: short command goes into collecting nothing. This many take about 10 MB, so long commands are

@@ -12,7 +12,7 @@ import click
 
 from faultspec.cli import PROGRAM, reporting, secrets
 from faultspec.cli.extra import require_conformance
-from faultspec.cli.interruption import end_by_interrupt
+from faultspec.cli.interruption import INTERRUPTED, end_by_interrupt
 from faultspec.cli.reporting import COULD_NOT, Refused
 from faultspec.cli.supervision import INTERRUPTION, supervise
 from faultspec.diagnostics.model import Diagnostic
@@ -235,8 +235,8 @@ def _judge_declared(*, one_only: bool) -> int:
         if len(files) > 1:
             click.echo(f"{file}:", err=True)
         codes.append(click.get_current_context().forward(command, target=file))
-        if codes[-1] == reporting.INTERRUPTED:
-            return reporting.INTERRUPTED
+        if codes[-1] == INTERRUPTED:
+            return INTERRUPTED
     # A failure (1) outranks a run that was not possible (2), as in one report.
     return 1 if 1 in codes else max(codes)
 

@@ -10,7 +10,7 @@ import click
 
 from faultspec import source
 from faultspec.cli.extra import require_conformance
-from faultspec.cli.init import print_refusal
+from faultspec.cli.init import print_refusal, write_new
 from faultspec.cli.reporting import check_address
 from faultspec.cli.secrets import mask_draft
 from faultspec.diagnostics.model import Diagnostic
@@ -100,8 +100,7 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
     )
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with target.open("x", encoding="utf-8", newline="\n") as out:
-            out.write(mask_draft(written))
+        write_new(target, mask_draft(written))
     except FileExistsError:
         return print_refusal(
             "file-exists", "the file exists already", file, "name another, or remove it"

@@ -3,13 +3,21 @@
 import os
 import signal
 import time
+from collections.abc import Callable
 from types import FrameType
 
 SAME = 0.1
 """Seconds in which several signals are one: `timeout` signals a command and then its group."""
 
-#: The exit code of a process that SIGINT ended: 128 + 2.
-_EXIT = 130
+INTERRUPTED = 130
+"""The exit code of an interrupted command: 128 + SIGINT."""
+
+SIGNALS = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
+"""The signals that interrupt. Windows has no SIGHUP."""
+
+Handler = Callable[[int, FrameType | None], object]
 
 
 class Interruption:
@@ -25,13 +33,16 @@ class Interruption:
             self._first = now
             raise KeyboardInterrupt
         if now - self._first > SAME:
-            os._exit(_EXIT)
+            os._exit(INTERRUPTED)
 
 
 def end_by_interrupt() -> None:
-    """Let these signals interrupt the process, but for those that it ignores, as under nohup."""
-    handler = Interruption()
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)  # Windows has no SIGHUP
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+    """Let these signals interrupt the process."""
+    handle_signals(Interruption())
+
+
+def handle_signals(handler: Handler) -> None:
+    """Handle these signals, but for those that the process ignores, as under nohup."""
+    for number in SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)

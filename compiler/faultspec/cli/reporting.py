@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from faultspec.cli.interruption import INTERRUPTED
 from faultspec.cli.secrets import bypass_masks, mask_report
 from faultspec.diagnostics.printers import text
 
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
 
 #: The exit code of a command that could not run.
 COULD_NOT = 2
-
-#: The exit code of an interrupted command: 128 + SIGINT.
-INTERRUPTED = 130
 
 #: The taxonomy of a folder without a project file.
 _USUAL = "taxonomy.yaml"

@@ -17,8 +17,31 @@ if TYPE_CHECKING:
     from faultspec_conformance.results.model import Report
     from faultspec_conformance.sanitize.masking import Masking
 
-#: Each secret with its replacement.
-_KNOWN: ContextVar[dict[str, str] | None] = ContextVar("secrets", default=None)
+
+class _KnownSecrets:
+    """The secrets of a command, each with its replacement, and what masks them."""
+
+    def __init__(self) -> None:
+        self.words: dict[str, str] = {}
+        self._masking: Masking | None = None
+
+    def add(self, secret: str, word: str) -> None:
+        """Add a secret. The first replacement of a secret stays."""
+        if secret not in self.words:
+            self.words[secret] = word
+            self._masking = None
+
+    @property
+    def masking(self) -> "Masking | None":
+        """The masking of them; None if there are none."""
+        if self._masking is None and self.words:
+            from faultspec_conformance.sanitize.masking import build_masking
+
+            self._masking = build_masking((), self.words.items())
+        return self._masking
+
+
+_KNOWN: ContextVar[_KnownSecrets | None] = ContextVar("secrets", default=None)
 
 #: The option with a header, also if it is misspelt.
 _HEADER_OPTION = re.compile(r"-H|--head\w*")
@@ -66,7 +89,7 @@ def masked_output(arguments: Sequence[str]) -> Iterator[None]:
     """Mask the secrets of these arguments, and those that `remember` adds, in all that the block
     prints.
     """
-    token = _KNOWN.set({})
+    token = _KNOWN.set(_KnownSecrets())
     remember(find_argument_secrets(arguments))
     out, err = (cast(TextIO, _MaskedStream(each)) for each in (sys.stdout, sys.stderr))
     try:
@@ -81,12 +104,12 @@ def remember(secrets: Iterable[tuple[str, str]]) -> None:
     known = _KNOWN.get()
     if known is not None:
         for secret, word in secrets:
-            known.setdefault(secret, word)
+            known.add(secret, word)
 
 
 def mask_known(text: str) -> str:
     """The text without the known secrets."""
-    masking = _build_masking()
+    masking = _find_masking()
     return text if masking is None else masking.text(text)
 
 
@@ -94,7 +117,7 @@ def mask_report(report: "Report") -> "Report":
     """The report without the known secrets."""
     from dataclasses import replace
 
-    masking = _build_masking()
+    masking = _find_masking()
     if masking is None:
         return report
     masking = replace(masking, again=True)
@@ -118,8 +141,9 @@ def mask_draft(text: str) -> str:
     """
     from faultspec_conformance.sanitize.masking import build_masking
 
-    known = _KNOWN.get() or {}
-    secrets = [(secret, "masked") for secret in known if not _WORD.fullmatch(secret)]
+    known = _KNOWN.get()
+    words = known.words if known is not None else {}
+    secrets = [(secret, "masked") for secret in words if not _WORD.fullmatch(secret)]
     return build_masking((), secrets).text(text) if secrets else text
 
 
@@ -128,13 +152,9 @@ def bypass_masks(stream: TextIO) -> TextIO:
     return stream.masked if isinstance(stream, _MaskedStream) else stream
 
 
-def _build_masking() -> "Masking | None":
+def _find_masking() -> "Masking | None":
     known = _KNOWN.get()
-    if not known:
-        return None
-    from faultspec_conformance.sanitize.masking import build_masking
-
-    return build_masking((), known.items())
+    return known.masking if known is not None else None
 
 
 class _MaskedStream:

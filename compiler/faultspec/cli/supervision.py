@@ -21,7 +21,7 @@ from typing import BinaryIO
 
 import click
 
-from faultspec.cli.interruption import SAME
+from faultspec.cli.interruption import INTERRUPTED, SAME, SIGNALS, handle_signals
 
 #: Seconds beyond its limit after which a run is ended.
 _BEYOND = 1.7
@@ -36,18 +36,10 @@ _CHUNK = 4096
 #: looks for no signal.
 _INTERRUPTED = 10.0
 
-#: The exit code of an interrupted command: 128 + SIGINT.
-_EXIT = 130
-
 INTERRUPTION = "the run was interrupted"
 """The reason of a loss by a signal."""
 
 _LATE = "the run did not end at its limit of seconds: a library computes without end"
-
-#: The signals that interrupt: Ctrl-C, a stopped CI job, a closed terminal (missing on Windows).
-_SIGNALS = [
-    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
-]
 
 #: `PR_SET_PDEATHSIG` of Linux: the signal that a process gets when its parent ends.
 _PARENT_ENDED = 1
@@ -80,7 +72,7 @@ def supervise(work: Work, report_loss: ReportLoss, *, isolated: bool) -> int:
         sys.stderr.flush()
         reader, writer = os.pipe()
         # A signal waits until both processes know what to do about it.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
         child = os.fork()
         if child == 0:
             os.close(reader)
@@ -180,9 +172,7 @@ class _Supervisor:
 
     def catch_signals(self) -> None:
         """Pass signals on from now on."""
-        for number in _SIGNALS:
-            if signal.getsignal(number) is not signal.SIG_IGN:
-                signal.signal(number, self._pass_on)
+        handle_signals(self._pass_on)
 
     def wait(self, report_loss: Callable[[str], int]) -> int:
         """The exit code of the run."""
@@ -231,7 +221,7 @@ class _Supervisor:
         elif now - self._interrupted > SAME:
             self._end()
             self._end_service()
-            os._exit(_EXIT)
+            os._exit(INTERRUPTED)
 
     def _end(self) -> None:
         with suppress(ProcessLookupError, PermissionError):
