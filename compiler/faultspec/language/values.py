@@ -356,18 +356,8 @@ def foreign_schema_problem(schema: Any) -> tuple[tuple[Step, ...], str] | None:
     return ((), slow) if slow is not None else None
 
 
-#: The keywords of 2020-12 that have schemas: by name, in a list, or one.
-_BY_NAME = frozenset(
-    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
-)
-_LISTED = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
-_ALONE = frozenset(
-    {
-        *("items", "contains", "additionalProperties", "propertyNames", "if", "then", "else"),
-        *("not", "unevaluatedItems", "unevaluatedProperties", "contentSchema"),
-    }
-)
-
+#: The keywords with one schema that `self_contained` leaves as they are.
+_UNREAD = frozenset({"unevaluatedItems", "unevaluatedProperties", "contentSchema"})
 
 #: Characters of a schema that is remembered: with a thousand of them, a megabyte.
 _REMEMBERED = 1_000
@@ -407,14 +397,16 @@ def _check_parts(schema: Any) -> None:
 
 def _inner_schemas(schema: Mapping[str, Any]) -> Iterator[tuple[tuple[Step, ...], Any, Any]]:
     """The schemas in a schema with their paths, and what may stand for the value of the keyword."""
+    from faultspec.openapi.schemas import LISTS, MAPS, SINGLE
+
     for key, value in schema.items():
-        if key in _ALONE and isinstance(value, Mapping):
+        if (key in SINGLE or key in _UNREAD) and isinstance(value, Mapping):
             yield (key,), value, True
-        elif key in _BY_NAME and isinstance(value, Mapping):
+        elif key in MAPS and isinstance(value, Mapping):
             rest = dict.fromkeys(value, True) if key == "patternProperties" else {}
             for name, inner in value.items():
                 yield (key, name), inner, rest
-        elif key in _LISTED and isinstance(value, list):
+        elif key in LISTS and isinstance(value, list):
             for index, inner in enumerate(value):
                 yield (key, index), inner, [True]
 

@@ -4,10 +4,9 @@ Its rules are made from the project file, so they have no example of their own.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from faultspec.diagnostics.model import Path
-from faultspec.language.model import Taxonomy
 from faultspec.lint.rule import LintRule, Remark, Subject
 
 #: The diagnostics of this module, with their conditions.
@@ -23,45 +22,47 @@ Placed = tuple[Path, str]
 """A name or a text, with its place."""
 
 
-def _codes(taxonomy: Taxonomy) -> Iterator[Placed]:
-    for path, code in taxonomy.located_codes():
-        if code.live:
-            yield path, code.name
+Source = Callable[[Subject], Iterator[Placed]]
+"""Yields the names or texts of one kind."""
 
 
-def _details(taxonomy: Taxonomy) -> Iterator[Placed]:
-    for name in taxonomy.detail_keys:
-        yield ("detail_keys", name), name
+def _codes(subject: Subject) -> Iterator[Placed]:
+    for path, code in subject.live_codes():
+        yield path, code.name
 
 
-def _summaries(taxonomy: Taxonomy) -> Iterator[Placed]:
-    for path, code in taxonomy.located_codes():
-        if code.live:
-            yield (*path, "summary"), code.summary
+def _keys_of(section: str) -> Source:
+    """The names of a section of the taxonomy, which has the same name in the model."""
+
+    def names(subject: Subject) -> Iterator[Placed]:
+        for name in getattr(subject.taxonomy, section):
+            yield (section, name), name
+
+    return names
 
 
-def _messages(taxonomy: Taxonomy) -> Iterator[Placed]:
-    for path, code in taxonomy.located_codes():
-        if not code.live:
-            continue
+def _summaries(subject: Subject) -> Iterator[Placed]:
+    for path, code in subject.live_codes():
+        yield (*path, "summary"), code.summary
+
+
+def _messages(subject: Subject) -> Iterator[Placed]:
+    for path, code in subject.live_codes():
         if code.message is not None:
             yield (*path, "message"), code.message
         for language, text in code.messages.items():
             yield (*path, "messages", language), text
 
 
-_NAMES: Mapping[str, Callable[[Taxonomy], Iterable[Placed]]] = {
+_NAMES: Mapping[str, Source] = {
     "codes": _codes,
-    "details": _details,
-    "operations": lambda taxonomy: ((("operations", name), name) for name in taxonomy.operations),
-    "domains": lambda taxonomy: ((("domains", name), name) for name in taxonomy.domains),
-    "boundaries": lambda taxonomy: ((("boundaries", name), name) for name in taxonomy.boundaries),
+    "details": _keys_of("detail_keys"),
+    "operations": _keys_of("operations"),
+    "domains": _keys_of("domains"),
+    "boundaries": _keys_of("boundaries"),
 }
 
-_TEXTS: Mapping[str, Callable[[Taxonomy], Iterable[Placed]]] = {
-    "summary": _summaries,
-    "message": _messages,
-}
+_TEXTS: Mapping[str, Source] = {"summary": _summaries, "message": _messages}
 
 
 def style_rules(style: Mapping[str, Limits]) -> tuple[LintRule, ...]:
@@ -87,7 +88,7 @@ def _rule(id: str, check: Callable[[Subject], Iterator[Remark]]) -> LintRule:
 def _check_names(subject: Subject, style: Mapping[str, Limits]) -> Iterator[Remark]:
     for kind, limits in style.items():
         pattern = limits.get("pattern")
-        for path, name in _NAMES[kind](subject.taxonomy):
+        for path, name in _NAMES[kind](subject):
             if pattern is not None and re.fullmatch(str(pattern), name) is None:
                 message = f"`{name}` does not match `{pattern}`, the project's pattern of {kind}"
                 yield Remark(path, message, f"rename it, or change `style: {{{kind}: …}}`")
@@ -97,7 +98,7 @@ def _check_names(subject: Subject, style: Mapping[str, Limits]) -> Iterator[Rema
 
 def _check_texts(subject: Subject, style: Mapping[str, Limits]) -> Iterator[Remark]:
     for kind, limits in style.items():
-        for path, text in _TEXTS[kind](subject.taxonomy):
+        for path, text in _TEXTS[kind](subject):
             if _is_longer(text, limits):
                 yield _too_long(path, what=f"the {kind}", text=text, limits=limits, kind=kind)
 
